@@ -1,0 +1,38 @@
+"""The errors and warnings that surefoot raises on purpose.
+
+::
+
+    SurefootError
+    ├── DataError (also ValueError)        the table, labels or weights cannot be used as they are
+    ├── ParameterError (also ValueError)   a parameter, or a combination of parameters, is refused
+    └── DatasetMissingError (also FileNotFoundError)   a reproduction needs a file that is not there
+
+    SurefootWarning (UserWarning)
+    └── ManyMembersWarning                 the ensemble asked for is large; says how large
+
+Errors of wrong type or of an unfitted model are those of scikit-learn.
+"""
+
+
+class SurefootError(Exception):
+    """Root of every error surefoot raises on purpose."""
+
+
+class DataError(SurefootError, ValueError):
+    """The table, the labels or the weights cannot be used; the message names which and says what to do."""
+
+
+class ParameterError(SurefootError, ValueError):
+    """A parameter, or a combination of parameters, is refused; the message names it."""
+
+
+class DatasetMissingError(SurefootError, FileNotFoundError):
+    """A reproduction needs a data file that is not in the given folder."""
+
+
+class SurefootWarning(UserWarning):
+    """Root of surefoot's warnings."""
+
+
+class ManyMembersWarning(SurefootWarning):
+    """The ensemble asked for has many members; the message says how many before training starts."""

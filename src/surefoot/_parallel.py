@@ -1,0 +1,88 @@
+"""Two ways to run work side by side: independent tasks (members of an ensemble) and blocks of rows.
+
+Tasks go through joblib, so that a user's ``parallel_config`` can send them to another backend. Blocks of rows of one
+table are shared by plain threads: kernels release the GIL. A pool lives for one call, never for the module's life,
+because a module-level pool hangs in a forked child.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any
+
+import joblib
+
+ROW_BLOCK = 8192
+THREADED_CELLS = 1_000_000  # below this many cells two threads meeting cost more than they save
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """The number of workers that ``n_jobs`` means here (None: one, unless a joblib context says otherwise)."""
+    return max(1, int(joblib.effective_n_jobs(n_jobs)))
+
+
+class Cancellation:
+    """A flag that running tasks look at between slices, so that Ctrl-C stops threads that cannot be killed."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        self._event.set()
+
+    def check(self) -> None:
+        if self._event.is_set():
+            raise KeyboardInterrupt
+
+    def __reduce__(self) -> tuple[type["Cancellation"], tuple[()]]:
+        return (Cancellation, ())  # another process gets a flag of its own: its backend can kill it
+
+
+def run_tasks(
+    function: Callable[[Any, Cancellation], Any], tasks: Iterable[Any], n_jobs: int | None
+) -> list[Any]:
+    """``function(task, cancellation)`` for every task, results in the order of the tasks."""
+    cancellation = Cancellation()
+    if count_jobs(n_jobs) == 1:
+        return [function(task, cancellation) for task in tasks]
+    try:
+        calls = (joblib.delayed(function)(task, cancellation) for task in tasks)
+        return list(joblib.Parallel(n_jobs=n_jobs, prefer="threads")(calls))
+    except BaseException:
+        cancellation.cancel()
+        raise
+
+
+class RowThreads:
+    """Threads for the length of a ``with`` block; ``run`` hands out work and waits for all of it."""
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
+
+    def __enter__(self) -> "RowThreads":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """``function(item)`` for every item, results in order; the calling thread does the first item."""
+        if self._pool is None or len(items) < 2:
+            return [function(item) for item in items]
+        others = [self._pool.submit(function, item) for item in items[1:]]
+        return [function(items[0]), *(other.result() for other in others)]
+
+
+def row_blocks(n_rows: int, size: int = ROW_BLOCK) -> list[tuple[int, int]]:
+    """``(start, stop)`` of consecutive blocks of fixed size: cut by rows alone, never by the number of threads."""
+    return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def threads_for(n_jobs: int | None, n_cells: int) -> int:
+    """How many threads one table of ``n_cells`` deserves."""
+    return count_jobs(n_jobs) if n_cells >= THREADED_CELLS else 1

@@ -1,0 +1,71 @@
+"""Counter-based random numbers: the i-th number of a stream is a pure function of (key, i).
+
+A stream is named by a seed and any number of labels (member, round, ...), so that members may be trained in any
+order and on any number of threads, and still draw the same numbers. Kernels of other files read the arrays filled
+here: a cached kernel must not call a kernel of another file.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from surefoot._jit import kernel
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_WORD = (1 << 64) - 1
+
+
+@kernel
+def fill_bits(key, first, out):
+    """Write the 64-bit numbers ``first, first + 1, ...`` of the stream ``key`` (SplitMix64) into ``out``."""
+    for i in range(out.shape[0]):
+        z = np.uint64(key) + np.uint64(first + i + 1) * _GOLDEN
+        z = (z ^ (z >> np.uint64(30))) * _MIX_1
+        z = (z ^ (z >> np.uint64(27))) * _MIX_2
+        out[i] = z ^ (z >> np.uint64(31))
+
+
+def stream_key(seed: int, *labels: int) -> np.uint64:
+    """Name a stream: equal (seed, labels) give the same key, different ones unrelated keys."""
+    key = seed & _WORD
+    for label in labels:
+        key = (_mix(key) + (label & _WORD) * int(_GOLDEN)) & _WORD
+    return np.uint64(_mix(key))
+
+
+def _mix(z: int) -> int:
+    z = (z + int(_GOLDEN)) & _WORD
+    z = ((z ^ (z >> 30)) * int(_MIX_1)) & _WORD
+    z = ((z ^ (z >> 27)) * int(_MIX_2)) & _WORD
+    return z ^ (z >> 31)
+
+
+def random_bits(key: np.uint64, n: int, first: int = 0) -> np.ndarray:
+    """Numbers ``first`` to ``first + n - 1`` of the stream, as unsigned 64-bit integers."""
+    out = np.empty(n, dtype=np.uint64)
+    fill_bits(key, first, out)
+    return out
+
+
+def random_integers(key: np.uint64, n: int, below: int) -> np.ndarray:
+    """``n`` integers in ``[0, below)``; the bias of the reduction is under ``below / 2**53``."""
+    unit = (random_bits(key, n) >> np.uint64(11)) * 2.0**-53
+    return np.minimum((unit * below).astype(np.int64), below - 1)
+
+
+def random_permutation(key: np.uint64, n: int) -> np.ndarray:
+    """A shuffled ``arange(n)``."""
+    return np.argsort(random_bits(key, n), kind="stable")
+
+
+def bootstrap_counts(key: np.uint64, n: int, draws: int) -> np.ndarray:
+    """How often each of ``n`` rows comes up in ``draws`` draws with replacement."""
+    return np.bincount(random_integers(key, draws, n), minlength=n)
+
+
+def seed_from(random_state: Any) -> int:
+    """One integer seed from scikit-learn's ``random_state`` (None, an integer, or a RandomState)."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

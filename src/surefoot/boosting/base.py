@@ -1,0 +1,191 @@
+"""What all five boosters share: their parameters, how labels come out of a tally, and how they introduce themselves."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._parallel import RowThreads, row_blocks, threads_for
+from surefoot._random import seed_from
+from surefoot.boosting.problem import Problem, check_problem, check_table
+from surefoot.boosting.progress import Progress
+from surefoot.boosting.stump_rounds import ERROR, GINI
+from surefoot.boosting.stump_state import Rule
+from surefoot.boosting.training import Settings
+from surefoot.data import Columns
+from surefoot.data.binned_table import MAX_BINS
+from surefoot.metrics.margins import voting_margins
+
+TIE_VOTE = np.finfo(np.float64).tiny  # a tie counts as the positive class, and shows
+
+
+class BaseBooster(ClassifierMixin, BaseEstimator):
+    """Checks, predictions and margins; a booster adds ``fit`` and ``_tally``."""
+
+    def __init__(
+        self,
+        *,
+        estimator: Any = None,
+        max_depth: int = 1,
+        n_estimators: int = 300,
+        learning_rate: float = 1.0,
+        variant: str = "adaboost",
+        margin_precision: float = 0.1,
+        max_bins: int | None = 255,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.max_depth = max_depth
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.variant = variant
+        self.margin_precision = margin_precision
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.estimator is None
+        tags.input_tags.categorical = self.estimator is None
+        return tags
+
+    def _check_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        self._check_parameters()
+        problem = check_problem(self, X, y, sample_weight, self.class_weight)
+        if self.variant == "adaboost_star" and problem.n_classes > 2:
+            raise ParameterError(f"variant='adaboost_star' is for two classes, y has {problem.n_classes}.")
+        return problem
+
+    def _check_parameters(self) -> None:
+        check_scalar(self.max_depth, "max_depth", (int, np.integer), min_val=1, max_val=12)
+        check_scalar(self.n_estimators, "n_estimators", (int, np.integer), min_val=1)
+        check_scalar(
+            self.learning_rate, "learning_rate", (float, int, np.number), min_val=0, include_boundaries="neither"
+        )
+        check_scalar(
+            self.margin_precision, "margin_precision", (float, np.floating), min_val=0, max_val=1,
+            include_boundaries="neither",
+        )  # fmt: skip
+        if self.max_bins is not None:
+            check_scalar(self.max_bins, "max_bins", (int, np.integer), min_val=2, max_val=MAX_BINS)
+        if self.variant not in ("adaboost", "adaboost_star"):
+            raise ParameterError(f"variant must be 'adaboost' or 'adaboost_star', got {self.variant!r}.")
+        if self.variant == "adaboost_star" and self.learning_rate != 1.0:
+            raise ParameterError("learning_rate must be 1.0 with variant='adaboost_star': its votes follow from the edges.")
+        if self.estimator is not None and self.max_depth != 1:
+            raise ParameterError("max_depth is for the native tree: set the depth on the estimator instead.")
+
+    def _settings(self, n_members: int, seed: int) -> Settings:
+        star = self.variant == "adaboost_star"
+        rule = Rule(ERROR if star else GINI, star, float(self.learning_rate), float(self.margin_precision))
+        return Settings(
+            self.estimator, self.max_depth, self.n_estimators, rule, self.max_bins, seed, self.n_jobs,
+            Progress(type(self).__name__, n_members, self.verbose),
+        )  # fmt: skip
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on a table ``X`` (array, pandas or polars frame) and labels ``y``; rows count by ``sample_weight``."""
+        return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
+
+    def _fit_problem(self, problem: Problem, seed: int) -> Self:
+        """Fit on a problem that has been checked."""
+        raise NotImplementedError
+
+    def _remember(self, problem: Problem) -> None:
+        self.classes_ = problem.classes
+        self.n_features_in_ = problem.columns.n_columns
+        if problem.feature_names is not None:
+            self.feature_names_in_ = problem.feature_names
+        self._schema = problem.columns.schema
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_schema")
+
+    def _columns(self, X: Any) -> Columns:
+        check_is_fitted(self)
+        return check_table(self, X, self._schema)
+
+    def _tally_block(self, values: np.ndarray) -> np.ndarray:
+        """The vote on a block of columns: (1, rows) for two classes, -1 to 1; else (classes, rows), shares."""
+        raise NotImplementedError
+
+    def _tally(self, columns: Columns) -> np.ndarray:
+        """The vote on every row, block by block."""
+        n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        out = np.empty((n_outputs, columns.n_rows))
+
+        def fill(block: tuple[int, int]) -> None:
+            start, stop = block
+            out[:, start:stop] = self._tally_block(columns.block(start, stop))
+
+        blocks = row_blocks(columns.n_rows)
+        with RowThreads(threads_for(self.n_jobs, columns.n_rows * columns.n_columns)) as threads:
+            for first in range(0, len(blocks), threads.n_threads):
+                threads.run(fill, blocks[first : first + threads.n_threads])
+        return out
+
+    def _decide(self, tally: np.ndarray) -> np.ndarray:
+        """What ``decision_function`` shows for a tally."""
+        if len(tally) > 1:
+            return tally.T
+        return break_ties(tally[0])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The vote: for two classes one number per row, above 0 for ``classes_[1]``; else one column per class."""
+        return self._decide(self._tally(self._columns(X)))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class that wins the vote; of two classes that tie, ``classes_[1]``."""
+        return self._labels(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities derived from the vote, one column per class; they rank rows but are not calibrated.
+
+        AdaBoost and soft votes: as scikit-learn derives them from the decision function. Hard votes: each class's share of the
+        members.
+        """
+        return self._probabilities(self._tally(self._columns(X)))
+
+    def _probabilities(self, tally: np.ndarray) -> np.ndarray:
+        return vote_probabilities(self._decide(tally))
+
+    def _labels(self, decision: np.ndarray) -> np.ndarray:
+        winners = (decision > 0).astype(np.int64) if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_[winners]
+
+    def margins(self, X: Any, y: Any) -> np.ndarray:
+        """How clearly each row is classified right: the vote for its class less the strongest other, from -1 to 1."""
+        tally = self._tally(self._columns(X))
+        y = np.asarray(y)
+        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        if len(y) != tally.shape[1] or (self.classes_[codes] != y).any():
+            raise DataError("y must have one label per row of X, each of a class the model was fitted on.")
+        return voting_margins(tally, codes)
+
+
+def break_ties(votes: np.ndarray) -> np.ndarray:
+    """Votes for class 1 less those for class 0, with a tie shown as the smallest positive number."""
+    return np.where(votes == 0, TIE_VOTE, votes)
+
+
+def vote_probabilities(decision: np.ndarray) -> np.ndarray:
+    """Probabilities as scikit-learn derives them from AdaBoost's decision function (they are not calibrated)."""
+    if decision.ndim == 1:
+        return two_columns(expit(decision), decision)
+    return softmax(decision / (decision.shape[1] - 1), axis=1)
+
+
+def two_columns(positive: np.ndarray, decision: np.ndarray) -> np.ndarray:
+    """Probabilities of both classes; where the vote was a tie, the positive class stays the likelier by a hair."""
+    positive = np.where(decision > 0, np.maximum(positive, np.nextafter(0.5, 1)), positive)
+    return np.stack([1 - positive, positive], axis=1)

@@ -1,0 +1,75 @@
+"""Ensembles of AdaBoosts that vote."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot.boosting.adaboost import NO_BETTER_THAN_CHANCE, AdaBoostClassifier, is_hopeless
+from surefoot.boosting.base import BaseBooster, two_columns
+from surefoot.boosting.plan import Plan
+from surefoot.boosting.problem import Problem
+from surefoot.boosting.training import train_members
+
+SHARED = (
+    "estimator", "max_depth", "n_estimators", "learning_rate", "variant", "margin_precision", "max_bins",
+    "random_state", "n_jobs", "verbose",
+)  # fmt: skip
+
+
+class MemberEnsemble(BaseBooster):
+    """Members are AdaBoosts on rows of one shared table; a subclass says which rows (``_plan``)."""
+
+    voting: str = "hard"
+
+    def _plan(self, problem: Problem, seed: int) -> Plan:
+        raise NotImplementedError
+
+    def _fit_problem(self, problem: Problem, seed: int) -> Self:
+        if self.voting not in ("hard", "soft"):
+            raise ParameterError(f"voting must be 'hard' or 'soft', got {self.voting!r}.")
+        plan = self._plan(problem, seed)
+        committees = train_members(problem, plan, self._settings(len(plan.members), seed))
+        if all(is_hopeless(committee, problem.n_classes) for committee in committees):
+            raise DataError(f"The first weak learner of every member {NO_BETTER_THAN_CHANCE}")
+        self._remember(problem)
+        shared = {name: getattr(self, name) for name in SHARED}
+        self.estimators_ = [AdaBoostClassifier(**shared)._adopt(committee, problem) for committee in committees]
+        return self
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The mean of the members' feature importances."""
+        check_is_fitted(self)
+        return np.mean([member.feature_importances_ for member in self.estimators_], axis=0)
+
+    def _tally_block(self, values: np.ndarray) -> np.ndarray:
+        votes = np.zeros((1 if len(self.classes_) == 2 else len(self.classes_), values.shape[1]))
+        for member in self.estimators_:
+            tally = member._tally_block(values)
+            votes += tally if self.voting == "soft" else _ballot(tally)
+        return votes / len(self.estimators_)
+
+    def _probabilities(self, tally: np.ndarray) -> np.ndarray:
+        if self.voting == "soft":
+            return super()._probabilities(tally)
+        return two_columns((1 + tally[0]) / 2, self._decide(tally)) if len(tally) == 1 else tally.T
+
+
+def _ballot(tally: np.ndarray) -> np.ndarray:
+    """One member's whole vote for its winner: +1 or -1 for two classes (a tie is +1), else 1 in the winner's row."""
+    if len(tally) == 1:
+        return np.where(tally >= 0, 1.0, -1.0)
+    ballot = np.zeros_like(tally)
+    ballot[tally.argmax(axis=0), np.arange(tally.shape[1])] = 1.0
+    return ballot
+
+
+def check_members(n_members: Any, n_rows: int) -> int:
+    """``n_members`` if it is a whole number from 1 to ``n_rows``."""
+    if isinstance(n_members, bool) or not isinstance(n_members, int | np.integer):
+        raise ParameterError(f"n_members must be a whole number, got {n_members!r}.")
+    if not 1 <= n_members <= n_rows:
+        raise ParameterError(f"n_members must lie between 1 and the number of rows with weight, {n_rows}; got {n_members}.")
+    return int(n_members)

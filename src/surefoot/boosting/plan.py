@@ -1,0 +1,61 @@
+"""Which rows each member of an ensemble is trained on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class MemberRows:
+    """Rows ``start:stop`` of the reordered table; ``counts()``, if given, says how often each of them is drawn."""
+
+    index: int
+    start: int
+    stop: int
+    counts: Callable[[], np.ndarray] | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The order in which rows are laid out, so that each member's rows lie together, class by class; and the members."""
+
+    order: np.ndarray
+    members: list[MemberRows]
+
+
+def plan_whole(codes: np.ndarray, rows: np.ndarray) -> Plan:
+    """One member with all rows."""
+    return Plan(_by_class(codes, rows), [MemberRows(0, 0, len(rows))])
+
+
+def plan_parts(codes: np.ndarray, rows: np.ndarray, n_members: int, shuffled: np.ndarray) -> Plan:
+    """Disjoint parts of equal size: ``shuffled`` is a permutation of ``arange(len(rows))``."""
+    ends = np.arange(1, n_members + 1) * len(rows) // n_members
+    part = np.empty(len(rows), dtype=np.int32)
+    part[shuffled] = np.repeat(np.arange(n_members, dtype=np.int32), np.diff(ends, prepend=0))
+    order = rows[np.lexsort((codes[rows], part))]
+    starts = np.append(0, ends[:-1])
+    members = [MemberRows(k, int(a), int(b)) for k, (a, b) in enumerate(zip(starts, ends, strict=True))]
+    return Plan(_small(order), members)
+
+
+def plan_draws(
+    codes: np.ndarray, rows: np.ndarray, n_members: int, draw: Callable[[int], np.ndarray]
+) -> Plan:
+    """Overlapping members: ``draw(k)`` gives, for each of ``rows``, how often member ``k`` has it."""
+    order = np.argsort(codes[rows], kind="stable")
+
+    def counts_of(k: int) -> Callable[[], np.ndarray]:
+        return lambda: draw(k)[order]  # drawn when the member is trained: never all members' counts at once
+
+    members = [MemberRows(k, 0, len(rows), counts_of(k)) for k in range(n_members)]
+    return Plan(_small(rows[order]), members)
+
+
+def _by_class(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return _small(rows[np.argsort(codes[rows], kind="stable")])
+
+
+def _small(order: np.ndarray) -> np.ndarray:
+    return order.astype(np.int32)  # tables have fewer than 2**31 rows

@@ -1,0 +1,110 @@
+"""What a booster is asked to learn, checked and brought into one form."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, column_or_1d, compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot.data.columns import Columns, Schema, is_frame
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table with its labels as codes, and weights (None: all rows count alike)."""
+
+    columns: Columns
+    classes: np.ndarray
+    codes: np.ndarray  # int32: the class of each row
+    weights: np.ndarray | None
+    feature_names: np.ndarray | None
+
+    @property
+    def n_rows(self) -> int:
+        return self.columns.n_rows
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    def weighted_rows(self) -> np.ndarray:
+        """The rows that count: a row of weight 0 is as good as removed."""
+        return np.arange(self.n_rows) if self.weights is None else np.flatnonzero(self.weights > 0)
+
+    def only(self, rows: np.ndarray) -> "Problem":
+        """The same problem on some of its rows: the others lose their weight."""
+        weights = np.zeros(self.n_rows)
+        weights[rows] = 1.0 if self.weights is None else self.weights[rows]
+        return replace(self, weights=weights)
+
+
+def check_problem(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Problem:
+    """Check the arguments of ``fit``; remember names and number of columns on the estimator."""
+    if y is None:
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    columns = check_table(estimator, X)
+    labels = column_or_1d(y, warn=True)
+    check_consistent_length(X, labels)
+    check_classification_targets(labels)
+    classes, codes = encode_labels(labels)
+    weights = check_weights(sample_weight, columns.n_rows)
+    if class_weight is not None:
+        by_class = _class_weights(class_weight, classes, labels)
+        weights = by_class[codes] if weights is None else weights * by_class[codes]
+    seen = codes if weights is None else codes[weights > 0]
+    if len(np.unique(seen)) < 2:
+        raise DataError(
+            f"y has only one class with weight, {classes[seen[0]]!r}: a classifier needs rows of at least two classes."
+        )
+    return Problem(columns, classes, codes, weights, getattr(estimator, "feature_names_in_", None))
+
+
+def check_table(estimator: BaseEstimator, X: Any, schema: Schema | None = None) -> Columns:
+    """Columns of ``X`` for fitting, or, given the fitted model's ``schema``, for predicting."""
+    reset = schema is None
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return Columns.from_frame(X, schema)
+    array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+    return Columns.from_array(array, schema)
+
+
+def encode_labels(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels in order, and for each row the index of its own."""
+    classes = np.unique(labels)
+    return classes, np.searchsorted(classes, labels).astype(np.int32)
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Weights as float64, or None if there are none; negative and all-zero ones are refused."""
+    if sample_weight is None:
+        return None
+    if np.isscalar(sample_weight):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weights.shape != (n_rows,):
+        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: one weight per row of X.")
+    if (weights < 0).any():
+        raise DataError("sample_weight has negative values: weights must be 0 or more.")
+    if not (weights > 0).any():
+        raise DataError("sample_weight is 0 for every row: at least one row must count.")
+    return weights
+
+
+def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The weight of each class; names of classes that do not occur are refused."""
+    if isinstance(class_weight, dict):
+        unknown = set(class_weight) - set(classes.tolist())
+        if unknown:
+            raise ParameterError(f"class_weight names classes that y does not have: {sorted(map(str, unknown))}.")
+    elif class_weight != "balanced":
+        raise ParameterError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
+    weights = np.empty(len(classes))
+    weights[np.searchsorted(classes, labels)] = compute_sample_weight(class_weight, labels)
+    if (weights < 0).any():
+        raise ParameterError("class_weight has negative values: weights must be 0 or more.")
+    return weights

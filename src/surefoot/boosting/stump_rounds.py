@@ -1,0 +1,411 @@
+"""AdaBoost with stumps on two classes, in rounds that touch as few rows as they can.
+
+Two ideas make a round cheap.
+
+*Whole-number weights.* A row's weight is an integer; its true weight is that integer times the scale of its class.
+Sums of integers are exact and do not depend on their order, so histograms can be kept up to date for ever, and any
+number of threads gives the same model to the byte.
+
+*Only the smaller side changes.* A stump is wrong, within one class, on one side of its split. Either those rows'
+weights grow, or those of the other side shrink and the scale of the class grows: the same weights, up to that scale.
+The side with fewer rows is touched; where a stump gives both sides the same label, no row is.
+"""
+
+import numpy as np
+
+from surefoot._jit import kernel
+
+GINI, ERROR = 0, 1
+GOING_ON, PERFECT, CHANCE = 0, 1, 2
+
+BLOCK = 8192  # rows reweighted at a time: their indices and changes stay in the first-level cache
+START_TOTAL = 2.0**58  # a class's weights add up to about this much ...
+MOST_TOTAL = 2**62  # ... are scaled back down above this
+LEAST_TOTAL = 2**54  # ... and up below this
+TIE = 1e-12  # gains this close are one gain: the first feature and the lowest threshold win
+CHANCE_ERROR = 0.5 - 1e-12
+
+
+@kernel
+def split_gain(left_0, left_1, total_0, total_1, criterion):
+    """Gain, up to a constant, of the split with these true class weights on the left; -1 if a side is empty."""
+    right_0 = total_0 - left_0
+    right_1 = total_1 - left_1
+    both = (left_0 + left_1) * (right_0 + right_1)
+    cross = left_1 * right_0 - left_0 * right_1
+    gain = cross * cross / both if criterion == GINI else max(left_0, left_1) + max(right_0, right_1)
+    return gain if both > 0.0 else -1.0
+
+
+@kernel
+def add_up(sums, offsets, left):
+    """Write, for every bin of every feature, the class weights in it and in the bins before it."""
+    for j in range(offsets.shape[0] - 1):
+        first, last = offsets[j], offsets[j + 1]
+        sums_0, sums_1 = sums[0, first:last], sums[1, first:last]
+        out_0, out_1 = left[0, first:last], left[1, first:last]
+        left_0 = np.int64(0)
+        left_1 = np.int64(0)
+        for b in range(last - first):
+            left_0 += sums_0[b]
+            left_1 += sums_1[b]
+            out_0[b] = left_0
+            out_1[b] = left_1
+
+
+@kernel
+def try_splits(whole_0, whole_1, missing_0, missing_1, totals, scales, criterion, gains):
+    """Write the gain of splitting after each bin, with so much missing weight on the left too."""
+    scale_0, scale_1 = scales[0], scales[1]
+    total_0, total_1 = totals[0] * scale_0, totals[1] * scale_1
+    if criterion == GINI:  # a loop for each criterion: only then are they turned into vector instructions
+        for b in range(gains.shape[0]):
+            left_0, left_1 = (whole_0[b] + missing_0) * scale_0, (whole_1[b] + missing_1) * scale_1
+            gains[b] = split_gain(left_0, left_1, total_0, total_1, GINI)
+    else:
+        for b in range(gains.shape[0]):
+            left_0, left_1 = (whole_0[b] + missing_0) * scale_0, (whole_1[b] + missing_1) * scale_1
+            gains[b] = split_gain(left_0, left_1, total_0, total_1, ERROR)
+
+
+@kernel
+def place_of_largest(gains):
+    """Index of the largest gain. Read as whole numbers, floats from 0 on keep their order and compare faster."""
+    whole = gains.view(np.int64)
+    best = np.int64(-1)
+    for b in range(whole.shape[0]):
+        best = max(best, whole[b])
+    for b in range(whole.shape[0]):
+        if whole[b] == best:
+            return b
+    return 0
+
+
+@kernel
+def best_number(member, sums, criterion, scratch):
+    """Best split of the numeric features: (gain, feature, bin, missing values right?); gain -1 if there is none."""
+    offsets, gains = member.offsets, scratch.gains
+    add_up(sums, offsets, scratch.left)
+    left_0, left_1 = scratch.left[0], scratch.left[1]
+    try_splits(left_0, left_1, 0, 0, member.totals, member.scales, criterion, gains[0])
+    best = -1.0
+    for j in range(offsets.shape[0] - 1):
+        first, missing = offsets[j], offsets[j] + member.missing[j]
+        scratch.best[0, j] = -1.0
+        scratch.best[1, j] = -1.0
+        if member.is_categorical[j] or missing == first:
+            continue
+        for way in range(2 if sums[0, missing] + sums[1, missing] > 0 else 1):
+            here = gains[way, first:missing]
+            if way == 1:
+                missing_0, missing_1 = sums[0, missing], sums[1, missing]
+                try_splits(
+                    left_0[first:missing], left_1[first:missing], missing_0, missing_1, member.totals, member.scales, criterion, here
+                )
+            scratch.best[way, j] = here[place_of_largest(here)]
+            best = max(best, scratch.best[way, j])
+    for j in range(offsets.shape[0] - 1):  # of all splits that tie, the first
+        for way in range(2):
+            if scratch.best[way, j] >= 0.0 and scratch.best[way, j] >= best * (1.0 - TIE):
+                b = offsets[j]
+                while gains[way, b] < best * (1.0 - TIE):
+                    b += 1
+                return best, j, b - offsets[j], way == 0
+    return -1.0, -1, 0, False
+
+
+@kernel
+def best_category_set(member, sums, criterion, feature, order):
+    """Best set of categories: (gain, how many of ``order`` go left, how many there are). Missing is one more category.
+
+    Sorted by their share of class 1, the best set is a first part of the order (Breiman et al. 1984).
+    """
+    first = member.offsets[feature]
+    scale_0, scale_1 = member.scales[0], member.scales[1]
+    n = 0
+    for code in range(member.missing[feature] + 1):
+        zero, one = sums[0, first + code] * scale_0, sums[1, first + code] * scale_1
+        if zero + one > 0.0:
+            place = n
+            while place > 0:
+                other = first + order[place - 1]
+                if one * (sums[0, other] * scale_0) >= zero * (sums[1, other] * scale_1):
+                    break
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = code
+            n += 1
+    best = -1.0
+    n_left = 0
+    left_0 = np.int64(0)
+    left_1 = np.int64(0)
+    for k in range(n - 1):
+        left_0 += sums[0, first + order[k]]
+        left_1 += sums[1, first + order[k]]
+        gain = split_gain(
+            left_0 * scale_0, left_1 * scale_1, member.totals[0] * scale_0, member.totals[1] * scale_1, criterion
+        )
+        if gain > best * (1.0 + TIE) or best < 0.0:
+            best = gain
+            n_left = k + 1
+    return best, n_left, n
+
+
+@kernel
+def mark_number_split(sums, first, missing, b, missing_right, t, goes_right, rounds):
+    """Write a numeric split: which codes go right, and the bins with rows on either side of the threshold."""
+    for k in range(missing):
+        goes_right[k] = k > b
+    goes_right[missing] = missing_right
+    below = b
+    while below > 0 and sums[0, first + below] + sums[1, first + below] == 0:
+        below -= 1
+    above = b + 1
+    while above < missing and sums[0, first + above] + sums[1, first + above] == 0:
+        above += 1
+    rounds.below[t] = below
+    rounds.above[t] = above
+
+
+@kernel
+def mark_category_split(missing, order, n_left, n_seen, unseen_right, t, goes_right, rounds):
+    """Write a split by category: codes that none of the rows has follow the missing ones, or else the heavier side."""
+    for k in range(missing + 1):
+        goes_right[k] = unseen_right
+    for k in range(n_seen):
+        if order[k] == missing:
+            goes_right[:] = k >= n_left
+    for k in range(n_seen):
+        goes_right[order[k]] = k >= n_left
+    rounds.sets[t] = np.uint64(0)
+    for k in range(missing):
+        if goes_right[k]:
+            rounds.sets[t, k // 64] |= np.uint64(1) << np.uint64(k % 64)
+
+
+@kernel
+def lighter_left(member, sums, first, order, n_left, by_order):
+    """Whether the first ``n_left`` bins (in their own order, or in ``order``) hold less than half of the weight."""
+    left = 0.0
+    for k in range(n_left):
+        code = first + (order[k] if by_order else k)
+        left += sums[0, code] * member.scales[0] + sums[1, code] * member.scales[1]
+    return 2.0 * left < member.totals[0] * member.scales[0] + member.totals[1] * member.scales[1]
+
+
+@kernel
+def choose_split(member, sums, criterion, t, scratch, rounds):
+    """Find round t's split; write it to ``rounds`` and ``scratch.goes_right``."""
+    gain, feature, b, missing_right = best_number(member, sums, criterion, scratch)
+    order = scratch.category_order
+    for j in range(member.is_categorical.shape[0]):
+        if member.is_categorical[j]:
+            set_gain, _, _ = best_category_set(member, sums, criterion, j, order)
+            if set_gain > gain * (1.0 + TIE) or (set_gain >= 0.0 and gain < 0.0):
+                gain, feature = set_gain, j
+    rounds.features[t] = feature
+    rounds.gains[t] = max(gain, 0.0)
+    if feature < 0:
+        return
+    first, missing = member.offsets[feature], member.missing[feature]
+    if member.is_categorical[feature]:
+        _, n_left, n_seen = best_category_set(member, sums, criterion, feature, order)
+        unseen_right = lighter_left(member, sums, first, order, n_left, True)
+        mark_category_split(missing, order, n_left, n_seen, unseen_right, t, scratch.goes_right, rounds)
+    else:
+        if sums[0, first + missing] + sums[1, first + missing] == 0:  # missing values to come follow the heavier side
+            missing_right = lighter_left(member, sums, first, order, b + 1, False)
+        mark_number_split(sums, first, missing, b, missing_right, t, scratch.goes_right, rounds)
+    rounds.missing_right[t] = scratch.goes_right[missing]
+
+
+@kernel
+def add_threads(histograms, sums):
+    """Add the histograms of all threads into ``sums``."""
+    sums[:] = histograms[0]
+    for thread in range(1, histograms.shape[0]):
+        for c in range(2):
+            for b in range(sums.shape[1]):
+                sums[c, b] += histograms[thread, c, b]
+
+
+@kernel
+def weigh_vote(error, rule, edge):
+    """Vote weight of a stump with this error, and the factor by which the weights of wrong rows grow."""
+    if not rule.star:
+        weight = rule.learning_rate * np.log((1.0 - error) / error)
+        return weight, np.exp(weight)
+    gamma = 1.0 - 2.0 * error
+    edge[0] = min(edge[0], gamma)
+    rho = edge[0] - rule.precision
+    weight = 0.5 * np.log((1.0 + gamma) / (1.0 - gamma)) - 0.5 * np.log((1.0 + rho) / (1.0 - rho))
+    return weight, np.exp(2.0 * weight)
+
+
+@kernel
+def begin_round(member, rule, t, scratch, rounds):
+    """Choose round t's stump, its labels and vote; write what has to change; return how the fit goes on."""
+    total = member.totals[0] * member.scales[0] + member.totals[1] * member.scales[1]
+    member.scales[0] /= total
+    member.scales[1] /= total
+    sums = member.histograms[0]
+    if member.histograms.shape[0] > 1:
+        sums = scratch.sums
+        add_threads(member.histograms, sums)
+    choose_split(member, sums, rule.criterion, t, scratch, rounds)
+    left = np.zeros(2)
+    rows_right = np.zeros(2, np.int64)
+    feature = rounds.features[t]
+    for c in range(2):
+        weight = member.totals[c]
+        if feature >= 0:
+            first = member.offsets[feature]
+            for k in range(member.missing[feature] + 1):
+                weight -= sums[c, first + k] * scratch.goes_right[k]
+                rows_right[c] += member.row_counts[c, first + k] * scratch.goes_right[k]
+        left[c] = weight * member.scales[c]
+    right_0 = member.totals[0] * member.scales[0] - left[0]
+    right_1 = member.totals[1] * member.scales[1] - left[1]
+    label_left = 1 if left[1] > left[0] else 0
+    label_right = label_left if feature < 0 else (1 if right_1 > right_0 else 0)
+    rounds.labels[t, 0] = label_left
+    rounds.labels[t, 1] = label_right
+    error = left[1 - label_left] + (0.0 if feature < 0 else (right_0 if label_right == 1 else right_1))
+    rounds.errors[t] = error
+    if error <= 0.0:
+        rounds.errors[t] = 0.0
+        rounds.vote_weights[t] = 1.0
+        return PERFECT
+    if error >= CHANCE_ERROR:
+        rounds.vote_weights[t] = 1.0  # counts only if this is the first stump, which stays
+        return CHANCE
+    rounds.vote_weights[t], factor = weigh_vote(error, rule, scratch.edge)
+    plan_changes(member, feature, label_left, label_right, factor, rows_right, scratch)
+    return GOING_ON
+
+
+@kernel
+def plan_changes(member, feature, label_left, label_right, factor, rows_right, scratch):
+    """For each class: which side's rows change by which factor, and what the class's scale takes over."""
+    for c in range(2):
+        wrong_left = label_left != c
+        wrong_right = label_right != c
+        scratch.side[c] = -1
+        if wrong_left and (wrong_right or feature < 0):
+            member.scales[c] *= factor
+        elif wrong_left or wrong_right:
+            first = member.offsets[feature]
+            rows = member.row_counts[c, first : member.offsets[feature + 1]].sum()
+            n_wrong = rows_right[c] if wrong_right else rows - rows_right[c]
+            side = 1 if wrong_right else 0
+            if 2 * n_wrong <= rows:
+                scratch.side[c] = side
+                scratch.factor[c] = factor
+            else:
+                scratch.side[c] = 1 - side
+                scratch.factor[c] = 1.0 / factor
+                member.scales[c] *= factor
+
+
+@kernel
+def change_weights(member, scratch, feature, thread):
+    """Multiply the weights of the planned rows of one thread and keep its histograms true; return the growth per class."""
+    index, change = scratch.index[thread], scratch.change[thread]
+    growth = np.zeros(2, np.int64)
+    for c in range(2):
+        side = scratch.side[c]
+        factor = scratch.factor[c]
+        first, last = member.segments[thread, c, 0], member.segments[thread, c, 1]
+        if side < 0:
+            continue
+        histogram = member.histograms[thread, c]
+        for start in range(first, last, BLOCK):
+            stop = min(start + BLOCK, last)
+            weights = member.weights[start - member.first_row : stop - member.first_row]
+            column = member.codes[feature, start:stop]
+            on_side = 0
+            for i in range(stop - start):
+                index[on_side] = i
+                on_side += scratch.goes_right[column[i]] == side
+            n = 0
+            for k in range(on_side):
+                i = index[k]
+                old = weights[i]
+                new = max(np.int64(old * factor + 0.5), np.int64(old > 0))
+                weights[i] = new
+                growth[c] += new - old
+                index[n] = i
+                change[n] = new - old
+                n += old > 0  # rows that a member did not draw have no weight
+            for j in range(member.codes.shape[0]):
+                column = member.codes[j, start:stop]
+                bins = histogram[member.offsets[j] : member.offsets[j + 1]]
+                for k in range(n):
+                    bins[column[index[k]]] += change[k]
+    return growth
+
+
+@kernel
+def add_rows(member, thread, c):
+    """Add all weights of one thread's rows of class c to its histograms."""
+    histogram = member.histograms[thread, c]
+    first, last = member.segments[thread, c, 0], member.segments[thread, c, 1]
+    for start in range(first, last, BLOCK):
+        stop = min(start + BLOCK, last)
+        weights = member.weights[start - member.first_row : stop - member.first_row]
+        for j in range(member.codes.shape[0]):
+            column = member.codes[j, start:stop]
+            bins = histogram[member.offsets[j] : member.offsets[j + 1]]
+            for i in range(stop - start):
+                bins[column[i]] += weights[i]
+
+
+@kernel
+def count_rows(member):
+    """Count, per class and bin, the rows that have a weight."""
+    for thread in range(member.segments.shape[0]):
+        for c in range(2):
+            first, last = member.segments[thread, c, 0], member.segments[thread, c, 1]
+            for j in range(member.codes.shape[0]):
+                bins = member.row_counts[c, member.offsets[j] : member.offsets[j + 1]]
+                for i in range(first, last):
+                    bins[member.codes[j, i]] += member.weights[i - member.first_row] > 0
+
+
+@kernel
+def rescale(member, c):
+    """Bring the whole-number weights of class c back to their starting total and rebuild its histograms."""
+    factor = START_TOTAL / member.totals[c]
+    total = np.int64(0)
+    for thread in range(member.segments.shape[0]):
+        for i in range(member.segments[thread, c, 0], member.segments[thread, c, 1]):
+            old = member.weights[i - member.first_row]
+            if old > 0:
+                new = max(np.int64(old * factor + 0.5), 1)
+                member.weights[i - member.first_row] = new
+                total += new
+        member.histograms[thread, c, :] = 0
+        add_rows(member, thread, c)
+    member.totals[c] = total
+    member.scales[c] /= factor
+
+
+@kernel
+def end_round(member, growth):
+    """Take over the growth of the weights; scale a class back where its whole numbers leave their range."""
+    for c in range(2):
+        member.totals[c] += growth[c]
+        if member.totals[c] > 0 and (member.totals[c] > MOST_TOTAL or member.totals[c] < LEAST_TOTAL):
+            rescale(member, c)
+
+
+@kernel
+def run_rounds(member, rule, first, last, scratch, rounds):
+    """Rounds ``first`` to ``last - 1`` on one thread; return (rounds done, how it goes on)."""
+    for t in range(first, last):
+        status = begin_round(member, rule, t, scratch, rounds)
+        if status != GOING_ON:
+            return t, status
+        growth = change_weights(member, scratch, rounds.features[t], 0)
+        end_round(member, growth)
+    return last, GOING_ON

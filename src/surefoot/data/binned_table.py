@@ -1,0 +1,174 @@
+"""The table that trees are grown on: one small integer per cell."""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot._exceptions import DataError
+from surefoot._jit import kernel
+from surefoot._parallel import RowThreads, row_blocks, threads_for
+from surefoot._random import random_integers, stream_key
+from surefoot.data.columns import MAX_CATEGORIES, Columns, Schema
+from surefoot.data.edges import BinEdges, midpoints
+
+EDGE_SAMPLE = 200_000  # above this many rows, edges come from a sample of this size
+MAX_BINS = 255  # one byte holds this many bins and the bin of missing values
+MAX_ROWS = 2**31 - 1
+BATCH = 256
+ALIGNMENT = 16  # every column's bins start at a multiple of this, so that loops over bins need no odd ends
+
+
+class BinnedTable:
+    """Codes of every cell, column after column, shared by all members of an ensemble.
+
+    Attributes
+    ----------
+    codes : array of shape (n_columns, n_rows)
+        uint8, or uint32 if a column has more than 255 bins. Column ``j`` uses the codes below ``missing[j]`` in
+        increasing order of value (or one per category), and the code ``missing[j]`` for missing values.
+    missing : array of shape (n_columns,)
+    offsets : array of shape (n_columns + 1,)
+        Where each column's bins start when the bins of all columns are laid end to end, multiples of ``ALIGNMENT``.
+    edges : list of BinEdges or None
+        Value ranges of the bins; None for a categorical column.
+    is_categorical : array of bool
+    """
+
+    def __init__(self, codes: np.ndarray, edges: list[BinEdges | None], missing: np.ndarray) -> None:
+        self.codes = codes
+        self.edges = edges
+        self.missing = missing
+        room = (missing + ALIGNMENT) // ALIGNMENT * ALIGNMENT  # at least missing + 1
+        self.offsets = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
+        self.is_categorical = np.array([edge is None for edge in edges], dtype=np.bool_)
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Columns,
+        *,
+        max_bins: int | None = MAX_BINS,
+        weights: np.ndarray | None = None,
+        n_jobs: int | None = None,
+    ) -> "BinnedTable":
+        """Bin every column: numbers by quantiles (weighted, if weights are given), categories by their codes."""
+        if columns.n_rows > MAX_ROWS:
+            raise DataError(f"X has {columns.n_rows} rows; at most {MAX_ROWS} are supported.")
+        with RowThreads(threads_for(n_jobs, columns.n_rows * columns.n_columns)) as threads:
+            edges = _all_edges(columns, max_bins, weights, threads)
+            missing = np.array([_count_codes(edge, columns.schema, j) for j, edge in enumerate(edges)], dtype=np.int64)
+            codes = np.empty((columns.n_columns, columns.n_rows), dtype=_code_type(int(missing.max())))
+            thresholds, starts = _search_tables(edges, missing)
+
+            def fill(block: tuple[int, int]) -> None:
+                start, stop = block
+                find_bins(columns.block(start, stop), thresholds, starts, missing, start, codes)
+
+            for group in _groups(row_blocks(columns.n_rows), threads.n_threads):
+                threads.run(fill, group)
+        return cls(codes, edges, missing)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.codes.shape[1])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.codes.shape[0])
+
+    def reorder(self, order: np.ndarray) -> None:
+        """Put row ``order[i]`` in place ``i``, column by column, so that no second table is needed.
+
+        Rows left out of ``order`` are lost; the places after its end then hold nothing of meaning.
+        """
+        for j in range(self.n_columns):
+            self.codes[j, : len(order)] = self.codes[j][order]
+
+    def thresholds_between(self, features: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
+        """For each split of column ``features[i]``: the value midway between bins ``below[i]`` and ``above[i]``."""
+        out = np.full(features.shape, np.nan)
+        for j in np.unique(features[features >= 0]):
+            edge = self.edges[j]
+            here = features == j
+            if edge is not None:
+                last = len(edge) - 1
+                middle = midpoints(edge.high[np.minimum(below[here], last)], edge.low[np.minimum(above[here], last)])
+                # above the last bin lie only missing values: every number goes left
+                out[here] = np.where(above[here] > last, np.inf, middle)
+        return out
+
+
+@kernel
+def find_bins(values, thresholds, starts, missing, first_row, codes):
+    """Read values (columns, rows), write each one's code to ``codes[:, first_row:]``.
+
+    Binary search without branches, a batch of values at a time: ``thresholds[starts[j]:starts[j + 1]]`` is column j's
+    table, filled up with infinity to a power of two.
+    """
+    place = np.empty(BATCH, np.int64)
+    for j in range(values.shape[0]):
+        table = thresholds[starts[j] : starts[j + 1]]
+        for start in range(0, values.shape[1], BATCH):
+            column = values[j, start : start + BATCH]
+            n = column.shape[0]
+            place[:] = 0
+            step = table.shape[0] // 2
+            while step > 0:
+                after = table[step - 1 :]
+                for i in range(n):
+                    place[i] += step * (after[place[i]] < column[i])
+                step //= 2
+            out = codes[j, first_row + start : first_row + start + n]
+            for i in range(n):
+                out[i] = missing[j] if np.isnan(column[i]) else place[i]
+
+
+def edge_sample(n_rows: int) -> np.ndarray | slice:
+    """Rows that edges are computed from: all, or one from each of ``EDGE_SAMPLE`` equal stretches of the table."""
+    if n_rows <= EDGE_SAMPLE:
+        return slice(None)
+    starts = np.arange(EDGE_SAMPLE + 1) * n_rows // EDGE_SAMPLE
+    jitter = random_integers(stream_key(0, n_rows), EDGE_SAMPLE, n_rows // EDGE_SAMPLE)
+    return starts[:-1] + jitter
+
+
+def _all_edges(
+    columns: Columns, max_bins: int | None, weights: np.ndarray | None, threads: RowThreads
+) -> list[BinEdges | None]:
+    rows = edge_sample(columns.n_rows)
+    weights = None if weights is None else weights[rows]
+    categories = columns.schema.categories
+
+    def edges_of(j: int) -> BinEdges | None:
+        return None if j in categories else BinEdges.from_values(columns.column(j, rows), max_bins, weights)
+
+    found: list[BinEdges | None] = []
+    for group in _groups(list(range(columns.n_columns)), threads.n_threads):
+        found += threads.run(edges_of, group)
+    return found
+
+
+def _count_codes(edge: BinEdges | None, schema: Schema, j: int) -> int:
+    """How many codes column ``j`` uses, the one for missing values aside."""
+    return len(edge) if edge is not None else min(len(schema.categories[j]), MAX_CATEGORIES)
+
+
+def _code_type(largest_code: int) -> type[np.unsignedinteger[Any]]:
+    return np.uint8 if largest_code <= MAX_BINS else np.uint32
+
+
+def _search_tables(edges: list[BinEdges | None], n_codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Thresholds of all columns end to end, each filled up with infinity to a power of two.
+
+    Category codes are searched as if they were numbers: code c lies between thresholds c - 1/2 and c + 1/2.
+    """
+    tables = []
+    for edge, n in zip(edges, n_codes, strict=True):
+        cuts = edge.thresholds if edge is not None else np.arange(n - 1) + 0.5
+        size = 1 << int(len(cuts)).bit_length()
+        tables.append(np.concatenate([cuts, np.full(size - len(cuts), np.inf)]))
+    return np.concatenate(tables), np.concatenate([[0], np.cumsum([len(table) for table in tables])])
+
+
+def _groups(items: list[Any], size: int) -> list[list[Any]]:
+    return [items[i : i + size] for i in range(0, len(items), size)]

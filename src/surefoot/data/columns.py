@@ -1,0 +1,145 @@
+"""The columns of a table as numbers, whatever the table was: an array, or a pandas, polars or Arrow frame."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from surefoot._exceptions import DataError
+
+MAX_CATEGORIES = 255  # with more, the rarest share the last code
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a fitted model remembers of its columns.
+
+    ``categories`` maps a column's position to the categories it had when the model was fitted; a category's place in
+    that tuple is its code. Columns without an entry are numeric.
+    """
+
+    n_columns: int
+    categories: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def is_categorical(self) -> np.ndarray:
+        flags = np.zeros(self.n_columns, dtype=np.bool_)
+        flags[list(self.categories)] = True
+        return flags
+
+
+class Columns:
+    """A table as columns of numbers: categories as codes, missing values as NaN.
+
+    Numeric data are not copied: ``block`` converts a few thousand rows at a time.
+    """
+
+    def __init__(self, parts: "np.ndarray | list[np.ndarray]", schema: Schema, n_rows: int) -> None:
+        self._parts = parts
+        self.schema = schema
+        self.n_rows = n_rows
+
+    @classmethod
+    def from_array(cls, array: np.ndarray, schema: Schema | None = None) -> "Columns":
+        """Columns of a validated two-dimensional array; ``schema`` is that of the fitted model, if there is one."""
+        if schema is not None and schema.categories:
+            positions = ", ".join(str(position) for position in sorted(schema.categories))
+            raise DataError(
+                f"X is an array, but the model was fitted on a frame with categorical columns (positions {positions}): "
+                "pass a frame with the same columns and dtypes."
+            )
+        return cls(array, schema or Schema(array.shape[1]), array.shape[0])
+
+    @classmethod
+    def from_frame(cls, frame: Any, schema: Schema | None = None) -> "Columns":
+        """Columns of a frame that narwhals understands; with ``schema``, coded by the categories it knows."""
+        table = nw.from_native(frame, eager_only=True)
+        if len(table) == 0:
+            raise DataError("X has 0 sample(s) (rows) while a minimum of 1 is required.")
+        parts, categories = [], {}
+        for position, name in enumerate(table.columns):
+            series = table.get_column(name)
+            known = None if schema is None else schema.categories.get(position)
+            if _is_categorical(series):
+                if schema is not None and known is None:
+                    raise DataError(f"Column {name!r} of X is categorical, but was numeric when the model was fitted.")
+                codes, seen = _category_codes(series, known)
+                parts.append(codes)
+                categories[position] = seen
+            elif known is not None:
+                raise DataError(f"Column {name!r} of X was categorical when the model was fitted; now it is {series.dtype}.")
+            else:
+                parts.append(_numbers(series, name))
+        return cls(parts, schema or Schema(len(parts), categories), len(table))
+
+    @property
+    def n_columns(self) -> int:
+        return self.schema.n_columns
+
+    def column(self, position: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """One column, or some of its rows, as float64."""
+        if isinstance(self._parts, list):
+            return self._parts[position][rows].astype(np.float64)
+        return self._parts[rows, position].astype(np.float64)
+
+    def matrix(self, rows: np.ndarray) -> np.ndarray:
+        """Some rows as an array (rows, columns), for learners that are not ours."""
+        if isinstance(self._parts, list):
+            return np.stack([part[rows] for part in self._parts], axis=1).astype(np.float64)
+        return self._parts[rows]
+
+    def block(self, start: int, stop: int) -> np.ndarray:
+        """Rows ``start`` to ``stop`` as a contiguous (columns, rows) array of float64."""
+        if not isinstance(self._parts, list):
+            return np.ascontiguousarray(self._parts[start:stop].T, dtype=np.float64)
+        out = np.empty((len(self._parts), stop - start))
+        for position, part in enumerate(self._parts):
+            out[position] = part[start:stop]
+        return out
+
+
+def is_frame(table: Any) -> bool:
+    """Whether ``table`` is an eager frame that narwhals understands (an array is not)."""
+    return isinstance(nw.from_native(table, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def _is_categorical(series: nw.Series) -> bool:
+    return isinstance(series.dtype, nw.Categorical | nw.Enum)
+
+
+def _numbers(series: nw.Series, name: str) -> np.ndarray:
+    if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
+        raise DataError(
+            f"Column {name!r} of X has dtype {series.dtype}: make it a number, or a categorical dtype if it names groups."
+        )
+    numbers = np.asarray(series.to_numpy())
+    if numbers.dtype == object:  # nullable or decimal columns
+        numbers = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if numbers.dtype.kind == "f" and np.isinf(numbers).any():
+        raise DataError(f"Column {name!r} of X contains infinity: replace it by a number or by a missing value.")
+    return numbers
+
+
+def _category_codes(series: nw.Series, known: tuple[str, ...] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Codes as float32, NaN where missing or not among ``known`` (None: those that occur are the known ones)."""
+    labels, codes = _dictionary(series)
+    if known is None:
+        counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+        order = np.arange(len(labels)) if (counts > 0).sum() <= MAX_CATEGORIES else np.argsort(-counts, kind="stable")
+        known = tuple(labels[code] for code in order if counts[code] > 0)
+    code_of = {label: min(code, MAX_CATEGORIES - 1) for code, label in enumerate(known)}
+    lookup = np.array([code_of.get(label, np.nan) for label in labels] + [np.nan], dtype=np.float32)
+    return lookup[codes], known  # a missing value has code -1: the last entry
+
+
+def _dictionary(series: nw.Series) -> tuple[list[str], np.ndarray]:
+    """The categories as text, and for every row its category's index (-1: missing)."""
+    native = series.to_native()
+    if series.implementation.is_pandas_like():  # as text, integers would change with a missing value among them
+        return [str(label) for label in native.cat.categories], native.cat.codes.to_numpy()
+    text = series.cast(nw.String)
+    labels = sorted(text.drop_nulls().unique().to_list())
+    if not labels:
+        return [], np.full(len(series), -1)
+    places = text.replace_strict(labels, list(range(len(labels))), default=None, return_dtype=nw.Float64).to_numpy()
+    return labels, np.where(np.isnan(places), -1, places).astype(np.int64)

@@ -1,0 +1,96 @@
+"""Trees as arrays: perfect binary trees in heap order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot._jit import kernel
+from surefoot.data import BinnedTable
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One tree, for people to look at: node 0 is the root, the children of node i are 2i + 1 and 2i + 2.
+
+    ``feature`` is -1 where a node does not split: every row goes left. ``labels`` are indices into the classes.
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_right: np.ndarray
+    labels: np.ndarray
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees of one depth D: ``2**D - 1`` nodes and ``2**D`` leaves each, the trees along the first axis.
+
+    A number goes right if it is above the node's threshold; a category if its bit in ``sets`` is 1; a missing value if
+    ``missing_right`` says so. A node whose feature is -1 sends every row left.
+    """
+
+    features: np.ndarray  # int32
+    thresholds: np.ndarray  # float64, NaN for a set of categories
+    missing_right: np.ndarray  # bool
+    sets: np.ndarray  # uint64, (trees, nodes, 4)
+    gains: np.ndarray  # float64: what the split contributed
+    labels: np.ndarray  # int32, (trees, leaves)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def tree(self, index: int) -> Tree:
+        return Tree(self.features[index], self.thresholds[index], self.missing_right[index], self.labels[index])
+
+    def add_votes(self, values: np.ndarray, vote_weights: np.ndarray, votes: np.ndarray) -> None:
+        """Add each tree's vote weight to ``votes[row, label]``; ``values`` is a block of columns."""
+        add_votes(
+            values, self.features, self.thresholds, self.missing_right, self.sets, self.labels, vote_weights, votes
+        )
+
+    def feature_importances(self, vote_weights: np.ndarray, n_features: int) -> np.ndarray:
+        """Each feature's share of the trees' gains, trees by vote weight; sums to 1 unless no tree splits."""
+        shares = self.gains / np.maximum(self.gains.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        used = self.features >= 0
+        weighted = (shares * vote_weights[:, np.newaxis])[used]
+        importances = np.bincount(self.features[used], weights=weighted, minlength=n_features)
+        return importances / (importances.sum() or 1.0)
+
+    @classmethod
+    def from_nodes(
+        cls,
+        table: BinnedTable,
+        features: np.ndarray,
+        below: np.ndarray,
+        above: np.ndarray,
+        missing_right: np.ndarray,
+        sets: np.ndarray,
+        gains: np.ndarray,
+        labels: np.ndarray,
+    ) -> "Forest":
+        """A forest from splits between bins: thresholds lie midway between the occupied bins ``below`` and ``above``."""
+        thresholds = table.thresholds_between(features, below, above)
+        return cls(features, thresholds, missing_right, sets, gains, labels)
+
+
+@kernel
+def add_votes(values, features, thresholds, missing_right, sets, labels, vote_weights, votes):
+    """Walk every row of the block (columns, rows) down every tree and add the tree's weight to the label it meets."""
+    n_nodes = features.shape[1]
+    for t in range(features.shape[0]):
+        for i in range(values.shape[1]):
+            node = 0
+            while node < n_nodes:
+                feature = features[t, node]
+                right = False
+                if feature >= 0:
+                    value = values[feature, i]
+                    if np.isnan(value):
+                        right = missing_right[t, node]
+                    elif np.isnan(thresholds[t, node]):
+                        code = np.int64(value)
+                        right = (sets[t, node, code // 64] >> np.uint64(code % 64)) & np.uint64(1) == np.uint64(1)
+                    else:
+                        right = value > thresholds[t, node]
+                node = 2 * node + (2 if right else 1)
+            votes[i, labels[t, node - n_nodes]] += vote_weights[t]

@@ -1,0 +1,100 @@
+"""A weighted vote of stumps as one step function per feature: predicting is one look-up per feature, not per stump."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot._jit import kernel
+from surefoot.trees.forest import Forest
+
+BATCH = 256
+
+
+@dataclass(frozen=True)
+class StepFunctions:
+    """Step functions of some features, and a constant; their sum is the vote.
+
+    ``breaks[starts[k]:starts[k + 1]]`` are the places where the function of ``features[k]`` jumps, filled up with
+    infinity to a power of two; ``heights`` has the value up to each break, and beyond the last of them.
+    """
+
+    features: np.ndarray
+    starts: np.ndarray
+    breaks: np.ndarray
+    heights: np.ndarray  # (outputs, breaks)
+    missing: np.ndarray  # (outputs, features): the value where the feature is missing
+    constant: np.ndarray  # (outputs,)
+
+    @classmethod
+    def from_stumps(cls, forest: Forest, leaf_values: np.ndarray) -> "StepFunctions":
+        """Add up stumps; ``leaf_values`` (outputs, stumps, 2) is what each adds on its left and on its right."""
+        root = forest.features[:, 0]
+        used = np.unique(root[root >= 0])
+        breaks, heights, missing = [], [], []
+        for feature in used:
+            here = np.flatnonzero(root == feature)
+            cuts = np.unique(np.concatenate([_jumps(forest, stump) for stump in here]))
+            size = 1 << int(len(cuts)).bit_length()
+            points = np.concatenate([cuts, np.full(size - len(cuts), np.inf)])
+            breaks.append(points)
+            heights.append(sum(leaf_values[:, stump, _side(forest, stump, points)] for stump in here))
+            sides = forest.missing_right[here, 0].astype(np.int64)
+            missing.append(leaf_values[:, here, sides].sum(axis=1))
+        n_outputs = leaf_values.shape[0]
+        return cls(
+            used.astype(np.int64),
+            np.concatenate([[0], np.cumsum([len(points) for points in breaks])]).astype(np.int64),
+            np.concatenate([np.empty(0), *breaks]),
+            np.concatenate([np.empty((n_outputs, 0)), *heights], axis=1),
+            np.array(missing).T.reshape(n_outputs, len(used)).copy(),
+            leaf_values[:, root < 0, 0].sum(axis=1),
+        )
+
+    def add_to(self, values: np.ndarray, votes: np.ndarray) -> None:
+        """Add the value of every row of a block of columns to ``votes`` (outputs, rows)."""
+        votes += self.constant[:, np.newaxis]
+        add_steps(values, self.features, self.starts, self.breaks, self.heights, self.missing, votes)
+
+
+def _jumps(forest: Forest, stump: int) -> np.ndarray:
+    """Where the stump's answer may change: at its threshold, or around the codes of a set."""
+    if not np.isnan(forest.thresholds[stump, 0]):
+        return forest.thresholds[stump]
+    right = _bits(forest.sets[stump, 0])
+    return np.flatnonzero(right[1:] != right[:-1]) + 0.5
+
+
+def _side(forest: Forest, stump: int, points: np.ndarray) -> np.ndarray:
+    """0 or 1: the side of the stump on which each of the intervals that end at ``points`` lies."""
+    if not np.isnan(forest.thresholds[stump, 0]):
+        return (points > forest.thresholds[stump, 0]).astype(np.int64)
+    codes = np.minimum(points, 255).astype(np.int64)  # an interval of codes ends half a code after its last
+    return _bits(forest.sets[stump, 0])[codes].astype(np.int64)
+
+
+def _bits(words: np.ndarray) -> np.ndarray:
+    return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+
+
+@kernel
+def add_steps(values, features, starts, breaks, heights, missing, votes):
+    """Read the block (columns, rows); add each feature's step function to ``votes``; search a batch without branches."""
+    place = np.empty(BATCH, np.int64)
+    for k in range(features.shape[0]):
+        table = breaks[starts[k] : starts[k + 1]]
+        for start in range(0, values.shape[1], BATCH):
+            column = values[features[k], start : start + BATCH]
+            n = column.shape[0]
+            place[:] = 0
+            step = table.shape[0] // 2
+            while step > 0:
+                after = table[step - 1 :]
+                for i in range(n):
+                    place[i] += step * (after[place[i]] < column[i])
+                step //= 2
+            for output in range(votes.shape[0]):
+                height = heights[output, starts[k] : starts[k + 1]]
+                out = votes[output, start : start + n]
+                if_missing = missing[output, k]
+                for i in range(n):
+                    out[i] += if_missing if np.isnan(column[i]) else height[place[i]]
