@@ -39,9 +39,7 @@ class Cancellation:
         return (Cancellation, ())  # another process gets a flag of its own: its backend can kill it
 
 
-def run_tasks(
-    function: Callable[[Any, Cancellation], Any], tasks: Iterable[Any], n_jobs: int | None
-) -> list[Any]:
+def run_tasks(function: Callable[[Any, Cancellation], Any], tasks: Iterable[Any], n_jobs: int | None) -> list[Any]:
     """``function(task, cancellation)`` for every task, results in the order of the tasks."""
     cancellation = Cancellation()
     if count_jobs(n_jobs) == 1:

@@ -16,7 +16,8 @@ from surefoot.boosting.problem import Problem
 from surefoot.boosting.training import train_members
 
 NO_BETTER_THAN_CHANCE = (
-    "is no better than chance on X and y: there is nothing to boost. Check that X has columns that vary, or raise max_depth."
+    "is no better than chance on X and y: there is nothing to boost. "
+    "Check that X has columns that vary, or raise max_depth."
 )
 
 
@@ -39,9 +40,9 @@ class AdaBoostClassifier(BaseBooster):
     learning_rate : float, default=1.0
         Scales every vote.
     variant : {"adaboost", "adaboost_star"}, default="adaboost"
-        ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted error
-        instead of Gini's impurity, and after about ``2 log(n_rows) / margin_precision**2`` rounds every training margin is
-        within ``margin_precision`` of the best possible.
+        ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted
+        error instead of Gini's impurity, and after about ``2 log(n_rows) / margin_precision**2`` rounds every training
+        margin is within ``margin_precision`` of the best possible.
     margin_precision : float, default=0.1
         The v of AdaBoost*_v.
     max_bins : int or None, default=255

@@ -81,7 +81,9 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         if self.variant not in ("adaboost", "adaboost_star"):
             raise ParameterError(f"variant must be 'adaboost' or 'adaboost_star', got {self.variant!r}.")
         if self.variant == "adaboost_star" and self.learning_rate != 1.0:
-            raise ParameterError("learning_rate must be 1.0 with variant='adaboost_star': its votes follow from the edges.")
+            raise ParameterError(
+                "learning_rate must be 1.0 with variant='adaboost_star': its votes follow from the edges."
+            )
         if self.estimator is not None and self.max_depth != 1:
             raise ParameterError("max_depth is for the native tree: set the depth on the estimator instead.")
 
@@ -151,8 +153,8 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities derived from the vote, one column per class; they rank rows but are not calibrated.
 
-        AdaBoost and soft votes: as scikit-learn derives them from the decision function. Hard votes: each class's share of the
-        members.
+        AdaBoost and soft votes: as scikit-learn derives them from the decision function. Hard votes: each class's share
+        of the members.
         """
         return self._probabilities(self._tally(self._columns(X)))
 

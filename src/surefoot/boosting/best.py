@@ -26,12 +26,13 @@ BOOSTERS: dict[str, type[BaseBooster]] = {
 
 
 class BestBoostClassifier(BaseBooster):
-    """Fit several boosters, let held-out rows choose, and fit the winner on all rows: the advice of Høgsgaard et al. (2024).
+    """Fit several boosters, let held-out rows choose, and fit the winner on all rows (advice of Høgsgaard et al. 2024).
 
     Parameters
     ----------
     candidates : sequence of str, default=("majority", "bagged")
-        From ``"adaboost"``, ``"majority"``, ``"bagged"`` and ``"larsen_ritzert"``; of two that score the same, the first wins.
+        From ``"adaboost"``, ``"majority"``, ``"bagged"`` and ``"larsen_ritzert"``; of two that score the same, the
+        first wins.
     validation_fraction : float, default=0.2
         Share of the rows held out to choose by accuracy (by weighted accuracy where rows have weights).
 

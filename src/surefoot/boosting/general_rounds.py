@@ -51,7 +51,9 @@ def boost_learner(
         error = float(weights[wrong].sum())
         if error <= 0:
             kept = 0 if rule.star else t
-            return Votes([*hypotheses[:kept], hypothesis], np.array([*votes[:kept], 1.0]), np.array([*errors[:kept], 0.0]))
+            return Votes(
+                [*hypotheses[:kept], hypothesis], np.array([*votes[:kept], 1.0]), np.array([*errors[:kept], 0.0])
+            )
         if error >= chance_error(n_classes):
             if t == 0:
                 return Votes([hypothesis], np.ones(1), np.array([error]))

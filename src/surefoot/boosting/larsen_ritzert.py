@@ -14,8 +14,9 @@ from surefoot.boosting.subsamples import choose_paths, subsample_levels, subsamp
 class LarsenRitzertClassifier(MemberEnsemble):
     """AdaBoost on the sub-samples of Hanneke's recursive division, and a majority vote (Larsen & Ritzert 2022).
 
-    The first booster proved to need no more rows than necessary. Of its about ``n_rows**0.79`` sub-samples, each of about
-    two thirds of the rows, ``n_members`` are drawn; each is built from its path through the division, never the whole list.
+    The first booster proved to need no more rows than necessary. Of its about ``n_rows**0.79`` sub-samples, each of
+    about two thirds of the rows, ``n_members`` are drawn; each is built from its path through the division, never the
+    whole list.
 
     Parameters
     ----------
@@ -70,14 +71,14 @@ class LarsenRitzertClassifier(MemberEnsemble):
         rows = problem.weighted_rows()
         shuffled = random_permutation(stream_key(seed, 0), len(rows))
         paths = self._paths(3 ** subsample_levels(len(rows)), len(rows), seed)
-        return plan_draws(
-            problem.codes, rows, len(paths), lambda k: subsample_positions(len(rows), paths[k])[shuffled]
-        )
+        return plan_draws(problem.codes, rows, len(paths), lambda k: subsample_positions(len(rows), paths[k])[shuffled])
 
     def _paths(self, n_paths: int, n_rows: int, seed: int) -> list[int] | range:
         if self.n_members is None:
             warnings.warn(
-                f"n_members=None: training all {n_paths} sub-samples of {n_rows} rows.", ManyMembersWarning, stacklevel=4
+                f"n_members=None: training all {n_paths} sub-samples of {n_rows} rows.",
+                ManyMembersWarning,
+                stacklevel=4,
             )
             return range(n_paths)
         if self.n_members < 1:

@@ -7,10 +7,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from surefoot._exceptions import ParameterError
-from surefoot._parallel import RowThreads
 from surefoot.boosting.weights import whole_weights
-from surefoot.data import BinnedTable
-from surefoot.trees import grow_tree
+from surefoot.trees import GrownTree, TreeGrower
 
 
 class WeakLearner(Protocol):
@@ -20,24 +18,18 @@ class WeakLearner(Protocol):
 
 
 class TreeLearner:
-    """Native trees on rows ``start:stop`` of the table; ``classes`` are those of all rows of the table."""
+    """Native trees."""
 
-    def __init__(
-        self, table: BinnedTable, classes: np.ndarray, start: int, n_classes: int, depth: int, criterion: int, threads: RowThreads
-    ) -> None:
-        self.table, self.classes, self.start = table, classes, start
-        self.n_classes, self.depth, self.criterion, self.threads = n_classes, depth, criterion, threads
+    def __init__(self, grower: TreeGrower) -> None:
+        self.grower = grower
 
-    def learn(self, weights: np.ndarray, round_: int) -> tuple[Any, np.ndarray]:
+    def learn(self, weights: np.ndarray, round_: int) -> tuple[GrownTree, np.ndarray]:
         whole, _ = whole_weights(weights)
-        rows = (np.flatnonzero(whole) + self.start).astype(np.int32)
-        tree = grow_tree(
-            self.table, rows, self.classes, whole, self.start, self.n_classes, self.depth, self.criterion, self.threads
-        )
+        first_row = self.grower.first_row
+        tree = self.grower.grow((np.flatnonzero(whole) + first_row).astype(np.int32), whole)
         answers = np.zeros(len(weights), dtype=np.int32)
-        sizes = np.diff(tree.leaf_ends, prepend=0)
-        answers[tree.rows - self.start] = np.repeat(tree.labels, sizes)
-        return tree._replace(rows=np.empty(0, dtype=np.int32)), answers
+        answers[tree.rows - first_row] = np.repeat(tree.labels, np.diff(tree.leaf_ends, prepend=0))
+        return tree._replace(rows=tree.rows[:0].copy()), answers  # the rows of 300 trees would be a table of their own
 
 
 class EstimatorLearner:
@@ -46,7 +38,8 @@ class EstimatorLearner:
     def __init__(self, estimator: BaseEstimator, X: np.ndarray, y: np.ndarray, classes: np.ndarray, seed: int) -> None:
         if not has_fit_parameter(estimator, "sample_weight"):
             raise ParameterError(
-                f"estimator={type(estimator).__name__} does not take sample_weight in fit: boosting cannot reweight its rows."
+                f"estimator={type(estimator).__name__} does not take sample_weight in fit: "
+                "boosting cannot reweight its rows."
             )
         self.estimator, self.X, self.y, self.classes, self.seed = estimator, X, y, classes, seed
 

@@ -11,8 +11,9 @@ from surefoot.boosting.problem import Problem
 class MajorityBoostClassifier(MemberEnsemble):
     """AdaBoost on each of ``n_members`` disjoint parts of the rows, and a majority vote (Høgsgaard et al. 2024).
 
-    With five parts its expected error is optimal, up to a constant, among all ways to boost a weak learner; plain AdaBoost
-    is not. It does the same work as AdaBoost on smaller pieces. Best on large tables: on small ones the parts are too small.
+    With five parts its expected error is optimal, up to a constant, among all ways to boost a weak learner; plain
+    AdaBoost's is not. It does the same work on smaller pieces. Best on large tables: on small ones the parts
+    are too small.
 
     Parameters
     ----------

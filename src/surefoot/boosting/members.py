@@ -71,5 +71,7 @@ def check_members(n_members: Any, n_rows: int) -> int:
     if isinstance(n_members, bool) or not isinstance(n_members, int | np.integer):
         raise ParameterError(f"n_members must be a whole number, got {n_members!r}.")
     if not 1 <= n_members <= n_rows:
-        raise ParameterError(f"n_members must lie between 1 and the number of rows with weight, {n_rows}; got {n_members}.")
+        raise ParameterError(
+            f"n_members must lie between 1 and the number of rows with weight, {n_rows}; got {n_members}."
+        )
     return int(n_members)

@@ -18,7 +18,7 @@ class MemberRows:
 
 @dataclass(frozen=True)
 class Plan:
-    """The order in which rows are laid out, so that each member's rows lie together, class by class; and the members."""
+    """The order in which rows are laid out, each member's rows together and sorted by class; and the members."""
 
     order: np.ndarray
     members: list[MemberRows]
@@ -40,9 +40,7 @@ def plan_parts(codes: np.ndarray, rows: np.ndarray, n_members: int, shuffled: np
     return Plan(_small(order), members)
 
 
-def plan_draws(
-    codes: np.ndarray, rows: np.ndarray, n_members: int, draw: Callable[[int], np.ndarray]
-) -> Plan:
+def plan_draws(codes: np.ndarray, rows: np.ndarray, n_members: int, draw: Callable[[int], np.ndarray]) -> Plan:
     """Overlapping members: ``draw(k)`` gives, for each of ``rows``, how often member ``k`` has it."""
     order = np.argsort(codes[rows], kind="stable")
 

@@ -30,7 +30,7 @@ def boost_stumps(
     n_threads: int = 1,
     between: Callable[[int, float], None] = lambda done, error: None,
 ) -> Rounds:
-    """Train on the rows ``bounds`` with their ``weights``; ``between(rounds done, last error)`` is called on the way."""
+    """Train on the rows ``bounds`` with their ``weights``; call ``between(rounds done, last error)`` on the way."""
     member = new_member(table, bounds, weights, n_threads)
     rounds, scratch = new_rounds(n_rounds), new_scratch(table, n_threads)
     if n_threads == 1:

@@ -100,7 +100,14 @@ def best_number(member, sums, criterion, scratch):
             if way == 1:
                 missing_0, missing_1 = sums[0, missing], sums[1, missing]
                 try_splits(
-                    left_0[first:missing], left_1[first:missing], missing_0, missing_1, member.totals, member.scales, criterion, here
+                    left_0[first:missing],
+                    left_1[first:missing],
+                    missing_0,
+                    missing_1,
+                    member.totals,
+                    member.scales,
+                    criterion,
+                    here,
                 )
             scratch.best[way, j] = here[place_of_largest(here)]
             best = max(best, scratch.best[way, j])
@@ -309,8 +316,8 @@ def plan_changes(member, feature, label_left, label_right, factor, rows_right, s
 
 @kernel
 def change_weights(member, scratch, feature, thread):
-    """Multiply the weights of the planned rows of one thread and keep its histograms true; return the growth per class."""
-    index, change = scratch.index[thread], scratch.change[thread]
+    """Change the weights of one thread's planned rows and keep its histograms true; return the growth per class."""
+    index, change = scratch.changed[thread], scratch.change[thread]
     growth = np.zeros(2, np.int64)
     for c in range(2):
         side = scratch.side[c]

@@ -60,7 +60,7 @@ class Scratch(NamedTuple):
     side: np.ndarray  # per class: the side whose rows change (-1: none)
     factor: np.ndarray  # per class: what their weights are multiplied by
     edge: np.ndarray  # (1,): smallest edge so far
-    index: np.ndarray  # (threads, block): rows of a block that change ...
+    changed: np.ndarray  # (threads, block): rows of a block that change ...
     change: np.ndarray  # ... and by how much
 
 

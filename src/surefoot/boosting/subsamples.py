@@ -17,9 +17,9 @@ def subsample_levels(n_rows: int) -> int:
 def subsample_positions(n_rows: int, path: int) -> np.ndarray:
     """Which of ``n_rows`` positions belong to sub-sample number ``path``, as booleans.
 
-    On every level the positions at hand are cut into S0, S1, S2, S3; S0 holds a quarter of them rounded down, and the others
-    share the rest. The path's base-3 digits, the highest first, say which of S1, S2, S3 is left out; the next level
-    divides S0.
+    On every level the positions at hand are cut into S0, S1, S2, S3; S0 holds a quarter of them, rounded down, and the
+    others share the rest. The path's base-3 digits, the highest first, say which of S1, S2, S3 is left out; the next
+    level divides S0.
     """
     inside = np.ones(n_rows, dtype=np.bool_)
     size = n_rows

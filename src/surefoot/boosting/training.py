@@ -15,7 +15,7 @@ from surefoot.boosting.progress import Progress
 from surefoot.boosting.stump_fit import boost_stumps
 from surefoot.boosting.stump_state import Rule
 from surefoot.data import BinnedTable
-from surefoot.trees import Forest
+from surefoot.trees import Forest, TreeGrower
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ def train_members(problem: Problem, plan: Plan, settings: Settings) -> list[Comm
     def train_native(member: MemberRows, cancellation: Cancellation) -> Committee:
         return _train_trees(problem.n_classes, table, classes, weights, member, settings, n_threads, cancellation)
 
-    return run_tasks(train_native, plan.members, None if n_threads > 1 else min_jobs(settings.n_jobs, len(plan.members)))
+    return run_tasks(
+        train_native, plan.members, None if n_threads > 1 else min_jobs(settings.n_jobs, len(plan.members))
+    )
 
 
 def min_jobs(n_jobs: int | None, n_tasks: int) -> int | None:
@@ -94,11 +96,17 @@ def _train_trees(
         )
         return TreeCommittee(forest, rounds.vote_weights, rounds.errors, n_classes)
     with RowThreads(n_threads) as threads:
-        learner = TreeLearner(
-            table, classes, member.start, n_classes, settings.max_depth, settings.rule.criterion, threads
+        grower = TreeGrower(
+            table, classes, n_classes, member.start, settings.max_depth, settings.rule.criterion, threads
         )
         votes = boost_learner(
-            learner, classes[member.start : member.stop], here, n_classes, settings.rule, settings.n_estimators, between
+            TreeLearner(grower),
+            classes[member.start : member.stop],
+            here,
+            n_classes,
+            settings.rule,
+            settings.n_estimators,
+            between,
         )
     forest = Forest.from_nodes(table, *(np.stack(field) for field in list(zip(*votes.hypotheses, strict=True))[:7]))
     return TreeCommittee(forest, votes.vote_weights, votes.errors, n_classes)

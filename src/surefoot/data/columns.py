@@ -67,7 +67,9 @@ class Columns:
                 parts.append(codes)
                 categories[position] = seen
             elif known is not None:
-                raise DataError(f"Column {name!r} of X was categorical when the model was fitted; now it is {series.dtype}.")
+                raise DataError(
+                    f"Column {name!r} of X was categorical when the model was fitted; now it is {series.dtype}."
+                )
             else:
                 parts.append(_numbers(series, name))
         return cls(parts, schema or Schema(len(parts), categories), len(table))
@@ -110,7 +112,8 @@ def _is_categorical(series: nw.Series) -> bool:
 def _numbers(series: nw.Series, name: str) -> np.ndarray:
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
         raise DataError(
-            f"Column {name!r} of X has dtype {series.dtype}: make it a number, or a categorical dtype if it names groups."
+            f"Column {name!r} of X has dtype {series.dtype}: "
+            "make it a number, or a categorical dtype if it names groups."
         )
     numbers = np.asarray(series.to_numpy())
     if numbers.dtype == object:  # nullable or decimal columns

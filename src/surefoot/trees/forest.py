@@ -68,7 +68,7 @@ class Forest:
         gains: np.ndarray,
         labels: np.ndarray,
     ) -> "Forest":
-        """A forest from splits between bins: thresholds lie midway between the occupied bins ``below`` and ``above``."""
+        """A forest from splits between bins: thresholds lie midway between the bins ``below`` and ``above``."""
         thresholds = table.thresholds_between(features, below, above)
         return cls(features, thresholds, missing_right, sets, gains, labels)
 

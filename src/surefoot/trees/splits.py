@@ -92,8 +92,8 @@ def order_categories(histogram, missing, target, order):
 def scan_categories(histogram, missing, total, criterion, order, left, right):
     """Best first part of the categories in their order: (score, how many go left, how many there are).
 
-    Two classes: sorted by the share of one of them, the best set is a first part (Breiman et al. 1984). Several classes:
-    sorted by the share of the heaviest, a rule of thumb.
+    Two classes: sorted by the share of one of them, the best set is a first part (Breiman et al. 1984). Several
+    classes: sorted by the share of the heaviest, a rule of thumb.
     """
     target = 1 if total.shape[0] == 2 else np.argmax(total)
     n = order_categories(histogram, missing, target, order)
@@ -110,10 +110,23 @@ def scan_categories(histogram, missing, total, criterion, order, left, right):
 
 @kernel
 def try_features(
-    codes, missing, is_categorical, features, rows, classes, weights, first_row, total, criterion, histogram, scores, places, rights
+    codes,
+    missing,
+    is_categorical,
+    features,
+    rows,
+    classes,
+    weights,
+    first_row,
+    total,
+    criterion,
+    histogram,
+    scores,
+    places,
+    rights,
 ):
-    """For each of ``features`` write its best split of ``rows``: score, last code (or number of categories) on the left,
-    missing values right?"""
+    """Write each feature's best split of ``rows``: its score, the last code (or how many categories) on the left, and
+    whether missing values go right."""
     left = np.zeros(total.shape[0], np.int64)
     right = np.zeros(total.shape[0], np.int64)
     order = np.empty(256, np.int64)

@@ -32,12 +32,12 @@ class StepFunctions:
         used = np.unique(root[root >= 0])
         breaks, heights, missing = [], [], []
         for feature in used:
-            here = np.flatnonzero(root == feature)
+            here = np.flatnonzero(root == feature).tolist()
             cuts = np.unique(np.concatenate([_jumps(forest, stump) for stump in here]))
-            size = 1 << int(len(cuts)).bit_length()
+            size = 1 << len(cuts).bit_length()
             points = np.concatenate([cuts, np.full(size - len(cuts), np.inf)])
             breaks.append(points)
-            heights.append(sum(leaf_values[:, stump, _side(forest, stump, points)] for stump in here))
+            heights.append(np.sum([leaf_values[:, stump][:, _side(forest, stump, points)] for stump in here], axis=0))
             sides = forest.missing_right[here, 0].astype(np.int64)
             missing.append(leaf_values[:, here, sides].sum(axis=1))
         n_outputs = leaf_values.shape[0]
@@ -78,7 +78,10 @@ def _bits(words: np.ndarray) -> np.ndarray:
 
 @kernel
 def add_steps(values, features, starts, breaks, heights, missing, votes):
-    """Read the block (columns, rows); add each feature's step function to ``votes``; search a batch without branches."""
+    """Read the block (columns, rows) and add each feature's step function to ``votes``.
+
+    The search is that of the binned table: a batch of values at a time, without branches.
+    """
     place = np.empty(BATCH, np.int64)
     for k in range(features.shape[0]):
         table = breaks[starts[k] : starts[k + 1]]
