@@ -1,0 +1,5 @@
+"""Pictures: each Display computes in ``from_estimator`` and draws in ``plot``. Needs matplotlib, imported on drawing."""
+
+from surefoot.plots.margin_display import MarginDisplay
+
+__all__ = ["MarginDisplay"]

@@ -1,0 +1,67 @@
+"""The margins of a vote, as a cumulative distribution."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class MarginDisplay:
+    """Share of rows whose margin is at most a given value.
+
+    A margin is the vote for a row's own class less the strongest vote for another, from -1 to 1: rows below 0 are
+    misclassified, and the further right the curve rises, the clearer the votes.
+
+    Parameters
+    ----------
+    margins : array of shape (n_rows,)
+    name : str or None
+        What the legend calls the model.
+
+    Attributes
+    ----------
+    ax_, figure_, line_
+        What has been drawn on, after ``plot``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from surefoot import AdaBoostClassifier
+    >>> from surefoot.plots import MarginDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = MarginDisplay.from_estimator(AdaBoostClassifier(n_estimators=20).fit(X, y), X, y)
+    >>> display.name
+    'AdaBoostClassifier'
+    """
+
+    def __init__(self, margins: np.ndarray, *, name: str | None = None) -> None:
+        self.margins = np.sort(np.asarray(margins, dtype=np.float64))
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: "Axes | None" = None, **line_kwargs: Any
+    ) -> "MarginDisplay":
+        """Compute the margins of a fitted booster on ``X``, ``y`` and draw them."""
+        display = cls(estimator.margins(X, y), name=name or type(estimator).__name__)
+        return display.plot(ax=ax, **line_kwargs)
+
+    def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "MarginDisplay":
+        """Draw the curve on ``ax``, or on new axes; further arguments go to matplotlib's ``plot``."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots()
+        at_most = np.arange(1, len(self.margins) + 1) / len(self.margins)
+        x = np.concatenate([[-1.0], self.margins, [1.0]])
+        y = np.concatenate([[0.0], at_most, [1.0]])
+        (self.line_,) = ax.plot(x, y, **{"drawstyle": "steps-post", "label": self.name, **line_kwargs})
+        if not any(line.get_gid() == "margin-zero" for line in ax.lines):
+            ax.axvline(0, color="0.6", linewidth=0.8, linestyle=":", gid="margin-zero")
+            ax.set(xlabel="margin", ylabel="share of rows with at most this margin", xlim=(-1, 1), ylim=(0, 1.02))
+        if self.name is not None:
+            ax.legend(loc="upper left", frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

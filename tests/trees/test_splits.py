@@ -1,0 +1,55 @@
+"""The split search for any number of classes against every split there is."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import boosting as naive
+
+from surefoot._parallel import RowThreads
+from surefoot.boosting.weights import whole_weights
+from surefoot.data import BinnedTable, Columns, Schema
+from surefoot.trees import TreeGrower
+from surefoot.trees.splits import ERROR, GINI
+
+DROPS = {GINI: naive.gini_drop, ERROR: naive.error_drop}
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10_000), n_rows=st.integers(6, 40), criterion=st.sampled_from([GINI, ERROR]))
+def test_the_best_split_of_two_classes_is_the_best_there_is(seed, n_rows, criterion):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, size=(n_rows, 3)).astype(float)
+    X[rng.random(X.shape) < 0.15] = np.nan
+    y = rng.integers(0, 2, size=n_rows).astype(np.int32)
+    y[:2] = [0, 1]
+    whole, scale = whole_weights(rng.gamma(1.0, size=n_rows))
+    schema = Schema(3, {2: tuple("abcde")})
+    table = BinnedTable.from_columns(Columns([X[:, 0], X[:, 1], X[:, 2]], schema, n_rows))
+    grower = TreeGrower(table, y, 2, 0, 1, criterion, RowThreads(1))
+    tree = grower.grow(np.arange(n_rows, dtype=np.int32), whole)
+    right = np.zeros(n_rows, dtype=bool)
+    right[tree.rows[tree.leaf_ends[0] :]] = True
+    drop = DROPS[criterion]
+    weights = whole * scale
+    best = max((gain for gain, _, _ in naive.every_split(X, y, weights, drop, categorical=(2,))), default=-1.0)
+    if best < 0:
+        assert tree.features[0] == -1
+        return
+    found = drop(naive.class_weights(y, weights, ~right), naive.class_weights(y, weights, right))
+    assert found == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+def test_threads_share_the_features_and_find_the_same_tree():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 7))
+    y = rng.integers(0, 3, size=3000).astype(np.int32)
+    whole, _ = whole_weights(np.ones(3000))
+    table = BinnedTable.from_columns(Columns.from_array(X))
+    trees = []
+    for n_threads in (1, 2, 3):
+        with RowThreads(n_threads) as threads:
+            trees.append(TreeGrower(table, y, 3, 0, 4, GINI, threads).grow(np.arange(3000, dtype=np.int32), whole))
+    for tree in trees[1:]:
+        for mine, theirs in zip(trees[0], tree, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
