@@ -58,7 +58,7 @@ def random_integers(key: np.uint64, n: int, below: int) -> np.ndarray:
 
 def random_permutation(key: np.uint64, n: int) -> np.ndarray:
     """A shuffled ``arange(n)``."""
-    return np.argsort(random_bits(key, n), kind="stable")
+    return np.argsort(random_bits(key, n))
 
 
 def bootstrap_counts(key: np.uint64, n: int, draws: int) -> np.ndarray:

@@ -26,7 +26,7 @@ class Plan:
 
 def plan_whole(codes: np.ndarray, rows: np.ndarray) -> Plan:
     """One member with all rows."""
-    return Plan(_by_class(codes, rows), [MemberRows(0, 0, len(rows))])
+    return Plan(_small(rows[_stable_order(codes[rows])]), [MemberRows(0, 0, len(rows))])
 
 
 def plan_parts(codes: np.ndarray, rows: np.ndarray, n_members: int, shuffled: np.ndarray) -> Plan:
@@ -34,7 +34,7 @@ def plan_parts(codes: np.ndarray, rows: np.ndarray, n_members: int, shuffled: np
     ends = np.arange(1, n_members + 1) * len(rows) // n_members
     part = np.empty(len(rows), dtype=np.int32)
     part[shuffled] = np.repeat(np.arange(n_members, dtype=np.int32), np.diff(ends, prepend=0))
-    order = rows[np.lexsort((codes[rows], part))]
+    order = rows[_stable_order(part * (int(codes.max()) + 1) + codes[rows])]
     starts = np.append(0, ends[:-1])
     members = [MemberRows(k, int(a), int(b)) for k, (a, b) in enumerate(zip(starts, ends, strict=True))]
     return Plan(_small(order), members)
@@ -42,7 +42,7 @@ def plan_parts(codes: np.ndarray, rows: np.ndarray, n_members: int, shuffled: np
 
 def plan_draws(codes: np.ndarray, rows: np.ndarray, n_members: int, draw: Callable[[int], np.ndarray]) -> Plan:
     """Overlapping members: ``draw(k)`` gives, for each of ``rows``, how often member ``k`` has it."""
-    order = np.argsort(codes[rows], kind="stable")
+    order = _stable_order(codes[rows])
 
     def counts_of(k: int) -> Callable[[], np.ndarray]:
         return lambda: draw(k)[order]  # drawn when the member is trained: never all members' counts at once
@@ -51,8 +51,9 @@ def plan_draws(codes: np.ndarray, rows: np.ndarray, n_members: int, draw: Callab
     return Plan(_small(rows[order]), members)
 
 
-def _by_class(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return _small(rows[np.argsort(codes[rows], kind="stable")])
+def _stable_order(keys: np.ndarray) -> np.ndarray:
+    """Indices that sort ``keys`` and keep the order of equal ones; small whole numbers sort in linear time."""
+    return np.argsort(keys.astype(np.min_scalar_type(int(keys.max()))), kind="stable")
 
 
 def _small(order: np.ndarray) -> np.ndarray:

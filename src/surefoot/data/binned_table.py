@@ -1,5 +1,6 @@
 """The table that trees are grown on: one small integer per cell."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,16 +87,27 @@ class BinnedTable:
 
     def thresholds_between(self, features: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
         """For each split of column ``features[i]``: the value midway between bins ``below[i]`` and ``above[i]``."""
-        out = np.full(features.shape, np.nan)
-        for j in np.unique(features[features >= 0]):
-            edge = self.edges[j]
-            here = features == j
+        low, high = self._limits
+        used = np.maximum(features, 0)
+        first = self.offsets[used]
+        middle = midpoints(high[first + below], low[first + above])
+        # above the last bin lie only missing values: every number goes left
+        return np.where(above >= self.missing[used], np.inf, middle) + np.where(self._ordered[features], 0.0, np.nan)
+
+    @cached_property
+    def _ordered(self) -> np.ndarray:
+        """Whether a column has thresholds; the last entry, for "no column" (-1), says it has not."""
+        return np.append(~self.is_categorical, False)
+
+    @cached_property
+    def _limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest value of every bin, the bins of all columns end to end."""
+        low, high = np.zeros(int(self.offsets[-1])), np.zeros(int(self.offsets[-1]))
+        for first, edge in zip(self.offsets, self.edges, strict=False):
             if edge is not None:
-                last = len(edge) - 1
-                middle = midpoints(edge.high[np.minimum(below[here], last)], edge.low[np.minimum(above[here], last)])
-                # above the last bin lie only missing values: every number goes left
-                out[here] = np.where(above[here] > last, np.inf, middle)
-        return out
+                low[first : first + len(edge)] = edge.low
+                high[first : first + len(edge)] = edge.high
+        return low, high
 
 
 @kernel
