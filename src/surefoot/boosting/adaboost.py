@@ -38,7 +38,7 @@ class AdaBoostClassifier(BaseBooster):
     n_estimators : int, default=300
         Rounds. Fewer are used if a round is perfect or no better than chance.
     learning_rate : float, default=1.0
-        Scales every vote.
+        Scales every vote; above 0 and at most 100.
     variant : {"adaboost", "adaboost_star"}, default="adaboost"
         ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted
         error instead of Gini's impurity, and after about ``2 log(n_rows) / margin_precision**2`` rounds every training

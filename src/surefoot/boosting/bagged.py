@@ -3,11 +3,9 @@
 from math import ceil, log
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_scalar
-
+from surefoot._parameters import check_integer, check_number
 from surefoot._random import bootstrap_counts, stream_key
-from surefoot.boosting.members import MemberEnsemble, check_members
+from surefoot.boosting.members import MemberEnsemble
 from surefoot.boosting.plan import Plan, plan_draws
 from surefoot.boosting.problem import Problem
 
@@ -75,13 +73,8 @@ class BaggedBoostClassifier(MemberEnsemble):
         self.voting = voting
 
     def _plan(self, problem: Problem, seed: int) -> Plan:
-        check_scalar(
-            self.failure_probability, "failure_probability", (float, np.floating), min_val=0, max_val=1,
-            include_boundaries="neither",
-        )  # fmt: skip
-        check_scalar(
-            self.max_samples, "max_samples", (float, np.floating), min_val=0, max_val=1, include_boundaries="right"
-        )
+        check_number("failure_probability", self.failure_probability, 0, 1, most_included=False)
+        check_number("max_samples", self.max_samples, 0, 1, most_included=True)
         rows = problem.weighted_rows()
         n_members = self._count_members(len(rows))
         draws = max(1, round(self.max_samples * len(rows)))
@@ -91,5 +84,5 @@ class BaggedBoostClassifier(MemberEnsemble):
 
     def _count_members(self, n_rows: int) -> int:
         if self.n_members is not None:
-            return check_members(self.n_members, max(n_rows, 100_000))  # members may outnumber the rows
+            return check_integer("n_members", self.n_members, 1)
         return ceil(log(n_rows / self.failure_probability)) | 1

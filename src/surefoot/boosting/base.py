@@ -5,11 +5,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_scalar
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import RowThreads, row_blocks, threads_for
+from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot._random import seed_from
 from surefoot.boosting.problem import Problem, check_problem, check_table
 from surefoot.boosting.progress import Progress
@@ -67,23 +68,15 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         return problem
 
     def _check_parameters(self) -> None:
-        check_scalar(self.max_depth, "max_depth", (int, np.integer), min_val=1, max_val=12)
-        check_scalar(self.n_estimators, "n_estimators", (int, np.integer), min_val=1)
-        check_scalar(
-            self.learning_rate, "learning_rate", (float, int, np.number), min_val=0, include_boundaries="neither"
-        )
-        check_scalar(
-            self.margin_precision, "margin_precision", (float, np.floating), min_val=0, max_val=1,
-            include_boundaries="neither",
-        )  # fmt: skip
+        check_integer("max_depth", self.max_depth, 1, 12)
+        check_integer("n_estimators", self.n_estimators, 1)
+        check_number("learning_rate", self.learning_rate, 0, 100, most_included=True)
+        check_number("margin_precision", self.margin_precision, 0, 1, most_included=False)
+        check_choice("variant", self.variant, ("adaboost", "adaboost_star"))
         if self.max_bins is not None:
-            check_scalar(self.max_bins, "max_bins", (int, np.integer), min_val=2, max_val=MAX_BINS)
-        if self.variant not in ("adaboost", "adaboost_star"):
-            raise ParameterError(f"variant must be 'adaboost' or 'adaboost_star', got {self.variant!r}.")
+            check_integer("max_bins", self.max_bins, 2, MAX_BINS)
         if self.variant == "adaboost_star" and self.learning_rate != 1.0:
-            raise ParameterError(
-                "learning_rate must be 1.0 with variant='adaboost_star': its votes follow from the edges."
-            )
+            raise ParameterError("learning_rate must be 1.0 with variant='adaboost_star': votes follow from the edges.")
         if self.estimator is not None and self.max_depth != 1:
             raise ParameterError("max_depth is for the native tree: set the depth on the estimator instead.")
 
@@ -91,13 +84,19 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         star = self.variant == "adaboost_star"
         rule = Rule(ERROR if star else GINI, star, float(self.learning_rate), float(self.margin_precision))
         return Settings(
-            self.estimator, self.max_depth, self.n_estimators, rule, self.max_bins, seed, self.n_jobs,
+            self.estimator, int(self.max_depth), int(self.n_estimators), rule, self.max_bins, seed, self.n_jobs,
             Progress(type(self).__name__, n_members, self.verbose),
         )  # fmt: skip
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on a table ``X`` (array, pandas or polars frame) and labels ``y``; rows count by ``sample_weight``."""
-        return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
+        before = dict(self.__dict__)
+        try:
+            return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
+        except BaseException:  # a fit that fails or is stopped leaves the estimator as it was
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         """Fit on a problem that has been checked."""

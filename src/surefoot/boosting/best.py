@@ -5,10 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._exceptions import ParameterError
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._parameters import check_number
 from surefoot.boosting.adaboost import AdaBoostClassifier
 from surefoot.boosting.bagged import BaggedBoostClassifier
 from surefoot.boosting.base import BaseBooster
@@ -91,27 +91,26 @@ class BestBoostClassifier(BaseBooster):
         truth = problem.classes[problem.codes]
         scores = {}
         for name in self.candidates:
-            booster = self._booster(name)._fit_problem(problem.only(train), seed)
+            booster = self._fit_candidate(name, problem.only(train), seed)
             right = booster._labels(booster._decide(booster._tally(problem.columns))) == truth
             scores[name] = float(np.average(right[held_out], weights=weights[held_out]))
         best_name = max(scores, key=lambda name: scores[name])
-        self.best_estimator_ = self._booster(best_name)._fit_problem(problem, seed)
+        self.best_estimator_ = self._fit_candidate(best_name, problem, seed)
         self.best_name_, self.scores_ = best_name, scores
         self._remember(problem)
         return self
 
     def _check_candidates(self) -> None:
-        check_scalar(
-            self.validation_fraction, "validation_fraction", (float, np.floating), min_val=0, max_val=1,
-            include_boundaries="neither",
-        )  # fmt: skip
+        check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
         names = self.candidates
-        if isinstance(names, str) or not len(names) or any(name not in BOOSTERS for name in names):
+        if not isinstance(names, list | tuple) or not names or any(name not in BOOSTERS for name in names):
             raise ParameterError(f"candidates must be a tuple of names from {tuple(BOOSTERS)}, got {names!r}.")
 
     def _split(self, problem: Problem, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows to train on and rows to choose by, classes in equal shares where each has two rows or more."""
         rows = problem.weighted_rows()
+        if len(rows) < 2:
+            raise DataError("X has fewer than two rows with weight: none can be held out.")
         codes = problem.codes[rows]
         counts = np.bincount(codes)
         n_held_out = ceil(self.validation_fraction * len(rows))
@@ -121,8 +120,13 @@ class BestBoostClassifier(BaseBooster):
         )
         return train, held_out
 
-    def _booster(self, name: str) -> BaseBooster:
-        return BOOSTERS[name](**{name: getattr(self, name) for name in SHARED})
+    def _fit_candidate(self, name: str, problem: Problem, seed: int) -> BaseBooster:
+        booster = BOOSTERS[name](**{shared: getattr(self, shared) for shared in SHARED})
+        try:
+            return booster._fit_problem(problem, seed)
+        except ParameterError as error:
+            n_rows = len(problem.weighted_rows())
+            raise ParameterError(f"candidates: {name!r} cannot be fitted on {n_rows} rows. {error}") from error
 
     @property
     def estimators_(self) -> list[Any]:

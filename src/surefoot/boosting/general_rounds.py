@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.boosting.learners import WeakLearner
-from surefoot.boosting.stump_rounds import weigh_vote
+from surefoot.boosting.stump_rounds import MOST_GROWTH, weigh_vote
 from surefoot.boosting.stump_state import Rule
 
 LEAST_WEIGHT = np.finfo(np.float64).eps  # scikit-learn keeps weights that were above zero from vanishing
@@ -39,7 +39,7 @@ def boost_learner(
     A perfect hypothesis votes with weight 1 (alone, with AdaBoost*); one no better than chance is dropped, unless it is
     the first: then it stays, alone, and its error tells.
     """
-    weights = weights / weights.sum()
+    weights = weights.copy()  # at first not normalised: a row of weight 3 stays exactly three of weight 1
     counted = weights > 0
     edge = np.ones(1)
     hypotheses: list[Any] = []
@@ -48,7 +48,7 @@ def boost_learner(
     for t in range(n_rounds):
         hypothesis, answers = learner.learn(weights, t)
         wrong = answers != classes
-        error = float(weights[wrong].sum())
+        error = float(weights[wrong].sum() / weights.sum())
         if error <= 0:
             kept = 0 if rule.star else t
             return Votes(
@@ -61,7 +61,7 @@ def boost_learner(
         vote, factor = weigh_vote(error, rule, edge)
         if n_classes > 2:
             vote += rule.learning_rate * np.log(n_classes - 1.0)
-            factor = np.exp(vote)
+            factor = np.exp(min(vote, MOST_GROWTH))
         hypotheses.append(hypothesis)
         votes.append(vote)
         errors.append(error)

@@ -3,9 +3,10 @@
 import warnings
 from typing import Any
 
-from surefoot._exceptions import ManyMembersWarning, ParameterError
+from surefoot._exceptions import ManyMembersWarning
+from surefoot._parameters import check_integer
 from surefoot._random import random_permutation, stream_key
-from surefoot.boosting.members import MemberEnsemble, check_members
+from surefoot.boosting.members import MemberEnsemble
 from surefoot.boosting.plan import Plan, plan_draws
 from surefoot.boosting.problem import Problem
 from surefoot.boosting.subsamples import choose_paths, subsample_levels, subsample_positions
@@ -81,7 +82,5 @@ class LarsenRitzertClassifier(MemberEnsemble):
                 stacklevel=4,
             )
             return range(n_paths)
-        if self.n_members < 1:
-            raise ParameterError(f"n_members must be 1 or more, or None; got {self.n_members}.")
-        n_members = min(check_members(self.n_members, max(n_paths, self.n_members)), n_paths)
-        return choose_paths(stream_key(seed, 1), n_paths, n_members)
+        n_members = check_integer("n_members", self.n_members, 1)
+        return choose_paths(stream_key(seed, 1), n_paths, min(n_members, n_paths))

@@ -48,5 +48,5 @@ class EstimatorLearner:
         if "random_state" in fitted.get_params():
             fitted.set_params(random_state=(self.seed + round_) % (2**31 - 1))
         counted = weights > 0
-        fitted.fit(self.X[counted], self.y[counted], sample_weight=weights[counted])
+        fitted.fit(self.X[counted], self.y[counted], sample_weight=weights[counted] / weights.sum())
         return fitted, np.searchsorted(self.classes, fitted.predict(self.X))

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from surefoot._parameters import check_integer
 from surefoot._random import random_permutation, stream_key
-from surefoot.boosting.members import MemberEnsemble, check_members
+from surefoot.boosting.members import MemberEnsemble
 from surefoot.boosting.plan import Plan, plan_parts
 from surefoot.boosting.problem import Problem
 
@@ -66,5 +67,5 @@ class MajorityBoostClassifier(MemberEnsemble):
 
     def _plan(self, problem: Problem, seed: int) -> Plan:
         rows = problem.weighted_rows()
-        n_members = check_members(self.n_members, len(rows))
+        n_members = check_integer("n_members (parts of the rows that have weight)", self.n_members, 1, len(rows))
         return plan_parts(problem.codes, rows, n_members, random_permutation(stream_key(seed), len(rows)))

@@ -1,11 +1,12 @@
 """Ensembles of AdaBoosts that vote."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._exceptions import DataError, ParameterError
+from surefoot._exceptions import DataError
+from surefoot._parameters import check_choice
 from surefoot.boosting.adaboost import NO_BETTER_THAN_CHANCE, AdaBoostClassifier, is_hopeless
 from surefoot.boosting.base import BaseBooster, two_columns
 from surefoot.boosting.plan import Plan
@@ -27,8 +28,7 @@ class MemberEnsemble(BaseBooster):
         raise NotImplementedError
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
-        if self.voting not in ("hard", "soft"):
-            raise ParameterError(f"voting must be 'hard' or 'soft', got {self.voting!r}.")
+        check_choice("voting", self.voting, ("hard", "soft"))
         plan = self._plan(problem, seed)
         committees = train_members(problem, plan, self._settings(len(plan.members), seed))
         if all(is_hopeless(committee, problem.n_classes) for committee in committees):
@@ -64,14 +64,3 @@ def _ballot(tally: np.ndarray) -> np.ndarray:
     ballot = np.zeros_like(tally)
     ballot[tally.argmax(axis=0), np.arange(tally.shape[1])] = 1.0
     return ballot
-
-
-def check_members(n_members: Any, n_rows: int) -> int:
-    """``n_members`` if it is a whole number from 1 to ``n_rows``."""
-    if isinstance(n_members, bool) or not isinstance(n_members, int | np.integer):
-        raise ParameterError(f"n_members must be a whole number, got {n_members!r}.")
-    if not 1 <= n_members <= n_rows:
-        raise ParameterError(
-            f"n_members must lie between 1 and the number of rows with weight, {n_rows}; got {n_members}."
-        )
-    return int(n_members)

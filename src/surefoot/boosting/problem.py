@@ -46,30 +46,59 @@ def check_problem(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, 
     """Check the arguments of ``fit``; remember names and number of columns on the estimator."""
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    columns = check_table(estimator, X)
-    labels = column_or_1d(y, warn=True)
+    columns, weights = _check_rows(estimator, X, sample_weight)
+    labels = check_labels(y)
     check_consistent_length(X, labels)
-    check_classification_targets(labels)
     classes, codes = encode_labels(labels)
-    weights = check_weights(sample_weight, columns.n_rows)
     if class_weight is not None:
         by_class = _class_weights(class_weight, classes, labels)
         weights = by_class[codes] if weights is None else weights * by_class[codes]
     seen = codes if weights is None else codes[weights > 0]
     if len(np.unique(seen)) < 2:
         raise DataError(
-            f"y has only one class with weight, {classes[seen[0]]!r}: a classifier needs rows of at least two classes."
+            f"y has only one class with weight, {classes[seen[:1]].tolist()}: a classifier needs at least two classes."
         )
     return Problem(columns, classes, codes, weights, getattr(estimator, "feature_names_in_", None))
 
 
-def check_table(estimator: BaseEstimator, X: Any, schema: Schema | None = None) -> Columns:
-    """Columns of ``X`` for fitting, or, given the fitted model's ``schema``, for predicting."""
+def _check_rows(estimator: BaseEstimator, X: Any, sample_weight: Any) -> tuple[Columns, np.ndarray | None]:
+    """The columns and the weights of the rows; a frame's weights come first: they say which categories are rare."""
+    if is_frame(X):
+        weights = check_weights(sample_weight, len(X))
+        return check_table(estimator, X, weights=weights), weights
+    columns = check_table(estimator, X)
+    return columns, check_weights(sample_weight, columns.n_rows)
+
+
+def check_labels(y: Any) -> np.ndarray:
+    """Labels as an array; missing ones, infinities and continuous numbers are refused."""
+    labels = np.asarray(column_or_1d(y, warn=True))
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise DataError("Input y contains infinity or a value too large for dtype('float64').")
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    else:
+        missing = np.array([label is None or label != label or label is not label for label in labels.tolist()])
+    if missing.any():
+        raise DataError("Input y contains NaN: every row needs a label; leave out the rows that have none.")
+    try:
+        np.unique(labels)
+    except TypeError as error:
+        raise DataError(f"y mixes labels that cannot be compared ({error}): make them all of one type.") from error
+    check_classification_targets(labels)
+    return labels
+
+
+def check_table(
+    estimator: BaseEstimator, X: Any, schema: Schema | None = None, weights: np.ndarray | None = None
+) -> Columns:
+    """Columns of ``X`` for fitting (with ``weights``), or, given the fitted model's ``schema``, for predicting."""
     reset = schema is None
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        return Columns.from_frame(X, schema)
-    array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+        return Columns.from_frame(X, schema, weights)
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up the table to look for infinities
+        array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
     return Columns.from_array(array, schema)
 
 
@@ -80,7 +109,7 @@ def encode_labels(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    """Weights as float64, or None if there are none; negative and all-zero ones are refused."""
+    """Weights as float64, the largest about 1, or None if there are none; negative and all-zero ones are refused."""
     if sample_weight is None:
         return None
     if np.isscalar(sample_weight):
@@ -91,8 +120,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     if (weights < 0).any():
         raise DataError("sample_weight has negative values: weights must be 0 or more.")
     if not (weights > 0).any():
-        raise DataError("sample_weight is 0 for every row: at least one row must count.")
-    return weights
+        raise DataError("sample_weight is zero for every row: at least one row must count.")
+    return np.ldexp(weights, -np.frexp(weights.max())[1])  # a power of two: exact, and no sum overflows
 
 
 def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -105,6 +134,6 @@ def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray) -
         raise ParameterError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
     weights = np.empty(len(classes))
     weights[np.searchsorted(classes, labels)] = compute_sample_weight(class_weight, labels)
-    if (weights < 0).any():
-        raise ParameterError("class_weight has negative values: weights must be 0 or more.")
-    return weights
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
+        raise ParameterError(f"class_weight must have finite weights of 0 or more, not all 0; got {class_weight!r}.")
+    return np.ldexp(weights, -np.frexp(weights.max())[1])

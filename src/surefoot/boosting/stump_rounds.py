@@ -24,6 +24,7 @@ MOST_TOTAL = 2**62  # ... are scaled back down above this
 LEAST_TOTAL = 2**54  # ... and up below this
 TIE = 1e-12  # gains this close are one gain: the first feature and the lowest threshold win
 CHANCE_ERROR = 0.5 - 1e-12
+MOST_GROWTH = 500.0  # log of the most that weights may grow by in one round: no float overflows
 
 
 @kernel
@@ -136,7 +137,7 @@ def best_category_set(member, sums, criterion, feature, order):
             place = n
             while place > 0:
                 other = first + order[place - 1]
-                if one * (sums[0, other] * scale_0) >= zero * (sums[1, other] * scale_1):
+                if one * (sums[0, other] * scale_0) * (1.0 + TIE) >= zero * (sums[1, other] * scale_1):
                     break
                 order[place] = order[place - 1]
                 place -= 1
@@ -197,7 +198,8 @@ def lighter_left(member, sums, first, order, n_left, by_order):
     for k in range(n_left):
         code = first + (order[k] if by_order else k)
         left += sums[0, code] * member.scales[0] + sums[1, code] * member.scales[1]
-    return 2.0 * left < member.totals[0] * member.scales[0] + member.totals[1] * member.scales[1]
+    total = member.totals[0] * member.scales[0] + member.totals[1] * member.scales[1]
+    return 2.0 * left < total * (1.0 - TIE)
 
 
 @kernel
@@ -239,14 +241,27 @@ def add_threads(histograms, sums):
 @kernel
 def weigh_vote(error, rule, edge):
     """Vote weight of a stump with this error, and the factor by which the weights of wrong rows grow."""
+    odds = np.log((1.0 - error) / error)
     if not rule.star:
-        weight = rule.learning_rate * np.log((1.0 - error) / error)
-        return weight, np.exp(weight)
-    gamma = 1.0 - 2.0 * error
-    edge[0] = min(edge[0], gamma)
+        weight = rule.learning_rate * odds
+        return weight, np.exp(min(weight, MOST_GROWTH))
+    edge[0] = min(edge[0], 1.0 - 2.0 * error)
     rho = edge[0] - rule.precision
-    weight = 0.5 * np.log((1.0 + gamma) / (1.0 - gamma)) - 0.5 * np.log((1.0 + rho) / (1.0 - rho))
-    return weight, np.exp(2.0 * weight)
+    weight = 0.5 * odds - 0.5 * np.log((1.0 + rho) / (1.0 - rho))
+    return weight, np.exp(min(2.0 * weight, MOST_GROWTH))
+
+
+@kernel
+def sum_right(member, sums, feature, goes_right, weights_right, rows_right):
+    """Add up, per class, the whole-number weights and the rows with weight that go right."""
+    for c in range(2):
+        weights_right[c] = 0
+        rows_right[c] = 0
+        if feature >= 0:
+            first = member.offsets[feature]
+            for k in range(member.missing[feature] + 1):
+                weights_right[c] += sums[c, first + k] * goes_right[k]
+                rows_right[c] += member.row_counts[c, first + k] * goes_right[k]
 
 
 @kernel
@@ -260,52 +275,43 @@ def begin_round(member, rule, t, scratch, rounds):
         sums = scratch.sums
         add_threads(member.histograms, sums)
     choose_split(member, sums, rule.criterion, t, scratch, rounds)
-    left = np.zeros(2)
-    rows_right = np.zeros(2, np.int64)
     feature = rounds.features[t]
-    for c in range(2):
-        weight = member.totals[c]
-        if feature >= 0:
-            first = member.offsets[feature]
-            for k in range(member.missing[feature] + 1):
-                weight -= sums[c, first + k] * scratch.goes_right[k]
-                rows_right[c] += member.row_counts[c, first + k] * scratch.goes_right[k]
-        left[c] = weight * member.scales[c]
-    right_0 = member.totals[0] * member.scales[0] - left[0]
-    right_1 = member.totals[1] * member.scales[1] - left[1]
-    label_left = 1 if left[1] > left[0] else 0
-    label_right = label_left if feature < 0 else (1 if right_1 > right_0 else 0)
+    right, rows_right = scratch.weights_right, scratch.rows_right
+    sum_right(member, sums, feature, scratch.goes_right, right, rows_right)
+    right_0, right_1 = right[0] * member.scales[0], right[1] * member.scales[1]
+    left_0 = (member.totals[0] - right[0]) * member.scales[0]
+    left_1 = (member.totals[1] - right[1]) * member.scales[1]
+    label_left = 1 if left_1 > left_0 * (1.0 + TIE) else 0
+    label_right = label_left if feature < 0 else (1 if right_1 > right_0 * (1.0 + TIE) else 0)
     rounds.labels[t, 0] = label_left
     rounds.labels[t, 1] = label_right
-    error = left[1 - label_left] + (0.0 if feature < 0 else (right_0 if label_right == 1 else right_1))
+    error = (left_0 if label_left == 1 else left_1) + (right_0 if label_right == 1 else right_1)
     rounds.errors[t] = error
+    rounds.vote_weights[t] = 1.0  # stays so for a perfect stump, and for a hopeless one if it is the first
     if error <= 0.0:
-        rounds.errors[t] = 0.0
-        rounds.vote_weights[t] = 1.0
         return PERFECT
     if error >= CHANCE_ERROR:
-        rounds.vote_weights[t] = 1.0  # counts only if this is the first stump, which stays
         return CHANCE
     rounds.vote_weights[t], factor = weigh_vote(error, rule, scratch.edge)
-    plan_changes(member, feature, label_left, label_right, factor, rows_right, scratch)
+    plan_changes(member, feature, label_left, label_right, factor, scratch)
     return GOING_ON
 
 
 @kernel
-def plan_changes(member, feature, label_left, label_right, factor, rows_right, scratch):
+def plan_changes(member, feature, label_left, label_right, factor, scratch):
     """For each class: which side's rows change by which factor, and what the class's scale takes over."""
     for c in range(2):
         wrong_left = label_left != c
         wrong_right = label_right != c
         scratch.side[c] = -1
-        if wrong_left and (wrong_right or feature < 0):
+        if wrong_left and wrong_right:
             member.scales[c] *= factor
         elif wrong_left or wrong_right:
-            first = member.offsets[feature]
-            rows = member.row_counts[c, first : member.offsets[feature + 1]].sum()
-            n_wrong = rows_right[c] if wrong_right else rows - rows_right[c]
             side = 1 if wrong_right else 0
-            if 2 * n_wrong <= rows:
+            rows = member.row_counts[c, : member.missing[0] + 1].sum()  # any feature has every row once
+            n_wrong = scratch.rows_right[c] if wrong_right else rows - scratch.rows_right[c]
+            wrong = scratch.weights_right[c] if wrong_right else member.totals[c] - scratch.weights_right[c]
+            if 2 * n_wrong <= rows and wrong * factor < MOST_TOTAL:
                 scratch.side[c] = side
                 scratch.factor[c] = factor
             else:

@@ -57,6 +57,8 @@ class Scratch(NamedTuple):
     best: np.ndarray  # (2, features): largest of these
     goes_right: np.ndarray  # per code of the chosen feature
     category_order: np.ndarray
+    weights_right: np.ndarray  # (2,): per class, what goes right ...
+    rows_right: np.ndarray  # ... and how many rows
     side: np.ndarray  # per class: the side whose rows change (-1: none)
     factor: np.ndarray  # per class: what their weights are multiplied by
     edge: np.ndarray  # (1,): smallest edge so far
@@ -115,6 +117,8 @@ def new_scratch(table: BinnedTable, n_threads: int) -> Scratch:
         np.zeros((2, table.n_columns)),
         np.zeros(int(np.diff(table.offsets).max()), dtype=np.uint8),
         np.zeros(256, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
         np.ones(2),
         np.ones(1),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._parallel import Cancellation, RowThreads, count_jobs, run_tasks, threads_for
+from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
 from surefoot.boosting.committee import Committee, EstimatorCommittee, TreeCommittee
 from surefoot.boosting.general_rounds import boost_learner
 from surefoot.boosting.learners import EstimatorLearner, TreeLearner
@@ -54,14 +54,7 @@ def train_members(problem: Problem, plan: Plan, settings: Settings) -> list[Comm
     def train_native(member: MemberRows, cancellation: Cancellation) -> Committee:
         return _train_trees(problem.n_classes, table, classes, weights, member, settings, n_threads, cancellation)
 
-    return run_tasks(
-        train_native, plan.members, None if n_threads > 1 else min_jobs(settings.n_jobs, len(plan.members))
-    )
-
-
-def min_jobs(n_jobs: int | None, n_tasks: int) -> int | None:
-    """``n_jobs``, or None where a single task or worker needs no pool."""
-    return None if min(count_jobs(n_jobs), n_tasks) == 1 else n_jobs
+    return run_tasks(train_native, plan.members, settings.n_jobs)
 
 
 def _member_weights(weights: np.ndarray | None, member: MemberRows) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from surefoot._exceptions import DataError
 from surefoot._jit import kernel
 from surefoot._parallel import RowThreads, row_blocks, threads_for
-from surefoot._random import random_integers, stream_key
+from surefoot._random import random_bits, stream_key
 from surefoot.data.columns import MAX_CATEGORIES, Columns, Schema
 from surefoot.data.edges import BinEdges, midpoints
 
@@ -135,19 +135,23 @@ def find_bins(values, thresholds, starts, missing, first_row, codes):
                 out[i] = missing[j] if np.isnan(column[i]) else place[i]
 
 
-def edge_sample(n_rows: int) -> np.ndarray | slice:
-    """Rows that edges are computed from: all, or one from each of ``EDGE_SAMPLE`` equal stretches of the table."""
+def edge_sample(n_rows: int, weights: np.ndarray | None = None) -> np.ndarray | slice:
+    """Rows that edges are computed from: all, or ``EDGE_SAMPLE`` of those with weight, always the same ones."""
     if n_rows <= EDGE_SAMPLE:
         return slice(None)
-    starts = np.arange(EDGE_SAMPLE + 1) * n_rows // EDGE_SAMPLE
-    jitter = random_integers(stream_key(0, n_rows), EDGE_SAMPLE, n_rows // EDGE_SAMPLE)
-    return starts[:-1] + jitter
+    counted = None if weights is None else np.flatnonzero(weights > 0)
+    n_counted = n_rows if counted is None else len(counted)
+    if n_counted > EDGE_SAMPLE:
+        lottery = random_bits(stream_key(0, n_counted), n_counted)
+        sample = np.sort(np.argpartition(lottery, EDGE_SAMPLE)[:EDGE_SAMPLE])
+        return sample if counted is None else counted[sample]
+    return slice(None) if counted is None else counted
 
 
 def _all_edges(
     columns: Columns, max_bins: int | None, weights: np.ndarray | None, threads: RowThreads
 ) -> list[BinEdges | None]:
-    rows = edge_sample(columns.n_rows)
+    rows = edge_sample(columns.n_rows, weights)
     weights = None if weights is None else weights[rows]
     categories = columns.schema.categories
 

@@ -1,5 +1,6 @@
 """The columns of a table as numbers, whatever the table was: an array, or a pandas, polars or Arrow frame."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ class Schema:
     """
 
     n_columns: int
-    categories: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    categories: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
 
     def is_categorical(self) -> np.ndarray:
         flags = np.zeros(self.n_columns, dtype=np.bool_)
@@ -51,11 +52,16 @@ class Columns:
         return cls(array, schema or Schema(array.shape[1]), array.shape[0])
 
     @classmethod
-    def from_frame(cls, frame: Any, schema: Schema | None = None) -> "Columns":
-        """Columns of a frame that narwhals understands; with ``schema``, coded by the categories it knows."""
+    def from_frame(cls, frame: Any, schema: Schema | None = None, weights: np.ndarray | None = None) -> "Columns":
+        """Columns of a frame that narwhals understands; with ``schema``, coded by the categories it knows.
+
+        ``weights`` decide which categories are the rarest where there are too many.
+        """
         table = nw.from_native(frame, eager_only=True)
         if len(table) == 0:
             raise DataError("X has 0 sample(s) (rows) while a minimum of 1 is required.")
+        if not table.columns:
+            raise DataError("X has 0 feature(s) (columns) while a minimum of 1 is required.")
         parts, categories = [], {}
         for position, name in enumerate(table.columns):
             series = table.get_column(name)
@@ -63,7 +69,7 @@ class Columns:
             if _is_categorical(series):
                 if schema is not None and known is None:
                     raise DataError(f"Column {name!r} of X is categorical, but was numeric when the model was fitted.")
-                codes, seen = _category_codes(series, known)
+                codes, seen = _category_codes(series, known, weights)
                 parts.append(codes)
                 categories[position] = seen
             elif known is not None:
@@ -123,26 +129,35 @@ def _numbers(series: nw.Series, name: str) -> np.ndarray:
     return numbers
 
 
-def _category_codes(series: nw.Series, known: tuple[str, ...] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+def _category_codes(
+    series: nw.Series, known: tuple[Hashable, ...] | None, weights: np.ndarray | None
+) -> tuple[np.ndarray, tuple[Hashable, ...]]:
     """Codes as float32, NaN where missing or not among ``known`` (None: those that occur are the known ones)."""
     labels, codes = _dictionary(series)
     if known is None:
-        counts = np.bincount(codes[codes >= 0], minlength=len(labels))
-        order = np.arange(len(labels)) if (counts > 0).sum() <= MAX_CATEGORIES else np.argsort(-counts, kind="stable")
-        known = tuple(labels[code] for code in order if counts[code] > 0)
+        seen = codes >= 0
+        mass = np.bincount(codes[seen], None if weights is None else weights[seen], minlength=len(labels))
+        order = np.arange(len(labels)) if (mass > 0).sum() <= MAX_CATEGORIES else np.argsort(-mass, kind="stable")
+        known = tuple(labels[code] for code in order if mass[code] > 0)
     code_of = {label: min(code, MAX_CATEGORIES - 1) for code, label in enumerate(known)}
     lookup = np.array([code_of.get(label, np.nan) for label in labels] + [np.nan], dtype=np.float32)
     return lookup[codes], known  # a missing value has code -1: the last entry
 
 
-def _dictionary(series: nw.Series) -> tuple[list[str], np.ndarray]:
-    """The categories as text, and for every row its category's index (-1: missing)."""
-    native = series.to_native()
-    if series.implementation.is_pandas_like():  # as text, integers would change with a missing value among them
-        return [str(label) for label in native.cat.categories], native.cat.codes.to_numpy()
+def _dictionary(series: nw.Series) -> tuple[list[Hashable], np.ndarray]:
+    """The categories, and for every row its category's index (-1: missing)."""
+    if series.implementation.is_pandas_like():
+        native = series.to_native()
+        return [_plain(label) for label in native.cat.categories], native.cat.codes.to_numpy()
     text = series.cast(nw.String)
     labels = sorted(text.drop_nulls().unique().to_list())
     if not labels:
         return [], np.full(len(series), -1)
     places = text.replace_strict(labels, list(range(len(labels))), default=None, return_dtype=nw.Float64).to_numpy()
     return labels, np.where(np.isnan(places), -1, places).astype(np.int64)
+
+
+def _plain(label: Any) -> Hashable:
+    """A category as a plain Python value; a missing value among whole numbers makes floats of them, so 1.0 is 1."""
+    label = label.item() if isinstance(label, np.generic) else label
+    return int(label) if isinstance(label, float) and label.is_integer() else label

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+ROUNDING = 1e-9  # values whose middle falls on the border of two bins go to the upper one, whatever the weights' unit
+
 
 @dataclass(frozen=True)
 class BinEdges:
@@ -20,14 +22,15 @@ class BinEdges:
     def from_values(cls, values: np.ndarray, max_bins: int | None, weights: np.ndarray | None = None) -> "BinEdges":
         """Edges that give every distinct value its own bin if ``max_bins`` allows, else bins of equal weight.
 
-        A value heavier than a bin's fair share gets a bin of its own, and the rest of the values share the other bins.
+        A value heavier than a bin's fair share counts as one bin, so that the other values spread over the other bins.
         """
         distinct, mass = _distinct_values(values, weights)
         if max_bins is None or len(distinct) <= max_bins:
             return cls(distinct, distinct)
         share = _capped_mass(mass, max_bins)
         middle = np.cumsum(share) - share / 2
-        bin_of_value = np.minimum((middle * (max_bins / share.sum())).astype(np.int64), max_bins - 1)
+        place = middle * (max_bins / share.sum()) + ROUNDING
+        bin_of_value = np.minimum(place.astype(np.int64), max_bins - 1)
         first = np.flatnonzero(np.diff(bin_of_value, prepend=-1))
         last = np.append(first[1:], len(distinct)) - 1
         return cls(distinct[first], distinct[last])

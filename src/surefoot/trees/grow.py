@@ -67,7 +67,8 @@ class TreeGrower:
             bounds = np.append(0, np.stack([middles, bounds[1:]], axis=1).ravel())
         tree.leaf_ends[:] = bounds[1:]
         for leaf, (start, end) in enumerate(pairwise(bounds)):
-            tree.labels[leaf] = np.argmax(self._class_weights(rows[start:end], weights))
+            total = self._class_weights(rows[start:end], weights)
+            tree.labels[leaf] = np.argmax(total >= total.max() * (1 - TIE))  # of classes that tie, the first
         return tree
 
     def _class_weights(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:

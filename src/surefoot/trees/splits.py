@@ -8,7 +8,7 @@ import numpy as np
 from surefoot._jit import kernel
 
 GINI, ERROR = 0, 1
-TIE = 1e-14  # gains this close, relative to the node, are one gain: the first feature and the lowest threshold win
+TIE = 1e-12  # gains this close, relative to the node, are one gain: the first feature and the lowest threshold win
 
 
 @kernel
@@ -79,7 +79,7 @@ def order_categories(histogram, missing, target, order):
             place = n
             while place > 0:
                 other = order[place - 1]
-                if float(histogram[other, target]) / float(histogram[other].sum()) <= share:
+                if float(histogram[other, target]) / float(histogram[other].sum()) <= share * (1.0 + TIE):
                     break
                 order[place] = other
                 place -= 1
@@ -151,7 +151,7 @@ def mark_number_split(histogram, missing, code, missing_right, goes_right):
             right += histogram[k].sum()
         else:
             left += histogram[k].sum()
-    goes_right[missing] = missing_right if histogram[missing].sum() > 0 else left < right
+    goes_right[missing] = missing_right if histogram[missing].sum() > 0 else left < right * (1.0 - TIE)
     below, above = code, code + 1
     while below > 0 and histogram[below].sum() == 0:
         below -= 1
@@ -169,7 +169,7 @@ def mark_category_split(histogram, missing, total, criterion, goes_right):
     left_weight = np.int64(0)
     for k in range(n_left):
         left_weight += histogram[order[k]].sum()
-    unseen_right = 2.0 * left_weight < float(total.sum())
+    unseen_right = 2.0 * left_weight < float(total.sum()) * (1.0 - TIE)
     for k in range(n):
         if order[k] == missing:
             unseen_right = k >= n_left

@@ -1,0 +1,35 @@
+"""Checks of parameters: each says which parameter is wrong, what it may be, and what it was."""
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from surefoot._exceptions import ParameterError
+
+
+def check_integer(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """``value`` if it is a whole number from ``least`` to ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ParameterError(f"{name} must be a whole number, got {value!r}.")
+    if value < least or (most is not None and value > most):
+        limits = f"{least} or more" if most is None else f"between {least} and {most}"
+        raise ParameterError(f"{name} must be {limits}, got {value!r}.")
+    return int(value)
+
+
+def check_number(name: str, value: Any, above: float, most: float, *, most_included: bool) -> float:
+    """``value`` if it is a number above ``above`` and below (or at) ``most``."""
+    if isinstance(value, bool) or not isinstance(value, float | int | np.number) or not isfinite(value):
+        raise ParameterError(f"{name} must be a finite number, got {value!r}.")
+    if not (above < value < most or (most_included and value == most)):
+        limits = f"above {above} and {'at most' if most_included else 'below'} {most}"
+        raise ParameterError(f"{name} must be {limits}, got {value!r}.")
+    return float(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """``value`` if it is one of ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value

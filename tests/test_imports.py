@@ -1,0 +1,127 @@
+"""Arrows between the rooms of the package point one way, and importing it is light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import surefoot
+
+SOURCE = Path(surefoot.__file__).parent
+FOUNDATION = {"_exceptions", "_jit", "_parallel", "_parameters", "_random"}
+FACE = "the public face"
+ALLOWED = {
+    "data": set(),
+    "metrics": set(),
+    "trees": {"data"},
+    "boosting": {"data", "trees", "metrics"},
+    "plots": {"boosting", "metrics", FACE},
+    "reproduce": {"boosting", "plots", "metrics", FACE},
+    "cli": {"data", "trees", "boosting", "metrics", "plots", "reproduce", FACE},
+    "__init__": {"data", "trees", "boosting", "metrics", "plots"},
+}
+HEAVY = ("dask", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")
+
+
+def rooms_imported(code, module):
+    """The rooms and root modules of surefoot that the code of ``module`` (a dotted name) imports, anywhere in it."""
+    rooms = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = module.split(".")[: -node.level]
+                base = ".".join([*parents, base] if base else parents)
+            targets = [f"{base}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for target in targets:
+            first, _, rest = target.partition(".")
+            if first == "surefoot":
+                name = rest.split(".")[0]
+                is_room = (SOURCE / name).is_dir() or (SOURCE / f"{name}.py").is_file() or name in ALLOWED
+                rooms.add(name if name and is_room else FACE)
+    return rooms
+
+
+def wrong_arrows(code, module):
+    """What ``module`` imports and must not."""
+    home = module.split(".")[1]
+    allowed = FOUNDATION if home in FOUNDATION else ALLOWED.get(home, set()) | FOUNDATION | {home}
+    return rooms_imported(code, module) - allowed
+
+
+def modules():
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        yield ".".join(("surefoot", *parts)), path
+
+
+@pytest.mark.parametrize(("module", "path"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
+def test_no_arrow_points_the_wrong_way(module, path):
+    assert module.split(".")[1] in ALLOWED.keys() | FOUNDATION, "a new room: say what it may import"
+    assert wrong_arrows(path.read_text(encoding="utf-8"), module) == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "module", "found"),
+    [
+        ("from surefoot.boosting import AdaBoostClassifier", "surefoot.data.columns", {"boosting"}),
+        ("import surefoot.trees.forest", "surefoot.data.columns", {"trees"}),
+        ("from surefoot import trees", "surefoot.data.columns", {"trees"}),
+        ("from surefoot import AdaBoostClassifier", "surefoot.boosting.best", {FACE}),
+        ("import surefoot", "surefoot.trees.grow", {FACE}),
+        ("from ..boosting import base", "surefoot.trees.grow", {"boosting"}),
+        ("from .. import boosting", "surefoot.trees.grow", {"boosting"}),
+        ("def late():\n    from surefoot.cli import app", "surefoot.boosting.base", {"cli"}),
+        ("from surefoot.reproduce import tables", "surefoot.plots.margin_display", {"reproduce"}),
+        ("from surefoot.data import Columns", "surefoot.metrics.margins", {"data"}),
+        ("from surefoot.data import Columns", "surefoot._random", {"data"}),
+        ("from surefoot.cli import app", "surefoot.__init__", {"cli"}),
+        ("from surefoot._jit import kernel\nfrom .edges import midpoints", "surefoot.data.columns", set()),
+        ("import numpy\nfrom surefoot.data import Columns", "surefoot.trees.grow", set()),
+    ],
+)
+def test_the_checker_finds_what_it_should(code, module, found):
+    assert wrong_arrows(code, module) == found
+
+
+def modules_loaded_by(statement):
+    script = f"{statement}; import sys; print(*(name for name in {HEAVY!r} if name in sys.modules))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    return set(run.stdout.split())
+
+
+def test_importing_surefoot_loads_nothing_heavy():
+    needed_anyway = modules_loaded_by("import sklearn.ensemble, narwhals, joblib, numba, scipy.special")
+    assert modules_loaded_by("import surefoot") - needed_anyway == set()
+
+
+def test_fitting_on_an_array_loads_nothing_heavy():
+    fit = "surefoot.AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 1])"
+    needed_anyway = modules_loaded_by("import sklearn.ensemble, narwhals, joblib, numba, scipy.special")
+    assert modules_loaded_by(f"import surefoot; {fit}") - needed_anyway == set()
+
+
+def test_the_loading_check_can_fail():
+    assert "polars" in modules_loaded_by("import surefoot, polars")
+
+
+def run_without(missing, statement):
+    """Run a statement where the packages ``missing`` cannot be imported."""
+    script = f"import sys; sys.modules.update(dict.fromkeys({missing!r})); {statement}"
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_surefoot_works_where_nothing_optional_is_installed():
+    fit = "surefoot.AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 1]).predict([[2.0]])"
+    run = run_without(HEAVY, f"import surefoot; {fit}")
+    assert run.returncode == 0, run.stderr
+
+
+def test_the_check_for_optional_packages_can_fail():
+    assert "ModuleNotFoundError" in run_without(("joblib",), "import surefoot").stderr

@@ -1,0 +1,168 @@
+"""What compiled code must not do: use numba's own threads, change the meaning of arithmetic, or call across files.
+
+A cached kernel that calls a kernel of another file does not notice when that file changes.
+"""
+
+import ast
+import builtins
+from pathlib import Path
+
+import pytest
+
+import surefoot
+
+SOURCE = Path(surefoot.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+FORBIDDEN_NAMES = {"prange", "jitclass", "fastmath", "stencil", "guvectorize", "vectorize"}
+
+
+def imported_names(tree, package):
+    """The names that a file imports from modules of ``package`` (or from beside it)."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] == package):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {
+                alias.asname or alias.name.split(".")[0] for alias in node.names if alias.name.split(".")[0] == package
+            }
+    return names
+
+
+def is_kernel(function):
+    return any(
+        (isinstance(decorator, ast.Name) and decorator.id == "kernel")
+        or (isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "kernel")
+        or (isinstance(decorator, ast.Attribute) and decorator.attr == "kernel")
+        for decorator in function.decorator_list
+    )
+
+
+def kernels(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and is_kernel(node)]
+
+
+def threads_and_loose_arithmetic(code):
+    """Every use of numba's own threads, of loose arithmetic or of compiled classes."""
+    found = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.keyword) and node.arg in ("parallel", "fastmath"):
+            if not (isinstance(node.value, ast.Constant) and node.value.value is False):
+                found.append(node.arg)
+        elif isinstance(node, ast.Dict):
+            found += [
+                key.value
+                for key, value in zip(node.keys, node.values, strict=True)
+                if isinstance(key, ast.Constant)
+                and key.value in ("parallel", "fastmath")
+                and not (isinstance(value, ast.Constant) and value.value is False)
+            ]
+        elif isinstance(node, ast.Name) and node.id in FORBIDDEN_NAMES:
+            found.append(node.id)
+        elif isinstance(node, ast.Attribute) and node.attr in FORBIDDEN_NAMES:
+            found.append(node.attr)
+        elif isinstance(node, ast.alias) and node.name.split(".")[-1] in FORBIDDEN_NAMES:
+            found.append(node.name)
+    return found
+
+
+def imports_numba(code):
+    for node in ast.walk(ast.parse(code)):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        if any(name.split(".")[0] == "numba" for name in names):
+            return True
+    return False
+
+
+def calls_across_files(code):
+    """(kernel, name) for every name a kernel uses from another file, and every call of what is no kernel."""
+    tree = ast.parse(code)
+    foreign = imported_names(tree, "surefoot")
+    own = {kernel.name for kernel in kernels(tree)}
+    found = []
+    for kernel in kernels(tree):
+        for node in [inner for statement in kernel.body for inner in ast.walk(statement)]:
+            if isinstance(node, ast.Name) and node.id in foreign:
+                found.append((kernel.name, node.id))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                name = node.func.id
+                if name not in own and name not in foreign and not hasattr(builtins, name):
+                    found.append((kernel.name, name))
+    return found
+
+
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+
+
+@each_file
+def test_no_threads_of_numba_and_no_loose_arithmetic(path):
+    assert threads_and_loose_arithmetic(path.read_text(encoding="utf-8")) == []
+
+
+@each_file
+def test_numba_is_imported_in_one_place(path):
+    assert imports_numba(path.read_text(encoding="utf-8")) == (path == SOURCE / "_jit.py")
+
+
+@each_file
+def test_kernels_use_nothing_of_another_file(path):
+    assert calls_across_files(path.read_text(encoding="utf-8")) == []
+
+
+def test_there_are_kernels_to_check():
+    n_kernels = sum(len(kernels(ast.parse(path.read_text(encoding="utf-8")))) for path in FILES)
+    assert n_kernels >= 20
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("numba.njit(parallel=True)(f)", ["parallel"]),
+        ("OPTIONS = {'nogil': True, 'fastmath': True}", ["fastmath"]),
+        ("numba.njit(fastmath={'nnan'})(f)", ["fastmath"]),
+        ("for i in numba.prange(3): pass", ["prange"]),
+        ("from numba import prange", ["prange"]),
+        ("from numba.experimental import jitclass\n@jitclass\nclass A: pass", ["jitclass", "jitclass"]),
+        ("numba.njit(parallel=False)(f)", []),
+        ("threads.run(f, parallel)", []),
+    ],
+)
+def test_the_check_for_threads_finds_what_it_should(code, found):
+    assert sorted(threads_and_loose_arithmetic(code)) == found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("import numba", True),
+        ("import numba.typed as nt", True),
+        ("from numba import njit", True),
+        ("def f():\n    from numba.core import types", True),
+        ("import numpy", False),
+        ("import numbat", False),
+    ],
+)
+def test_the_check_for_numba_finds_what_it_should(code, found):
+    assert imports_numba(code) == found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("from surefoot.trees.splits import gain\n@kernel\ndef f(x):\n    return gain(x)", [("f", "gain")]),
+        ("from .splits import gain as g\n@kernel\ndef f(x):\n    return 1 + g(x)", [("f", "g")]),
+        ("from surefoot.data.edges import LIMIT\n@kernel\ndef f(x):\n    return x < LIMIT", [("f", "LIMIT")]),
+        ("import surefoot\n@kernel\ndef f(x):\n    return surefoot.gain(x)", [("f", "surefoot")]),
+        ("def plain(x): ...\n@kernel\ndef f(x):\n    return plain(x)", [("f", "plain")]),
+        ("@_jit.kernel\ndef f(x):\n    return unknown(x)", [("f", "unknown")]),
+        ("@kernel\ndef g(x): ...\n@kernel\ndef f(x):\n    return max(g(x), 0)", []),
+        ("LIMIT = 3\nimport numpy as np\n@kernel\ndef f(x):\n    return np.sum(x) < LIMIT", []),
+        ("from surefoot.trees.splits import gain\ndef f(x):\n    return gain(x)", []),
+    ],
+)
+def test_the_check_for_calls_finds_what_it_should(code, found):
+    assert calls_across_files(code) == found
