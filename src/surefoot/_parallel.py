@@ -82,6 +82,10 @@ class RowThreads:
         others = [self._pool.submit(function, item) for item in items[1:]]
         return [function(items[0]), *(other.result() for other in others)]
 
+    def each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> None:
+        """``function(item)`` for every item, dealt out to the threads; what it returns is dropped."""
+        self.run(lambda first: [function(item) for item in items[first :: self.n_threads]], range(self.n_threads))
+
 
 def row_blocks(n_rows: int, size: int = ROW_BLOCK) -> list[tuple[int, int]]:
     """``(start, stop)`` of consecutive blocks of fixed size: cut by rows alone, never by the number of threads."""

@@ -129,10 +129,8 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
             start, stop = block
             out[:, start:stop] = self._tally_block(columns.block(start, stop))
 
-        blocks = row_blocks(columns.n_rows)
         with RowThreads(threads_for(self.n_jobs, columns.n_rows * columns.n_columns)) as threads:
-            for first in range(0, len(blocks), threads.n_threads):
-                threads.run(fill, blocks[first : first + threads.n_threads])
+            threads.each(fill, row_blocks(columns.n_rows))
         return out
 
     def _decide(self, tally: np.ndarray) -> np.ndarray:

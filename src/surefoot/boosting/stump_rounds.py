@@ -70,16 +70,13 @@ def try_splits(whole_0, whole_1, missing_0, missing_1, totals, scales, criterion
 
 
 @kernel
-def place_of_largest(gains):
-    """Index of the largest gain. Read as whole numbers, floats from 0 on keep their order and compare faster."""
+def write_largest(gains, out):
+    """Write the largest gain to ``out[0]``. As whole numbers, floats from 0 on keep their order and compare faster."""
     whole = gains.view(np.int64)
-    best = np.int64(-1)
+    best = whole[0]
     for b in range(whole.shape[0]):
         best = max(best, whole[b])
-    for b in range(whole.shape[0]):
-        if whole[b] == best:
-            return b
-    return 0
+    out.view(np.int64)[0] = best
 
 
 @kernel
@@ -110,7 +107,7 @@ def best_number(member, sums, criterion, scratch):
                     criterion,
                     here,
                 )
-            scratch.best[way, j] = here[place_of_largest(here)]
+            write_largest(here, scratch.best[way, j : j + 1])
             best = max(best, scratch.best[way, j])
     for j in range(offsets.shape[0] - 1):  # of all splits that tie, the first
         for way in range(2):

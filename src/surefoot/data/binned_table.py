@@ -65,8 +65,7 @@ class BinnedTable:
                 start, stop = block
                 find_bins(columns.block(start, stop), thresholds, starts, missing, start, codes)
 
-            for group in _groups(row_blocks(columns.n_rows), threads.n_threads):
-                threads.run(fill, group)
+            threads.each(fill, row_blocks(columns.n_rows))
         return cls(codes, edges, missing)
 
     @property
@@ -155,12 +154,12 @@ def _all_edges(
     weights = None if weights is None else weights[rows]
     categories = columns.schema.categories
 
-    def edges_of(j: int) -> BinEdges | None:
-        return None if j in categories else BinEdges.from_values(columns.column(j, rows), max_bins, weights)
+    found: list[BinEdges | None] = [None] * columns.n_columns
 
-    found: list[BinEdges | None] = []
-    for group in _groups(list(range(columns.n_columns)), threads.n_threads):
-        found += threads.run(edges_of, group)
+    def find_edges(j: int) -> None:
+        found[j] = BinEdges.from_values(columns.column(j, rows), max_bins, weights)
+
+    threads.each(find_edges, [j for j in range(columns.n_columns) if j not in categories])
     return found
 
 
@@ -184,7 +183,3 @@ def _search_tables(edges: list[BinEdges | None], n_codes: np.ndarray) -> tuple[n
         size = 1 << len(cuts).bit_length()
         tables.append(np.concatenate([cuts, np.full(size - len(cuts), np.inf)]))
     return np.concatenate(tables), np.concatenate([[0], np.cumsum([len(table) for table in tables])])
-
-
-def _groups(items: list[Any], size: int) -> list[list[Any]]:
-    return [items[i : i + size] for i in range(0, len(items), size)]
