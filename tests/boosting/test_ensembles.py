@@ -97,8 +97,12 @@ def test_chosen_paths_are_different_and_start_alike(seed, n_chosen):
     assert all(0 <= path < 300 for path in chosen)
 
 
-def test_more_sub_samples_only_add_to_fewer():
-    assert choose_paths(stream_key(1), 19_683, 29)[:5] == choose_paths(stream_key(1), 19_683, 5)
+@pytest.mark.parametrize("n_paths", [27, 19_683])
+def test_more_sub_samples_only_add_to_fewer(n_paths):
+    for seed in range(20):
+        all_of_them = choose_paths(stream_key(seed), n_paths, 27)
+        for few in (3, 23):
+            assert choose_paths(stream_key(seed), n_paths, few) == all_of_them[:few]
 
 
 def test_all_sub_samples_are_announced():

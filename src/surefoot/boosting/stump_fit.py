@@ -66,6 +66,6 @@ def _in_threads(
                 return t, status
             feature = rounds.features[t]
             growths = threads.run(lambda k: change_weights(member, scratch, feature, k), range(n_threads))  # noqa: B023
-            end_round(member, sum(growths))
+            end_round(member, sum(growths), scratch)
             between(t + 1, rounds.errors[t])
     return n_rounds, GOING_ON

@@ -83,7 +83,9 @@ def write_largest(gains, out):
 def best_number(member, sums, criterion, scratch):
     """Best split of the numeric features: (gain, feature, bin, missing values right?); gain -1 if there is none."""
     offsets, gains = member.offsets, scratch.gains
-    add_up(sums, offsets, scratch.left)
+    if scratch.stale[0]:
+        add_up(sums, offsets, scratch.left)
+        scratch.stale[0] = False
     left_0, left_1 = scratch.left[0], scratch.left[1]
     try_splits(left_0, left_1, 0, 0, member.totals, member.scales, criterion, gains[0])
     best = -1.0
@@ -270,7 +272,8 @@ def begin_round(member, rule, t, scratch, rounds):
     sums = member.histograms[0]
     if member.histograms.shape[0] > 1:
         sums = scratch.sums
-        add_threads(member.histograms, sums)
+        if scratch.stale[0]:
+            add_threads(member.histograms, sums)
     choose_split(member, sums, rule.criterion, t, scratch, rounds)
     feature = rounds.features[t]
     right, rows_right = scratch.weights_right, scratch.rows_right
@@ -315,6 +318,7 @@ def plan_changes(member, feature, label_left, label_right, factor, scratch):
                 scratch.side[c] = 1 - side
                 scratch.factor[c] = 1.0 / factor
                 member.scales[c] *= factor
+            scratch.stale[0] = True
 
 
 @kernel
@@ -401,12 +405,13 @@ def rescale(member, c):
 
 
 @kernel
-def end_round(member, growth):
+def end_round(member, growth, scratch):
     """Take over the growth of the weights; scale a class back where its whole numbers leave their range."""
     for c in range(2):
         member.totals[c] += growth[c]
         if member.totals[c] > 0 and (member.totals[c] > MOST_TOTAL or member.totals[c] < LEAST_TOTAL):
             rescale(member, c)
+            scratch.stale[0] = True
 
 
 @kernel
@@ -417,5 +422,5 @@ def run_rounds(member, rule, first, last, scratch, rounds):
         if status != GOING_ON:
             return t, status
         growth = change_weights(member, scratch, rounds.features[t], 0)
-        end_round(member, growth)
+        end_round(member, growth, scratch)
     return last, GOING_ON

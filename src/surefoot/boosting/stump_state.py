@@ -52,6 +52,7 @@ class Scratch(NamedTuple):
     """Work space of one member."""
 
     sums: np.ndarray  # (2, bins): histograms of all threads together
+    stale: np.ndarray  # (1,): whether the histograms have changed since ``sums`` and ``left`` were made
     left: np.ndarray  # (2, bins): class weights in a bin and the bins before it
     gains: np.ndarray  # (2, bins): gain of a split after a bin; missing values right, left
     best: np.ndarray  # (2, features): largest of these
@@ -112,6 +113,7 @@ def new_scratch(table: BinnedTable, n_threads: int) -> Scratch:
     n_bins = int(table.offsets[-1])
     return Scratch(
         np.zeros((2, n_bins if n_threads > 1 else 0), dtype=np.int64),
+        np.ones(1, dtype=np.bool_),
         np.zeros((2, n_bins), dtype=np.int64),
         np.zeros((2, n_bins)),
         np.zeros((2, table.n_columns)),

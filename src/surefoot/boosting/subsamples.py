@@ -4,6 +4,8 @@ import numpy as np
 
 from surefoot._random import random_integers
 
+BATCH = 64
+
 
 def subsample_levels(n_rows: int) -> int:
     """How often SUBSAMPLE divides ``n_rows`` rows: there are ``3 ** levels`` sub-samples."""
@@ -33,11 +35,13 @@ def subsample_positions(n_rows: int, path: int) -> np.ndarray:
 
 
 def choose_paths(key: np.uint64, n_paths: int, n_chosen: int) -> list[int]:
-    """``n_chosen`` different numbers below ``n_paths``, drawn one after the other, repeats left out."""
+    """``n_chosen`` different numbers below ``n_paths``, drawn one after the other, repeats left out.
+
+    More of them only add to fewer: batches have a fixed size.
+    """
     chosen: dict[int, None] = {}
-    first = 0
+    batch = 0
     while len(chosen) < n_chosen:
-        for path in random_integers(key + np.uint64(first), 2 * n_chosen, n_paths):
-            chosen[int(path)] = None
-        first += 1
+        chosen.update(dict.fromkeys(random_integers(key + np.uint64(batch), BATCH, n_paths).tolist()))
+        batch += 1
     return list(chosen)[:n_chosen]

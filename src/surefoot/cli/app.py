@@ -1,0 +1,37 @@
+"""The ``surefoot`` command."""
+
+from typing import Annotated
+
+import typer
+
+from surefoot import __version__
+from surefoot.cli.reproduce import reproduce
+
+app = typer.Typer(
+    name="surefoot",
+    help="Boosting ensembles that know how far to trust themselves.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(reproduce)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Boosting ensembles that know how far to trust themselves."""
+
+
+def main() -> None:
+    """Entry point of the ``surefoot`` command."""
+    app()

@@ -1,0 +1,232 @@
+"""Figures 1 and 2 of "The Many Faces of Optimal Weak-to-Strong Learning" (Høgsgaard, Larsen & Mathiasen 2024).
+
+Test accuracy of Majority-of-X, Bagged AdaBoost and Larsen-Ritzert against their number of members, with plain AdaBoost
+as a level line: 300 rounds of stumps, five seeds, a fifth of the rows set aside for testing. Larsen-Ritzert uses all
+its sub-samples on the two small datasets and randomly drawn ones on the large ones.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot._exceptions import ParameterError
+from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
+from surefoot.reproduce.comparison import Accuracies
+from surefoot.reproduce.datasets import Source, Table, data_folder, load_tables
+from surefoot.reproduce.figures import draw_figure
+from surefoot.reproduce.results import Result, ResultsFile, Unit, check_settings, write_settings
+from surefoot.reproduce.summary import write_summary
+from surefoot.reproduce.trials import Dataset, Trial, adversarial_dataset, plan_trials, run_trial, table_dataset
+from surefoot.reproduce.whole_files import write_text
+
+NAME = "weak-to-strong"
+SEEDS, QUICK_SEEDS = 5, 3
+TITLE = "The Many Faces of Optimal Weak-to-Strong Learning, figures 1 and 2"
+QUICK_MARK = "QUICK RUN, not the experiment"
+
+Watcher = Callable[[int, int, str], None]  # units done, units in all, what comes next
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that the results depend on, but for the seeds: each seed stands for itself."""
+
+    quick: bool = False
+    rounds: int = 300
+    members: tuple[int, ...] = tuple(range(3, 30, 2))
+    max_rows: int | None = None
+    gamma: float = DEFAULT_GAMMA
+    hypotheses: int = DEFAULT_HYPOTHESES
+
+    @classmethod
+    def make(cls, quick: bool, gamma: float, hypotheses: int) -> "Settings":
+        if not 0 < gamma < 0.5:
+            raise ParameterError(f"gamma must lie between 0 and 0.5, got {gamma:g}.")
+        if hypotheses < 1:
+            raise ParameterError(f"hypotheses must be 1 or more, got {hypotheses}.")
+        if quick:
+            return cls(True, 100, (3, 5, 9, 15), 12_000, gamma, hypotheses)
+        return cls(gamma=gamma, hypotheses=hypotheses)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that a run leaves in its folder."""
+
+    folder: Path
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results.csv"
+
+    @property
+    def settings(self) -> Path:
+        return self.folder / "settings.json"
+
+    @property
+    def figures(self) -> tuple[Path, Path]:
+        return self.folder / "figure-1.png", self.folder / "figure-2.png"
+
+    @property
+    def summary(self) -> Path:
+        return self.folder / "summary.md"
+
+
+def default_folder(quick: bool) -> Path:
+    """Where results go unless told otherwise; quick ones never among the others."""
+    return Path("surefoot-results") / (f"{NAME}-quick" if quick else NAME)
+
+
+def run(
+    *,
+    data: str | Path | None = None,
+    out: str | Path | None = None,
+    quick: bool = False,
+    n_seeds: int | None = None,
+    gamma: float = DEFAULT_GAMMA,
+    hypotheses: int = DEFAULT_HYPOTHESES,
+    n_jobs: int | None = None,
+    watch: Watcher = lambda done, total, label: None,
+) -> Outputs:
+    """Run what is not yet in the results of ``out``, then draw the figures and write the summary."""
+    settings = Settings.make(quick, gamma, hypotheses)
+    seeds = range(_count_seeds(n_seeds, quick))
+    if n_jobs == 0:
+        raise ParameterError("jobs must not be 0: 1 is one thread, -1 as many as there are.")
+    tables, missing = load_tables(data_folder(data))
+    outputs = Outputs(Path(out) if out is not None else default_folder(quick))
+    results = _open_results(outputs, settings, tables)
+    datasets = make_datasets(tables, settings)
+    run_trials(datasets, settings, seeds, results, n_jobs, watch)
+    write_report(outputs, results, datasets, settings, seeds, _remarks(tables, missing, settings))
+    return outputs
+
+
+def make_datasets(tables: Sequence[Table], settings: Settings) -> list[Dataset]:
+    """The tables and the adversarial instance."""
+    return [
+        *(table_dataset(table, settings.max_rows) for table in tables),
+        adversarial_dataset(settings.gamma, settings.hypotheses),
+    ]
+
+
+def run_trials(
+    datasets: Sequence[Dataset],
+    settings: Settings,
+    seeds: Sequence[int],
+    results: ResultsFile,
+    n_jobs: int | None,
+    watch: Watcher,
+) -> None:
+    """Every trial that has a unit without result; results are written as soon as a trial ends."""
+    plans = [(dataset, seed, plan_trials(dataset, seed, settings.members)) for dataset in datasets for seed in seeds]
+    total = sum(len(trial.counts) for _, _, trials in plans for trial in trials)
+    done = 0
+    for dataset, seed, trials in plans:
+        waiting = [trial for trial in trials if any(unit not in results.results for unit in units_of(trial))]
+        done += sum(len(trial.counts) for trial in trials if trial not in waiting)
+        split = dataset.split(seed) if waiting else None
+        for trial in waiting:
+            watch(done, total, f"{dataset.title}, seed {seed}: {trial.learner}")
+            assert split is not None
+            accuracies, seconds = run_trial(trial, split, settings.rounds, n_jobs)
+            results.append(_results_of(trial, dataset, accuracies, seconds))
+            done += len(trial.counts)
+    watch(total, total, "drawing")
+
+
+def units_of(trial: Trial) -> list[Unit]:
+    """The lines of the results that a trial fills."""
+    return [Unit(trial.dataset, trial.seed, trial.learner, count) for count in trial.counts]
+
+
+def write_report(
+    outputs: Outputs,
+    results: ResultsFile,
+    datasets: Sequence[Dataset],
+    settings: Settings,
+    seeds: Sequence[int],
+    remarks: Sequence[str],
+) -> None:
+    """Both figures and the summary, from the results of these datasets and seeds."""
+    names = {dataset.name for dataset in datasets}
+    used = [result for result in results.results.values() if result.dataset in names and result.seed in seeds]
+    accuracies = Accuracies(used, seeds)
+    mark = f" ({QUICK_MARK})" if settings.quick else ""
+    for number, path, large in zip((1, 2), outputs.figures, (True, False), strict=True):
+        shown = [dataset for dataset in datasets if dataset.large == large]
+        kind = "large tables" if large else "small datasets"
+        title = f"Figure {number}, {kind}: {settings.rounds} rounds, seeds: {len(seeds)}{mark}"
+        draw_figure(path, accuracies, shown, title)
+    seconds = sum(result.seconds for result in used)
+    text = write_summary(
+        accuracies,
+        datasets,
+        title=TITLE + mark,
+        command=_command(settings, len(seeds)),
+        seconds=seconds,
+        remarks=remarks,
+    )
+    write_text(outputs.summary, text)
+
+
+def _open_results(outputs: Outputs, settings: Settings, tables: Sequence[Table]) -> ResultsFile:
+    """The results to go on with; creates the folder only if nothing speaks against it."""
+    from surefoot import __version__
+
+    sources = {table.source.name: f"{table.file}, {len(table.y)} rows" for table in tables}
+    wanted: dict[str, Any] = {"experiment": NAME, "version": __version__, **asdict(settings), "sources": sources}
+    wanted["members"] = list(settings.members)
+    try:
+        checked = check_settings(outputs.settings, wanted, outputs.results)
+        results = ResultsFile(outputs.results)
+        outputs.folder.mkdir(parents=True, exist_ok=True)
+        write_settings(outputs.settings, checked)
+    except OSError as error:
+        raise ParameterError(f"Cannot write to {outputs.folder} ({error.strerror}): choose another --out.") from error
+    return results
+
+
+def _results_of(trial: Trial, dataset: Dataset, accuracies: list[float], seconds: list[float]) -> list[Result]:
+    return [
+        Result(*unit, accuracy, added, dataset.rows, dataset.note)
+        for unit, accuracy, added in zip(units_of(trial), accuracies, seconds, strict=True)
+    ]
+
+
+def _count_seeds(n_seeds: int | None, quick: bool) -> int:
+    if n_seeds is None:
+        return QUICK_SEEDS if quick else SEEDS
+    if n_seeds < 1:
+        raise ParameterError(f"seeds must be 1 or more, got {n_seeds}.")
+    return n_seeds
+
+
+def _command(settings: Settings, n_seeds: int) -> str:
+    quick = " --quick" if settings.quick else ""
+    return (
+        f"surefoot reproduce {NAME} --data DIR{quick} --seeds {n_seeds} "
+        f"--gamma {settings.gamma:g} --hypotheses {settings.hypotheses}"
+    )
+
+
+def _remarks(tables: Sequence[Table], missing: Sequence[Source], settings: Settings) -> list[str]:
+    """What a reader must know before comparing with the paper."""
+    remarks = [
+        f"{table.source.title} is PARTIAL: {table.file} has {len(table.y):,} of the {table.source.paper_rows:,} rows."
+        for table in tables
+        if table.is_partial
+    ]
+    remarks += [f"{source.title} is not at hand ({' or '.join(source.files)}) and left out." for source in missing]
+    remarks.append(
+        f"The paper gives neither gamma nor the number of hypotheses of the adversarial weak learner: "
+        f"{settings.gamma:g} and {settings.hypotheses:,} are our choice, made so that the effect shows."
+    )
+    if settings.quick:
+        remarks.insert(
+            0,
+            f"{QUICK_MARK}: {settings.rounds} rounds, at most {settings.max_rows:,} rows, "
+            f"members {', '.join(map(str, settings.members))}.",
+        )
+    return remarks
