@@ -116,7 +116,7 @@ def main() -> None:
         AdaBoostClassifier(n_estimators=2, n_jobs=n_jobs).fit(*make_table(40_000))
     fit_speed(20_000 if quick else 100_000, peer_rounds=5 if quick else 20)
     predict_speed(100_000 if quick else 1_000_000)
-    majority_against_adaboost((30_000,) if quick else (30_000, 100_000, 1_000_000))
+    majority_against_adaboost((30_000,) if quick else (30_000, 100_000, 300_000, 1_000_000))
     growth((30_000, 100_000) if quick else (30_000, 100_000, 300_000, 1_000_000))
     memory(100_000 if quick else 1_000_000)
 

@@ -5,7 +5,7 @@ from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from surefoot import SurefootError
 from surefoot.reproduce import EXPERIMENTS, weak_to_strong
@@ -48,7 +48,7 @@ def reproduce(
             bar = progress.add_task("reading the data", total=None)
             outputs = weak_to_strong.run(
                 data=data, out=out, quick=quick, n_seeds=seeds, gamma=gamma, hypotheses=hypotheses, n_jobs=jobs,
-                watch=lambda done, total, label: progress.update(bar, completed=done, total=total, description=label),
+                watch=lambda done, total, label: _show(progress, bar, done, total, label),
             )  # fmt: skip
     except SurefootError as error:
         _fail(str(error))
@@ -68,6 +68,13 @@ def _list_experiments() -> None:
 def _progress(console: Console) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _show(progress: Progress, bar: TaskID, done: int, total: int, label: str) -> None:
+    """Move the bar; where there is no terminal to draw it on, write a line instead."""
+    progress.update(bar, completed=done, total=total, description=label)
+    if progress.disable:
+        typer.echo(f"[{done}/{total}] {label}", err=True)
 
 
 def _fail(message: str) -> NoReturn:

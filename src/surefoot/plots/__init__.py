@@ -1,4 +1,4 @@
-"""Pictures: each Display computes in ``from_estimator`` and draws in ``plot``. Needs matplotlib, imported on drawing."""
+"""Pictures: a Display computes in ``from_estimator`` and draws in ``plot``; matplotlib is imported on drawing."""
 
 from surefoot.plots.margin_display import MarginDisplay
 

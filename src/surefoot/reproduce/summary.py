@@ -29,7 +29,11 @@ def write_summary(
     parts = [
         f"# {title}",
         _bullets(
-            [f"Command: `{command}`", f"Seeds: {len(accuracies.seeds)}", f"Training and testing: {seconds:,.0f} s"]
+            [
+                f"Command: `{command}`",
+                f"Seeds: {len(accuracies.seeds)}",
+                f"Training and testing: {seconds:,.0f} s ({seconds / 3600:.2f} hours)",
+            ]
         ),
         "## Findings of the paper",
         *(_finding(finding) for finding in findings),
