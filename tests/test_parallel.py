@@ -1,0 +1,64 @@
+"""Tasks and rows run side by side, in any backend, with results in order."""
+
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from surefoot import MajorityBoostClassifier
+from surefoot._parallel import RowThreads, count_jobs, row_blocks, run_tasks
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
+def test_results_come_in_the_order_of_the_tasks(n_jobs):
+    def slow_first(task, cancellation):
+        time.sleep(0.02 * (task == 0))
+        return task * task
+
+    assert run_tasks(slow_first, range(7), n_jobs) == [task * task for task in range(7)]
+
+
+def test_tasks_really_run_at_the_same_time():
+    meeting = threading.Barrier(2, timeout=10)
+    run_tasks(lambda task, cancellation: meeting.wait(), range(2), 2)
+
+
+def test_one_failure_stops_the_others():
+    def work(task, cancellation):
+        if task == 0:
+            raise RuntimeError("task 0")
+        for _ in range(1000):
+            cancellation.check()
+            time.sleep(0.01)
+
+    start = time.monotonic()
+    with pytest.raises(RuntimeError, match="task 0"):
+        run_tasks(work, range(4), 2)
+    assert time.monotonic() - start < 5
+
+
+def test_another_joblib_backend_trains_the_same_members():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = MajorityBoostClassifier(n_estimators=10, random_state=0)
+    here = model.fit(X, y).decision_function(X)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert count_jobs(None) == 2
+        there = model.fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(here, there)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_every_item_is_dealt_out_once(n_threads):
+    seen = []
+    with RowThreads(n_threads) as threads:
+        threads.each(seen.append, list(range(23)))
+        assert threads.run(lambda item: -item, [1, 2, 3]) == [-1, -2, -3]
+    assert sorted(seen) == list(range(23))
+
+
+def test_blocks_cover_the_rows_whatever_the_number_of_threads():
+    assert row_blocks(20, 8) == [(0, 8), (8, 16), (16, 20)]
+    assert row_blocks(0) == []
