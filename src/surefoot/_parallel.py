@@ -7,7 +7,7 @@ because a module-level pool hangs in a forked child.
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any
 
@@ -15,6 +15,7 @@ import joblib
 from joblib.parallel import ThreadingBackend, get_active_backend
 
 ROW_BLOCK = 8192
+SIGNAL_SECONDS = 0.1  # another thread may get the signal of Ctrl-C: the waiting one has to wake up and look
 THREADED_CELLS = 1_000_000  # below this many cells two threads meeting cost more than they save
 
 
@@ -50,8 +51,13 @@ def run_tasks(function: Callable[[Any, Cancellation], Any], tasks: Iterable[Any]
     if not isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
         return list(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(function)(task, cancellation) for task in tasks))
     with ThreadPoolExecutor(n_workers) as pool:  # joblib's own threads cost tens of milliseconds a call
-        futures = [pool.submit(function, task, cancellation) for task in tasks]
         try:
+            futures = [pool.submit(function, task, cancellation) for task in tasks]
+            pending = set(futures)
+            while pending:
+                done, pending = wait(pending, timeout=SIGNAL_SECONDS, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()  # raises what the task raised
             return [future.result() for future in futures]
         except BaseException:
             cancellation.cancel()

@@ -22,7 +22,7 @@ y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
         AdaBoostClassifier(n_estimators=100_000),
         AdaBoostClassifier(n_estimators=100_000, n_jobs=2),
         MajorityBoostClassifier(n_estimators=100_000, n_jobs=2),
-        MajorityBoostClassifier(n_estimators=100_000, max_depth=3, n_jobs=2),
+        MajorityBoostClassifier(n_estimators=3_000, max_depth=3, n_jobs=2),  # each of them takes some seconds if missed
     ],
     ids=["one thread", "threads of one model", "threads of members", "trees"],
 )
@@ -35,7 +35,7 @@ def test_a_fit_stops_at_once(booster):
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         booster.fit(X, y)
-    assert time.monotonic() - start < 1.5
+    assert time.monotonic() - start < 0.5 + 1.0 + 0.5  # the signal's delay, the promise, and a loaded machine
     assert threading.active_count() <= n_threads + 1  # the timer may still be ending
     with pytest.raises(NotFittedError):
         booster.predict(X)

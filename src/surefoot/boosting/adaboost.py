@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._exceptions import DataError
 from surefoot._parallel import row_blocks
 from surefoot.boosting.base import BaseBooster, break_ties
-from surefoot.boosting.committee import Committee, TreeCommittee
+from surefoot.boosting.committee import Committee, TreeCommittee, to_tally
 from surefoot.boosting.general_rounds import chance_error
 from surefoot.boosting.plan import plan_whole
 from surefoot.boosting.problem import Problem
@@ -25,8 +25,8 @@ class AdaBoostClassifier(BaseBooster):
     """AdaBoost with native trees on a binned table, or with any scikit-learn classifier.
 
     With stumps it chooses the same splits and votes as scikit-learn's AdaBoostClassifier (on columns of at most 255
-    distinct values, or with ``max_bins=None``), several hundred times faster. Takes missing values and categorical
-    columns as they are; sparse input is refused; there is no ``partial_fit``.
+    distinct values, or with ``max_bins=None``), on large tables hundreds of times faster. Takes missing values and
+    categorical columns as they are; sparse input is refused; there is no ``partial_fit``.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class AdaBoostClassifier(BaseBooster):
     n_estimators : int, default=300
         Rounds. Fewer are used if a round is perfect or no better than chance.
     learning_rate : float, default=1.0
-        Scales every vote; above 0 and at most 100.
+        Scales every vote; above 0 and at most 2.
     variant : {"adaboost", "adaboost_star"}, default="adaboost"
         ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted
-        error instead of Gini's impurity, and after about ``2 log(n_rows) / margin_precision**2`` rounds every training
-        margin is within ``margin_precision`` of the best possible.
+        error instead of Gini's impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds every
+        training margin is within ``margin_precision`` of the best that stumps on these bins can reach.
     margin_precision : float, default=0.1
         The v of AdaBoost*_v.
     max_bins : int or None, default=255
@@ -106,11 +106,13 @@ class AdaBoostClassifier(BaseBooster):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Each feature's share of the gains of the trees, weighted by their votes; sums to 1."""
+        """Each feature's share of the gains of the trees, weighted by their votes; sums to 1 unless no split gains."""
         check_is_fitted(self)
         weights = self._committee.vote_weights
         if isinstance(self._committee, TreeCommittee):
             return self._committee.forest.feature_importances(weights, self.n_features_in_)
+        if not all(hasattr(estimator, "feature_importances_") for estimator in self._committee.estimators):
+            raise AttributeError(f"{self.estimator!r} has no feature_importances_, so its vote has none either.")
         importances = [estimator.feature_importances_ for estimator in self._committee.estimators]
         return np.average(importances, axis=0, weights=weights)
 
@@ -129,10 +131,7 @@ class AdaBoostClassifier(BaseBooster):
         for t in range(len(self._committee)):
             for start, stop in row_blocks(columns.n_rows):
                 self._committee.add_round(t, columns.block(start, stop), votes[start:stop])
-            if len(self.classes_) == 2:
-                yield self._labels(break_ties(votes[:, 1] - votes[:, 0]))
-            else:
-                yield self._labels(votes)
+            yield self._labels(self._decide(to_tally(votes.T / votes.sum(axis=1))))
 
 
 def is_hopeless(committee: Committee, n_classes: int) -> bool:

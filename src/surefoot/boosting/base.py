@@ -12,10 +12,10 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import RowThreads, row_blocks, threads_for
 from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot._random import seed_from
-from surefoot.boosting.problem import Problem, check_problem, check_table
+from surefoot.boosting.learners import check_weak_learner
+from surefoot.boosting.problem import Problem, check_labels, check_problem, check_table
 from surefoot.boosting.progress import Progress
-from surefoot.boosting.stump_rounds import ERROR, GINI
-from surefoot.boosting.stump_state import Rule
+from surefoot.boosting.stump_rounds import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
 from surefoot.data import Columns
 from surefoot.data.binned_table import MAX_BINS
@@ -25,7 +25,7 @@ TIE_VOTE = np.finfo(np.float64).tiny  # a tie counts as the positive class, and 
 
 
 class BaseBooster(ClassifierMixin, BaseEstimator):
-    """Checks, predictions and margins; a booster adds ``fit`` and ``_tally``."""
+    """Checks, predictions and margins; a booster adds ``_fit_problem`` and ``_tally_block``."""
 
     def __init__(
         self,
@@ -70,15 +70,23 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         check_integer("max_depth", self.max_depth, 1, 12)
         check_integer("n_estimators", self.n_estimators, 1)
-        check_number("learning_rate", self.learning_rate, 0, 100, most_included=True)
+        check_number("learning_rate", self.learning_rate, 0, 2, most_included=True)
         check_number("margin_precision", self.margin_precision, 0, 1, most_included=False)
         check_choice("variant", self.variant, ("adaboost", "adaboost_star"))
         if self.max_bins is not None:
             check_integer("max_bins", self.max_bins, 2, MAX_BINS)
         if self.variant == "adaboost_star" and self.learning_rate != 1.0:
             raise ParameterError("learning_rate must be 1.0 with variant='adaboost_star': votes follow from the edges.")
+        if self.variant == "adaboost" and self.margin_precision != 0.1:
+            raise ParameterError("margin_precision is for variant='adaboost_star': leave it at 0.1 otherwise.")
+        if self.estimator is not None:
+            check_weak_learner(self.estimator)
         if self.estimator is not None and self.max_depth != 1:
             raise ParameterError("max_depth is for the native tree: set the depth on the estimator instead.")
+        if self.estimator is not None and self.max_bins != MAX_BINS:
+            raise ParameterError(
+                "max_bins is for the native tree: leave it at 255 with an estimator, which is not binned."
+            )
 
     def _settings(self, n_members: int, seed: int) -> Settings:
         star = self.variant == "adaboost_star"
@@ -165,11 +173,14 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
     def margins(self, X: Any, y: Any) -> np.ndarray:
         """How clearly each row is classified right: the vote for its class less the strongest other, from -1 to 1."""
         tally = self._tally(self._columns(X))
-        y = np.asarray(y)
-        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        if len(y) != tally.shape[1] or (self.classes_[codes] != y).any():
-            raise DataError("y must have one label per row of X, each of a class the model was fitted on.")
-        return voting_margins(tally, codes)
+        labels = check_labels(y)
+        if len(labels) != tally.shape[1]:
+            raise DataError(f"y has {len(labels)} labels for {tally.shape[1]} rows of X: each row needs one.")
+        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        unknown = set(labels.tolist()) - set(codes)
+        if unknown:
+            raise DataError(f"y has labels that the model was not fitted on: {sorted(map(str, unknown))}.")
+        return voting_margins(tally, np.array([codes[label] for label in labels.tolist()]))
 
 
 def break_ties(votes: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._exceptions import DataError, ParameterError
+from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_number
 from surefoot.boosting.adaboost import AdaBoostClassifier
 from surefoot.boosting.bagged import BaggedBoostClassifier
@@ -87,13 +87,13 @@ class BestBoostClassifier(BaseBooster):
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         self._check_candidates()
         train, held_out = self._split(problem, seed)
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        truth = problem.classes[problem.codes]
+        weights = None if problem.weights is None else problem.weights[held_out]
+        columns, truth = problem.columns.take(held_out), problem.classes[problem.codes[held_out]]
         scores = {}
         for name in self.candidates:
             booster = self._fit_candidate(name, problem.only(train), seed)
-            right = booster._labels(booster._decide(booster._tally(problem.columns))) == truth
-            scores[name] = float(np.average(right[held_out], weights=weights[held_out]))
+            right = booster._labels(booster._decide(booster._tally(columns))) == truth
+            scores[name] = float(np.average(right, weights=weights))
         best_name = max(scores, key=lambda name: scores[name])
         self.best_estimator_ = self._fit_candidate(best_name, problem, seed)
         self.best_name_, self.scores_ = best_name, scores
@@ -103,20 +103,23 @@ class BestBoostClassifier(BaseBooster):
     def _check_candidates(self) -> None:
         check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
         names = self.candidates
-        if not isinstance(names, list | tuple) or not names or any(name not in BOOSTERS for name in names):
+        known = isinstance(names, list | tuple) and all(isinstance(name, str) and name in BOOSTERS for name in names)
+        if not known or not names:
             raise ParameterError(f"candidates must be a tuple of names from {tuple(BOOSTERS)}, got {names!r}.")
 
     def _split(self, problem: Problem, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows to train on and rows to choose by, classes in equal shares where each has two rows or more."""
         rows = problem.weighted_rows()
-        if len(rows) < 2:
-            raise DataError("X has fewer than two rows with weight: none can be held out.")
         codes = problem.codes[rows]
         counts = np.bincount(codes)
         n_held_out = ceil(self.validation_fraction * len(rows))
+        if n_held_out >= len(rows):
+            raise ParameterError(
+                f"validation_fraction={self.validation_fraction} holds out all {len(rows)} rows with weight: lower it."
+            )
         balanced = counts[counts > 0].min() >= 2 and min(n_held_out, len(rows) - n_held_out) >= np.count_nonzero(counts)
         train, held_out = train_test_split(
-            rows, test_size=self.validation_fraction, random_state=seed, stratify=codes if balanced else None
+            rows, test_size=n_held_out, random_state=seed, stratify=codes if balanced else None
         )
         return train, held_out
 
@@ -126,7 +129,10 @@ class BestBoostClassifier(BaseBooster):
             return booster._fit_problem(problem, seed)
         except ParameterError as error:
             n_rows = len(problem.weighted_rows())
-            raise ParameterError(f"candidates: {name!r} cannot be fitted on {n_rows} rows. {error}") from error
+            raise ParameterError(
+                f"candidates: {name!r} needs more than the {n_rows} rows that it is given (others are held out): "
+                "leave it out of candidates, or lower validation_fraction."
+            ) from error
 
     @property
     def estimators_(self) -> list[Any]:

@@ -8,6 +8,8 @@ import numpy as np
 
 from surefoot.trees import Forest, StepFunctions, Tree
 
+ROUNDING = 1e-12  # votes this close are a tie
+
 
 @dataclass(frozen=True)
 class TreeCommittee:
@@ -45,7 +47,7 @@ class TreeCommittee:
         if self.forest.features.shape[1] == 1 and self.n_classes <= 64:
             votes = np.zeros((1 if self.n_classes == 2 else self.n_classes, n_rows))
             self._steps.add_to(values, votes)
-            return votes
+            return settle_ties(votes)
         by_class = np.zeros((n_rows, self.n_classes))
         self.forest.add_votes(values, self.vote_weights, by_class)
         return to_tally(by_class.T / self.total)
@@ -92,5 +94,13 @@ Committee = TreeCommittee | EstimatorCommittee
 
 
 def to_tally(shares: np.ndarray) -> np.ndarray:
-    """Shares of the vote (classes, rows): two classes as one difference, several as they are."""
-    return shares[1:] - shares[:1] if len(shares) == 2 else shares
+    """Shares of the vote (classes, rows): two classes as one difference, several as they are; ties settled."""
+    return settle_ties(shares[1:] - shares[:1] if len(shares) == 2 else shares)
+
+
+def settle_ties(tally: np.ndarray) -> np.ndarray:
+    """Make ties exact that rounding has blurred, so that every way of adding up the votes has the same winner."""
+    if len(tally) == 1:
+        return np.where(np.abs(tally) < ROUNDING, 0.0, np.clip(tally, -1.0, 1.0))
+    most = tally.max(axis=0)
+    return np.where(tally > most - ROUNDING, most, tally)

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.boosting.learners import WeakLearner
-from surefoot.boosting.stump_rounds import MOST_GROWTH, weigh_vote
-from surefoot.boosting.stump_state import Rule
+from surefoot.boosting.stump_rounds import MOST_GROWTH, Rule, weigh_vote
 
 LEAST_WEIGHT = np.finfo(np.float64).eps  # scikit-learn keeps weights that were above zero from vanishing
 

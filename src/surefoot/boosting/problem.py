@@ -49,9 +49,9 @@ def check_problem(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, 
     columns, weights = _check_rows(estimator, X, sample_weight)
     labels = check_labels(y)
     check_consistent_length(X, labels)
-    classes, codes = encode_labels(labels)
+    classes, codes = encode_labels(labels, weights)
     if class_weight is not None:
-        by_class = _class_weights(class_weight, classes, labels)
+        by_class = _class_weights(class_weight, classes, classes[codes])
         weights = by_class[codes] if weights is None else weights * by_class[codes]
     seen = codes if weights is None else codes[weights > 0]
     if len(np.unique(seen)) < 2:
@@ -59,6 +59,14 @@ def check_problem(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, 
             f"y has only one class with weight, {classes[seen[:1]].tolist()}: a classifier needs at least two classes."
         )
     return Problem(columns, classes, codes, weights, getattr(estimator, "feature_names_in_", None))
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, or a value like pandas' NA that will not say whether it equals itself."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
 
 
 def _check_rows(estimator: BaseEstimator, X: Any, sample_weight: Any) -> tuple[Columns, np.ndarray | None]:
@@ -75,10 +83,10 @@ def check_labels(y: Any) -> np.ndarray:
     labels = np.asarray(column_or_1d(y, warn=True))
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise DataError("Input y contains infinity or a value too large for dtype('float64').")
-    if labels.dtype.kind == "f":
+    if labels.dtype.kind in "fiub":
         missing = np.isnan(labels)
     else:
-        missing = np.array([label is None or label != label or label is not label for label in labels.tolist()])
+        missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=np.bool_)
     if missing.any():
         raise DataError("Input y contains NaN: every row needs a label; leave out the rows that have none.")
     try:
@@ -97,21 +105,31 @@ def check_table(
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return Columns.from_frame(X, schema, weights)
+    if schema is not None and schema.categories:
+        raise DataError(
+            "X is an array, but the model was fitted on a frame with categorical columns: "
+            "pass a frame with the same columns and dtypes."
+        )
     with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up the table to look for infinities
         array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
     return Columns.from_array(array, schema)
 
 
-def encode_labels(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct labels in order, and for each row the index of its own."""
-    classes = np.unique(labels)
-    return classes, np.searchsorted(classes, labels).astype(np.int32)
+def encode_labels(labels: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels of rows with weight, in order, and for each row the index of its own.
+
+    A row without weight may have a label that no other has; its code then means nothing, and nobody looks at it.
+    """
+    classes = np.unique(labels if weights is None else labels[weights > 0])
+    return classes, np.minimum(np.searchsorted(classes, labels), len(classes) - 1).astype(np.int32)
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """Weights as float64, the largest about 1, or None if there are none; negative and all-zero ones are refused."""
     if sample_weight is None:
         return None
+    if isinstance(sample_weight, str):
+        raise DataError(f"sample_weight must be numbers, got {sample_weight!r}: weights of classes go in class_weight.")
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_rows, sample_weight)
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")

@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Callable
 
 from surefoot._parallel import Cancellation
 
@@ -15,21 +14,30 @@ class Progress:
     def __init__(self, name: str, n_members: int, verbose: int) -> None:
         self.name, self.n_members, self.verbose = name, n_members, verbose
 
-    def watch(self, member: int, n_rounds: int, cancellation: Cancellation) -> Callable[[int, float], None]:
-        """A function to call with (rounds done, last error) between slices of one member's rounds."""
-        started = last_line = time.monotonic()
+    def watch(self, member: int, n_rounds: int, cancellation: Cancellation) -> "Watch":
+        """What one member calls between slices of its rounds, and when it is done."""
+        return Watch(self, member, n_rounds, cancellation)
 
-        def between(done: int, error: float) -> None:
-            nonlocal last_line
-            cancellation.check()
-            now = time.monotonic()
-            finished = done >= n_rounds
-            if self.verbose and (finished or (self.verbose > 1 and now - last_line > SECONDS_BETWEEN_LINES)):
-                last_line = now
-                print(
-                    f"[{self.name}] member {member + 1}/{self.n_members}: round {done}/{n_rounds}, "
-                    f"weighted error {error:.3f}, {now - started:.1f} s",
-                    file=sys.stderr,
-                )
 
-        return between
+class Watch:
+    """Called with (rounds done, last error) between slices of one member's rounds."""
+
+    def __init__(self, progress: Progress, member: int, n_rounds: int, cancellation: Cancellation) -> None:
+        self.progress, self.member, self.n_rounds, self.cancellation = progress, member, n_rounds, cancellation
+        self.started = self.last_line = time.monotonic()
+
+    def __call__(self, done: int, error: float) -> None:
+        self.cancellation.check()
+        if self.progress.verbose > 1 and time.monotonic() - self.last_line > SECONDS_BETWEEN_LINES:
+            self._say(f"round {done} of {self.n_rounds}", error)
+
+    def finish(self, n_kept: int, error: float) -> None:
+        """Say that the member is trained, and how many of its rounds it kept."""
+        if self.progress.verbose > 0:
+            self._say(f"done, {n_kept} of {self.n_rounds} rounds", error)
+
+    def _say(self, what: str, error: float) -> None:
+        self.last_line = time.monotonic()
+        who = f"[{self.progress.name}] member {self.member + 1} of {self.progress.n_members}"
+        seconds = self.last_line - self.started
+        print(f"{who}: {what}, weighted error {error:.3f}, {seconds:.1f} s", file=sys.stderr)

@@ -9,12 +9,16 @@ from surefoot.boosting.stump_rounds import (
     CHANCE,
     GOING_ON,
     PERFECT,
+    Member,
+    Rounds,
+    Rule,
+    Scratch,
     begin_round,
     change_weights,
     end_round,
     run_rounds,
 )
-from surefoot.boosting.stump_state import Member, Rounds, Rule, Scratch, new_member, new_rounds, new_scratch
+from surefoot.boosting.stump_state import new_member, new_rounds, new_scratch
 from surefoot.data import BinnedTable
 
 SLICE_CELLS = 50_000_000  # cells a call may touch before Python looks at Ctrl-C and progress: well under 200 ms

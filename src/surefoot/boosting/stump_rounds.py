@@ -11,6 +11,8 @@ weights grow, or those of the other side shrink and the scale of the class grows
 The side with fewer rows is touched; where a stump gives both sides the same label, no row is.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from surefoot._jit import kernel
@@ -25,6 +27,67 @@ LEAST_TOTAL = 2**54  # ... and up below this
 TIE = 1e-12  # gains this close are one gain: the first feature and the lowest threshold win
 CHANCE_ERROR = 0.5 - 1e-12
 MOST_GROWTH = 500.0  # log of the most that weights may grow by in one round: no float overflows
+
+
+# These stand here and not in a file of their own: the compile cache would not notice a change of their fields there.
+
+
+class Rule(NamedTuple):
+    """How stumps are chosen and what their votes weigh."""
+
+    criterion: int  # GINI or ERROR
+    star: bool  # AdaBoost*_v instead of AdaBoost
+    learning_rate: float
+    precision: float  # v
+
+
+class Member(NamedTuple):
+    """One member's rows and what is known about their weights; class c is [segments[0, c, 0], segments[-1, c, 1])."""
+
+    codes: np.ndarray
+    offsets: np.ndarray
+    missing: np.ndarray
+    is_categorical: np.ndarray
+    first_row: int
+    segments: np.ndarray  # (threads, 2 classes, 2): table rows of each thread and class
+    weights: np.ndarray  # whole numbers, one per row from first_row on
+    histograms: np.ndarray  # (threads, 2 classes, bins): summed weights
+    row_counts: np.ndarray  # (2 classes, bins): rows with a weight
+    totals: np.ndarray  # (2,): summed weights of each class
+    scales: np.ndarray  # (2,): true weight = scale * whole number
+
+
+class Rounds(NamedTuple):
+    """What the rounds leave behind: one stump each."""
+
+    features: np.ndarray  # -1: no split, every row goes left
+    below: np.ndarray  # the last bin on the left that holds rows ...
+    above: np.ndarray  # ... and the first on the right
+    missing_right: np.ndarray
+    sets: np.ndarray  # (rounds, 4): a bit per category code, 1 goes right
+    gains: np.ndarray
+    labels: np.ndarray  # (rounds, 2): left, right
+    errors: np.ndarray
+    vote_weights: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Work space of one member."""
+
+    sums: np.ndarray  # (2, bins): histograms of all threads together
+    stale: np.ndarray  # (1,): whether the histograms have changed since ``sums`` and ``left`` were made
+    left: np.ndarray  # (2, bins): class weights in a bin and the bins before it
+    gains: np.ndarray  # (2, bins): gain of a split after a bin; missing values right, left
+    best: np.ndarray  # (2, features): largest of these
+    goes_right: np.ndarray  # per code of the chosen feature
+    category_order: np.ndarray
+    weights_right: np.ndarray  # (2,): per class, what goes right ...
+    rows_right: np.ndarray  # ... and how many rows
+    side: np.ndarray  # per class: the side whose rows change (-1: none)
+    factor: np.ndarray  # per class: what their weights are multiplied by
+    edge: np.ndarray  # (1,): smallest edge so far
+    changed: np.ndarray  # (threads, block): rows of a block that change ...
+    change: np.ndarray  # ... and by how much
 
 
 @kernel
@@ -209,10 +272,14 @@ def choose_split(member, sums, criterion, t, scratch, rounds):
     for j in range(member.is_categorical.shape[0]):
         if member.is_categorical[j]:
             set_gain, _, _ = best_category_set(member, sums, criterion, j, order)
-            if set_gain > gain * (1.0 + TIE) or (set_gain >= 0.0 and gain < 0.0):
+            ties_before = set_gain >= gain * (1.0 - TIE) and j < feature
+            if set_gain >= 0.0 and (gain < 0.0 or ties_before or set_gain > gain * (1.0 + TIE)):
                 gain, feature = set_gain, j
     rounds.features[t] = feature
-    rounds.gains[t] = max(gain, 0.0)
+    without_split = (
+        0.0 if criterion == GINI else max(member.totals[0] * member.scales[0], member.totals[1] * member.scales[1])
+    )
+    rounds.gains[t] = max(gain - without_split, 0.0)
     if feature < 0:
         return
     first, missing = member.offsets[feature], member.missing[feature]

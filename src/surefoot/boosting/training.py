@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 
 from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
+from surefoot._random import stream_key
 from surefoot.boosting.committee import Committee, EstimatorCommittee, TreeCommittee
 from surefoot.boosting.general_rounds import boost_learner
 from surefoot.boosting.learners import EstimatorLearner, TreeLearner
 from surefoot.boosting.plan import MemberRows, Plan
 from surefoot.boosting.problem import Problem
-from surefoot.boosting.progress import Progress
+from surefoot.boosting.progress import Progress, Watch
 from surefoot.boosting.stump_fit import boost_stumps
-from surefoot.boosting.stump_state import Rule
+from surefoot.boosting.stump_rounds import Rule
 from surefoot.data import BinnedTable
 from surefoot.trees import Forest, TreeGrower
 
@@ -34,90 +35,80 @@ class Settings:
 
 def train_members(problem: Problem, plan: Plan, settings: Settings) -> list[Committee]:
     """One committee per member, in the order of the plan; the same for any number of jobs."""
-    order = plan.order
-    weights = None if problem.weights is None else problem.weights[order]
-    if settings.estimator is not None:
-        X, y = problem.columns.matrix(order), problem.classes[problem.codes[order]]
+    kind = TreeTraining if settings.estimator is None else EstimatorTraining
+    training = kind(problem, plan, settings)
 
-        def train(member: MemberRows, cancellation: Cancellation) -> Committee:
-            return _train_estimators(problem, X, y, weights, member, settings, cancellation)
+    def train(member: MemberRows, cancellation: Cancellation) -> Committee:
+        watch = settings.progress.watch(member.index, settings.n_estimators, cancellation)
+        committee = training.train(member, watch)
+        watch.finish(len(committee), float(committee.errors[-1]))
+        return committee
 
-        return run_tasks(train, plan.members, settings.n_jobs)
+    return run_tasks(train, plan.members, settings.n_jobs)
 
-    table = BinnedTable.from_columns(
-        problem.columns, max_bins=settings.max_bins, weights=problem.weights, n_jobs=settings.n_jobs
-    )
-    table.reorder(order)
-    classes = problem.codes[order]
-    n_threads = threads_for(settings.n_jobs, table.codes.size) if len(plan.members) == 1 else 1
 
-    def train_native(member: MemberRows, cancellation: Cancellation) -> Committee:
-        return _train_trees(problem.n_classes, table, classes, weights, member, settings, n_threads, cancellation)
+class TreeTraining:
+    """Native trees on one binned table, its rows in the order of the plan."""
 
-    return run_tasks(train_native, plan.members, settings.n_jobs)
+    def __init__(self, problem: Problem, plan: Plan, settings: Settings) -> None:
+        self.settings, self.n_classes = settings, problem.n_classes
+        self.weights = None if problem.weights is None else problem.weights[plan.order]
+        self.classes = problem.codes[plan.order]
+        self.table = BinnedTable.from_columns(
+            problem.columns, max_bins=settings.max_bins, weights=problem.weights, n_jobs=settings.n_jobs
+        )
+        self.table.reorder(plan.order)
+        alone = len(plan.members) == 1  # several members are trained side by side instead
+        self.n_threads = threads_for(settings.n_jobs, self.table.codes.size) if alone else 1
+
+    def train(self, member: MemberRows, watch: Watch) -> TreeCommittee:
+        weights = _member_weights(self.weights, member)
+        if self.n_classes == 2 and self.settings.max_depth == 1:
+            return self._boost_stumps(member, weights, watch)
+        return self._boost_trees(member, weights, watch)
+
+    def _boost_stumps(self, member: MemberRows, weights: np.ndarray, watch: Watch) -> TreeCommittee:
+        middle = member.start + int(np.searchsorted(self.classes[member.start : member.stop], 1))
+        rounds = boost_stumps(
+            self.table, (member.start, middle, member.stop), weights, self.settings.rule, self.settings.n_estimators,
+            n_threads=self.n_threads, between=watch,
+        )  # fmt: skip
+        features, below, above, missing_right, sets, gains = (field[:, np.newaxis] for field in rounds[:6])
+        forest = Forest.from_nodes(self.table, features, below, above, missing_right, sets, gains, rounds.labels)
+        return TreeCommittee(forest, rounds.vote_weights, rounds.errors, self.n_classes)
+
+    def _boost_trees(self, member: MemberRows, weights: np.ndarray, watch: Watch) -> TreeCommittee:
+        depth, criterion = self.settings.max_depth, self.settings.rule.criterion
+        with RowThreads(self.n_threads) as threads:
+            grower = TreeGrower(self.table, self.classes, self.n_classes, member.start, depth, criterion, threads)
+            votes = boost_learner(
+                TreeLearner(grower), self.classes[member.start : member.stop], weights, self.n_classes,
+                self.settings.rule, self.settings.n_estimators, watch,
+            )  # fmt: skip
+        nodes = list(zip(*votes.hypotheses, strict=True))[:7]
+        forest = Forest.from_nodes(self.table, *(np.stack(field) for field in nodes))
+        return TreeCommittee(forest, votes.vote_weights, votes.errors, self.n_classes)
+
+
+class EstimatorTraining:
+    """Clones of a scikit-learn classifier on the table as an array, its rows in the order of the plan."""
+
+    def __init__(self, problem: Problem, plan: Plan, settings: Settings) -> None:
+        self.settings, self.classes = settings, problem.classes
+        self.weights = None if problem.weights is None else problem.weights[plan.order]
+        self.X, self.codes = problem.columns.matrix(plan.order), problem.codes[plan.order]
+
+    def train(self, member: MemberRows, watch: Watch) -> EstimatorCommittee:
+        rows = slice(member.start, member.stop)
+        key = int(stream_key(self.settings.seed, member.index))
+        learner = EstimatorLearner(self.settings.estimator, self.X[rows], self.codes[rows], self.classes, key)
+        votes = boost_learner(
+            learner, self.codes[rows], _member_weights(self.weights, member), len(self.classes),
+            self.settings.rule, self.settings.n_estimators, watch,
+        )  # fmt: skip
+        return EstimatorCommittee(votes.hypotheses, votes.vote_weights, votes.errors, self.classes)
 
 
 def _member_weights(weights: np.ndarray | None, member: MemberRows) -> np.ndarray:
     here = np.ones(member.stop - member.start) if weights is None else weights[member.start : member.stop]
-    if member.counts is None:
-        return here
-    return member.counts() * here
-
-
-def _train_trees(
-    n_classes: int,
-    table: BinnedTable,
-    classes: np.ndarray,
-    weights: np.ndarray | None,
-    member: MemberRows,
-    settings: Settings,
-    n_threads: int,
-    cancellation: Cancellation,
-) -> TreeCommittee:
-    here = _member_weights(weights, member)
-    between = settings.progress.watch(member.index, settings.n_estimators, cancellation)
-    if n_classes == 2 and settings.max_depth == 1:
-        middle = member.start + int(np.searchsorted(classes[member.start : member.stop], 1))
-        bounds = (member.start, middle, member.stop)
-        rounds = boost_stumps(
-            table, bounds, here, settings.rule, settings.n_estimators, n_threads=n_threads, between=between
-        )
-        nodes = (field[:, np.newaxis] for field in rounds[:5])
-        features, below, above, missing_right, sets = nodes
-        forest = Forest.from_nodes(
-            table, features, below, above, missing_right, sets, rounds.gains[:, np.newaxis], rounds.labels
-        )
-        return TreeCommittee(forest, rounds.vote_weights, rounds.errors, n_classes)
-    with RowThreads(n_threads) as threads:
-        grower = TreeGrower(
-            table, classes, n_classes, member.start, settings.max_depth, settings.rule.criterion, threads
-        )
-        votes = boost_learner(
-            TreeLearner(grower),
-            classes[member.start : member.stop],
-            here,
-            n_classes,
-            settings.rule,
-            settings.n_estimators,
-            between,
-        )
-    forest = Forest.from_nodes(table, *(np.stack(field) for field in list(zip(*votes.hypotheses, strict=True))[:7]))
-    return TreeCommittee(forest, votes.vote_weights, votes.errors, n_classes)
-
-
-def _train_estimators(
-    problem: Problem,
-    X: np.ndarray,
-    y: np.ndarray,
-    weights: np.ndarray | None,
-    member: MemberRows,
-    settings: Settings,
-    cancellation: Cancellation,
-) -> EstimatorCommittee:
-    rows = slice(member.start, member.stop)
-    learner = EstimatorLearner(settings.estimator, X[rows], y[rows], problem.classes, settings.seed + member.index)
-    codes = np.searchsorted(problem.classes, y[rows])
-    between = settings.progress.watch(member.index, settings.n_estimators, cancellation)
-    here = _member_weights(weights, member)
-    votes = boost_learner(learner, codes, here, problem.n_classes, settings.rule, settings.n_estimators, between)
-    return EstimatorCommittee(votes.hypotheses, votes.vote_weights, votes.errors, problem.classes)
+    return here if member.counts is None else member.counts() * here

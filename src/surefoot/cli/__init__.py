@@ -1,1 +1,20 @@
 """The command line: one file per sub-command."""
+
+import sys
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Entry point of the ``surefoot`` command; what it needs is imported late, so that its absence can be explained."""
+    try:
+        from surefoot.cli.app import app
+
+        app()
+    except ModuleNotFoundError as error:
+        sys.exit(f'surefoot: the command line needs {error.name!r}: pip install "surefoot[cli]".')
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        sys.stderr.close()
+        sys.exit(0)

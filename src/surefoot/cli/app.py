@@ -30,8 +30,3 @@ def _root(
     ] = False,
 ) -> None:
     """Boosting ensembles that know how far to trust themselves."""
-
-
-def main() -> None:
-    """Entry point of the ``surefoot`` command."""
-    app()

@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from surefoot import SurefootError
+from surefoot.cli import INTERRUPTED
 from surefoot.reproduce import EXPERIMENTS, weak_to_strong
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
 
-USER_ERROR, INTERRUPTED = 2, 130
+USER_ERROR = 2
 
 
 def reproduce(

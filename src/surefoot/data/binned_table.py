@@ -150,17 +150,44 @@ def edge_sample(n_rows: int, weights: np.ndarray | None = None) -> np.ndarray | 
 def _all_edges(
     columns: Columns, max_bins: int | None, weights: np.ndarray | None, threads: RowThreads
 ) -> list[BinEdges | None]:
-    rows = edge_sample(columns.n_rows, weights)
-    weights = None if weights is None else weights[rows]
-    categories = columns.schema.categories
-
+    rows = slice(None) if max_bins is None else edge_sample(columns.n_rows, weights)
     found: list[BinEdges | None] = [None] * columns.n_columns
 
     def find_edges(j: int) -> None:
-        found[j] = BinEdges.from_values(columns.column(j, rows), max_bins, weights)
+        found[j] = _column_edges(columns, j, rows, max_bins, weights)
 
-    threads.each(find_edges, [j for j in range(columns.n_columns) if j not in categories])
+    threads.each(find_edges, [j for j in range(columns.n_columns) if j not in columns.schema.categories])
     return found
+
+
+def _column_edges(
+    columns: Columns, j: int, rows: np.ndarray | slice, max_bins: int | None, weights: np.ndarray | None
+) -> BinEdges:
+    """Edges from the values in ``rows``; where these are few and sampled, with all others that the column has.
+
+    A rare flag may decide everything, and a sample may miss it.
+    """
+    values = columns.column(j, rows)
+    sampled = None if weights is None else weights[rows]
+    edges = BinEdges.from_values(values, max_bins, sampled)
+    if isinstance(rows, slice) or not edges.every_value_has_its_own:
+        return edges
+    rare = _values_missed(columns.column(j), weights, edges)
+    if sampled is not None:
+        sampled = np.append(sampled, np.full(len(rare), sampled[sampled > 0].min()))
+    return BinEdges.from_values(np.append(values, rare), max_bins, sampled)
+
+
+def _values_missed(column: np.ndarray, weights: np.ndarray | None, edges: BinEdges) -> np.ndarray:
+    """Distinct values of the whole column, in rows with weight, that ``edges`` do not have."""
+    here = ~np.isnan(column)
+    if weights is not None:
+        here &= weights > 0
+    column = column[here]
+    if len(edges) == 0:
+        return np.unique(column)
+    place = np.minimum(np.searchsorted(edges.low, column), len(edges) - 1)
+    return np.unique(column[edges.low[place] != column])
 
 
 def _count_codes(edge: BinEdges | None, schema: Schema, j: int) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from surefoot._exceptions import DataError
 
@@ -23,11 +24,6 @@ class Schema:
     n_columns: int
     categories: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
 
-    def is_categorical(self) -> np.ndarray:
-        flags = np.zeros(self.n_columns, dtype=np.bool_)
-        flags[list(self.categories)] = True
-        return flags
-
 
 class Columns:
     """A table as columns of numbers: categories as codes, missing values as NaN.
@@ -43,12 +39,6 @@ class Columns:
     @classmethod
     def from_array(cls, array: np.ndarray, schema: Schema | None = None) -> "Columns":
         """Columns of a validated two-dimensional array; ``schema`` is that of the fitted model, if there is one."""
-        if schema is not None and schema.categories:
-            positions = ", ".join(str(position) for position in sorted(schema.categories))
-            raise DataError(
-                f"X is an array, but the model was fitted on a frame with categorical columns (positions {positions}): "
-                "pass a frame with the same columns and dtypes."
-            )
         return cls(array, schema or Schema(array.shape[1]), array.shape[0])
 
     @classmethod
@@ -57,7 +47,10 @@ class Columns:
 
         ``weights`` decide which categories are the rarest where there are too many.
         """
-        table = nw.from_native(frame, eager_only=True)
+        try:
+            table = nw.from_native(frame, eager_only=True)
+        except DuplicateError as error:
+            raise DataError("X has several columns of one name: rename them.") from error
         if len(table) == 0:
             raise DataError("X has 0 sample(s) (rows) while a minimum of 1 is required.")
         if not table.columns:
@@ -94,7 +87,12 @@ class Columns:
         """Some rows as an array (rows, columns), for learners that are not ours."""
         if isinstance(self._parts, list):
             return np.stack([part[rows] for part in self._parts], axis=1).astype(np.float64)
-        return self._parts[rows]
+        return self._parts[rows].astype(np.float64)
+
+    def take(self, rows: np.ndarray) -> "Columns":
+        """A copy of some rows."""
+        parts = [part[rows] for part in self._parts] if isinstance(self._parts, list) else self._parts[rows]
+        return Columns(parts, self.schema, len(rows))
 
     def block(self, start: int, stop: int) -> np.ndarray:
         """Rows ``start`` to ``stop`` as a contiguous (columns, rows) array of float64."""
@@ -107,8 +105,11 @@ class Columns:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether ``table`` is an eager frame that narwhals understands (an array is not)."""
-    return isinstance(nw.from_native(table, eager_only=True, pass_through=True), nw.DataFrame)
+    """Whether ``table`` is an eager frame that narwhals understands (an array is not); a lazy one is refused."""
+    known = nw.from_native(table, pass_through=True)
+    if isinstance(known, nw.LazyFrame):
+        raise DataError("X is a lazy frame: collect it first, for example with X.collect().")
+    return isinstance(known, nw.DataFrame)
 
 
 def _is_categorical(series: nw.Series) -> bool:
@@ -119,7 +120,7 @@ def _numbers(series: nw.Series, name: str) -> np.ndarray:
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
         raise DataError(
             f"Column {name!r} of X has dtype {series.dtype}: "
-            "make it a number, or a categorical dtype if it names groups."
+            "make it a number (a date, for example, days since some day), or a categorical dtype if it names groups."
         )
     numbers = np.asarray(series.to_numpy())
     if numbers.dtype == object:  # nullable or decimal columns

@@ -36,6 +36,11 @@ class BinEdges:
         return cls(distinct[first], distinct[last])
 
     @property
+    def every_value_has_its_own(self) -> bool:
+        """Whether no two of the values that the edges were made from share a bin."""
+        return bool((self.low == self.high).all())
+
+    @property
     def thresholds(self) -> np.ndarray:
         """Upper threshold of every bin but the last."""
         return midpoints(self.high[:-1], self.low[1:])

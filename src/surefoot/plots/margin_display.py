@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot._exceptions import ParameterError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -45,6 +47,11 @@ class MarginDisplay:
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: "Axes | None" = None, **line_kwargs: Any
     ) -> "MarginDisplay":
         """Compute the margins of a fitted booster on ``X``, ``y`` and draw them."""
+        if not hasattr(estimator, "margins"):
+            raise ParameterError(
+                f"estimator must be a surefoot booster, got {type(estimator).__name__}: of a pipeline or a search, "
+                "pass the fitted booster inside, and X as that booster sees it."
+            )
         display = cls(estimator.margins(X, y), name=name or type(estimator).__name__)
         return display.plot(ax=ax, **line_kwargs)
 
@@ -55,12 +62,12 @@ class MarginDisplay:
 
             _, ax = plt.subplots()
         at_most = np.arange(1, len(self.margins) + 1) / len(self.margins)
-        x = np.concatenate([[-1.0], self.margins, [1.0]])
+        x = np.concatenate([[-1.02], self.margins, [1.05]])  # as far as the axes: a jump at 1 shows
         y = np.concatenate([[0.0], at_most, [1.0]])
         (self.line_,) = ax.plot(x, y, **{"drawstyle": "steps-post", "label": self.name, **line_kwargs})
         if not any(line.get_gid() == "margin-zero" for line in ax.lines):
             ax.axvline(0, color="0.6", linewidth=0.8, linestyle=":", gid="margin-zero")
-            ax.set(xlabel="margin", ylabel="share of rows with at most this margin", xlim=(-1, 1), ylim=(0, 1.02))
+            ax.set(xlabel="margin", ylabel="share of rows with at most this margin", xlim=(-1.02, 1.05), ylim=(0, 1.02))
         if self.name is not None:
             ax.legend(loc="upper left", frameon=False)
         self.ax_, self.figure_ = ax, ax.figure

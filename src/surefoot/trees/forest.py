@@ -12,12 +12,14 @@ from surefoot.data import BinnedTable
 class Tree:
     """One tree, for people to look at: node 0 is the root, the children of node i are 2i + 1 and 2i + 2.
 
-    ``feature`` is -1 where a node does not split: every row goes left. ``labels`` are indices into the classes.
+    ``feature`` is -1 where a node does not split: every row goes left. Where ``threshold`` is NaN the split is by
+    category: those whose code has a 1 in ``goes_right`` go right. ``labels`` are indices into the classes.
     """
 
     feature: np.ndarray
     threshold: np.ndarray
     missing_right: np.ndarray
+    goes_right: np.ndarray  # (nodes, 256)
     labels: np.ndarray
 
 
@@ -40,7 +42,13 @@ class Forest:
         return len(self.features)
 
     def tree(self, index: int) -> Tree:
-        return Tree(self.features[index], self.thresholds[index], self.missing_right[index], self.labels[index])
+        return Tree(
+            self.features[index],
+            self.thresholds[index],
+            self.missing_right[index],
+            set_bits(self.sets[index]),
+            self.labels[index],
+        )
 
     def add_votes(self, values: np.ndarray, vote_weights: np.ndarray, votes: np.ndarray) -> None:
         """Add each tree's vote weight to ``votes[row, label]``; ``values`` is a block of columns."""
@@ -71,6 +79,11 @@ class Forest:
         """A forest from splits between bins: thresholds lie midway between the bins ``below`` and ``above``."""
         thresholds = table.thresholds_between(features, below, above)
         return cls(features, thresholds, missing_right, sets, gains, labels)
+
+
+def set_bits(words: np.ndarray) -> np.ndarray:
+    """Sets of category codes, four words each along the last axis, as 256 zeros and ones."""
+    return np.unpackbits(np.ascontiguousarray(words, dtype="<u8").view(np.uint8), axis=-1, bitorder="little")
 
 
 @kernel

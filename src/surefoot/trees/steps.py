@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot._jit import kernel
-from surefoot.trees.forest import Forest
+from surefoot.trees.forest import Forest, set_bits
 
 BATCH = 256
 
@@ -60,7 +60,7 @@ def _jumps(forest: Forest, stump: int) -> np.ndarray:
     """Where the stump's answer may change: at its threshold, or around the codes of a set."""
     if not np.isnan(forest.thresholds[stump, 0]):
         return forest.thresholds[stump]
-    right = _bits(forest.sets[stump, 0])
+    right = set_bits(forest.sets[stump, 0])
     return np.flatnonzero(right[1:] != right[:-1]) + 0.5
 
 
@@ -69,11 +69,7 @@ def _side(forest: Forest, stump: int, points: np.ndarray) -> np.ndarray:
     if not np.isnan(forest.thresholds[stump, 0]):
         return (points > forest.thresholds[stump, 0]).astype(np.int64)
     codes = np.minimum(points, 255).astype(np.int64)  # an interval of codes ends half a code after its last
-    return _bits(forest.sets[stump, 0])[codes].astype(np.int64)
-
-
-def _bits(words: np.ndarray) -> np.ndarray:
-    return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+    return set_bits(forest.sets[stump, 0])[codes].astype(np.int64)
 
 
 @kernel
