@@ -23,8 +23,9 @@ def write_summary(
     command: str,
     seconds: float,
     remarks: Sequence[str],
+    figures: Sequence[str] = (),
 ) -> str:
-    """The whole page."""
+    """The whole page; ``figures`` are names of files beside it."""
     findings = judge(accuracies, datasets)
     parts = [
         f"# {title}",
@@ -40,6 +41,7 @@ def write_summary(
         "## What to know",
         _bullets(remarks),
         HOW_TO_READ,
+        *(f"![{name}]({name})" for name in figures),
         *(_section(accuracies, dataset) for dataset in datasets),
     ]
     return "\n\n".join(parts) + "\n"

@@ -167,6 +167,7 @@ def write_report(
         command=_command(settings, len(seeds)),
         seconds=seconds,
         remarks=remarks,
+        figures=[path.name for path in outputs.figures],
     )
     write_text(outputs.summary, text)
 
