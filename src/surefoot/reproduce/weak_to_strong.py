@@ -15,6 +15,7 @@ from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
 from surefoot.reproduce.comparison import Accuracies
 from surefoot.reproduce.datasets import Source, Table, data_folder, load_tables
 from surefoot.reproduce.figures import draw_figure
+from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.results import Result, ResultsFile, Unit, check_settings, write_settings
 from surefoot.reproduce.summary import write_summary
 from surefoot.reproduce.trials import Dataset, Trial, adversarial_dataset, plan_trials, run_trial, table_dataset
@@ -96,10 +97,12 @@ def run(
         raise ParameterError("jobs must not be 0: 1 is one thread, -1 as many as there are.")
     tables, missing = load_tables(data_folder(data))
     outputs = Outputs(Path(out) if out is not None else default_folder(quick))
-    results = _open_results(outputs, settings, tables)
+    _open_folder(outputs, settings, tables)
     datasets = make_datasets(tables, settings)
-    run_trials(datasets, settings, seeds, results, n_jobs, watch)
-    write_report(outputs, results, datasets, settings, seeds, _remarks(tables, missing, settings))
+    with folder_lock(outputs.folder):
+        results = ResultsFile(outputs.results)
+        run_trials(datasets, settings, seeds, results, n_jobs, watch)
+        write_report(outputs, results, datasets, settings, seeds, _remarks(tables, missing, settings))
     return outputs
 
 
@@ -172,8 +175,8 @@ def write_report(
     write_text(outputs.summary, text)
 
 
-def _open_results(outputs: Outputs, settings: Settings, tables: Sequence[Table]) -> ResultsFile:
-    """The results to go on with; creates the folder only if nothing speaks against it."""
+def _open_folder(outputs: Outputs, settings: Settings, tables: Sequence[Table]) -> None:
+    """Make the folder and write the settings, unless results are there that speak against it."""
     from surefoot import __version__
 
     sources = {table.source.name: f"{table.file}, {len(table.y)} rows" for table in tables}
@@ -181,12 +184,11 @@ def _open_results(outputs: Outputs, settings: Settings, tables: Sequence[Table])
     wanted["members"] = list(settings.members)
     try:
         checked = check_settings(outputs.settings, wanted, outputs.results)
-        results = ResultsFile(outputs.results)
+        ResultsFile(outputs.results)
         outputs.folder.mkdir(parents=True, exist_ok=True)
         write_settings(outputs.settings, checked)
     except OSError as error:
         raise ParameterError(f"Cannot write to {outputs.folder} ({error.strerror}): choose another --out.") from error
-    return results
 
 
 def _results_of(trial: Trial, dataset: Dataset, accuracies: list[float], seconds: list[float]) -> list[Result]:
