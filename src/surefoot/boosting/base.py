@@ -176,11 +176,10 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         labels = check_labels(y)
         if len(labels) != tally.shape[1]:
             raise DataError(f"y has {len(labels)} labels for {tally.shape[1]} rows of X: each row needs one.")
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        unknown = set(labels.tolist()) - set(codes)
+        unknown = set(np.unique(labels).tolist()) - set(self.classes_.tolist())
         if unknown:
             raise DataError(f"y has labels that the model was not fitted on: {sorted(map(str, unknown))}.")
-        return voting_margins(tally, np.array([codes[label] for label in labels.tolist()]))
+        return voting_margins(tally, np.searchsorted(self.classes_, labels))
 
 
 def break_ties(votes: np.ndarray) -> np.ndarray:

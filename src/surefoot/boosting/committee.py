@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.trees import Forest, StepFunctions, Tree
 
 ROUNDING = 1e-12  # votes this close are a tie
+MOST_STEP_OUTPUTS = 64  # step functions hold a value per class and break: too much memory for very many classes
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class TreeCommittee:
     def tally(self, values: np.ndarray) -> np.ndarray:
         """The vote on a block of columns, as a share of all vote weight: (1 or n_classes, rows)."""
         n_rows = values.shape[1]
-        if self.forest.features.shape[1] == 1 and self.n_classes <= 64:
+        if self.forest.features.shape[1] == 1 and self.n_classes <= MOST_STEP_OUTPUTS:
             votes = np.zeros((1 if self.n_classes == 2 else self.n_classes, n_rows))
             self._steps.add_to(values, votes)
             return settle_ties(votes)

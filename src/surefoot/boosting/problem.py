@@ -81,18 +81,16 @@ def _check_rows(estimator: BaseEstimator, X: Any, sample_weight: Any) -> tuple[C
 def check_labels(y: Any) -> np.ndarray:
     """Labels as an array; missing ones, infinities and continuous numbers are refused."""
     labels = np.asarray(column_or_1d(y, warn=True))
-    if labels.dtype.kind == "f" and np.isinf(labels).any():
+    is_float, is_object = labels.dtype.kind == "f", labels.dtype.kind == "O"
+    if is_float and np.isinf(labels).any():
         raise DataError("Input y contains infinity or a value too large for dtype('float64').")
-    if labels.dtype.kind in "fiub":
-        missing = np.isnan(labels)
-    else:
-        missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=np.bool_)
-    if missing.any():
+    if (is_float and np.isnan(labels).any()) or (is_object and any(map(_is_missing, labels))):
         raise DataError("Input y contains NaN: every row needs a label; leave out the rows that have none.")
-    try:
-        np.unique(labels)
-    except TypeError as error:
-        raise DataError(f"y mixes labels that cannot be compared ({error}): make them all of one type.") from error
+    if is_object:
+        try:
+            np.unique(labels)
+        except TypeError as error:
+            raise DataError(f"y mixes labels that cannot be compared ({error}): make them all of one type.") from error
     check_classification_targets(labels)
     return labels
 

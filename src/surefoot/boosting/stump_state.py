@@ -57,7 +57,7 @@ def new_scratch(table: BinnedTable, n_threads: int) -> Scratch:
         np.zeros((2, n_bins), dtype=np.int64),
         np.zeros((2, n_bins)),
         np.zeros((2, table.n_columns)),
-        np.zeros(int(np.diff(table.offsets).max()), dtype=np.uint8),
+        np.zeros(int(table.missing.max()) + 1, dtype=np.uint8),
         np.zeros(256, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
         np.zeros(2, dtype=np.int64),

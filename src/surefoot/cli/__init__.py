@@ -2,7 +2,7 @@
 
 import sys
 
-INTERRUPTED = 130
+USER_ERROR, INTERRUPTED = 2, 130
 
 
 def main() -> None:
@@ -12,7 +12,8 @@ def main() -> None:
 
         app()
     except ModuleNotFoundError as error:
-        sys.exit(f'surefoot: the command line needs {error.name!r}: pip install "surefoot[cli]".')
+        sys.stderr.write(f'surefoot: the command line needs {error.name!r}: pip install "surefoot[cli]".\n')
+        sys.exit(USER_ERROR)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # whoever read the output has seen enough

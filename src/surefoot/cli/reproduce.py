@@ -8,11 +8,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from surefoot import SurefootError
-from surefoot.cli import INTERRUPTED
+from surefoot.cli import INTERRUPTED, USER_ERROR
 from surefoot.reproduce import EXPERIMENTS, weak_to_strong
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
-
-USER_ERROR = 2
 
 
 def reproduce(

@@ -16,7 +16,6 @@ EDGE_SAMPLE = 200_000  # above this many rows, edges come from a sample of this 
 MAX_BINS = 255  # one byte holds this many bins and the bin of missing values
 MAX_ROWS = 2**31 - 1
 BATCH = 256
-ALIGNMENT = 16  # every column's bins start at a multiple of this, so that loops over bins need no odd ends
 
 
 class BinnedTable:
@@ -29,7 +28,7 @@ class BinnedTable:
         increasing order of value (or one per category), and the code ``missing[j]`` for missing values.
     missing : array of shape (n_columns,)
     offsets : array of shape (n_columns + 1,)
-        Where each column's bins start when the bins of all columns are laid end to end, multiples of ``ALIGNMENT``.
+        Where each column's bins start when the bins of all columns, missing ones included, are laid end to end.
     edges : list of BinEdges or None
         Value ranges of the bins; None for a categorical column.
     is_categorical : array of bool
@@ -39,8 +38,7 @@ class BinnedTable:
         self.codes = codes
         self.edges = edges
         self.missing = missing
-        room = (missing + ALIGNMENT) // ALIGNMENT * ALIGNMENT  # at least missing + 1
-        self.offsets = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
+        self.offsets = np.concatenate([[0], np.cumsum(missing + 1)]).astype(np.int64)
         self.is_categorical = np.array([edge is None for edge in edges], dtype=np.bool_)
 
     @classmethod
@@ -67,10 +65,6 @@ class BinnedTable:
 
             threads.each(fill, row_blocks(columns.n_rows))
         return cls(codes, edges, missing)
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.codes.shape[1])
 
     @property
     def n_columns(self) -> int:

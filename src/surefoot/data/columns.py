@@ -47,10 +47,7 @@ class Columns:
 
         ``weights`` decide which categories are the rarest where there are too many.
         """
-        try:
-            table = nw.from_native(frame, eager_only=True)
-        except DuplicateError as error:
-            raise DataError("X has several columns of one name: rename them.") from error
+        table = nw.from_native(frame, eager_only=True)
         if len(table) == 0:
             raise DataError("X has 0 sample(s) (rows) while a minimum of 1 is required.")
         if not table.columns:
@@ -105,8 +102,11 @@ class Columns:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether ``table`` is an eager frame that narwhals understands (an array is not); a lazy one is refused."""
-    known = nw.from_native(table, pass_through=True)
+    """Whether ``table`` is a frame that narwhals understands (an array is not); one that cannot be used is refused."""
+    try:
+        known = nw.from_native(table, pass_through=True)
+    except DuplicateError as error:
+        raise DataError(f"X has duplicate column names: rename them. {' '.join(str(error).split())}") from error
     if isinstance(known, nw.LazyFrame):
         raise DataError("X is a lazy frame: collect it first, for example with X.collect().")
     return isinstance(known, nw.DataFrame)

@@ -38,9 +38,6 @@ class Forest:
     gains: np.ndarray  # float64: what the split contributed
     labels: np.ndarray  # int32, (trees, leaves)
 
-    def __len__(self) -> int:
-        return len(self.features)
-
     def tree(self, index: int) -> Tree:
         return Tree(
             self.features[index],
