@@ -12,8 +12,8 @@ from surefoot.boosting.base import BaseBooster, break_ties
 from surefoot.boosting.committee import Committee, TreeCommittee, to_tally
 from surefoot.boosting.general_rounds import chance_error
 from surefoot.boosting.plan import plan_whole
-from surefoot.boosting.problem import Problem
 from surefoot.boosting.training import train_members
+from surefoot.data.problem import Problem
 
 NO_BETTER_THAN_CHANCE = (
     "is no better than chance on X and y: there is nothing to boost. "

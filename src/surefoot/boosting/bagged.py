@@ -7,7 +7,7 @@ from surefoot._parameters import check_integer, check_number
 from surefoot._random import bootstrap_counts, stream_key
 from surefoot.boosting.members import MemberEnsemble
 from surefoot.boosting.plan import Plan, plan_draws
-from surefoot.boosting.problem import Problem
+from surefoot.data.problem import Problem
 
 
 class BaggedBoostClassifier(MemberEnsemble):

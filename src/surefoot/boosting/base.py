@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import RowThreads, row_blocks, threads_for
 from surefoot._parameters import check_choice, check_integer, check_number
+from surefoot._progress import Progress
 from surefoot._random import seed_from
 from surefoot.boosting.learners import check_weak_learner
-from surefoot.boosting.problem import Problem, check_labels, check_problem, check_table
-from surefoot.boosting.progress import Progress
 from surefoot.boosting.stump_rounds import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
 from surefoot.data import Columns
 from surefoot.data.binned_table import MAX_BINS
+from surefoot.data.problem import Problem, check_labels, check_problem, check_table
 from surefoot.metrics.margins import voting_margins
 
 TIE_VOTE = np.finfo(np.float64).tiny  # a tie counts as the positive class, and shows

@@ -15,7 +15,7 @@ from surefoot.boosting.base import BaseBooster
 from surefoot.boosting.larsen_ritzert import LarsenRitzertClassifier
 from surefoot.boosting.majority import MajorityBoostClassifier
 from surefoot.boosting.members import SHARED
-from surefoot.boosting.problem import Problem
+from surefoot.data.problem import Problem
 
 BOOSTERS: dict[str, type[BaseBooster]] = {
     "adaboost": AdaBoostClassifier,

@@ -8,8 +8,8 @@ from surefoot._parameters import check_integer
 from surefoot._random import random_permutation, stream_key
 from surefoot.boosting.members import MemberEnsemble
 from surefoot.boosting.plan import Plan, plan_draws
-from surefoot.boosting.problem import Problem
 from surefoot.boosting.subsamples import choose_paths, subsample_levels, subsample_positions
+from surefoot.data.problem import Problem
 
 
 class LarsenRitzertClassifier(MemberEnsemble):

@@ -6,7 +6,7 @@ from surefoot._parameters import check_integer
 from surefoot._random import random_permutation, stream_key
 from surefoot.boosting.members import MemberEnsemble
 from surefoot.boosting.plan import Plan, plan_parts
-from surefoot.boosting.problem import Problem
+from surefoot.data.problem import Problem
 
 
 class MajorityBoostClassifier(MemberEnsemble):

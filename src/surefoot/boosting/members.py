@@ -10,8 +10,8 @@ from surefoot._parameters import check_choice
 from surefoot.boosting.adaboost import NO_BETTER_THAN_CHANCE, AdaBoostClassifier, is_hopeless
 from surefoot.boosting.base import BaseBooster, two_columns
 from surefoot.boosting.plan import Plan
-from surefoot.boosting.problem import Problem
 from surefoot.boosting.training import train_members
+from surefoot.data.problem import Problem
 
 SHARED = (
     "estimator", "max_depth", "n_estimators", "learning_rate", "variant", "margin_precision", "max_bins",

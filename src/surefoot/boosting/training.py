@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 
 from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
+from surefoot._progress import Progress, Watch
 from surefoot._random import stream_key
 from surefoot.boosting.committee import Committee, EstimatorCommittee, TreeCommittee
 from surefoot.boosting.general_rounds import boost_learner
 from surefoot.boosting.learners import EstimatorLearner, TreeLearner
 from surefoot.boosting.plan import MemberRows, Plan
-from surefoot.boosting.problem import Problem
-from surefoot.boosting.progress import Progress, Watch
 from surefoot.boosting.stump_fit import boost_stumps
 from surefoot.boosting.stump_rounds import Rule
 from surefoot.data import BinnedTable
+from surefoot.data.problem import Problem
 from surefoot.trees import Forest, TreeGrower
 
 
