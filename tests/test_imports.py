@@ -17,10 +17,11 @@ ALLOWED = {
     "metrics": set(),
     "trees": {"data"},
     "boosting": {"data", "trees", "metrics"},
-    "plots": {"boosting", "metrics", FACE},
-    "reproduce": {"boosting", "plots", "metrics", FACE},
-    "cli": {"data", "trees", "boosting", "metrics", "plots", "reproduce", FACE},
-    "__init__": {"data", "trees", "boosting", "metrics", "plots"},
+    "uncertainty": {"data", "trees", "metrics"},
+    "plots": {"boosting", "uncertainty", "metrics", FACE},
+    "reproduce": {"boosting", "uncertainty", "plots", "metrics", FACE},
+    "cli": {"data", "trees", "boosting", "uncertainty", "metrics", "plots", "reproduce", FACE},
+    "__init__": {"data", "trees", "boosting", "uncertainty", "metrics", "plots"},
 }
 HEAVY = ("dask", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")
 

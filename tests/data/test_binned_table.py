@@ -9,7 +9,7 @@ from reference.bins import code_of
 from reference.models import make_frame
 
 from surefoot.data import BinEdges, BinnedTable, Columns
-from surefoot.data.binned_table import BATCH, EDGE_SAMPLE, edge_sample, find_bins
+from surefoot.data.binner import BATCH, EDGE_SAMPLE, edge_sample, find_bins
 
 numbers = st.one_of(
     st.integers(-4, 4).map(float),

@@ -12,7 +12,8 @@ from surefoot.boosting.stump_fit import boost_stumps
 from surefoot.boosting.stump_rounds import GINI, Rule
 from surefoot.boosting.weights import whole_weights
 from surefoot.data import BinEdges, BinnedTable, Columns
-from surefoot.data.binned_table import MAX_ROWS, find_bins
+from surefoot.data.binned_table import MAX_ROWS
+from surefoot.data.binner import find_bins
 from surefoot.trees import TreeGrower
 
 N_USED = 600

@@ -17,7 +17,7 @@ from surefoot.boosting.learners import check_weak_learner
 from surefoot.boosting.stump_rounds import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
 from surefoot.data import Columns
-from surefoot.data.binned_table import MAX_BINS
+from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import Problem, check_labels, check_problem, check_table
 from surefoot.metrics.margins import voting_margins
 

@@ -10,7 +10,9 @@ from narwhals.exceptions import DuplicateError
 
 from surefoot._exceptions import DataError
 
-MAX_CATEGORIES = 255  # with more, the rarest share the last code
+MAX_CATEGORIES = (
+    255  # with more, codes go from the most frequent on, and where bytes must do, the rarest share the last
+)
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,21 @@ class Columns:
         return self.schema.n_columns
 
     def column(self, position: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """One column, or some of its rows, as float64."""
-        if isinstance(self._parts, list):
-            return self._parts[position][rows].astype(np.float64)
-        return self._parts[rows, position].astype(np.float64)
+        """One column, or some of its rows, as float64; of many categories the rarest share a code."""
+        if not isinstance(self._parts, list):
+            return self._parts[rows, position].astype(np.float64)
+        part = self._parts[position][rows].astype(np.float64)
+        return np.minimum(part, MAX_CATEGORIES - 1) if position in self.schema.categories else part
+
+    def category_codes(self, position: int) -> np.ndarray:
+        """Every category of a column by its own code, however many there are; -1 where it is missing or unknown."""
+        part = self._parts[position]
+        return np.where(np.isnan(part), -1, part).astype(np.int32)
 
     def matrix(self, rows: np.ndarray) -> np.ndarray:
         """Some rows as an array (rows, columns), for learners that are not ours."""
         if isinstance(self._parts, list):
-            return np.stack([part[rows] for part in self._parts], axis=1).astype(np.float64)
+            return np.stack([self.column(position, rows) for position in range(self.n_columns)], axis=1)
         return self._parts[rows].astype(np.float64)
 
     def take(self, rows: np.ndarray) -> "Columns":
@@ -98,6 +106,8 @@ class Columns:
         out = np.empty((len(self._parts), stop - start))
         for position, part in enumerate(self._parts):
             out[position] = part[start:stop]
+        for position in self.schema.categories:
+            np.minimum(out[position], MAX_CATEGORIES - 1, out=out[position])
         return out
 
 
@@ -140,7 +150,7 @@ def _category_codes(
         mass = np.bincount(codes[seen], None if weights is None else weights[seen], minlength=len(labels))
         order = np.arange(len(labels)) if (mass > 0).sum() <= MAX_CATEGORIES else np.argsort(-mass, kind="stable")
         known = tuple(labels[code] for code in order if mass[code] > 0)
-    code_of = {label: min(code, MAX_CATEGORIES - 1) for code, label in enumerate(known)}
+    code_of = {label: code for code, label in enumerate(known)}
     lookup = np.array([code_of.get(label, np.nan) for label in labels] + [np.nan], dtype=np.float32)
     return lookup[codes], known  # a missing value has code -1: the last entry
 

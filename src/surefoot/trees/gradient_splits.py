@@ -1,0 +1,266 @@
+"""The best split of a level's nodes, from their histograms.
+
+A side with the score sums S_k and the weight n is worth ``sum of S_k**2 / (n + l2)``; a split gains what its two sides
+are worth more than the node. A symmetric tree has one split for all nodes of a level, chosen by the sum of their gains;
+a depthwise tree one for each node.
+"""
+
+import numpy as np
+
+from surefoot._jit import kernel
+
+TIE = 1e-12  # gains this close, relative to what the node is worth, are one gain: the first column wins
+MOST_ORDERS = 8  # categories are sorted by each score in turn, but by no more than these
+RARE = 10.0  # a category's mean score is drawn to zero as if it had so many rows more
+COUNT, WEIGHT, SCORES = 0, 1, 2  # rows of the array of sums
+
+
+@kernel
+def sum_codes(histogram, n_words, count_bits, units, running, sums):
+    """Write, for each code, the sums over all codes up to it: count, weight, and each score in its own unit."""
+    n_codes = histogram.shape[0] // n_words
+    if n_words > 1:
+        for f in range(n_words):
+            total = 0
+            out = sums[f]
+            for b in range(n_codes):
+                total += histogram[b * n_words + f]
+                out[b] = float(total) * units[f]
+        return
+    total = 0
+    for b in range(n_codes):
+        total += histogram[b]
+        running[b] = total
+    bits = (64 - count_bits) // 2
+    spare = 64 - bits
+    mask = (np.int64(1) << count_bits) - 1
+    count, weight, first, second = sums[COUNT], sums[WEIGHT], sums[SCORES], sums[SCORES + 1]
+    unit_1, unit_2 = units[SCORES], units[SCORES + 1]
+    for b in range(n_codes):
+        n = float(running[b] & mask)
+        count[b] = n
+        weight[b] = n
+        fields = running[b] >> count_bits
+        low = (fields << spare) >> spare
+        first[b] = float((fields - low) >> bits) * unit_1
+        second[b] = float(low) * unit_2
+
+
+@kernel
+def add_gains(sums, total, n_places, l2, least, constraint, work, gains):
+    """Add to ``gains[b]`` what is gained by sending codes up to b left, given their sums and the node's ``total``.
+
+    A side with rows, but fewer than ``least``, or means in the wrong order for a monotone ``constraint``: no gain.
+    """
+    left, right = work[0], work[1]
+    left[:n_places] = 0.0
+    right[:n_places] = 0.0
+    worth = 0.0
+    for k in range(SCORES, sums.shape[0]):
+        score, whole = sums[k], total[k]
+        worth += whole * whole
+        for b in range(n_places):
+            rest = whole - score[b]
+            left[b] += score[b] * score[b]
+            right[b] += rest * rest
+    weight, all_weight = sums[WEIGHT], total[WEIGHT]
+    worth /= all_weight + l2
+    for b in range(n_places):
+        on_left = weight[b] + l2
+        on_right = all_weight - weight[b] + l2
+        left[b] = (left[b] * on_right + right[b] * on_left) / (on_left * on_right) - worth
+    if least > 1.0:
+        count, all_rows = sums[COUNT], total[COUNT]
+        for b in range(n_places):
+            few_left = (count[b] > 0.0) & (count[b] < least)
+            rest = all_rows - count[b]
+            few_right = (rest > 0.0) & (rest < least)
+            left[b] = 0.0 if few_left | few_right else left[b]
+    if constraint != 0:
+        score, whole = sums[SCORES], total[SCORES]
+        for b in range(n_places):
+            rise = (whole - score[b]) * (weight[b] + l2) - score[b] * (all_weight - weight[b] + l2)
+            left[b] = 0.0 if rise * constraint < 0.0 else left[b]
+    for b in range(n_places):
+        gains[b] += left[b]
+    return worth
+
+
+@kernel
+def highest_place(gains, n_places, tie):
+    """The highest gain and where it is; of a run of equal ones the middle, so that thresholds lie in mid-gap."""
+    best = -1.0
+    for b in range(n_places):
+        best = max(best, gains[b])
+    first = 0
+    while first < n_places - 1 and gains[first] < best - tie:
+        first += 1
+    last = first
+    while last < n_places - 1 and gains[last + 1] >= best - tie:
+        last += 1
+    return best, (first + last) // 2
+
+
+@kernel
+def order_categories(histograms, first_node, last_node, begin, end, n_words, count_bits, units, score, running, sums):
+    """Codes of a categorical column sorted by their mean score over some nodes."""
+    n_codes = (end - begin) // n_words
+    all_nodes = np.zeros(end - begin, np.int64)
+    for node in range(first_node, last_node):
+        all_nodes += histograms[node, begin:end]
+    means = np.empty(n_codes)
+    sum_codes(all_nodes, n_words, count_bits, units, running, sums)
+    for b in range(n_codes):
+        above = sums[SCORES + score, b]
+        weight = sums[WEIGHT, b]
+        if b > 0:
+            above -= sums[SCORES + score, b - 1]
+            weight -= sums[WEIGHT, b - 1]
+        means[b] = above / (weight + RARE)
+    return np.argsort(means)
+
+
+@kernel
+def lay_in_order(histogram, order, n_words, out):
+    """Copy the histogram of a categorical column with its codes in another order."""
+    for b in range(order.shape[0]):
+        for f in range(n_words):
+            out[b * n_words + f] = histogram[order[b] * n_words + f]
+
+
+@kernel
+def search_numbers(
+    histograms, first_node, last_node, begin, end, n_words, count_bits, units, has_missing, l2, least, constraint,
+    running, sums, total, work, gains,
+):  # fmt: skip
+    """Best split of one numeric column for the sum of some nodes: (gain, last code on the left, missing left?)."""
+    n_codes = (end - begin) // n_words
+    n_places = n_codes - 1 if has_missing else n_codes - 2
+    gains[:, :n_codes] = 0.0
+    worth = 0.0
+    for node in range(first_node, last_node):
+        sum_codes(histograms[node, begin:end], n_words, count_bits, units, running, sums)
+        if sums[COUNT, n_codes - 1] == 0.0:
+            continue
+        total[:] = sums[:, n_codes - 1]
+        worth += add_gains(sums, total, n_places, l2, least, constraint, work, gains[0])
+        if has_missing:
+            for k in range(sums.shape[0]):
+                lacking = total[k] - sums[k, n_codes - 2]
+                for b in range(n_places):
+                    sums[k, b] += lacking
+            add_gains(sums, total, n_places - 1, l2, least, constraint, work, gains[1])
+    tie = TIE * worth
+    best, place = highest_place(gains[0], n_places, tie)
+    if has_missing:
+        other, other_place = highest_place(gains[1], n_places - 1, tie)
+        if other > best + tie:
+            return other, other_place, 1
+    return best, place, 0
+
+
+@kernel
+def search_categories(
+    histograms, first_node, last_node, begin, end, n_words, count_bits, units, l2, least, running, sums, total, work,
+    gains,
+):  # fmt: skip
+    """Best split of one categorical column: (gain, place in the order of codes, score that the order is by)."""
+    n_codes = (end - begin) // n_words
+    laid = np.empty(end - begin, np.int64)
+    best, best_place, best_score = -1.0, 0, 0
+    for score in range(min(sums.shape[0] - SCORES, MOST_ORDERS)):
+        order = order_categories(
+            histograms, first_node, last_node, begin, end, n_words, count_bits, units, score, running, sums
+        )
+        gains[0, :n_codes] = 0.0
+        worth = 0.0
+        for node in range(first_node, last_node):
+            lay_in_order(histograms[node, begin:end], order, n_words, laid)
+            sum_codes(laid, n_words, count_bits, units, running, sums)
+            if sums[COUNT, n_codes - 1] > 0.0:
+                total[:] = sums[:, n_codes - 1]
+                worth += add_gains(sums, total, n_codes - 1, l2, least, 0, work, gains[0])
+        gain, place = highest_place(gains[0], n_codes - 1, TIE * worth)
+        if gain > best + TIE * worth:
+            best, best_place, best_score = gain, place, score
+    return best, best_place, best_score
+
+
+@kernel
+def search_columns(
+    histograms, n_nodes, shared, first_column, last_column, offsets, has_missing, is_categorical, constraints,
+    n_words, n_scores, count_bits, units, l2, least, gains, places, sides,
+):  # fmt: skip
+    """Write each column's best split: for all nodes together (row 0 of the outputs) or for each node (one row each).
+
+    ``places`` is the last code on the left (categories: the last place in their order); ``sides`` says whether missing
+    values go left (categories: by which score they are ordered).
+    """
+    running = np.empty(256, np.int64)
+    sums = np.empty((SCORES + n_scores if n_words > 1 else SCORES + 2, 256))
+    total = np.empty(sums.shape[0])
+    work = np.empty((2, 256))
+    scratch = np.empty((2, 256))
+    for column in range(first_column, last_column):
+        begin, end = offsets[column] * np.uint64(n_words), offsets[column + 1] * np.uint64(n_words)
+        begin, end = np.int64(begin), np.int64(end)
+        for row in range(1 if shared else n_nodes):
+            first, last = (0, n_nodes) if shared else (row, row + 1)
+            if is_categorical[column]:
+                found = search_categories(
+                    histograms, first, last, begin, end, n_words, count_bits, units, l2, least, running, sums, total,
+                    work, scratch,
+                )  # fmt: skip
+            elif end - begin < (2 if has_missing[column] else 3) * n_words:
+                found = (-1.0, 0, 0)
+            else:
+                found = search_numbers(
+                    histograms, first, last, begin, end, n_words, count_bits, units, has_missing[column], l2, least,
+                    constraints[column], running, sums, total, work, scratch,
+                )  # fmt: skip
+            gains[row, column], places[row, column], sides[row, column] = found
+
+
+@kernel
+def choose_splits(
+    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, counts,
+    gains, places, sides, features, codes, missing_left, split_gains, tables,
+):  # fmt: skip
+    """Take the best column of each row of ``gains``; write the splits, and in ``tables`` which codes go right.
+
+    Rows without a column that gains anything keep feature -1: everything goes left. Where no training row lacked the
+    column's value, missing values go with the larger side.
+    """
+    running = np.empty(256, np.int64)
+    sums = np.empty((SCORES + n_scores if n_words > 1 else SCORES + 2, 256))
+    for row in range(1 if shared else n_nodes):
+        features[row] = -1
+        split_gains[row] = 0.0
+        tables[row] = 0
+        column = 0
+        for j in range(1, gains.shape[1]):
+            if gains[row, j] > gains[row, column] * (1.0 + TIE):
+                column = j
+        if gains[row, column] <= 0.0:
+            continue
+        begin, end = np.int64(offsets[column]) * n_words, np.int64(offsets[column + 1]) * n_words
+        n_codes = (end - begin) // n_words
+        first, last = (0, n_nodes) if shared else (row, row + 1)
+        features[row], codes[row], split_gains[row] = column, places[row, column], gains[row, column]
+        table = tables[row]
+        if is_categorical[column]:
+            order = order_categories(
+                histograms, first, last, begin, end, n_words, count_bits, units, sides[row, column], running, sums
+            )
+            table[n_codes:] = 0
+            for b in range(places[row, column] + 1, n_codes):
+                table[order[b]] = 1
+            missing_left[row] = table[n_codes - 1] == 0
+            continue
+        left_count = 0.0
+        for node in range(first, last):
+            sum_codes(histograms[node, begin:end], n_words, count_bits, units, running, sums)
+            left_count += sums[COUNT, places[row, column]]
+        table[places[row, column] + 1 :] = 1
+        missing_left[row] = sides[row, column] == 1 if has_missing[column] else 2.0 * left_count >= counts[row]
+        table[n_codes - 1] = 0 if missing_left[row] else 1

@@ -1,0 +1,156 @@
+"""Trees with vector leaves, as arrays, and the sum of what they say."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from surefoot._jit import kernel
+from surefoot.trees.gradient_grower import GrownGradientTree
+
+ALL_LEFT = 255  # no code is beyond it: every row goes left
+
+
+@dataclass(frozen=True)
+class VectorForest:
+    """Perfect binary trees of one depth D in heap order: ``2**D - 1`` nodes, ``2**D`` leaves; trees along the first axis.
+
+    A row goes left at a node if its code, less ``shifts`` and wrapped to a byte, is at most ``limits``: that covers
+    codes up to a threshold, with missing values (the last code) on either side. Where ``sets`` is not -1 the split is
+    by categories: row ``sets`` of ``tables`` says which codes go right. The nodes of a level of a symmetric tree are
+    alike.
+    """
+
+    symmetric: bool
+    features: np.ndarray  # int32, (trees, nodes); -1: no split, every row goes left
+    shifts: np.ndarray  # uint8
+    limits: np.ndarray  # uint8
+    sets: np.ndarray  # int32
+    tables: np.ndarray  # uint8, (sets, 256)
+    gains: np.ndarray  # float32: what the split gained
+    covers: np.ndarray  # float32, (trees, leaves): training rows by weight
+    leaves: np.ndarray  # float64, (trees, leaves, outputs)
+
+    @property
+    def n_trees(self) -> int:
+        return int(self.leaves.shape[0])
+
+    @property
+    def depth(self) -> int:
+        return int(self.leaves.shape[1]).bit_length() - 1
+
+    @property
+    def n_outputs(self) -> int:
+        return int(self.leaves.shape[2])
+
+    def first(self, n_trees: int) -> "VectorForest":
+        """The first trees alone."""
+        names = ("features", "shifts", "limits", "sets", "gains", "covers", "leaves")
+        return replace(self, **{name: getattr(self, name)[:n_trees] for name in names})
+
+    def add(self, codes: np.ndarray, start: int, stop: int, raw: np.ndarray) -> None:
+        """Add what the trees ``start`` to ``stop`` say of a block of rows, ``codes`` (columns, rows), to ``raw``."""
+        plain = len(self.tables) == 0
+        if self.symmetric and plain:
+            add_symmetric(codes, self.features, self.shifts, self.limits, self.leaves, start, stop, raw)
+        else:
+            add_trees(
+                codes, self.features, self.shifts, self.limits, self.sets, self.tables, self.leaves, start, stop, raw
+            )
+
+    def feature_importances(self, n_features: int) -> np.ndarray:
+        """Each feature's share of all gains; sums to 1 unless no tree splits."""
+        features, gains = self.features, self.gains
+        if self.symmetric:  # one node of each level stands for all
+            first = (1 << np.arange(self.depth)) - 1
+            features, gains = features[:, first], gains[:, first]
+        used = features >= 0
+        importances = np.bincount(features[used], weights=gains[used], minlength=n_features)
+        return importances / (importances.sum() or 1.0)
+
+
+class ForestBuilder:
+    """Collects grown trees, and makes a forest of them."""
+
+    def __init__(self, n_codes: np.ndarray, is_categorical: np.ndarray) -> None:
+        self.n_codes, self.is_categorical = n_codes, is_categorical
+        self._trees: list[tuple[np.ndarray, ...]] = []
+        self._tables: list[np.ndarray] = []
+        self._symmetric, self._depth = True, 1
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    def add(self, tree: GrownGradientTree, leaves: np.ndarray, covers: np.ndarray) -> None:
+        """Take a grown tree with the values and weights of its leaves."""
+        self._symmetric, self._depth = tree.symmetric, tree.depth
+        missing = self.n_codes[tree.features] - 1
+        shifts = np.where(tree.missing_left, missing, 0)
+        limits = np.where(tree.missing_left, 256 - missing + tree.codes, tree.codes)
+        limits[tree.features < 0] = ALL_LEFT
+        sets = np.full(len(tree.features), -1)
+        for split in np.flatnonzero((tree.features >= 0) & self.is_categorical[tree.features]):
+            sets[split] = len(self._tables)
+            self._tables.append(tree.tables[split].copy())
+        self._trees.append((tree.features, shifts, limits, sets, tree.gains, covers.copy(), leaves.copy()))
+
+    def forest(self, n_trees: int) -> VectorForest:
+        """The first ``n_trees`` of the trees collected."""
+        level = np.floor(np.log2(np.arange(1, 1 << self._depth))).astype(np.int64)
+        kinds = (np.int32, np.uint8, np.uint8, np.int32, np.float32, np.float32, np.float64)
+        parts = [np.array([tree[k] for tree in self._trees[:n_trees]], dtype=kind) for k, kind in enumerate(kinds)]
+        if self._symmetric:
+            parts[:5] = [part[:, level] for part in parts[:5]]
+        tables = np.array(self._tables, dtype=np.uint8).reshape(-1, 256)
+        features, shifts, limits, sets, gains, covers, leaves = parts
+        return VectorForest(self._symmetric, features, shifts, limits, sets, tables, gains, covers, leaves)
+
+
+@kernel
+def add_symmetric(codes, features, shifts, limits, leaves, start, stop, raw):
+    """Add the leaves of symmetric trees without categories: one comparison a level for the whole block of rows."""
+    n_rows = codes.shape[1]
+    place = np.empty(n_rows, np.uint16)
+    depth = 0
+    while (1 << depth) < leaves.shape[1]:
+        depth += 1
+    for t in range(start, stop):
+        place[:] = 0
+        for level in range(depth):
+            node = (1 << level) - 1
+            feature = max(features[t, node], 0)  # where nothing is split, no code is beyond the limit
+            column = codes[feature]
+            shift, limit = shifts[t, node], limits[t, node]
+            for i in range(n_rows):
+                place[i] = np.uint16(place[i] + place[i]) | np.uint16(np.uint8(column[i] - shift) > limit)
+        for k in range(raw.shape[0]):
+            out = raw[k]
+            values = leaves[t, :, k]
+            for i in range(n_rows):
+                out[i] += values[np.uint64(place[i])]  # an unsigned index is not checked for wrapping around
+
+
+@kernel
+def add_trees(codes, features, shifts, limits, sets, tables, leaves, start, stop, raw):
+    """Add the leaves of any trees: the rows of a block go down a tree side by side, level by level."""
+    n_rows = codes.shape[1]
+    n_nodes = features.shape[1]
+    has_sets = tables.shape[0] > 0
+    place = np.empty(n_rows, np.uint32)
+    for t in range(start, stop):
+        feature, shift, limit, category = features[t], shifts[t], limits[t], sets[t]
+        place[:] = 0
+        level = 1
+        while level <= n_nodes:
+            for i in range(n_rows):
+                node = np.uint64(place[i])
+                code = codes[np.uint64(max(feature[node], 0)), i]
+                right = np.uint32(np.uint8(code - shift[node]) > limit[node])
+                if has_sets and category[node] >= 0:
+                    right = np.uint32(tables[np.uint64(category[node]), code])
+                place[i] = 2 * place[i] + np.uint32(1) + right
+            level = 2 * level + 1
+        for k in range(raw.shape[0]):
+            out = raw[k]
+            values = leaves[t, :, k]
+            for i in range(n_rows):
+                out[i] += values[np.uint64(place[i]) - np.uint64(n_nodes)]
