@@ -5,6 +5,7 @@ from surefoot._exceptions import (
     DatasetMissingError,
     ManyMembersWarning,
     ParameterError,
+    QuietEnsembleWarning,
     SurefootError,
     SurefootWarning,
 )
@@ -15,6 +16,15 @@ from surefoot.boosting import (
     LarsenRitzertClassifier,
     MajorityBoostClassifier,
 )
+from surefoot.uncertainty import (
+    BoostingEnsembleClassifier,
+    BoostingEnsembleRegressor,
+    Distribution,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    Uncertainty,
+    VirtualEnsemble,
+)
 
 __version__ = "0.1.0"
 
@@ -22,13 +32,21 @@ __all__ = [
     "AdaBoostClassifier",
     "BaggedBoostClassifier",
     "BestBoostClassifier",
+    "BoostingEnsembleClassifier",
+    "BoostingEnsembleRegressor",
     "DataError",
     "DatasetMissingError",
+    "Distribution",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "LarsenRitzertClassifier",
     "MajorityBoostClassifier",
     "ManyMembersWarning",
     "ParameterError",
+    "QuietEnsembleWarning",
     "SurefootError",
     "SurefootWarning",
+    "Uncertainty",
+    "VirtualEnsemble",
     "__version__",
 ]

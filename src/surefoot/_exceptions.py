@@ -8,7 +8,8 @@
     └── DatasetMissingError (also FileNotFoundError)   a reproduction needs a file that is not there
 
     SurefootWarning (UserWarning)
-    └── ManyMembersWarning                 the ensemble asked for is large; says how large
+    ├── ManyMembersWarning                 the ensemble asked for is large; says how large
+    └── QuietEnsembleWarning               a virtual ensemble of a model grown without noise: its spread means less
 
 Errors of wrong type or of an unfitted model are those of scikit-learn.
 """
@@ -36,3 +37,7 @@ class SurefootWarning(UserWarning):
 
 class ManyMembersWarning(SurefootWarning):
     """The ensemble asked for has many members; the message says how many before training starts."""
+
+
+class QuietEnsembleWarning(SurefootWarning):
+    """A virtual ensemble is cut from a model grown without noise; the message says how to grow one with it."""

@@ -8,6 +8,7 @@ here: a cached kernel must not call a kernel of another file.
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 from surefoot._jit import kernel
@@ -54,6 +55,17 @@ def random_integers(key: np.uint64, n: int, below: int) -> np.ndarray:
     """``n`` integers in ``[0, below)``; the bias of the reduction is under ``below / 2**53``."""
     unit = (random_bits(key, n) >> np.uint64(11)) * 2.0**-53
     return np.minimum((unit * below).astype(np.int64), below - 1)
+
+
+def random_normals(key: np.uint64, n: int) -> np.ndarray:
+    """``n`` numbers from the standard Normal distribution."""
+    unit = ((random_bits(key, n) >> np.uint64(11)) + 0.5) * 2.0**-53
+    return ndtri(unit)
+
+
+def random_subset(key: np.uint64, n: int, share: float) -> np.ndarray:
+    """Whether each of ``n`` rows is drawn, each by itself with probability ``share``."""
+    return random_bits(key, n) < np.uint64(min(int(share * 2.0**64), _WORD))
 
 
 def random_permutation(key: np.uint64, n: int) -> np.ndarray:

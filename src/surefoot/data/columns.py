@@ -1,6 +1,6 @@
 """The columns of a table as numbers, whatever the table was: an array, or a pandas, polars or Arrow frame."""
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,11 @@ class Schema:
     n_columns: int
     categories: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
 
+    @property
+    def has_only_numbers(self) -> bool:
+        """Whether an array of numbers can hold such a table."""
+        return all(isinstance(label, int | float) for labels in self.categories.values() for label in labels)
+
 
 class Columns:
     """A table as columns of numbers: categories as codes, missing values as NaN.
@@ -39,15 +44,34 @@ class Columns:
         self.n_rows = n_rows
 
     @classmethod
-    def from_array(cls, array: np.ndarray, schema: Schema | None = None) -> "Columns":
-        """Columns of a validated two-dimensional array; ``schema`` is that of the fitted model, if there is one."""
-        return cls(array, schema or Schema(array.shape[1]), array.shape[0])
+    def from_array(
+        cls, array: np.ndarray, schema: Schema | None = None, categorical: Collection[int] = ()
+    ) -> "Columns":
+        """Columns of a validated two-dimensional array; ``schema`` is that of the fitted model, if there is one.
+
+        The values of the columns ``categorical`` are categories.
+        """
+        known = dict.fromkeys(categorical) if schema is None else schema.categories
+        if not known:
+            return cls(array, schema or Schema(array.shape[1]), array.shape[0])
+        parts = [np.asarray(array[:, j]) for j in range(array.shape[1])]
+        categories = {}
+        for position, labels in known.items():
+            parts[position], categories[position] = _value_codes(parts[position], labels)
+        return cls(parts, schema or Schema(array.shape[1], categories), array.shape[0])
 
     @classmethod
-    def from_frame(cls, frame: Any, schema: Schema | None = None, weights: np.ndarray | None = None) -> "Columns":
+    def from_frame(
+        cls,
+        frame: Any,
+        schema: Schema | None = None,
+        weights: np.ndarray | None = None,
+        categorical: Collection[int] = (),
+    ) -> "Columns":
         """Columns of a frame that narwhals understands; with ``schema``, coded by the categories it knows.
 
-        ``weights`` decide which categories are the rarest where there are too many.
+        ``weights`` decide which categories are the rarest where there are too many. Columns of categorical dtype, and
+        those at the positions ``categorical``, are categories.
         """
         table = nw.from_native(frame, eager_only=True)
         if len(table) == 0:
@@ -58,7 +82,7 @@ class Columns:
         for position, name in enumerate(table.columns):
             series = table.get_column(name)
             known = None if schema is None else schema.categories.get(position)
-            if _is_categorical(series):
+            if _is_categorical(series) or position in categorical or (known is not None and _is_plain(known, series)):
                 if schema is not None and known is None:
                     raise DataError(f"Column {name!r} of X is categorical, but was numeric when the model was fitted.")
                 codes, seen = _category_codes(series, known, weights)
@@ -126,6 +150,28 @@ def _is_categorical(series: nw.Series) -> bool:
     return isinstance(series.dtype, nw.Categorical | nw.Enum)
 
 
+def _is_plain(known: tuple[Hashable, ...], series: nw.Series) -> bool:
+    """Whether a column of numbers (or text) holds categories that were learned from numbers (or text)."""
+    numbers = all(isinstance(label, int | float) for label in known)
+    return bool(series.dtype.is_numeric()) if numbers else series.dtype == nw.String
+
+
+def _value_codes(values: np.ndarray, known: tuple[Hashable, ...] | None) -> tuple[np.ndarray, tuple[Hashable, ...]]:
+    """Codes of numbers that are categories: NaN where missing or unknown."""
+    values = values.astype(np.float64)
+    if known is None:
+        labels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+        if len(labels) > MAX_CATEGORIES:
+            labels = labels[np.argsort(-counts, kind="stable")]
+        known = tuple(_plain(label) for label in labels)
+    if not known:
+        return np.full(len(values), np.nan, dtype=np.float32), known
+    labels = np.array(known, dtype=np.float64)
+    order = np.argsort(labels)
+    place = order[np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)]
+    return np.where(labels[place] == values, place, np.nan).astype(np.float32), known
+
+
 def _numbers(series: nw.Series, name: str) -> np.ndarray:
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
         raise DataError(
@@ -157,9 +203,12 @@ def _category_codes(
 
 def _dictionary(series: nw.Series) -> tuple[list[Hashable], np.ndarray]:
     """The categories, and for every row its category's index (-1: missing)."""
-    if series.implementation.is_pandas_like():
+    if series.implementation.is_pandas_like() and _is_categorical(series):
         native = series.to_native()
         return [_plain(label) for label in native.cat.categories], native.cat.codes.to_numpy()
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        codes, known = _value_codes(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64), None)
+        return list(known), np.where(np.isnan(codes), -1, codes).astype(np.int64)
     text = series.cast(nw.String)
     labels = sorted(text.drop_nulls().unique().to_list())
     if not labels:

@@ -42,16 +42,38 @@ class Problem:
         return replace(self, weights=weights)
 
 
-def check_problem(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Problem:
-    """Check the arguments of ``fit``; remember names and number of columns on the estimator."""
-    if y is None:
-        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    columns, weights = _check_rows(estimator, X, sample_weight)
+@dataclass(frozen=True)
+class NumberProblem:
+    """A table with a number to predict for each row, and weights (None: all rows count alike)."""
+
+    columns: Columns
+    y: np.ndarray
+    weights: np.ndarray | None
+    feature_names: np.ndarray | None
+
+
+def check_problem(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any,
+    *,
+    categorical: Any = None,
+    relative_weights: bool = True,
+) -> Problem:
+    """Check the arguments of ``fit``; remember names and number of columns on the estimator.
+
+    ``relative_weights`` are scaled to about 1; else a weight of k stays k. ``categorical`` names further columns whose
+    values are categories.
+    """
+    _require_target(estimator, y)
+    columns, weights = _check_rows(estimator, X, sample_weight, categorical, relative_weights)
     labels = check_labels(y)
     check_consistent_length(X, labels)
     classes, codes = encode_labels(labels, weights)
     if class_weight is not None:
-        by_class = _class_weights(class_weight, classes, classes[codes])
+        by_class = _class_weights(class_weight, classes, classes[codes], relative_weights)
         weights = by_class[codes] if weights is None else weights * by_class[codes]
     seen = codes if weights is None else codes[weights > 0]
     if len(np.unique(seen)) < 2:
@@ -59,6 +81,40 @@ def check_problem(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, 
             f"y has only one class with weight, {classes[seen[:1]].tolist()}: a classifier needs at least two classes."
         )
     return Problem(columns, classes, codes, weights, getattr(estimator, "feature_names_in_", None))
+
+
+def check_number_problem(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, categorical: Any = None
+) -> NumberProblem:
+    """As ``check_problem``, for a target of numbers; a weight of k stays k."""
+    _require_target(estimator, y)
+    columns, weights = _check_rows(estimator, X, sample_weight, categorical, relative=False)
+    target = check_numbers(y)
+    check_consistent_length(X, target)
+    return NumberProblem(columns, target, weights, getattr(estimator, "feature_names_in_", None))
+
+
+def check_numbers(y: Any, name: str = "y") -> np.ndarray:
+    """A target of finite numbers, as float64."""
+    target = np.asarray(column_or_1d(y, warn=True))
+    if target.dtype.kind in "OUS":
+        try:
+            target = target.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{name} must be numbers, got {target.dtype}: for classes, use a classifier.") from error
+    if target.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {name} must be real numbers.")
+    target = target.astype(np.float64)
+    if np.isnan(target).any():
+        raise DataError(f"Input {name} contains NaN: every row needs a target; leave out the rows that have none.")
+    if np.isinf(target).any():
+        raise DataError(f"Input {name} contains infinity or a value too large for dtype('float64').")
+    return target
+
+
+def _require_target(estimator: BaseEstimator, y: Any) -> None:
+    if y is None:
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
 
 
 def _is_missing(label: Any) -> bool:
@@ -69,13 +125,15 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
-def _check_rows(estimator: BaseEstimator, X: Any, sample_weight: Any) -> tuple[Columns, np.ndarray | None]:
+def _check_rows(
+    estimator: BaseEstimator, X: Any, sample_weight: Any, categorical: Any, relative: bool
+) -> tuple[Columns, np.ndarray | None]:
     """The columns and the weights of the rows; a frame's weights come first: they say which categories are rare."""
     if is_frame(X):
-        weights = check_weights(sample_weight, len(X))
-        return check_table(estimator, X, weights=weights), weights
-    columns = check_table(estimator, X)
-    return columns, check_weights(sample_weight, columns.n_rows)
+        weights = check_weights(sample_weight, len(X), relative)
+        return check_table(estimator, X, weights=weights, categorical=categorical), weights
+    columns = check_table(estimator, X, categorical=categorical)
+    return columns, check_weights(sample_weight, columns.n_rows, relative)
 
 
 def check_labels(y: Any) -> np.ndarray:
@@ -96,21 +154,46 @@ def check_labels(y: Any) -> np.ndarray:
 
 
 def check_table(
-    estimator: BaseEstimator, X: Any, schema: Schema | None = None, weights: np.ndarray | None = None
+    estimator: BaseEstimator,
+    X: Any,
+    schema: Schema | None = None,
+    weights: np.ndarray | None = None,
+    categorical: Any = None,
 ) -> Columns:
     """Columns of ``X`` for fitting (with ``weights``), or, given the fitted model's ``schema``, for predicting."""
     reset = schema is None
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        return Columns.from_frame(X, schema, weights)
-    if schema is not None and schema.categories:
+        return Columns.from_frame(X, schema, weights, _categorical_positions(estimator, categorical))
+    if schema is not None and not schema.has_only_numbers:
         raise DataError(
             "X is an array, but the model was fitted on a frame with categorical columns: "
             "pass a frame with the same columns and dtypes."
         )
     with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up the table to look for infinities
         array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
-    return Columns.from_array(array, schema)
+    return Columns.from_array(array, schema, _categorical_positions(estimator, categorical))
+
+
+def _categorical_positions(estimator: BaseEstimator, categorical: Any) -> list[int]:
+    """Positions of the columns named in ``categorical_features``: positions, names, or one boolean per column."""
+    if categorical is None:
+        return []
+    chosen = np.asarray(categorical)
+    n_columns = int(estimator.n_features_in_)
+    if chosen.ndim == 1 and chosen.dtype.kind == "b" and len(chosen) == n_columns:
+        return np.flatnonzero(chosen).tolist()
+    if chosen.ndim == 1 and chosen.dtype.kind in "iu" and ((chosen >= 0) & (chosen < n_columns)).all():
+        return chosen.tolist()
+    names = list(getattr(estimator, "feature_names_in_", ()))
+    if chosen.ndim == 1 and chosen.dtype.kind in "OU" and set(chosen) <= set(names):
+        return [names.index(name) for name in chosen]
+    if chosen.size == 0:
+        return []
+    raise ParameterError(
+        "categorical_features must be 'from_dtype', None, or a list of column positions, of names that X has, or of "
+        f"one boolean per column; got {categorical!r}."
+    )
 
 
 def encode_labels(labels: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -122,8 +205,11 @@ def encode_labels(labels: np.ndarray, weights: np.ndarray | None) -> tuple[np.nd
     return classes, np.minimum(np.searchsorted(classes, labels), len(classes) - 1).astype(np.int32)
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    """Weights as float64, the largest about 1, or None if there are none; negative and all-zero ones are refused."""
+def check_weights(sample_weight: Any, n_rows: int, relative: bool = True) -> np.ndarray | None:
+    """Weights as float64, or None if there are none; negative and all-zero ones are refused.
+
+    ``relative`` ones are scaled so that the largest is about 1.
+    """
     if sample_weight is None:
         return None
     if isinstance(sample_weight, str):
@@ -137,10 +223,12 @@ def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
         raise DataError("sample_weight has negative values: weights must be 0 or more.")
     if not (weights > 0).any():
         raise DataError("sample_weight is zero for every row: at least one row must count.")
+    if not relative:
+        return weights
     return np.ldexp(weights, -np.frexp(weights.max())[1])  # a power of two: exact, and no sum overflows
 
 
-def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray, relative: bool) -> np.ndarray:
     """The weight of each class; names of classes that do not occur are refused."""
     if isinstance(class_weight, dict):
         unknown = set(class_weight) - set(classes.tolist())
@@ -152,4 +240,4 @@ def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray) -
     weights[np.searchsorted(classes, labels)] = compute_sample_weight(class_weight, labels)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
         raise ParameterError(f"class_weight must have finite weights of 0 or more, not all 0; got {class_weight!r}.")
-    return np.ldexp(weights, -np.frexp(weights.max())[1])
+    return np.ldexp(weights, -np.frexp(weights.max())[1]) if relative else weights

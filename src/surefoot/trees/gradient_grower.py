@@ -46,6 +46,24 @@ class GrownGradientTree:
     rows: np.ndarray
     bounds: np.ndarray
 
+    def node_features(self) -> np.ndarray:
+        """The feature of every node in heap order."""
+        if not self.symmetric:
+            return self.features
+        return np.repeat(self.features, 1 << np.arange(self.depth))
+
+    def repeat_kept(self, leaves: np.ndarray) -> None:
+        """Below a node that kept its rows on the left, say on the right what is said on the left.
+
+        A symmetric tree sends new rows by its levels' splits, whichever node they are in.
+        """
+        if self.symmetric:
+            for node in np.flatnonzero(self.kept)[::-1]:
+                level = int(node + 1).bit_length() - 1
+                half = 1 << (self.depth - level - 1)
+                first = 2 * half * (node + 1 - (1 << level))
+                leaves[first + half : first + 2 * half] = leaves[first : first + half]
+
     def leaves_of(self, words: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The leaf of each of some rows of a table packed into words."""
         leaves = np.empty(len(rows), dtype=np.int64)

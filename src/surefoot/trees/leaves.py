@@ -1,5 +1,7 @@
 """What the leaves of a tree say: sums over their rows, and the sums put back onto the rows."""
 
+import numpy as np
+
 from surefoot._jit import kernel
 
 
@@ -48,9 +50,50 @@ def add_found_leaves(rows, leaves, values, raw):
 
 
 @kernel
-def add_leverage(rows, bounds, gains, leverage):
-    """Let each row's leverage grow by its leaf's ``gains`` (a share of what is left to 1)."""
+def add_leverage(rows, bounds, gains, most, leverage):
+    """Let the leverage of each leaf's rows grow by the leaf's ``gains``, up to ``most``."""
     for leaf in range(bounds.shape[0] - 1):
         gain = gains[leaf]
         for i in range(bounds[leaf], bounds[leaf + 1]):
-            leverage[rows[i]] += gain * (1.0 - leverage[rows[i]])
+            leverage[rows[i]] = min(leverage[rows[i]] + gain, most)
+
+
+@kernel
+def stretch_rows(leverage, exponent, stretch):
+    """Write by how much each row's residual has to be stretched for what the row itself has done to it."""
+    for i in range(leverage.shape[0]):
+        stretch[i] = np.exp(exponent * leverage[i])
+
+
+@kernel
+def bound_leaves(features, constraints, sums, totals, l2, values):
+    """Clip the leaves' first value so that it never falls (rises) along a constrained column.
+
+    From the root down: below a split on such a column, the leaves on its lower side stay below the middle of the two
+    sides' means, those on the upper side above it. ``features`` are those of the nodes in heap order.
+    """
+    n_leaves = values.shape[0]
+    low = np.full(2 * n_leaves - 1, -np.inf)
+    high = np.full(2 * n_leaves - 1, np.inf)
+    mean = np.empty(2 * n_leaves - 1)
+    above = np.empty(2 * n_leaves - 1)
+    below = np.empty(2 * n_leaves - 1)
+    for node in range(2 * n_leaves - 2, -1, -1):
+        leaf = node - (n_leaves - 1)
+        above[node] = sums[leaf] if leaf >= 0 else above[2 * node + 1] + above[2 * node + 2]
+        below[node] = totals[leaf] if leaf >= 0 else below[2 * node + 1] + below[2 * node + 2]
+        mean[node] = above[node] / (below[node] + l2)
+    for node in range(n_leaves - 1):
+        left, right = 2 * node + 1, 2 * node + 2
+        low[left] = low[right] = low[node]
+        high[left] = high[right] = high[node]
+        rise = constraints[features[node]] if features[node] >= 0 else 0
+        if rise != 0:
+            middle = min(max((mean[left] + mean[right]) / 2.0, low[node]), high[node])
+            if rise > 0:
+                high[left] = low[right] = middle
+            else:
+                low[left] = high[right] = middle
+    for leaf in range(n_leaves):
+        node = leaf + n_leaves - 1
+        values[leaf] = min(max(values[leaf], low[node]), high[node])

@@ -12,7 +12,7 @@ ALL_LEFT = 255  # no code is beyond it: every row goes left
 
 @dataclass(frozen=True)
 class VectorForest:
-    """Perfect binary trees of one depth D in heap order: ``2**D - 1`` nodes, ``2**D`` leaves; trees along the first axis.
+    """Perfect binary trees of one depth D in heap order: ``2**D - 1`` nodes, ``2**D`` leaves; axis 0 is the trees.
 
     A row goes left at a node if its code, less ``shifts`` and wrapped to a byte, is at most ``limits``: that covers
     codes up to a threshold, with missing values (the last code) on either side. Where ``sets`` is not -1 the split is

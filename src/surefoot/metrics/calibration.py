@@ -1,0 +1,126 @@
+"""What a model promises next to what happened: intervals and their coverage, probabilities and frequencies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from surefoot._exceptions import DataError
+from surefoot._parameters import check_number
+from surefoot.metrics.checks import check_numbers, check_row_weights, weighted_mean
+from surefoot.metrics.predicted import Predicted, check_distribution
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class CalibrationCurve:
+    """Points of a calibration curve.
+
+    Attributes
+    ----------
+    expected : array of shape (n_points,)
+        What was promised: the level of central intervals, or the mean predicted probability of the rows of a bin.
+    observed : array of shape (n_points,)
+        What happened: the share of targets inside the interval, or the frequency of the event in the bin.
+    low, high : arrays of shape (n_points,)
+        95% confidence interval (Wilson 1927) of the share that very many such rows would show.
+    counts : array of shape (n_points,)
+        Rows behind each point.
+    edges : array of shape (n_points, 2) or None
+        Where each bin begins and ends; None for intervals.
+    """
+
+    expected: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    counts: np.ndarray
+    edges: np.ndarray | None = None
+
+
+def interval_calibration(
+    y_true: Any, distribution: Any, levels: Sequence[float], *, sample_weight: Any = None
+) -> CalibrationCurve:
+    """Share of targets inside the central intervals of each of ``levels``.
+
+    Examples
+    --------
+    >>> from scipy.stats import norm
+    >>> from surefoot.metrics.calibration import interval_calibration
+    >>> interval_calibration([-2.0, -0.5, 0.0, 1.0], norm(0.0, 1.0), [0.5, 0.8]).observed.tolist()
+    [0.5, 0.75]
+    """
+    target = check_numbers("y_true", y_true)
+    predicted = check_distribution(distribution, len(target))
+    nominal = np.array([check_number("levels", level, 0.0, 1.0, most_included=False) for level in levels])
+    if len(nominal) == 0:
+        raise DataError("levels is empty: give at least one level between 0 and 1.")
+    weights = check_row_weights(sample_weight, len(target))
+    observed = np.array([weighted_mean(inside, weights) for inside in _inside(target, predicted, nominal)])
+    effective = weights.sum() ** 2 / (weights @ weights)
+    low, high = _wilson(observed, np.full(len(nominal), effective))
+    return CalibrationCurve(nominal, observed, low, high, np.full(len(nominal), np.count_nonzero(weights)))
+
+
+def _inside(target: np.ndarray, predicted: Predicted, levels: np.ndarray) -> list[np.ndarray]:
+    """For each level, 1.0 for the rows whose target is in the central interval."""
+    if predicted.is_discrete:  # its intervals hold more than their level, as they must
+        intervals = [predicted.interval(float(level)) for level in levels]
+        return [((low <= target) & (target <= high)).astype(np.float64) for low, high in intervals]
+    smallest_level = np.abs(2 * predicted.cdf(target) - 1)  # of a central interval that holds the target
+    return [(smallest_level <= level).astype(np.float64) for level in levels]
+
+
+def probability_calibration(
+    happened: np.ndarray, probability: np.ndarray, n_bins: int, strategy: str, *, sample_weight: Any = None
+) -> CalibrationCurve:
+    """Frequency of an event in bins of its predicted probability; bins without rows are left out.
+
+    ``strategy`` is ``"uniform"``, bins of equal width, or ``"quantile"``, bins of about equal weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.metrics.calibration import probability_calibration
+    >>> probability = np.array([0.1, 0.2, 0.7, 0.9])
+    >>> curve = probability_calibration(np.array([False, False, False, True]), probability, 2, "uniform")
+    >>> curve.observed.tolist(), curve.counts.tolist()
+    ([0.0, 0.5], [2, 2])
+    """
+    weights = check_row_weights(sample_weight, len(probability))
+    rows = weights > 0
+    happened, probability, weights = happened[rows], probability[rows], weights[rows]
+    bins = _uniform_bins(probability, n_bins) if strategy == "uniform" else _equal_bins(probability, weights, n_bins)
+    used, group, counts = np.unique(bins, return_inverse=True, return_counts=True)
+    mass = np.bincount(group, weights)
+    expected = np.bincount(group, weights * probability) / mass
+    observed = np.bincount(group, weights * happened) / mass
+    low, high = _wilson(observed, mass**2 / np.bincount(group, weights**2))
+    if strategy == "uniform":
+        edges = np.stack([used, used + 1], axis=1) / n_bins
+    else:
+        members = [probability[group == k] for k in range(len(used))]
+        edges = np.array([[member.min(), member.max()] for member in members])
+    return CalibrationCurve(expected, observed, low, high, counts, edges)
+
+
+def _uniform_bins(probability: np.ndarray, n_bins: int) -> np.ndarray:
+    return np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:-1], probability)
+
+
+def _equal_bins(probability: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
+    """Equal probabilities share a bin: that in which the middle of their weight lies."""
+    values, group = np.unique(probability, return_inverse=True)
+    mass = np.bincount(group, weights, len(values))
+    middle = (np.cumsum(mass) - mass / 2) / mass.sum()
+    return np.minimum((middle * n_bins).astype(np.int64), n_bins - 1)[group]
+
+
+def _wilson(share: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    z2 = ndtri((1 + CONFIDENCE) / 2) ** 2
+    centre = (share + z2 / (2 * counts)) / (1 + z2 / counts)
+    half = np.sqrt(z2 * (share * (1 - share) / counts + z2 / (4 * counts**2))) / (1 + z2 / counts)
+    return np.clip(centre - half, 0, share), np.clip(centre + half, share, 1)

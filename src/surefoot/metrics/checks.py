@@ -1,0 +1,70 @@
+"""Checks of what a measure is given: one value per row, all of them usable."""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot._exceptions import DataError
+
+
+def check_numbers(name: str, values: Any, n_rows: int | None = None, *, infinite_allowed: bool = False) -> np.ndarray:
+    """One number per row as float64; ``n_rows`` is how many there must be, None if nothing else says it."""
+    array = _one_per_row(name, values, n_rows)
+    if array.dtype.kind not in "biufO":
+        raise DataError(f"{name} must be numbers, got an array of dtype {array.dtype}.")
+    try:
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must be numbers: {error}.") from error
+    if np.isnan(numbers).any():
+        raise DataError(f"{name} contains NaN: leave out the rows that have no value.")
+    if not infinite_allowed and np.isinf(numbers).any():
+        raise DataError(f"{name} contains infinity: only finite numbers can be measured.")
+    return numbers
+
+
+def check_row_labels(name: str, values: Any, n_rows: int | None = None) -> np.ndarray:
+    """One label per row: strings, booleans or whole numbers; fractions are taken for a mistake."""
+    labels = _one_per_row(name, values, n_rows)
+    if any(map(_is_missing, labels)) if labels.dtype.kind == "O" else bool((labels != labels).any()):
+        raise DataError(f"{name} contains NaN: every row needs a label; leave out the rows that have none.")
+    if labels.dtype.kind == "f" and (labels != np.trunc(labels)).any():
+        raise DataError(f"{name} holds fractions: pass labels of classes, not probabilities or measurements.")
+    return labels
+
+
+def check_row_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> np.ndarray:
+    """Weights as float64, the largest about 1; all 1 if there are none."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = check_numbers(name, sample_weight, n_rows)
+    if (weights < 0).any():
+        raise DataError(f"{name} has negative values: weights must be 0 or more.")
+    if not (weights > 0).any():
+        raise DataError(f"{name} is zero for every row: at least one row must count.")
+    return np.ldexp(weights, -np.frexp(weights.max())[1])  # a power of two: exact, and no sum overflows
+
+
+def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
+    """Mean over the rows that count: a value of infinity on a row of weight 0 does no harm."""
+    rows = weights > 0
+    return float(values[rows] @ weights[rows] / weights[rows].sum())
+
+
+def _one_per_row(name: str, values: Any, n_rows: int | None) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"{name} must be one-dimensional, one value per row; got shape {array.shape}.")
+    if len(array) == 0:
+        raise DataError(f"{name} is empty: at least one row is needed.")
+    if n_rows is not None and len(array) != n_rows:
+        raise DataError(f"{name} has {len(array)} values for {n_rows} rows: one value per row is needed.")
+    return array
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, or a value like pandas' NA that will not say whether it equals itself."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True

@@ -1,0 +1,44 @@
+"""Whether an uncertainty tells rows from elsewhere apart."""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.metrics.checks import check_numbers, check_row_weights, weighted_mean
+
+
+def ood_auc(
+    in_domain: Any, out_of_domain: Any, *, in_domain_weight: Any = None, out_of_domain_weight: Any = None
+) -> float:
+    """The chance that a row from elsewhere is more uncertain than an in-domain row: the area under the ROC curve.
+
+    1 is perfect detection, 1/2 no better than chance. Equal uncertainties count one half.
+
+    Parameters
+    ----------
+    in_domain, out_of_domain : arrays
+        The uncertainties of rows like those the model was trained on, and of others. Only their order counts, so
+        infinities are welcome.
+    in_domain_weight, out_of_domain_weight : arrays, default=None
+        Weights of those rows.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from surefoot.metrics import ood_auc
+    >>> ood_auc([0.1, 0.2, 0.3, 0.4], [0.25, 0.5])
+    0.75
+    """
+    inside = check_numbers("in_domain", in_domain, infinite_allowed=True)
+    outside = check_numbers("out_of_domain", out_of_domain, infinite_allowed=True)
+    inside_weights = check_row_weights(in_domain_weight, len(inside), "in_domain_weight")
+    outside_weights = check_row_weights(out_of_domain_weight, len(outside), "out_of_domain_weight")
+    order = np.argsort(inside)
+    inside = inside[order]
+    mass_before = np.concatenate([[0.0], np.cumsum(inside_weights[order])])
+    less = mass_before[np.searchsorted(inside, outside, side="left")]
+    at_most = mass_before[np.searchsorted(inside, outside, side="right")]
+    return weighted_mean((less + at_most) / (2 * mass_before[-1]), outside_weights)

@@ -1,0 +1,219 @@
+"""What a model promises against what happens."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot._exceptions import ParameterError
+from surefoot._parameters import check_choice, check_integer
+from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
+from surefoot.metrics.class_probabilities import check_probabilities
+from surefoot.metrics.predicted import is_distribution
+from surefoot.plots.style import (
+    REFERENCE_COLOUR,
+    axes_or_new,
+    check_same_axes,
+    legend_above_curves,
+    next_colour,
+    percent_axes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEVELS = tuple(k / 20 for k in range(1, 20))
+STRATEGIES = ("uniform", "quantile")
+CURVE = "calibration-curve"
+TALLEST_BAR = 0.14  # of the axes, for the fullest bin
+INTERVAL_LABELS = ("level of the central interval", "share of targets inside it")
+CONFIDENCE_LABELS = ("predicted probability of the predicted class", "share of right predictions")
+
+
+class CalibrationDisplay:
+    """Promised against observed shares; a calibrated model lies on the diagonal.
+
+    Of a regression model: the level of the central intervals of its predictive distributions, against the share of
+    targets inside them. Below the diagonal the intervals are too narrow; those of counts hold more than their level, as
+    they must. Of a classifier: the predicted probability, in bins, against the observed frequency, over bars for the
+    number of rows in each bin. Bands and whiskers are 95% confidence intervals for the observed share.
+
+    Parameters
+    ----------
+    curve : CalibrationCurve
+    xlabel, ylabel : str
+        What is promised and what is observed.
+    name : str or None
+        What the legend calls the model.
+
+    Attributes
+    ----------
+    ax_, figure_, line_
+        What has been drawn on, after ``plot``.
+    band_, whiskers_, bars_
+        The confidence band of intervals; whiskers and bars of bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.stats import norm
+    >>> from surefoot.plots import CalibrationDisplay
+    >>> y = np.random.default_rng(0).normal(size=200)
+    >>> display = CalibrationDisplay.from_predictions(y, norm(0.0, 0.5), levels=[0.5, 0.9], name="too narrow")
+    >>> display.curve.observed < [0.5, 0.9]
+    array([ True,  True])
+    """
+
+    def __init__(self, curve: CalibrationCurve, xlabel: str, ylabel: str, *, name: str | None = None) -> None:
+        self.curve = curve
+        self.xlabel = xlabel
+        self.ylabel = ylabel
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        levels: Sequence[float] | None = None,
+        class_label: Any = None,
+        n_bins: int | None = None,
+        strategy: str | None = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **line_kwargs: Any,
+    ) -> "CalibrationDisplay":
+        """Compare the distributions or probabilities that a fitted model predicts for ``X`` with ``y``; draw them.
+
+        The arguments are those of ``from_predictions``.
+        """
+        if hasattr(estimator, "predict_proba"):
+            prediction, labels = estimator.predict_proba(X), estimator.classes_
+        elif hasattr(estimator, "predict_distribution"):
+            prediction, labels = estimator.predict_distribution(X), None
+        else:
+            raise ParameterError(
+                f"estimator must have predict_distribution or predict_proba; {type(estimator).__name__} has neither."
+            )
+        return cls.from_predictions(
+            y,
+            prediction,
+            labels=labels,
+            levels=levels,
+            class_label=class_label,
+            n_bins=n_bins,
+            strategy=strategy,
+            sample_weight=sample_weight,
+            name=name or type(estimator).__name__,
+            ax=ax,
+            **line_kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        prediction: Any,
+        *,
+        labels: Any = None,
+        levels: Sequence[float] | None = None,
+        class_label: Any = None,
+        n_bins: int | None = None,
+        strategy: str | None = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **line_kwargs: Any,
+    ) -> "CalibrationDisplay":
+        """Compare predictions with what happened, and draw it.
+
+        ``prediction`` is what ``predict_distribution`` returns, and then ``levels`` are those of the intervals (None:
+        0.05 to 0.95); or what ``predict_proba`` returns, of the classes ``labels``. Then ``class_label`` is the class
+        whose probability is looked at (None: the second of two; of more, the predicted class of each row), and
+        ``n_bins`` (None: 10) bins are made of equal width or, with ``strategy="quantile"`` instead of ``"uniform"``, of
+        equal weight.
+        """
+        if is_distribution(prediction):
+            _refuse("a distribution", labels=labels, class_label=class_label, n_bins=n_bins, strategy=strategy)
+            curve = interval_calibration(
+                y_true, prediction, LEVELS if levels is None else levels, sample_weight=sample_weight
+            )
+            xlabel, ylabel = INTERVAL_LABELS
+        else:
+            _refuse("probabilities", levels=levels)
+            happened, probability, (xlabel, ylabel) = _event(y_true, prediction, labels, class_label)
+            n_bins = check_integer("n_bins", 10 if n_bins is None else n_bins, 1)
+            strategy = check_choice("strategy", strategy or "uniform", STRATEGIES)
+            curve = probability_calibration(happened, probability, n_bins, strategy, sample_weight=sample_weight)
+        return cls(curve, xlabel, ylabel, name=name).plot(ax=ax, **line_kwargs)
+
+    def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "CalibrationDisplay":
+        """Draw the curve on ``ax``, or on new axes; further arguments go to matplotlib's ``plot``."""
+        ax = axes_or_new(ax, figsize=(5.2, 5.8))
+        if not check_same_axes(ax, CURVE, self.xlabel):
+            self._prepare(ax)
+        style = {"color": next_colour(ax, CURVE), "label": self.name, "gid": CURVE, "linewidth": 2, **line_kwargs}
+        if self.curve.edges is not None:
+            style = {"marker": "o", "markersize": 5, "clip_on": False, "zorder": 3, **style}
+        (self.line_,) = ax.plot(self.curve.expected, self.curve.observed, **style)
+        colour = self.line_.get_color()
+        if self.curve.edges is None:
+            self._draw_band(ax, colour)
+        else:
+            self._draw_bins(ax, colour)
+        legend_above_curves(ax, top=1.02)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_band(self, ax: "Axes", colour: Any) -> None:
+        curve = self.curve
+        self.band_ = ax.fill_between(curve.expected, curve.low, curve.high, color=colour, alpha=0.2, linewidth=0)
+
+    def _draw_bins(self, ax: "Axes", colour: Any) -> None:
+        curve = self.curve
+        self.whiskers_ = ax.vlines(curve.expected, curve.low, curve.high, color=colour, linewidth=1)
+        edges = np.asarray(curve.edges)
+        fullest = curve.counts.max()
+        self.bars_ = ax.bar(
+            edges[:, 0],
+            TALLEST_BAR * curve.counts / fullest,
+            np.diff(edges)[:, 0],
+            align="edge",
+            color=(colour, 0.2),
+            edgecolor=(colour, 0.5),
+            linewidth=0.8,
+            label=f"rows per bin, up to {fullest:,}",
+        )
+
+    def _prepare(self, ax: "Axes") -> None:
+        ax.plot([0, 1], [0, 1], color=REFERENCE_COLOUR, linestyle="--", linewidth=1.2, label="calibrated", zorder=1.5)
+        ax.set(xlabel=self.xlabel, ylabel=self.ylabel, xlim=(0, 1))
+        percent_axes(ax.xaxis, ax.yaxis)
+
+
+def _refuse(what: str, **arguments: Any) -> None:
+    for name, value in arguments.items():
+        if value is not None:
+            raise ParameterError(f"{name} means nothing for {what}: leave it out.")
+
+
+def _event(
+    y_true: Any, prediction: Any, labels: Any, class_label: Any
+) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
+    """Whether the event happened in each row, its predicted probability, and what to call them."""
+    codes, probabilities, classes = check_probabilities(y_true, prediction, labels)
+    if class_label is None and len(classes) > 2:
+        chosen = probabilities.argmax(axis=1)
+        return codes == chosen, probabilities.max(axis=1), CONFIDENCE_LABELS
+    if class_label is None:
+        column = len(classes) - 1
+    elif class_label in classes:
+        column = classes.index(class_label)
+    else:
+        raise ParameterError(f"class_label must be one of the classes {classes}, got {class_label!r}.")
+    event = f"class {classes[column]!r}"
+    names = (f"predicted probability of {event}", f"observed share of {event}")
+    return codes == column, probabilities[:, column], names

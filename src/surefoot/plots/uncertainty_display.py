@@ -1,0 +1,195 @@
+"""How uncertain a model is about rows: their distribution, or a map over two features."""
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from surefoot._exceptions import ParameterError
+from surefoot._parameters import check_choice
+from surefoot.metrics.ood import ood_auc
+from surefoot.plots.feature_map import FeatureMap
+from surefoot.plots.style import (
+    MAKE_UNCERTAIN,
+    MOST_POINTS,
+    axes_or_new,
+    check_same_axes,
+    legend_above_curves,
+    next_colour,
+    percent_axes,
+    require_method,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("total", "data", "knowledge")
+STYLES = ("auto", "distribution", "map")
+UNITS = {"target squared": "target²"}
+CURVE = "uncertainty-curve"
+WIDE_RANGE = 30.0  # values whose 95% quantile is so many times the 5% quantile are drawn on a logarithmic scale
+
+
+class UncertaintyDisplay:
+    """Total, data or knowledge uncertainty of rows.
+
+    As a distribution: the share of rows that are at most so uncertain, for in-domain rows and, dashed, for rows from
+    elsewhere; the legend gives the area under the ROC curve for telling them apart. Or as a map: the plane of two
+    features, coloured by uncertainty.
+
+    Parameters
+    ----------
+    uncertainty : Uncertainty
+        Of the rows: what ``predict_uncertainty`` returns, with ``total``, ``data``, ``knowledge`` and ``unit``.
+    uncertainty_ood : Uncertainty or None
+        Of rows from elsewhere.
+    feature_map : FeatureMap or None
+        Where the rows lie on the plane of two features.
+    name : str or None
+        What the legend, or the title of a map, calls the model.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What has been drawn on, after ``plot``.
+    lines_
+        The curves of a distribution.
+    image_, colorbar_
+        The coloured cells or points of a map, and its scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> from surefoot.plots import UncertaintyDisplay
+    >>> def predict_uncertainty(X):
+    ...     data, knowledge = np.full(len(X), 0.1), 0.01 * (X**2).sum(axis=1)
+    ...     return SimpleNamespace(total=data + knowledge, data=data, knowledge=knowledge, unit="target squared")
+    >>> model = SimpleNamespace(predict_uncertainty=predict_uncertainty)
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> display = UncertaintyDisplay.from_estimator(model, X, X + 2, name="demo")
+    >>> display.ax_.get_xlabel()
+    'uncertainty (target²)'
+    """
+
+    def __init__(
+        self,
+        uncertainty: Any,
+        *,
+        uncertainty_ood: Any = None,
+        feature_map: FeatureMap | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.uncertainty = uncertainty
+        self.uncertainty_ood = uncertainty_ood
+        self.feature_map = feature_map
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        X_ood: Any = None,
+        *,
+        features: Any = None,
+        kind: str = "knowledge",
+        style: str = "auto",
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **kwargs: Any,
+    ) -> "UncertaintyDisplay":
+        """Ask a fitted model with ``predict_uncertainty`` about ``X``, and about ``X_ood`` if given; draw what it says.
+
+        ``features``, a pair of columns by name or position, makes a map over them; so does an ``X`` of two columns
+        without ``X_ood``. The rest is that of ``plot``.
+        """
+        require_method(estimator, "predict_uncertainty", MAKE_UNCERTAIN)
+        if features is not None and X_ood is not None:
+            raise ParameterError("features make a map, which shows one table: leave out X_ood, or put it below X.")
+        uncertainty = estimator.predict_uncertainty(X)
+        wants_map = features is not None or style == "map" or (style == "auto" and X_ood is None and _n_columns(X) == 2)
+        display = cls(
+            uncertainty,
+            uncertainty_ood=None if X_ood is None else estimator.predict_uncertainty(X_ood),
+            feature_map=FeatureMap.from_table(X, features) if wants_map else None,
+            name=name or type(estimator).__name__,
+        )
+        return display.plot(ax=ax, kind=kind, style=style, **kwargs)
+
+    def plot(
+        self, ax: "Axes | None" = None, *, kind: str = "knowledge", style: str = "auto", **kwargs: Any
+    ) -> "UncertaintyDisplay":
+        """Draw on ``ax``, or on new axes.
+
+        ``kind`` is ``"total"``, ``"data"`` or ``"knowledge"``; ``style`` is ``"map"``, ``"distribution"``, or
+        ``"auto"``: a map where the features are known. Several distributions share axes well: other kinds, other
+        models. Further arguments go to matplotlib: to ``plot`` for a distribution, to ``pcolormesh`` or ``scatter`` for
+        a map.
+        """
+        check_choice("kind", kind, KINDS)
+        check_choice("style", style, STYLES)
+        if style == "map" and (self.feature_map is None or self.uncertainty_ood is not None):
+            raise ParameterError('style="map" needs the two features of one table: pass features, and no X_ood.')
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        if self.feature_map is None or style == "distribution":
+            self._draw_distribution(self.ax_, kind, kwargs)
+        else:
+            self._draw_map(self.ax_, kind, self.feature_map, kwargs)
+        return self
+
+    def _draw_map(self, ax: "Axes", kind: str, feature_map: FeatureMap, kwargs: dict[str, Any]) -> None:
+        self.image_ = feature_map.draw(ax, _values(self.uncertainty, kind), **kwargs)
+        unit = UNITS.get(self.uncertainty.unit, self.uncertainty.unit)
+        self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, label=f"{kind} uncertainty ({unit})")
+        if self.name is not None:
+            ax.set_title(self.name)
+
+    def _draw_distribution(self, ax: "Axes", kind: str, kwargs: dict[str, Any]) -> None:
+        xlabel = f"uncertainty ({UNITS.get(self.uncertainty.unit, self.uncertainty.unit)})"
+        values = _values(self.uncertainty, kind)
+        label = kind if self.name is None else f"{self.name}, {kind}"
+        style: dict[str, Any] = {"color": next_colour(ax, CURVE), "linewidth": 2, **kwargs}
+        if not check_same_axes(ax, CURVE, xlabel):
+            percent_axes(ax.yaxis)
+            ax.set(xlabel=xlabel, ylabel="rows that are at most so uncertain")
+        if self.uncertainty_ood is None:
+            self.lines_ = [_draw_shares(ax, values, {"label": label, "gid": CURVE, **style})]
+        else:
+            others = _values(self.uncertainty_ood, kind)
+            auc = ood_auc(values, others)
+            inside = {"label": f"{label}: in-domain rows", "gid": CURVE, **style}
+            outside = {"label": f"{label}: other rows (ROC-AUC {auc:.2f})", "linestyle": "--", **style}
+            self.lines_ = [_draw_shares(ax, values, inside), _draw_shares(ax, others, outside)]
+        _choose_scale(ax)
+        legend_above_curves(ax, top=1.02)
+
+
+def _values(uncertainty: Any, kind: str) -> np.ndarray:
+    values = getattr(uncertainty, kind)
+    if values is None:
+        raise ParameterError(f"kind={kind!r}: the model predicts points and has no such uncertainty; use 'knowledge'.")
+    return np.asarray(values, dtype=np.float64)
+
+
+def _n_columns(X: Any) -> int:
+    table = nw.from_native(X, pass_through=True)
+    return len(table.columns) if isinstance(table, nw.DataFrame) else np.asarray(X).shape[1]
+
+
+def _draw_shares(ax: "Axes", values: np.ndarray, style: dict[str, Any]) -> Any:
+    """The cumulative distribution of ``values`` as steps."""
+    ordered = np.sort(values)
+    shown = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), MOST_POINTS)).astype(np.int64))
+    x = np.concatenate([ordered[:1], ordered[shown]])
+    (line,) = ax.plot(x, np.concatenate([[0.0], (shown + 1) / len(ordered)]), **{"drawstyle": "steps-post", **style})
+    return line
+
+
+def _choose_scale(ax: "Axes") -> None:
+    """Logarithmic if the values drawn so far lie far apart; those that are 0 then lie beyond the left edge."""
+    drawn = np.concatenate([line.get_xdata() for line in ax.lines])
+    positive = drawn[drawn > 0]
+    if len(positive) and np.quantile(positive, 0.95) > WIDE_RANGE * np.quantile(positive, 0.05):
+        ax.set_xscale("log")

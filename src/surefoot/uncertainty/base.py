@@ -1,0 +1,244 @@
+"""What the gradient boosters share: their parameters and how they are checked."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._parameters import check_choice, check_integer, check_number
+from surefoot._progress import Progress
+from surefoot._random import seed_from
+from surefoot.data import Columns
+from surefoot.data.binner import MAX_BINS
+from surefoot.data.problem import NumberProblem, Problem, check_table, check_weights
+from surefoot.trees.gradient_grower import GrowthRules
+from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.member import Member, raw_outputs
+from surefoot.uncertainty.rounds import Recipe
+from surefoot.uncertainty.training import Task, train_members
+
+MOST_DEPTH = 10
+SHARED = (
+    "n_estimators", "learning_rate", "max_depth", "grow_policy", "min_samples_leaf", "l2_regularization", "max_bins",
+    "categorical_features", "monotonic_cst", "early_stopping", "validation_fraction", "n_iter_no_change",
+    "random_state", "n_jobs", "verbose",
+)  # fmt: skip
+
+
+class GradientBooster(BaseEstimator):
+    """Parameters, checks and raw outputs; a subclass knows its kind of target and what it makes of the outputs."""
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int,
+        learning_rate: float,
+        max_depth: int,
+        grow_policy: str,
+        min_samples_leaf: int,
+        l2_regularization: float,
+        max_bins: int,
+        categorical_features: Any,
+        monotonic_cst: Any,
+        early_stopping: Any,
+        validation_fraction: float,
+        n_iter_no_change: int,
+        subsample: float | None,
+        temperature: float | None,
+        random_state: Any,
+        n_jobs: int | None,
+        verbose: int,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.grow_policy = grow_policy
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.subsample = subsample
+        self.temperature = temperature
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_schema")
+
+    @property
+    def _uses_langevin(self) -> bool:
+        raise NotImplementedError
+
+    @property
+    def _row_share(self) -> float:
+        """Share of the rows that each tree is grown on."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        check_integer("n_estimators", self.n_estimators, 1)
+        check_number("learning_rate", self.learning_rate, 0, 1, most_included=True)
+        check_integer("max_depth", self.max_depth, 1, MOST_DEPTH)
+        check_choice("grow_policy", self.grow_policy, ("symmetric", "depthwise"))
+        check_integer("min_samples_leaf", self.min_samples_leaf, 1)
+        check_number("l2_regularization", self.l2_regularization, -1e-300, 1e12, most_included=True)
+        check_integer("max_bins", self.max_bins, 2, MAX_BINS)
+        check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
+        check_integer("n_iter_no_change", self.n_iter_no_change, 1)
+        if not isinstance(self.early_stopping, bool):
+            check_choice("early_stopping", self.early_stopping, ("auto",))
+        if self.temperature is not None:
+            check_number("temperature", self.temperature, 0, np.inf, most_included=False)
+            if not self._uses_langevin:
+                raise ParameterError("temperature is for Langevin noise: leave it at None without it.")
+        if isinstance(self.categorical_features, str):
+            check_choice("categorical_features", self.categorical_features, ("from_dtype",))
+
+    @property
+    def _listed_categories(self) -> Any:
+        return None if isinstance(self.categorical_features, str) else self.categorical_features
+
+    def _recipe(self, constraints: np.ndarray | None, has_validation: bool) -> Recipe:
+        stops = self.early_stopping is True or (self.early_stopping == "auto" and not self._uses_langevin)
+        rules = GrowthRules(
+            int(self.max_depth), self.grow_policy == "symmetric", int(self.min_samples_leaf),
+            float(self.l2_regularization), constraints,
+        )  # fmt: skip
+        return Recipe(
+            int(self.n_estimators), float(self.learning_rate), rules, self._row_share, self._uses_langevin,
+            self.temperature, int(self.n_iter_no_change) if stops else None,
+        )  # fmt: skip
+
+    def _constraints(self, columns: Columns) -> np.ndarray | None:
+        """The monotone constraint of every column, from a list or a dict by name."""
+        if self.monotonic_cst is None:
+            return None
+        wanted = self.monotonic_cst
+        if isinstance(wanted, dict):
+            names = list(getattr(self, "feature_names_in_", ()))
+            unknown = sorted(map(str, set(wanted) - set(names)))
+            if unknown:
+                raise ParameterError(f"monotonic_cst names columns that X does not have: {unknown}.")
+            wanted = [wanted.get(name, 0) for name in names]
+        signs = np.asarray(wanted)
+        if signs.shape != (columns.n_columns,) or not np.isin(signs, (-1, 0, 1)).all():
+            raise ParameterError(
+                f"monotonic_cst must have one of -1, 0 and 1 for each of the {columns.n_columns} columns, "
+                f"or be a dict of column names, got {self.monotonic_cst!r}."
+            )
+        if any(signs[j] != 0 for j in columns.schema.categories):
+            raise ParameterError("monotonic_cst must be 0 for categorical columns: categories have no order.")
+        return signs.astype(np.int64) if signs.any() else None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Fit on a table and its target.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), default=None
+            A row of weight 2 counts as two rows.
+        X_val, y_val, sample_weight_val : default=None
+            Rows to stop early by, instead of a part of the training rows.
+        """
+        before = dict(self.__dict__)
+        try:
+            self._check_parameters()
+            if (X_val is None) != (y_val is None):
+                raise DataError("X_val and y_val go together: pass both or neither.")
+            if X_val is None and sample_weight_val is not None:
+                raise DataError("sample_weight_val is for X_val and y_val: pass them too.")
+            return self._fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
+        except BaseException:  # a fit that fails or is stopped leaves the estimator as it was
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
+        raise NotImplementedError
+
+    def _train(
+        self,
+        problem: Problem | NumberProblem,
+        target: np.ndarray,
+        family: RegressionFamily | ClassificationFamily,
+        strata: np.ndarray | None,
+        validation: tuple[Any, np.ndarray, Any] | None,
+    ) -> list[Member]:
+        """Train on a checked problem; ``target`` is internal, as is that of the ``validation`` rows."""
+        self._remember(problem)
+        n_members = self._n_members
+        weights, columns_val = problem.weights, None
+        if validation is not None:
+            X_val, target_val, sample_weight_val = validation
+            columns_val = check_table(self, X_val, self._schema)
+            if columns_val.n_rows != len(target_val):
+                raise DataError(f"X_val has {columns_val.n_rows} rows, but y_val has {len(target_val)}.")
+            weights = _joined_weights(weights, sample_weight_val, len(target), len(target_val))
+            target = np.concatenate([target, target_val])
+        recipe = self._recipe(self._constraints(problem.columns), validation is not None)
+        hold_out = 0.0 if self.early_stopping is False else float(self.validation_fraction)
+        task = Task(
+            problem.columns, columns_val, target, weights, family, strata, recipe, int(self.max_bins), hold_out,
+            seed_from(self.random_state), self.n_jobs, Progress(type(self).__name__, n_members, self.verbose),
+        )  # fmt: skip
+        return train_members(task, n_members)
+
+    def _remember(self, problem: Problem | NumberProblem) -> None:
+        self.n_features_in_ = problem.columns.n_columns
+        if problem.feature_names is not None:
+            self.feature_names_in_ = problem.feature_names
+        self._schema = problem.columns.schema
+
+    def _columns(self, X: Any) -> Columns:
+        check_is_fitted(self)
+        return check_table(self, X, self._schema)
+
+    def _raw(self, X: Any) -> np.ndarray:
+        """Raw outputs of every member, (members, outputs, rows)."""
+        return raw_outputs(self._members, self._columns(X), self.n_jobs)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Each column's share of the gains of all splits."""
+        check_is_fitted(self)
+        shares = [
+            member.encoding.split_importances(
+                member.trees.forest.feature_importances(len(member.encoding.sources)), self.n_features_in_
+            )
+            for member in self._members
+        ]
+        return np.mean(shares, axis=0)
+
+
+def _joined_weights(weights: np.ndarray | None, weights_val: Any, n_rows: int, n_validation: int) -> np.ndarray | None:
+    """Weights of the training rows and then of the validation rows."""
+    after = check_weights(weights_val, n_validation, relative=False)
+    if weights is None and after is None:
+        return None
+    return np.concatenate(
+        [np.ones(n_rows) if weights is None else weights, np.ones(n_validation) if after is None else after]
+    )

@@ -1,0 +1,178 @@
+"""What an ensemble's members say about a row, parted into uncertainty of the data and of our knowledge."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from scipy.special import entr, xlog1py
+
+from surefoot._exceptions import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NATS = "nats"
+TARGET_SQUARED = "target squared"
+SUM_TOLERANCE = 1e-3  # probabilities in single precision, of thousands of classes, still add up to 1 within this
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Uncertainty:
+    """How uncertain a prediction is, row by row, and why.
+
+    ``data`` is what more training rows would not take away: the noise of the target itself. ``knowledge`` is what they
+    would: how far the members of an ensemble disagree. ``total`` is their sum, to the last bit.
+
+    Parameters
+    ----------
+    total, data : arrays of shape (n_rows,), or None
+        None when the members give a number without a variance: then only ``knowledge`` is known.
+    knowledge : array of shape (n_rows,)
+    unit : {"nats", "target squared"}
+        ``"nats"``: entropies, of a classifier. ``"target squared"``: variances, of a regressor.
+    index : pandas Index, default=None
+        Labels of the rows, where the table had them.
+
+    Examples
+    --------
+    >>> from surefoot.uncertainty.decomposition import regression_uncertainty
+    >>> uncertainty = regression_uncertainty(means=[[1.0, 5.0], [3.0, 5.0]], variances=[[0.5, 0.5], [0.5, 1.5]])
+    >>> uncertainty.knowledge
+    array([1., 0.])
+    >>> uncertainty.data
+    array([0.5, 1. ])
+    >>> uncertainty
+    <Uncertainty of 2 rows in target squared; on average total 1.25, data 0.75, knowledge 0.5>
+    """
+
+    total: np.ndarray | None
+    data: np.ndarray | None
+    knowledge: np.ndarray
+    unit: str
+    index: Any = None
+
+    def __len__(self) -> int:
+        return len(self.knowledge)
+
+    def _known(self) -> dict[str, np.ndarray]:
+        columns = {"total": self.total, "data": self.data, "knowledge": self.knowledge}
+        return {name: values for name, values in columns.items() if values is not None}
+
+    def __repr__(self) -> str:
+        averages = ", ".join(f"{name} {values.mean():.3g}" for name, values in self._known().items() if len(values))
+        shown = f"; on average {averages}" if averages else ""
+        return f"<Uncertainty of {len(self)} rows in {self.unit}{shown}>"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The parts that are known as columns of a pandas frame, rows labelled as in the table predicted on."""
+        import pandas as pd
+
+        return pd.DataFrame(self._known(), index=self.index)
+
+
+def regression_uncertainty(means: Any, variances: Any = None, *, index: Any = None) -> Uncertainty:
+    """Part the variance of an ensemble of regressors by the law of total variance.
+
+    Parameters
+    ----------
+    means : array of shape (n_members, n_rows)
+    variances : array of shape (n_members, n_rows), default=None
+        None: the members predict a number alone, and only ``knowledge`` is known.
+    index : pandas Index, default=None
+        Labels of the rows.
+
+    Returns
+    -------
+    Uncertainty
+        ``knowledge`` is the variance of the members' means (divisor ``n_members``), ``data`` the mean of their
+        variances, ``total`` the sum of both: the variance of the members' mixture.
+
+    Examples
+    --------
+    >>> from surefoot.uncertainty.decomposition import regression_uncertainty
+    >>> regression_uncertainty([[1.0], [3.0]], [[0.5], [1.5]]).total
+    array([2.])
+    """
+    means = _members_by_rows("means", means)
+    if not np.isfinite(means).all():
+        raise DataError("means must be finite: at least one member predicts infinity or NaN.")
+    with np.errstate(over="ignore", invalid="ignore"):  # the square of a huge target is infinite, and says so
+        knowledge = np.var(means - means[:1], axis=0)  # from the first member on: equal members give exactly 0
+        knowledge = np.where(np.isnan(knowledge), np.inf, knowledge)
+        if variances is None:
+            return Uncertainty(None, None, knowledge, TARGET_SQUARED, index)
+        variances = _members_by_rows("variances", variances)
+        if variances.shape != means.shape:
+            raise DataError(f"variances have shape {variances.shape}, means {means.shape}: they must be alike.")
+        if not (variances >= 0).all():
+            raise DataError("variances must be 0 or more: at least one member has a negative one or NaN.")
+        data = variances.mean(axis=0)
+        return Uncertainty(data + knowledge, data, knowledge, TARGET_SQUARED, index)
+
+
+def classification_uncertainty(probabilities: Any, *, index: Any = None) -> Uncertainty:
+    """Part the entropy of an ensemble of classifiers.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_members, n_rows, n_classes)
+    index : pandas Index, default=None
+        Labels of the rows.
+
+    Returns
+    -------
+    Uncertainty
+        ``total`` is the entropy of the members' mean probabilities, ``data`` the mean of their entropies, ``knowledge``
+        the difference: the mutual information of the label and the member.
+
+    Examples
+    --------
+    >>> from surefoot.uncertainty.decomposition import classification_uncertainty
+    >>> sure_but_at_odds = [[[1.0, 0.0]], [[0.0, 1.0]]]
+    >>> uncertainty = classification_uncertainty(sure_but_at_odds)
+    >>> uncertainty.knowledge.round(4), uncertainty.data
+    (array([0.6931]), array([0.]))
+    """
+    probabilities = _checked_probabilities(probabilities)
+    data = entr(probabilities).sum(axis=-1).mean(axis=0)
+    knowledge = _mean_divergence(probabilities)
+    return Uncertainty(data + knowledge, data, knowledge, NATS, index)
+
+
+def _mean_divergence(probabilities: np.ndarray) -> np.ndarray:
+    """How far the members are from their mean: the difference of the entropies, without subtracting near-equal numbers.
+
+    With p = mean * (1 + d), the divergence p log(p / mean) - p + mean is mean * ((1 + d) log(1 + d) - d).
+    """
+    mean = probabilities.mean(axis=0)
+    d = np.divide(probabilities - mean, mean, out=np.zeros_like(probabilities), where=mean > 0)
+    divergence = mean * (xlog1py(1 + d, d) - d)
+    return np.maximum(divergence.sum(axis=-1).mean(axis=0), 0.0)
+
+
+def row_index(table: Any) -> Any:
+    """The labels of the rows of a pandas frame; None for any other table."""
+    return table.index if nw.dependencies.is_pandas_dataframe(table) else None
+
+
+def _members_by_rows(name: str, values: Any) -> np.ndarray:
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 2 or len(values) == 0:
+        raise DataError(f"{name} must have shape (n_members, n_rows) with at least one member, got {values.shape}.")
+    return values
+
+
+def _checked_probabilities(probabilities: Any) -> np.ndarray:
+    probabilities = np.asarray(probabilities, dtype=np.float64)
+    if probabilities.ndim != 3 or len(probabilities) == 0 or probabilities.shape[2] < 2:
+        raise DataError(
+            "probabilities must have shape (n_members, n_rows, n_classes) with at least one member and two classes, "
+            f"got {probabilities.shape}."
+        )
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise DataError("probabilities must be between 0 and 1: at least one is not, or is NaN.")
+    if (np.abs(probabilities.sum(axis=-1) - 1) > SUM_TOLERANCE).any():
+        raise DataError("probabilities must add up to 1 over the classes: in at least one row of a member they do not.")
+    # Of a number smaller than the smallest normal one, the mean over the members may round to 0.
+    return np.where(probabilities < np.finfo(np.float64).tiny, 0.0, probabilities)

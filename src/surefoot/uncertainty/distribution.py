@@ -1,0 +1,280 @@
+"""Predicted distributions, one per row, and mixtures of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.utils import check_random_state
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._parameters import check_integer, check_number
+
+LARGEST = float(np.finfo(np.float64).max)
+QUANTILE_PRECISION = 1e-10  # of a mixture's quantiles: of the standard deviation, and of how far its members' differ
+FARTHEST_QUANTILE = 40.0  # standard deviations of a large count beyond which the probability is no float
+MOST_HALVINGS = 2200  # an interval of floats cannot be halved more often
+
+
+class Distribution:
+    """One distribution per row, in the units of the target.
+
+    Moments and quantiles too large for a float are given as the largest float. For counts, ``pdf`` and ``logpdf`` give
+    the probability mass.
+
+    Parameters
+    ----------
+    name : str
+        Name of the family.
+    scipy_distribution : distribution of scipy.stats
+    **parameters : float or array of shape (n_rows,)
+        The parameters of ``scipy_distribution``, by name.
+
+    Attributes
+    ----------
+    name : str
+    parameters : dict of arrays of shape (n_rows,)
+    mean, std, var : arrays of shape (n_rows,)
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from surefoot.uncertainty.distribution import Distribution
+    >>> prices = Distribution("normal", stats.norm, loc=[10.0, 20.0, 30.0], scale=2.0)
+    >>> prices
+    Distribution(normal, 3 rows)
+    >>> prices.mean
+    array([10., 20., 30.])
+    >>> low, high = prices.interval(0.9)
+    >>> low.round(2)
+    array([ 6.71, 16.71, 26.71])
+    >>> prices[1:].quantile(0.5)
+    array([20., 30.])
+    """
+
+    def __init__(self, name: str, scipy_distribution: Any, **parameters: Any) -> None:
+        arrays = {key: np.asarray(value, dtype=np.float64) for key, value in parameters.items()}
+        shape = np.broadcast_shapes((1,), *(array.shape for array in arrays.values()))
+        if len(shape) > 1:
+            raise ParameterError(f"parameters must be numbers or arrays of one dimension, got the shape {shape}.")
+        self.name = name
+        self.parameters = {key: np.broadcast_to(array, shape) for key, array in arrays.items()}
+        self._scipy = scipy_distribution
+        self._n_rows = shape[0]
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name}, {len(self)} rows)"
+
+    def __getitem__(self, rows: Any) -> "Distribution":
+        """The distributions of some rows: an index (one row), a slice, an array of indices or a mask."""
+        return Distribution(self.name, self._scipy, **{key: array[rows] for key, array in self.parameters.items()})
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the distribution is one of counts."""
+        return isinstance(self._scipy, stats.rv_discrete)
+
+    def _unit(self) -> dict[str, np.ndarray]:
+        """The parameters other than location and scale."""
+        return {key: array for key, array in self.parameters.items() if key not in ("loc", "scale")}
+
+    @property
+    def mean(self) -> np.ndarray:
+        location, scale = self.parameters.get("loc", 0.0), self.parameters.get("scale", 1.0)
+        with np.errstate(all="ignore"):
+            return within_floats(location + within_floats(scale * self._scipy.mean(**self._unit())))
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviation."""
+        with np.errstate(all="ignore"):  # not by way of the variance: that of large numbers is too large
+            return within_floats(self.parameters.get("scale", 1.0) * self._scipy.std(**self._unit()))
+
+    @property
+    def var(self) -> np.ndarray:
+        """Variance."""
+        with np.errstate(all="ignore"):
+            return within_floats(self.std**2)
+
+    def quantile(self, q: Any) -> np.ndarray:
+        """The value not exceeded with probability ``q``: (n_rows,), or (n_levels, n_rows) for several levels."""
+        levels = np.asarray(q, dtype=np.float64)
+        if levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
+            raise ParameterError(f"q must be a number from 0 to 1, or a list of such numbers, got {q!r}.")
+        if levels.ndim == 0:
+            return self._quantile(float(levels))
+        return np.array([self._quantile(float(level)) for level in levels]).reshape(len(levels), len(self))
+
+    def _quantile(self, level: float) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            values = np.array(self._scipy.ppf(level, **self.parameters), dtype=np.float64)
+        unknown = np.isnan(values)  # scipy does not find the quantiles of very large counts
+        if unknown.any():
+            rows = self[unknown]
+            reach = FARTHEST_QUANTILE * rows.std
+            values[unknown] = rows._bisect_counts(level, np.floor(rows.mean - reach), np.ceil(rows.mean + reach))
+        return within_floats(values) if 0 < level < 1 else values
+
+    def _bisect_counts(self, level: float, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """The smallest counts whose cumulative probability is at least ``level``."""
+        for _ in range(MOST_HALVINGS):
+            if not (low < high).any():
+                break
+            middle = np.where(low < high, np.floor(low + (high - low) / 2), high)
+            below = self.cdf(middle) < level
+            low, high = np.where((low < high) & below, middle + 1, low), np.where(below, high, middle)
+        return high
+
+    def interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of the central interval that holds the target with probability ``level``."""
+        level = check_number("level", level, 0, 1, most_included=False)
+        return self._quantile((1 - level) / 2), self._quantile((1 + level) / 2)
+
+    def pdf(self, y: Any) -> np.ndarray:
+        """Density at ``y``: one number, one per row, or an array whose last axis is the rows."""
+        return np.exp(self.logpdf(y))
+
+    def logpdf(self, y: Any) -> np.ndarray:
+        """Log of the density at ``y``: one number, one per row, or an array whose last axis is the rows."""
+        log_density = self._scipy.logpmf if self.is_discrete else self._scipy.logpdf
+        values = self._checked(y)
+        with np.errstate(all="ignore"):
+            logs = log_density(values, **self.parameters)
+        return np.where(np.isnan(logs) & ~np.isnan(values), -np.inf, logs)  # scipy's inf - inf, far out
+
+    def cdf(self, y: Any) -> np.ndarray:
+        """Probability of at most ``y``: one number, one per row, or an array whose last axis is the rows."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self._scipy.cdf(self._checked(y), **self.parameters))
+
+    def _checked(self, y: Any) -> np.ndarray:
+        values = np.asarray(y, dtype=np.float64)
+        if values.ndim and values.shape[-1] not in (1, len(self)):
+            raise DataError(f"y must be one number, or have one for each of the {len(self)} rows, got {values.shape}.")
+        return values
+
+    def sample(self, n: int, random_state: Any = None) -> np.ndarray:
+        """``n`` draws for every row, (n, n_rows)."""
+        size = (check_integer("n", n, least=0), len(self))
+        with np.errstate(all="ignore"):
+            draws = self._scipy.rvs(**self.parameters, size=size, random_state=generator_from(random_state))
+        return within_floats(np.asarray(draws, dtype=np.float64))
+
+
+class MixtureDistribution(Distribution):
+    """For each row, the mixture of its distributions in the members of an ensemble, all members with equal weight.
+
+    Parameters
+    ----------
+    components : sequence of Distribution
+        One per member, of the same family and for the same rows.
+
+    Attributes
+    ----------
+    components : tuple of Distribution
+    mean, std, var : arrays of shape (n_rows,)
+        By the law of total variance: the mean of the variances plus the variance of the means.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from surefoot.uncertainty.distribution import Distribution, MixtureDistribution
+    >>> members = [Distribution("normal", stats.norm, loc=[0.0, mean], scale=1.0) for mean in (-2.0, 2.0)]
+    >>> mixture = MixtureDistribution(members)
+    >>> mixture
+    MixtureDistribution(2 x normal, 2 rows)
+    >>> mixture.var
+    array([1., 5.])
+    """
+
+    def __init__(self, components: Sequence[Distribution]) -> None:
+        if len(components) == 0:
+            raise ParameterError("components must hold at least one distribution.")
+        if len({(member.name, len(member)) for member in components}) > 1:
+            raise ParameterError("components must be distributions of one family, for the same rows.")
+        self.components = tuple(components)
+        self.name = f"{len(components)} x {components[0].name}"
+
+    def __len__(self) -> int:
+        return len(self.components[0])
+
+    def __getitem__(self, rows: Any) -> "MixtureDistribution":
+        """The mixtures of some rows: an index (one row), a slice, an array of indices or a mask."""
+        return MixtureDistribution([member[rows] for member in self.components])
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the distribution is one of counts."""
+        return self.components[0].is_discrete
+
+    @property
+    def mean(self) -> np.ndarray:
+        return within_floats(sum(member.mean / len(self.components) for member in self.components))
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviation."""
+        mean = self.mean
+        with np.errstate(all="ignore"):
+            parts = [within_floats(member.mean - mean) for member in self.components]
+            parts += [member.std for member in self.components]
+            size = np.maximum(np.abs(parts).max(axis=0), np.finfo(np.float64).tiny)  # squares of shares of it are safe
+            return within_floats(size * np.sqrt(sum((part / size) ** 2 for part in parts) / len(self.components)))
+
+    def _quantile(self, level: float) -> np.ndarray:
+        quantiles = [member._quantile(level) for member in self.components]
+        low, high = np.min(quantiles, axis=0), np.max(quantiles, axis=0)
+        if self.is_discrete:
+            return self._bisect_counts(level, low, high)
+        return self._bisect(level, low, high)
+
+    def _bisect(self, level: float, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Halve the intervals, keeping the quantile inside, until all are narrow or have no float within."""
+        with np.errstate(all="ignore"):
+            precision = QUANTILE_PRECISION * np.minimum(high - low, self.std)
+        for _ in range(MOST_HALVINGS):
+            middle = 0.5 * low + 0.5 * high
+            with np.errstate(all="ignore"):
+                wide = (high - low > precision) & (low < middle) & (middle < high)
+            if not wide.any():
+                break
+            below = self.cdf(middle) < level
+            low, high = np.where(wide & below, middle, low), np.where(wide & ~below, middle, high)
+        return middle
+
+    def logpdf(self, y: Any) -> np.ndarray:
+        """Log of the mean density at ``y``: one number, one per row, or an array whose last axis is the rows."""
+        total = self.components[0].logpdf(y)
+        for member in self.components[1:]:
+            total = np.logaddexp(total, member.logpdf(y))
+        return total - np.log(len(self.components))
+
+    def cdf(self, y: Any) -> np.ndarray:
+        """Probability of at most ``y``: one number, one per row, or an array whose last axis is the rows."""
+        return np.asarray(sum(member.cdf(y) for member in self.components) / len(self.components))
+
+    def sample(self, n: int, random_state: Any = None) -> np.ndarray:
+        """``n`` draws for every row, (n, n_rows), each from a member drawn at random."""
+        size = (check_integer("n", n, least=0), len(self))
+        generator = generator_from(random_state)
+        chosen = (generator.random(size) * len(self.components)).astype(np.int64)
+        draws = np.empty(size)
+        for index, member in enumerate(self.components):
+            rows = np.nonzero(chosen == index)[1]
+            draws[chosen == index] = member[rows].sample(1, generator)[0]
+        return draws
+
+
+def within_floats(values: Any) -> np.ndarray:
+    """Infinities become the largest numbers there are."""
+    return np.clip(values, -LARGEST, LARGEST)
+
+
+def generator_from(random_state: Any) -> np.random.Generator | np.random.RandomState:
+    """The source of random numbers that ``random_state`` means; numpy's new generators are taken as they are."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return check_random_state(random_state)

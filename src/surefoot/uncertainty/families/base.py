@@ -1,0 +1,181 @@
+"""What the families of distributions share: their constants and their common methods."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from surefoot.uncertainty.distribution import Distribution, within_floats
+from surefoot.uncertainty.families.targets import (
+    FINEST,
+    centre_and_spread,
+    finest_scale,
+    rows_with_weight,
+    standardise,
+)
+
+Z_MAX = 8.0  # residuals further out than so many scales count as so many
+RATIO_MAX = 32.0  # most of y / mean - 1: a leaf of such rows, at a rate of 0.1, moves the mean to them and not beyond
+LEAST_SHARE = 1e-9  # a class without weight starts with this share: its log is finite
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionFamily(ABC):
+    """A distribution whose parameters are raw outputs of trees, as a model for one target.
+
+    ``raw`` has shape (n_outputs, n_rows). Steps are natural gradients: the gradient of the log-likelihood divided by
+    the Fisher information, which is diagonal in all these families.
+
+    Attributes
+    ----------
+    location, spread : float
+        The target that the trees see is ``(y - location) / spread`` (of log y, where the family models that).
+    floor, cap : float
+        Bounds of the last output: it is read as the nearer bound beyond them, and never stepped further out.
+    """
+
+    name: ClassVar[str]
+    parameters: ClassVar[tuple[str, ...]]
+    natural: ClassVar[bool] = True
+    dispersion_sign: ClassVar[float] = 1.0  # whether the last output grows (1) or falls (-1) with the dispersion
+
+    location: float = field(default=0.0, repr=False)
+    spread: float = field(default=1.0, repr=False)
+    floor: float = field(default=math.log(FINEST), repr=False)
+    cap: float = field(default=-math.log(FINEST), repr=False)
+
+    @classmethod
+    def for_target(cls, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
+        """The family with its settings at their defaults, fitted to a target (see ``fitted_to``)."""
+        return cls().fitted_to(y, weights)
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.parameters)
+
+    @abstractmethod
+    def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
+        """A copy that knows the target's location, spread and resolution; a target it cannot have is a DataError."""
+
+    @abstractmethod
+    def internal(self, y: np.ndarray, name: str = "y") -> np.ndarray:
+        """The target in the units that the trees see; ``name`` is what an error calls it."""
+
+    @abstractmethod
+    def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """The constant outputs (n_outputs,) that make the internal target ``y`` most likely."""
+
+    @abstractmethod
+    def gradients(
+        self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
+    ) -> None:
+        """Write natural gradients into ``steps``: ``raw + rate * steps`` makes the internal target ``y`` more likely.
+
+        ``scores`` gets each step times the square root of its information: free of units, of variance 1 under the
+        model. ``stretch`` (n_rows,) is by how much a row's residual must grow to look like that of a row not seen in
+        training; it counts for the scale alone.
+        """
+
+    @abstractmethod
+    def inverse_information(self, raw: np.ndarray) -> np.ndarray:
+        """Diagonal of the inverse Fisher information, (n_outputs, n_rows)."""
+
+    @abstractmethod
+    def nll(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Minus the log of the density (or mass) of each internal target."""
+
+    @abstractmethod
+    def nll_offset(self, y: np.ndarray) -> np.ndarray:
+        """What to add to ``nll`` to have the density of ``y`` in the user's units."""
+
+    @abstractmethod
+    def distribution(self, raw: np.ndarray) -> Distribution:
+        """The distributions that the outputs describe, in the user's units."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocationScaleFamily(RegressionFamily):
+    """A family of a location and the log of a scale, on the standardised target."""
+
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "log_sigma")
+
+    def _values(self, y: np.ndarray, name: str = "y") -> np.ndarray:
+        """What has a location and a scale: the target itself, unless the family says otherwise."""
+        return np.asarray(y, dtype=np.float64)
+
+    def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
+        values, shares = rows_with_weight(self._values(y), weights)
+        location, spread = centre_and_spread(values, shares)
+        standardised = standardise(values, location, spread)
+        half_range = float(np.ptp(standardised)) / 2  # no group of rows has a larger standard deviation
+        return replace(
+            self,
+            location=location,
+            spread=spread,
+            floor=math.log(finest_scale(standardised)),
+            cap=math.log(max(half_range, 1.0)),
+        )
+
+    def internal(self, y: np.ndarray, name: str = "y") -> np.ndarray:
+        return standardise(self._values(y, name), self.location, self.spread)
+
+    def nll_offset(self, y: np.ndarray) -> np.ndarray:
+        return np.full(len(y), math.log(self.spread))
+
+    def _scale(self, raw: np.ndarray) -> np.ndarray:
+        return np.exp(np.clip(raw[1], self.floor, self.cap))
+
+    def _user_location_and_scale(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        with np.errstate(over="ignore"):
+            location = within_floats(self.location + within_floats(self.spread * raw[0]))
+            return location, within_floats(self.spread * self._scale(raw))
+
+    def _start(self, location: float, scale: float) -> np.ndarray:
+        """Outputs of a constant location and scale, the scale within its bounds."""
+        least, most = math.exp(self.floor), math.exp(self.cap)
+        return np.array([location, math.log(min(max(scale, least), most))])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassificationFamily(ABC):
+    """Probabilities of classes from raw outputs of trees; ``raw`` has shape (n_outputs, n_rows).
+
+    The Fisher information of several classes is singular, so steps are plain gradients and come with the diagonal of
+    the information.
+    """
+
+    name: ClassVar[str]
+    natural: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.parameters)
+
+    @abstractmethod
+    def start(self, y: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
+        """The constant outputs (n_outputs,) that give each class its share of the weight."""
+
+    @abstractmethod
+    def gradients(self, raw: np.ndarray, y: np.ndarray, steps: np.ndarray, information: np.ndarray) -> None:
+        """Write ``1[y = k] - p_k`` into ``steps`` and ``p_k (1 - p_k)`` into ``information``."""
+
+    @abstractmethod
+    def nll(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Minus the log of the probability of each row's class."""
+
+    @abstractmethod
+    def probabilities(self, raw: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes, (n_rows, n_classes)."""
+
+
+def class_shares(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
+    """Each class's share of the weight; a class without any has a tiny one."""
+    kept, shares = rows_with_weight(codes.astype(np.int64), weights)
+    return np.maximum(np.bincount(kept, weights=shares, minlength=n_classes), LEAST_SHARE)

@@ -1,0 +1,71 @@
+"""Two classes: the log-odds of the second."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import special
+
+from surefoot._jit import kernel
+from surefoot.uncertainty.families.base import ClassificationFamily, class_shares
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bernoulli(ClassificationFamily):
+    """Two classes, coded 0.0 and 1.0; the output is the log-odds of the second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.uncertainty.families import Bernoulli
+    >>> start = Bernoulli().start(np.array([0.0, 1.0, 1.0, 1.0]), None)
+    >>> Bernoulli().probabilities(start[:, np.newaxis]).round(6)
+    array([[0.25, 0.75]])
+    """
+
+    name: ClassVar[str] = "bernoulli"
+    n_classes: ClassVar[int] = 2
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ("log_odds",)
+
+    def start(self, y: np.ndarray, weights: np.ndarray | None, n_classes: int = 2) -> np.ndarray:
+        shares = class_shares(y, weights, n_classes)
+        return np.array([math.log(shares[1] / shares[0])])
+
+    def gradients(self, raw: np.ndarray, y: np.ndarray, steps: np.ndarray, information: np.ndarray) -> None:
+        bernoulli_steps(raw, y, steps, information)
+
+    def nll(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        out = np.empty(len(y))
+        bernoulli_nll(raw, y, out)
+        return out
+
+    def probabilities(self, raw: np.ndarray) -> np.ndarray:
+        return np.stack([special.expit(-raw[0]), special.expit(raw[0])], axis=1)
+
+
+@kernel
+def bernoulli_steps(raw, y, steps, information):
+    """Read log-odds and codes; write gradients and information."""
+    log_odds, gradients, informations = raw[0], steps[0], information[0]
+    for i in range(y.shape[0]):
+        odds = math.exp(-abs(log_odds[i]))  # of the less likely class
+        likely = 1.0 / (1.0 + odds)
+        unlikely = odds * likely
+        if y[i] > 0.5:
+            gradients[i] = unlikely if log_odds[i] >= 0 else likely
+        else:
+            gradients[i] = -likely if log_odds[i] >= 0 else -unlikely
+        informations[i] = unlikely * likely
+
+
+@kernel
+def bernoulli_nll(raw, y, out):
+    """Read log-odds and codes; write minus the log of the probability."""
+    log_odds = raw[0]
+    for i in range(y.shape[0]):
+        against = -log_odds[i] if y[i] > 0.5 else log_odds[i]
+        out[i] = max(against, 0.0) + math.log1p(math.exp(-abs(against)))

@@ -1,0 +1,52 @@
+"""The log-normal distribution: a Normal one of the log of the target."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import stats
+
+from surefoot._exceptions import DataError
+from surefoot.uncertainty.distribution import LARGEST, Distribution
+from surefoot.uncertainty.families.normal import Normal
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogNormal(Normal):
+    """Log-normal distribution of a positive target; outputs are mean and log standard deviation of log y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.uncertainty.families import LogNormal
+    >>> y = np.array([1.0, 10.0, 100.0])
+    >>> family = LogNormal.for_target(y)
+    >>> start = family.start(family.internal(y))
+    >>> family.distribution(start[:, np.newaxis]).quantile(0.5).round(6)
+    array([10.])
+    """
+
+    name: ClassVar[str] = "lognormal"
+
+    def _values(self, y: np.ndarray, name: str = "y") -> np.ndarray:
+        return np.log(positive(y, name, self.name))
+
+    def nll_offset(self, y: np.ndarray) -> np.ndarray:
+        return super().nll_offset(y) + self._values(y)
+
+    def distribution(self, raw: np.ndarray) -> Distribution:
+        location, scale = self._user_location_and_scale(raw)
+        with np.errstate(over="ignore", under="ignore"):
+            median = np.clip(np.exp(location), np.finfo(np.float64).tiny, LARGEST)
+        return Distribution(self.name, stats.lognorm, s=scale, scale=median)
+
+
+def positive(y: np.ndarray, name: str, family: str) -> np.ndarray:
+    """The target as floats, if all of it is above 0."""
+    values = np.asarray(y, dtype=np.float64)
+    if not (values > 0).all():
+        raise DataError(
+            f"{name} has values of 0 or below, which distribution={family!r} cannot have: shift them above 0, "
+            "or choose distribution='normal'."
+        )
+    return values

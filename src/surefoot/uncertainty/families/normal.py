@@ -1,0 +1,87 @@
+"""The Normal distribution: location and log of the standard deviation."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import stats
+
+from surefoot._jit import kernel
+from surefoot.uncertainty.distribution import Distribution
+from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
+from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight
+
+HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
+MOST_Z = 1e150  # the square of more would be infinite
+
+
+@dataclass(frozen=True, kw_only=True)
+class Normal(LocationScaleFamily):
+    """Normal distribution of the target; outputs are the mean and the log of the standard deviation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.uncertainty.families import Normal
+    >>> y = np.array([1.0, 2.0, 3.0, 6.0])
+    >>> family = Normal.for_target(y)
+    >>> raw = np.repeat(family.start(family.internal(y))[:, np.newaxis], 2, axis=1)
+    >>> family.distribution(raw).mean
+    array([3., 3.])
+    """
+
+    name: ClassVar[str] = "normal"
+
+    def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        values, shares = rows_with_weight(y, weights)
+        mean, _ = centre_and_spread(values, shares)
+        return self._start(mean, math.sqrt(float(shares @ (values - mean) ** 2)))
+
+    def gradients(
+        self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
+    ) -> None:
+        normal_steps(raw, y, stretch, self.floor, self.cap, Z_MAX, steps, scores)
+
+    def inverse_information(self, raw: np.ndarray) -> np.ndarray:
+        return np.stack([self._scale(raw) ** 2, np.full(raw.shape[1], 0.5)])
+
+    def nll(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        out = np.empty(len(y))
+        normal_nll(raw, y, self.floor, self.cap, out)
+        return out
+
+    def distribution(self, raw: np.ndarray) -> Distribution:
+        location, scale = self._user_location_and_scale(raw)
+        return Distribution(self.name, stats.norm, loc=location, scale=scale)
+
+
+@kernel
+def normal_steps(raw, y, stretch, floor, cap, z_max, steps, scores):
+    """Read outputs, internal targets and stretches; write natural gradients and their unit-free scores."""
+    means, log_scales = raw[0], raw[1]
+    mean_steps, scale_steps = steps[0], steps[1]
+    mean_scores, scale_scores = scores[0], scores[1]
+    root_two = math.sqrt(2.0)
+    for i in range(y.shape[0]):
+        log_scale = min(max(log_scales[i], floor), cap)
+        residual = y[i] - means[i]
+        z = residual * math.exp(-log_scale)
+        mean_steps[i] = residual
+        mean_scores[i] = min(max(z, -z_max), z_max)
+        z = min(max(stretch[i] * z, -z_max), z_max)
+        step = 0.5 * (z * z - 1.0)
+        if (log_scales[i] <= floor and step < 0) or (log_scales[i] >= cap and step > 0):
+            step = 0.0
+        scale_steps[i] = step
+        scale_scores[i] = step * root_two
+
+
+@kernel
+def normal_nll(raw, y, floor, cap, out):
+    """Read outputs and internal targets; write minus the log of the density."""
+    means, log_scales = raw[0], raw[1]
+    for i in range(y.shape[0]):
+        log_scale = min(max(log_scales[i], floor), cap)
+        z = min(abs(y[i] - means[i]) * math.exp(-log_scale), MOST_Z)
+        out[i] = 0.5 * z * z + log_scale + HALF_LOG_TWO_PI

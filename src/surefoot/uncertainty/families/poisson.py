@@ -1,0 +1,134 @@
+"""The Poisson distribution: log of the mean."""
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy import stats
+
+from surefoot._exceptions import DataError
+from surefoot._jit import kernel
+from surefoot.uncertainty.distribution import Distribution
+from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily
+from surefoot.uncertainty.families.targets import rows_with_weight
+
+MOST_COUNT = 2.0**53  # beyond it, a float cannot tell a whole number from a fraction
+HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
+LARGE = 16.0  # Stirling's series is exact to the last digit from here on
+
+
+@dataclass(frozen=True, kw_only=True)
+class Poisson(RegressionFamily):
+    """Poisson distribution of counts; the output is the log of the mean, less that of the target's own mean.
+
+    Where the mean is below ``1 / RATIO_MAX`` the Fisher information is taken at that mean: rare counts would make steps
+    of any size. Steps are then shorter than natural ones, but still 0 on average where the model is right.
+
+    Attributes
+    ----------
+    log_mean : float
+        Log of the mean of the whole target: where the output is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.uncertainty.families import Poisson
+    >>> y = np.array([0.0, 1.0, 1.0, 6.0])
+    >>> family = Poisson.for_target(y)
+    >>> family.distribution(family.start(y)[:, np.newaxis]).mean
+    array([2.])
+    """
+
+    name: ClassVar[str] = "poisson"
+    parameters: ClassVar[tuple[str, ...]] = ("log_mean",)
+    log_mean: float = field(default=0.0, repr=False)
+    floor: float = field(default=-math.log(MOST_COUNT), repr=False)
+    cap: float = field(default=math.log(MOST_COUNT), repr=False)
+
+    def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
+        log_mean = bounded_log_mean(self.internal(y), weights)
+        limit = math.log(MOST_COUNT)
+        return replace(self, log_mean=log_mean, floor=-limit - log_mean, cap=limit - log_mean)
+
+    def internal(self, y: np.ndarray, name: str = "y") -> np.ndarray:
+        values = np.ascontiguousarray(y, dtype=np.float64)
+        if not ((values >= 0) & (values <= MOST_COUNT) & (values == np.floor(values))).all():
+            raise DataError(
+                f"{name} has values that are no counts, which distribution='poisson' cannot have: give whole numbers "
+                "from 0 to 2**53, or choose distribution='normal' or, for positive fractions, 'gamma'."
+            )
+        return values
+
+    def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        return np.array([bounded_log_mean(y, weights) - self.log_mean])
+
+    def gradients(
+        self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
+    ) -> None:
+        """As in every family, without ``stretch``: there is no scale."""
+        poisson_steps(raw, y, self.log_mean, self.floor, self.cap, RATIO_MAX, Z_MAX, steps, scores)
+
+    def inverse_information(self, raw: np.ndarray) -> np.ndarray:
+        return 1 / np.maximum(self._mean(raw), 1 / RATIO_MAX)[np.newaxis]
+
+    def nll(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        out = np.empty(len(y))
+        poisson_nll(raw, y, self.log_mean, self.floor, self.cap, out)
+        return out
+
+    def nll_offset(self, y: np.ndarray) -> np.ndarray:
+        return np.zeros(len(y))
+
+    def distribution(self, raw: np.ndarray) -> Distribution:
+        return Distribution(self.name, stats.poisson, mu=self._mean(raw))
+
+    def _mean(self, raw: np.ndarray) -> np.ndarray:
+        return np.exp(self.log_mean + np.clip(raw[0], self.floor, self.cap))
+
+
+def bounded_log_mean(y: np.ndarray, weights: np.ndarray | None) -> float:
+    """Log of the weighted mean; without a single event, that of a mean too small to matter."""
+    values, shares = rows_with_weight(y, weights)
+    return math.log(min(max(float(shares @ values), 1 / MOST_COUNT), MOST_COUNT))
+
+
+@kernel
+def poisson_steps(raw, y, log_mean, floor, cap, ratio_max, z_max, steps, scores):
+    """Read outputs and counts; write natural gradients and their unit-free scores."""
+    outputs, mean_steps, mean_scores = raw[0], steps[0], scores[0]
+    for i in range(y.shape[0]):
+        mean = math.exp(log_mean + min(max(outputs[i], floor), cap))
+        information = max(mean, 1.0 / ratio_max)
+        step = min((y[i] - mean) / information, ratio_max)
+        if (outputs[i] <= floor and step < 0) or (outputs[i] >= cap and step > 0):
+            step = 0.0
+        mean_steps[i] = step
+        mean_scores[i] = min(max(step * math.sqrt(information), -z_max), z_max)
+
+
+@kernel
+def poisson_nll(raw, y, log_mean, floor, cap, out):
+    """Read outputs and counts; write minus the log of the mass.
+
+    For y > 0 that is ``y (r - 1 - log r)``, with r the ratio of mean to y, plus what the factorial leaves over
+    Stirling's formula: no difference of large numbers.
+    """
+    outputs = raw[0]
+    for i in range(y.shape[0]):
+        log_of_mean = log_mean + min(max(outputs[i], floor), cap)
+        if y[i] == 0:
+            out[i] = math.exp(log_of_mean)
+        else:
+            log_ratio = log_of_mean - math.log(y[i])
+            out[i] = y[i] * (math.expm1(log_ratio) - log_ratio) + log_factorial_excess(y[i])
+
+
+@kernel
+def log_factorial_excess(x):
+    """``log(x!) - x log(x) + x``."""
+    if x < LARGE:
+        return math.lgamma(x + 1.0) - x * math.log(x) + x
+    square = 1.0 / (x * x)
+    series = (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))) / x
+    return HALF_LOG_TWO_PI + 0.5 * math.log(x) + series

@@ -1,0 +1,53 @@
+"""A trained model and how it is applied to new rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot._parallel import RowThreads, row_blocks, threads_for
+from surefoot.data import Columns
+from surefoot.uncertainty.encoding import Encoding
+from surefoot.uncertainty.rounds import BoostedTrees
+
+PREDICT_BLOCK = 4096  # rows whose codes and sums stay in the cache while all trees go over them
+
+
+@dataclass(frozen=True)
+class Member:
+    """Trees and the codes that they read."""
+
+    encoding: Encoding
+    trees: BoostedTrees
+
+    def add_cut(self, codes: np.ndarray, cuts: Sequence[int], out: np.ndarray) -> None:
+        """Write the raw outputs of the model cut after each number of trees in ``cuts``, (cuts, outputs, rows)."""
+        n_trees, done = self.trees.forest.n_trees, 0
+        partial = np.repeat(self.trees.start[:, np.newaxis], codes.shape[1], axis=1)
+        for k, cut in enumerate(cuts):
+            self.trees.forest.add(codes, done, cut, partial)
+            done = cut
+            out[k] = partial if self.trees.shrink == 1.0 else partial * self.trees.shrink ** (cut - n_trees)
+
+
+def raw_outputs(
+    members: Sequence[Member], columns: Columns, n_jobs: int | None, cuts: Sequence[int] | None = None
+) -> np.ndarray:
+    """Raw outputs (members, outputs, rows) on a table; with ``cuts``, of one member cut short at each of them."""
+    n_outputs = members[0].trees.forest.n_outputs
+    out = np.empty((len(members) if cuts is None else len(cuts), n_outputs, columns.n_rows))
+    n_trees = sum(member.trees.forest.n_trees for member in members)
+
+    def fill(block: tuple[int, int]) -> None:
+        start, stop = block
+        codes, encoding = np.empty(0), None
+        for k, member in enumerate(members):
+            if member.encoding is not encoding:  # members often share their bins
+                encoding = member.encoding
+                codes = encoding.codes(columns, start, stop)
+            here = [member.trees.forest.n_trees] if cuts is None else cuts
+            member.add_cut(codes, here, out[k : k + len(here), :, start:stop])
+
+    with RowThreads(threads_for(n_jobs, columns.n_rows * (columns.n_columns + n_trees))) as threads:
+        threads.each(fill, row_blocks(columns.n_rows, PREDICT_BLOCK))
+    return out

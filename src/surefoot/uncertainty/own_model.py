@@ -1,0 +1,28 @@
+"""surefoot's own gradient boosters as sequences of trees."""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
+from surefoot.uncertainty.tree_sequence import TreeSequence, check_fitted
+
+
+class OwnModel(TreeSequence):
+    """A fitted gradient booster of surefoot: it cuts itself short in one pass, and undoes the shrinkage of each cut."""
+
+    def __init__(self, model: Any) -> None:
+        check_fitted(model)
+        noisy = bool(model.langevin) or getattr(model, "subsample", 1.0) < 1.0
+        super().__init__(model, int(model.n_trees_), None if noisy else "langevin=True or subsample=0.5")
+
+    def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
+        raws = self.model._member_raw(X, sizes)
+        family = self.model.family_
+        if hasattr(family, "probabilities"):
+            return ClassificationMembers(np.stack([family.probabilities(raw) for raw in raws]), self.model.classes_)
+        distributions = [family.distribution(raw) for raw in raws]
+        return RegressionMembers(
+            np.stack([distribution.mean for distribution in distributions]),
+            np.stack([distribution.var for distribution in distributions]),
+        )

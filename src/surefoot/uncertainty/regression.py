@@ -1,0 +1,47 @@
+"""What a single regressor and an ensemble of them share: a number's distribution for every row."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from surefoot.data.problem import check_number_problem, check_numbers
+from surefoot.uncertainty.base import GradientBooster
+from surefoot.uncertainty.distribution import Distribution, MixtureDistribution
+from surefoot.uncertainty.families import regression_family
+
+
+class RegressionBooster(RegressorMixin, GradientBooster):
+    """Fits a family of distributions; predicts means, standard deviations and whole distributions."""
+
+    distribution: Any
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
+        problem = check_number_problem(self, X, y, sample_weight, categorical=self._listed_categories)
+        family = regression_family(self.distribution, problem.y, problem.weights)
+        validation = None
+        if y_val is not None:
+            validation = (X_val, family.internal(check_numbers(y_val, "y_val"), "y_val"), sample_weight_val)
+        self._adopt(family, self._train(problem, family.internal(problem.y), family, None, validation))
+        return self
+
+    def predict_distribution(self, X: Any) -> Distribution | MixtureDistribution:
+        """The distribution of the target of every row.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        Distribution
+            With ``mean``, ``std``, ``var``, ``quantile(q)``, ``interval(level)``, ``pdf(y)``, ``logpdf(y)``, ``cdf(y)``
+            and ``sample(n, random_state)``. An ensemble gives the mixture of its members' distributions.
+        """
+        distributions = [self.family_.distribution(raw) for raw in self._raw(X)]
+        return distributions[0] if len(distributions) == 1 else MixtureDistribution(distributions)
+
+    def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """The mean of every row's distribution, and with ``return_std`` its standard deviation too."""
+        distribution = self.predict_distribution(X)
+        return (distribution.mean, distribution.std) if return_std else distribution.mean

@@ -1,0 +1,222 @@
+"""One model in training: what is known of each row, and what a round does to it.
+
+A row that has been fitted is a poor witness of its own noise: its target has pulled the prediction towards itself. Each
+round, a row in a leaf of n rows takes the share ``rate / (n + l2)`` of its own residual away. The product of what is
+left is kept for every row (its leverage, as minus the log), and the scale of the distribution is fitted to residuals
+stretched back by it: about what they would be if the row had been left out. Splits are chosen by looking at the targets
+too, which the product does not see; held-out rows tell how far to trust it (``honesty``).
+"""
+
+from dataclasses import dataclass
+from math import exp, log, log1p
+
+import numpy as np
+
+from surefoot._parallel import RowThreads
+from surefoot._random import random_normals, random_subset, stream_key
+from surefoot.trees.gradient_grower import GradientTreeGrower, GrownGradientTree, GrowthRules
+from surefoot.trees.leaves import (
+    add_found_leaves,
+    add_leaves,
+    add_leverage,
+    bound_leaves,
+    stretch_rows,
+    sum_leaves,
+)
+from surefoot.trees.row_words import RowWords
+from surefoot.trees.vector_forest import ForestBuilder, VectorForest
+from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+
+DITHER, DRAW, NOISE = 0, 1, 2  # labels of a round's streams of random numbers
+MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
+HONESTY_RATE = 0.05
+LEAST_HONESTY, MOST_HONESTY = 0.3, 4.0
+STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
+STRETCH_EVERY = 8
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is trained; the same for all members of an ensemble."""
+
+    n_estimators: int
+    learning_rate: float
+    rules: GrowthRules
+    subsample: float = 1.0
+    langevin: bool = False
+    temperature: float | None = None  # None: one over the number of rows, as in the paper
+    patience: int | None = None  # rounds without a better held-out likelihood before it stops; None: never
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The internal target of every row of the table, its weight, and which rows are for what."""
+
+    y: np.ndarray
+    weights: np.ndarray | None
+    train: np.ndarray  # uint32
+    held_out: np.ndarray  # uint32
+
+
+@dataclass(frozen=True)
+class BoostedTrees:
+    """A trained model: outputs are ``start`` plus the sum of the trees.
+
+    The model after t trees is ``shrink ** (t - T)`` times the same with the first t trees alone.
+    """
+
+    start: np.ndarray
+    forest: VectorForest
+    shrink: float
+    held_out_nll: np.ndarray  # by round; empty where nobody asked
+
+
+class Rounds:
+    """Trains one model, round by round."""
+
+    def __init__(
+        self,
+        table: RowWords,
+        family: RegressionFamily | ClassificationFamily,
+        rows: TrainingRows,
+        recipe: Recipe,
+        seed: tuple[int, int],
+        threads: RowThreads,
+        start: np.ndarray,
+    ) -> None:
+        self.table, self.family, self.rows, self.recipe, self.seed = table, family, rows, recipe, seed
+        n_rows, n_outputs = table.n_rows, family.n_outputs
+        self.weights = np.ones(n_rows) if rows.weights is None else rows.weights
+        self.n_train = float(self.weights[rows.train].sum())
+        self.shrink = 1.0 - recipe.learning_rate / (2.0 * self.n_train) if recipe.langevin else 1.0
+        self.start = start
+        self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
+        self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
+        self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
+        self.grower = GradientTreeGrower(table, n_outputs, recipe.rules, rows.weights, threads)
+        self.builder = ForestBuilder(table.n_codes, table.is_categorical)
+        self.history: list[float] = []
+        self.best = 0
+        n_leaves = 1 << recipe.rules.depth
+        self._sums, self._totals = np.empty((n_leaves, n_outputs)), np.empty((n_leaves, n_outputs))
+        self._counts = np.empty(n_leaves)
+
+    @property
+    def n_done(self) -> int:
+        return len(self.builder)
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether the family has a dispersion of its own, which fitted rows understate."""
+        return self.family.natural and self.family.n_outputs > 1
+
+    def run(self, until: int) -> bool:
+        """Rounds up to number ``until``, or until patience is at an end; return whether there is more to do."""
+        while self.n_done < until:
+            self.step()
+            if self.recipe.patience is not None and self.n_done - self.best >= self.recipe.patience:
+                return False
+        return self.n_done < self.recipe.n_estimators
+
+    def step(self) -> None:
+        """One tree."""
+        if self.n_done and self.shrink < 1.0:
+            self.raw *= self.shrink
+        self._fill_gradients()
+        drawn = self._draw_rows()
+        key = stream_key(*self.seed, self.n_done, DITHER)
+        tree = self.grower.grow(self.scores if self.family.natural else self.steps, drawn, key)
+        values = self._leaf_values(tree)
+        self._add_to_rows(tree, values, drawn)
+        self.builder.add(tree, values, self._counts)
+        self._look_at_held_out()
+
+    def _fill_gradients(self) -> None:
+        if isinstance(self.family, RegressionFamily):
+            if self.has_scale and (self.table.n_rows <= STRETCH_ROWS or self.n_done % STRETCH_EVERY == 0):
+                stretch_rows(self.leverage, self.honesty, self.stretch)
+            self.family.gradients(self.raw, self.rows.y, self.stretch, self.steps, self.scores)
+        else:
+            self.family.gradients(self.raw, self.rows.y, self.steps, self.scores)
+
+    def _draw_rows(self) -> np.ndarray:
+        train = self.rows.train
+        if self.recipe.subsample == 1.0:
+            return train
+        drawn = train[random_subset(stream_key(*self.seed, self.n_done, DRAW), len(train), self.recipe.subsample)]
+        return drawn if len(drawn) else train[:1]
+
+    def _leaf_values(self, tree: GrownGradientTree) -> np.ndarray:
+        """Rate times mean step of each leaf, drawn to zero by l2; with Langevin noise if the recipe has it."""
+        recipe, l2 = self.recipe, self.recipe.rules.l2
+        information = None if self.family.natural else self.scores
+        sum_leaves(
+            self.steps, information, self.weights, tree.rows, tree.bounds, self._sums, self._totals, self._counts
+        )
+        sums = self._sums + self._noise(tree) if recipe.langevin else self._sums
+        below = self._totals + l2
+        values = recipe.learning_rate * sums / np.maximum(below, np.finfo(float).tiny)
+        if recipe.rules.constraints is not None:
+            first = recipe.learning_rate * sums[:, 0]
+            bound_leaves(tree.node_features(), recipe.rules.constraints, first, self._totals[:, 0], l2, values[:, 0])
+        tree.repeat_kept(values)
+        return values
+
+    def _noise(self, tree: GrownGradientTree) -> np.ndarray:
+        """Noise of each leaf's sum.
+
+        The paper's: variance ``2 / (rate * N)`` for each row. With a temperature of its own: ``2 * temperature / rate``
+        in the metric of the natural gradient, which at temperature 1 has the posterior as its stationary law.
+        """
+        recipe, l2 = self.recipe, self.recipe.rules.l2
+        shape = self._sums.shape
+        normals = random_normals(stream_key(*self.seed, self.n_done, NOISE), shape[0] * shape[1]).reshape(shape)
+        if recipe.temperature is None:
+            return np.sqrt(2.0 / (recipe.learning_rate * self.n_train) * (self._totals + l2)) * normals
+        spread = self._totals
+        if isinstance(self.family, RegressionFamily):
+            metric = self.family.inverse_information(self.raw)
+            spread, sums, counts = np.empty(shape), np.empty(shape), np.empty(shape[0])
+            sum_leaves(self.steps, metric, self.weights, tree.rows, tree.bounds, sums, spread, counts)
+            typical = np.average(metric[:, self.rows.train], axis=1, weights=self.weights[self.rows.train])
+            l2 = l2 * np.where(self._totals > 0, spread / np.maximum(self._totals, 1e-300), typical)
+        return np.sqrt(2.0 * recipe.temperature / recipe.learning_rate * (spread + l2)) * normals
+
+    def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: np.ndarray) -> None:
+        add_leaves(tree.rows, tree.bounds, values, self.raw)
+        if self.has_scale:
+            taken = self.recipe.learning_rate / np.maximum(self._counts + self.recipe.rules.l2, 1e-300)
+            gains = -np.log1p(-np.minimum(taken, 0.99))
+            add_leverage(tree.rows, tree.bounds, gains, MOST_LEVERAGE, self.leverage)
+        others = self.rows.held_out
+        if len(drawn) < len(self.rows.train):
+            left_out = np.ones(self.table.n_rows, dtype=np.bool_)
+            left_out[drawn] = False
+            others = np.flatnonzero(left_out).astype(np.uint32)
+        if len(others):
+            add_found_leaves(others, tree.leaves_of(self.table.words, others), values, self.raw)
+
+    def _look_at_held_out(self) -> None:
+        """Held-out likelihood for early stopping; and how far the scale is too small or too large for them."""
+        held_out = self.rows.held_out
+        if not len(held_out):
+            return
+        weights = self.weights[held_out]
+        if self.has_scale:
+            excess = float(np.average(self.steps[-1][held_out], weights=weights)) * self.family.dispersion_sign
+            honesty = self.honesty + HONESTY_RATE * log1p(max(2.0 * excess, -0.95))
+            self.honesty = min(max(honesty, LEAST_HONESTY), MOST_HONESTY)
+        if self.recipe.patience is not None:
+            nll = self.family.nll(np.ascontiguousarray(self.raw[:, held_out]), self.rows.y[held_out])
+            self.history.append(float(np.average(nll, weights=weights)))
+            if self.history[-1] < self.history[self.best - 1] or self.best == 0:
+                self.best = self.n_done
+
+    def result(self) -> BoostedTrees:
+        """The model: up to the best round if it was looked for, else all of them."""
+        n_trees = self.best if self.recipe.patience is not None else self.n_done
+        forest = self.builder.forest(n_trees)
+        ages = np.arange(n_trees - 1, -1, -1)
+        forest.leaves[:] *= (self.shrink**ages)[:, np.newaxis, np.newaxis]
+        start = self.start * exp((n_trees - 1) * log(self.shrink)) if self.shrink < 1.0 else self.start
+        return BoostedTrees(start, forest, self.shrink, np.array(self.history))

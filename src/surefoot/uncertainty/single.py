@@ -1,0 +1,59 @@
+"""What a single gradient booster can do, whatever its target."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._exceptions import ParameterError
+from surefoot._parameters import check_number
+from surefoot.uncertainty.base import GradientBooster
+from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.member import Member, raw_outputs
+from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
+
+
+class SingleBooster(GradientBooster):
+    """One model: it can be cut short, watched stage by stage, and taken for an ensemble."""
+
+    langevin: bool
+
+    @property
+    def _uses_langevin(self) -> bool:
+        return bool(self.langevin)
+
+    @property
+    def _row_share(self) -> float:
+        return float(self.subsample)
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.langevin, bool | np.bool_):
+            raise ParameterError(f"langevin must be True or False, got {self.langevin!r}.")
+        check_number("subsample", self.subsample, 0, 1, most_included=True)
+        super()._check_parameters()
+
+    @property
+    def _n_members(self) -> int:
+        return 1
+
+    def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
+        self.family_ = family
+        self._members = list(members)
+        self.n_trees_ = members[0].trees.forest.n_trees
+        self.validation_nll_ = members[0].trees.held_out_nll
+
+    def _member_raw(self, X: Any, cuts: Sequence[int]) -> np.ndarray:
+        """Raw outputs of the model cut short after each number of trees, (cuts, outputs, rows)."""
+        return raw_outputs(self._members, self._columns(X), self.n_jobs, cuts)
+
+    def virtual_ensemble(self, n_members: int = 10) -> VirtualEnsemble:
+        """An ensemble cut out of this model: see :class:`VirtualEnsemble`."""
+        check_is_fitted(self)
+        return VirtualEnsemble(self, n_members)
+
+    def _stages(self, X: Any) -> Iterator[np.ndarray]:
+        """Raw outputs after one tree, after two, and so on."""
+        columns = self._columns(X)
+        for cut in range(1, self.n_trees_ + 1):
+            yield raw_outputs(self._members, columns, self.n_jobs, [cut])[0]

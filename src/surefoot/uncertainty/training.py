@@ -1,0 +1,118 @@
+"""Train the members of an ensemble (or a single model) on one table."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
+from surefoot._progress import Progress
+from surefoot._random import random_permutation, stream_key
+from surefoot.data import Columns
+from surefoot.trees.row_words import RowWords
+from surefoot.uncertainty.encoding import Encoding
+from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.member import Member
+from surefoot.uncertainty.rounds import Recipe, Rounds, TrainingRows
+
+HOLD_OUT = 1_000_003  # label of the stream that decides which rows are held out
+FEWEST_TO_PART = 10  # smaller tables are trained on whole: one row would decide when to stop
+SLICE_SECONDS = 16  # rounds between two looks at Ctrl-C and progress
+
+
+@dataclass(frozen=True)
+class Task:
+    """A table with its target and everything that all members share.
+
+    Rows from ``n_own`` on are the validation rows that the user gave.
+    """
+
+    columns: Columns
+    validation: Columns | None
+    y: np.ndarray
+    weights: np.ndarray | None
+    family: RegressionFamily | ClassificationFamily
+    strata: np.ndarray | None  # classes, each of which is held out in proportion
+    recipe: Recipe
+    max_bins: int
+    hold_out: float  # share of the rows, 0 for none
+    seed: int
+    n_jobs: int | None
+    progress: Progress
+
+    @property
+    def n_own(self) -> int:
+        return self.columns.n_rows
+
+
+def train_members(task: Task, n_members: int) -> list[Member]:
+    """Members with different seeds: different rows held out, drawn, and different noise."""
+    n_cells = len(task.y) * task.columns.n_columns
+    n_threads = threads_for(task.n_jobs, n_cells)
+    own = None if task.weights is None else task.weights[: task.n_own]
+    with RowThreads(n_threads) as threads:
+        encoding = Encoding.fit(task.columns, task.max_bins, own, threads)
+        words = _pack(encoding, task, threads)
+
+    def train(member: int, cancellation: Cancellation) -> Member:
+        with RowThreads(n_threads if n_members == 1 else 1) as threads:
+            rounds = start_rounds(task, words, member, threads)
+            return _finish(rounds, encoding, member, task, cancellation)
+
+    return run_tasks(train, range(n_members), task.n_jobs)
+
+
+def start_rounds(task: Task, words: RowWords, member: int, threads: RowThreads) -> Rounds:
+    """One member before its first tree."""
+    train, held_out = part_rows(task, member)
+    rows = TrainingRows(task.y, task.weights, train, held_out)
+    weights = None if task.weights is None else task.weights[train]
+    if isinstance(task.family, RegressionFamily):
+        start = task.family.start(task.y[train], weights)
+    else:
+        start = task.family.start(task.y[train], weights, task.family.n_classes)
+    return Rounds(words, task.family, rows, task.recipe, (task.seed, member), threads, start)
+
+
+def _finish(rounds: Rounds, encoding: Encoding, member: int, task: Task, cancellation: Cancellation) -> Member:
+    watch = task.progress.watch(member, task.recipe.n_estimators, cancellation)
+    more = True
+    while more:
+        more = rounds.run(min(rounds.n_done + SLICE_SECONDS, task.recipe.n_estimators))
+        watch(rounds.n_done, rounds.history[-1] if rounds.history else float("nan"))
+    trees = rounds.result()
+    watch.finish(trees.forest.n_trees, rounds.history[rounds.best - 1] if rounds.history else float("nan"))
+    return Member(encoding, trees)
+
+
+def part_rows(task: Task, member: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to train on and rows to hold out; rows without weight are neither."""
+    own = np.arange(task.n_own)
+    given = np.arange(task.n_own, len(task.y))
+    if task.weights is not None:
+        own, given = own[task.weights[own] > 0], given[task.weights[given] > 0]
+    held_out = given
+    if task.validation is None and task.hold_out > 0 and len(own) >= FEWEST_TO_PART:
+        shuffled = own[random_permutation(stream_key(task.seed, member, HOLD_OUT), len(own))]
+        chosen = _one_in(shuffled, task.strata, task.hold_out)
+        held_out, own = np.sort(shuffled[chosen]), np.sort(shuffled[~chosen])
+    return own.astype(np.uint32), held_out.astype(np.uint32)
+
+
+def _one_in(shuffled: np.ndarray, strata: np.ndarray | None, share: float) -> np.ndarray:
+    """Which of the shuffled rows are held out: the same share of every class, and never a whole class."""
+    chosen = np.zeros(len(shuffled), dtype=np.bool_)
+    labels = np.zeros(len(shuffled), dtype=np.int64) if strata is None else strata[shuffled]
+    order = np.argsort(labels, kind="stable")
+    for group in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
+        chosen[group[: int(share * len(group) + 0.5) if len(group) > 1 else 0]] = True
+    if not chosen.any():
+        chosen[order[-1]] = np.bincount(labels)[labels[order[-1]]] > 1
+    return chosen
+
+
+def _pack(encoding: Encoding, task: Task, threads: RowThreads) -> RowWords:
+    """Codes of the training rows, then those of the validation rows."""
+    codes = encoding.binner.codes(task.columns, threads)
+    if task.validation is not None:
+        codes = np.concatenate([codes, encoding.binner.codes(task.validation, threads)], axis=1)
+    return RowWords(codes, encoding.binner.missing, encoding.is_categorical)

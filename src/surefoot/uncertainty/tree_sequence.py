@@ -1,0 +1,57 @@
+"""A fitted model as a sequence of trees that can be cut short."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._exceptions import ParameterError
+from surefoot.uncertainty.member_predictions import Members
+
+FEWEST_MEMBERS = 2
+
+
+class TreeSequence(ABC):
+    """What a virtual ensemble needs of a model.
+
+    Parameters
+    ----------
+    model : fitted model
+    n_trees : int
+        How many trees (of several classes: rounds of trees) the model's own ``predict`` uses.
+    noise_advice : str or None
+        None if the model was grown with noise; else how to grow one that is.
+    """
+
+    def __init__(self, model: Any, n_trees: int, noise_advice: str | None) -> None:
+        self.model = model
+        self.n_trees = n_trees
+        self.noise_advice = noise_advice
+
+    @property
+    def name(self) -> str:
+        return type(self.model).__name__
+
+    def member_sizes(self, n_members: int) -> tuple[int, ...]:
+        """The members' numbers of trees: evenly spaced over the last half, and all of them."""
+        step = self.n_trees // (2 * n_members)
+        if step == 0:
+            raise self._too_few(n_members, trees_per_member=2)
+        return tuple(range(self.n_trees - (n_members - 1) * step, self.n_trees + 1, step))
+
+    def _too_few(self, n_members: int, trees_per_member: int) -> ParameterError:
+        needed, possible = trees_per_member * n_members, self.n_trees // trees_per_member
+        trees = f"{self.n_trees} tree{'' if self.n_trees == 1 else 's'}"
+        start = f"n_members={n_members} needs a model of at least {needed} trees, this {self.name} uses {trees}: "
+        if possible < FEWEST_MEMBERS:
+            return ParameterError(f"{start}too few for any virtual ensemble, refit it with at least {needed}.")
+        return ParameterError(f"{start}ask for at most {possible} members, or refit it with more trees.")
+
+    @abstractmethod
+    def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
+        """The predictions of the members of these sizes, which came from ``member_sizes``."""
+
+
+def check_fitted(model: Any) -> None:
+    """scikit-learn's NotFittedError, in our words, for a model that has not been fitted."""
+    check_is_fitted(model, msg="model is not fitted: call fit on this %(name)s before making a VirtualEnsemble of it.")

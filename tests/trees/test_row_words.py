@@ -1,0 +1,68 @@
+"""Codes packed eight to a word."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.gradient_trees import draw_table
+
+from surefoot._exceptions import DataError
+from surefoot._parallel import ROW_BLOCK
+from surefoot.data import BinnedTable, Columns, Schema
+from surefoot.trees.row_words import RowWords
+
+
+def code_in(words, column, row):
+    return int(words[column // 8, row]) // 256 ** (column % 8) % 256
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), n_columns=st.integers(1, 25), n_rows=st.integers(1, 30))
+def test_each_byte_of_a_word_is_the_code_of_a_column(seed, n_columns, n_rows):
+    table = draw_table(seed, n_rows, [256] * n_columns, missing=0.1)
+    words = table.words()
+    assert words.n_groups == (n_columns + 7) // 8
+    assert words.words.dtype == np.uint64
+    for column in range(n_columns):
+        for row in range(n_rows):
+            assert code_in(words.words, column, row) == table.codes[column, row]
+
+
+def test_bytes_without_a_column_are_zero():
+    words = RowWords(np.full((9, 3), 255, dtype=np.uint8), np.full(9, 255), np.zeros(9, dtype=bool)).words
+    assert words[1].tolist() == [255, 255, 255]
+
+
+def test_blocks_of_rows_meet():
+    table = draw_table(0, ROW_BLOCK + 3, [200, 7, 256])
+    words = table.words()
+    for column in range(3):
+        np.testing.assert_array_equal(words.words[0] >> np.uint64(8 * column) & np.uint64(255), table.codes[column])
+
+
+def test_bins_are_laid_end_to_end_with_one_for_missing_values():
+    table = BinnedTable.from_columns(
+        Columns(
+            [np.array([1.0, 2.0, np.nan]), np.full(3, np.nan), np.array([5.0, 5.0, 5.0]), np.array([0.0, 1.0, 1.0])],
+            Schema(4, {3: ("a", "b", "c")}),
+            3,
+        )
+    )
+    words = RowWords.from_table(table)
+    assert words.n_codes.tolist() == [3, 1, 2, 4]
+    assert words.offsets.tolist() == [0, 3, 4, 6, 10]
+    assert words.n_bins == 10
+    assert words.has_missing.tolist() == [True, True, False, False]
+    assert words.is_categorical.tolist() == [False, False, False, True]
+    assert (words.n_columns, words.n_rows, words.n_groups) == (4, 3, 1)
+
+
+def test_no_rows_lack_no_values():
+    words = RowWords(np.empty((2, 0), dtype=np.uint8), np.array([3, 0]), np.zeros(2, dtype=bool))
+    assert words.words.shape == (1, 0)
+    assert not words.has_missing.any()
+
+
+def test_wider_codes_are_refused_with_advice():
+    with pytest.raises(DataError, match="max_bins"):
+        RowWords(np.zeros((1, 2), dtype=np.uint32), np.array([300]), np.zeros(1, dtype=bool))
