@@ -12,6 +12,10 @@ class Rows:
     def __len__(self):
         return self.n_rows
 
+    @property
+    def is_discrete(self):
+        return self.name == "poisson"
+
     def _per_row(self, values):
         return np.broadcast_to(values, self.n_rows)
 
@@ -30,7 +34,7 @@ class Rows:
         return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
 
     def logpdf(self, y):
-        return (self.frozen.logpmf if self.name == "poisson" else self.frozen.logpdf)(y)
+        return (self.frozen.logpmf if self.is_discrete else self.frozen.logpdf)(y)
 
     def cdf(self, y):
         return self.frozen.cdf(y)
@@ -47,6 +51,10 @@ class Mixture:
     def __len__(self):
         return len(self.components[0])
 
+    @property
+    def is_discrete(self):
+        return self.components[0].is_discrete
+
     def cdf(self, y):
         return np.mean([component.cdf(y) for component in self.components], axis=0)
 
@@ -60,7 +68,7 @@ class Mixture:
             middle = (low + high) / 2
             below = self.cdf(middle) < q
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return np.round(high, 9) if self.components[0].name == "poisson" else high
+        return np.round(high, 9) if self.is_discrete else high
 
     def interval(self, level):
         return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)

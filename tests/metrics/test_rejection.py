@@ -66,7 +66,7 @@ def test_against_brute_force(regression, classification):
 
 
 def test_a_case_by_hand():
-    # Losses 1, 4, 0, 9, rejected in the order 4, 9, 1, 0: of 14 quarters this leaves 10, 1, 0, 0, the oracle 5, 1, 0, 0.
+    # Losses 1, 4, 0, 9 go in the order 4, 9, 1, 0: of 14 quarters this leaves 10, 1, 0, 0, the oracle 5, 1, 0, 0.
     # Trapezoids of a quarter: 18/16, oracle 13/16, random 28/16: (28 - 18) / (28 - 13).
     curve = rejection_curve([1.0, 2.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0], [2.0, 4.0, 1.0, 3.0])
     np.testing.assert_allclose(curve.error, [3.5, 2.5, 0.25, 0, 0])

@@ -55,7 +55,7 @@ def test_the_curves_are_the_shares_of_rows_at_most_so_uncertain(ax):
         for value in (1.0, 4.0, 30.0):
             assert y[np.searchsorted(x, value, side="right") - 1] == pytest.approx((numbers(table) <= value).mean())
     auc = roc_auc_score(np.repeat([0, 1], [80, 50]), [*numbers(X), *numbers(FAR)])
-    assert legend(ax) == ["it, knowledge: in-domain rows", f"it, knowledge: other rows (ROC-AUC {auc:.2f})"]
+    assert legend(ax) == ["it, knowledge", f"the same for other rows (ROC-AUC {auc:.2f})"]
     assert ax.get_xlabel() == "uncertainty (nats)"
     assert (display.ax_, display.figure_) == (ax, ax.figure)
 

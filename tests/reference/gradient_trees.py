@@ -6,7 +6,7 @@ a column. The last code is the one for missing values.
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor
+from math import floor, inf
 
 import numpy as np
 
@@ -147,11 +147,16 @@ def set_gain(nodes, left_codes, l2, least=1, constraint=0):
 def number_gains(nodes, has_missing, l2, least=1, constraint=0):
     """The gain of every split of a numeric column, by (last code on the left, missing values left?)."""
     missing = len(nodes[0]) - 1
-    gains = {}
-    for last in range(missing if has_missing else missing - 1):
-        gains[last, 0] = set_gain(nodes, range(last + 1), l2, least, constraint)
-        if has_missing and last < missing - 1:
-            gains[last, 1] = set_gain(nodes, [*range(last + 1), missing], l2, least, constraint)
+    places = [(last, 0) for last in range(missing if has_missing else missing - 1)]
+    places += [(last, 1) for last in range(missing - 1) if has_missing]
+    gains = dict.fromkeys(places, Fraction(0))
+    for node in nodes:
+        total = total_of(node, len(node[0]))
+        if total[COUNT]:
+            left = {0: [0] * len(total), 1: node[missing]}
+            for last, side in places:
+                left[side] = add_sums(left[side], node[last])
+                gains[last, side] += split_gain(left[side], total, l2, least, constraint)
     return gains
 
 
@@ -228,13 +233,32 @@ def leaf_of(tree, codes, n_codes, is_categorical):
 # leaves.py
 
 
-def leaf_places(bounds):
-    """The leaf of each place in the list of rows."""
-    return [leaf for leaf in range(len(bounds) - 1) for _ in range(bounds[leaf + 1] - bounds[leaf])]
-
-
 def leaf_sum(amounts, weights, rows):
     return sum((Fraction(amounts[i]) * Fraction(weights[i]) for i in rows), Fraction(0))
+
+
+def bound_leaf(leaf, value, features, constraints, sums, totals, l2):
+    """The leaf's value, drawn between the bounds of the constrained splits on the way from the root."""
+    n_leaves = len(sums)
+    depth = n_leaves.bit_length() - 1
+    low, high = -inf, inf
+    for level in range(depth):
+        half = n_leaves >> (level + 1)
+        place = leaf // (2 * half)
+        middle_leaf = 2 * half * place + half
+        feature = features[(1 << level) - 1 + place]
+        if feature < 0 or constraints[feature] == 0:
+            continue
+        sides = [range(middle_leaf - half, middle_leaf), range(middle_leaf, middle_leaf + half)]
+        means = [
+            sum(Fraction(sums[i]) for i in s) / (sum(Fraction(totals[i]) for i in s) + Fraction(l2)) for s in sides
+        ]
+        middle = min(max((means[0] + means[1]) / 2, low), high)
+        if (leaf >= middle_leaf) == (constraints[feature] > 0):
+            low = middle
+        else:
+            high = middle
+    return min(max(Fraction(value), low), high)
 
 
 # vector_forest.py

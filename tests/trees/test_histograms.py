@@ -1,5 +1,7 @@
 """Histograms of a level's nodes against sums over the rows of each."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,7 +25,7 @@ def drawn(seed, n_rows, n_columns, n_words):
 def node_histograms(table, rows, values, bounds):
     nodes = [
         naive.histogram(table.codes, rows[a:b], values[a:b], table.n_codes) if a < b else None
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+        for a, b in pairwise(bounds)
     ]
     empty = [0] * int(table.n_codes.sum()) * values.shape[1]
     return np.array([empty if node is None else node for node in nodes])
@@ -62,7 +64,7 @@ def test_children_take_the_place_of_their_parents(seed, n_columns, n_words):
     build_root(words.words, 0, words.n_groups, rows, values, words.offsets, histograms)
     bounds = np.array([0, len(rows)])
     for _ in range(depth):
-        middles = [rng.choice([a, b, rng.integers(a, b + 1)]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        middles = [rng.choice([a, b, rng.integers(a, b + 1)]) for a, b in pairwise(bounds)]
         bounds = np.sort(np.concatenate([bounds, middles]))  # some children have no rows
         build_level(words.words, 0, words.n_groups, rows, values, bounds, words.offsets, histograms)
         expected = node_histograms(table, rows, values, bounds)

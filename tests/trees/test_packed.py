@@ -66,9 +66,7 @@ def test_fields_of_a_sum_of_words_are_sums_of_fields(seed, count_bits, full):
     if full:
         fields[:] = rng.choice([-steps, steps], size=2)
     counts = rng.integers(0, (2**count_bits - 1) // n_codes + 1, size=n_codes)
-    words = [
-        naive.pack_fields(int(a), int(b), int(c), count_bits) for (a, b), c in zip(fields, counts, strict=True)
-    ]
+    words = [naive.pack_fields(int(a), int(b), int(c), count_bits) for (a, b), c in zip(fields, counts, strict=True)]
     assert max(map(abs, words)) < 2**63
     units = np.array([1.0, 1.0, 0.25, 2.0])
     sums = np.empty((4, 256))

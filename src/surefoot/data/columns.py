@@ -45,11 +45,15 @@ class Columns:
 
     @classmethod
     def from_array(
-        cls, array: np.ndarray, schema: Schema | None = None, categorical: Collection[int] = ()
+        cls,
+        array: np.ndarray,
+        schema: Schema | None = None,
+        categorical: Collection[int] = (),
+        weights: np.ndarray | None = None,
     ) -> "Columns":
         """Columns of a validated two-dimensional array; ``schema`` is that of the fitted model, if there is one.
 
-        The values of the columns ``categorical`` are categories.
+        The values of the columns ``categorical`` are categories; ``weights`` decide which of them are the rarest.
         """
         known = dict.fromkeys(categorical) if schema is None else schema.categories
         if not known:
@@ -57,7 +61,7 @@ class Columns:
         parts = [np.asarray(array[:, j]) for j in range(array.shape[1])]
         categories = {}
         for position, labels in known.items():
-            parts[position], categories[position] = _value_codes(parts[position], labels)
+            parts[position], categories[position] = _value_codes(parts[position], labels, weights)
         return cls(parts, schema or Schema(array.shape[1], categories), array.shape[0])
 
     @classmethod
@@ -156,13 +160,17 @@ def _is_plain(known: tuple[Hashable, ...], series: nw.Series) -> bool:
     return bool(series.dtype.is_numeric()) if numbers else series.dtype == nw.String
 
 
-def _value_codes(values: np.ndarray, known: tuple[Hashable, ...] | None) -> tuple[np.ndarray, tuple[Hashable, ...]]:
+def _value_codes(
+    values: np.ndarray, known: tuple[Hashable, ...] | None, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, tuple[Hashable, ...]]:
     """Codes of numbers that are categories: NaN where missing or unknown."""
     values = values.astype(np.float64)
     if known is None:
-        labels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+        seen = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+        labels, places = np.unique(values[seen], return_inverse=True)
         if len(labels) > MAX_CATEGORIES:
-            labels = labels[np.argsort(-counts, kind="stable")]
+            mass = np.bincount(places, None if weights is None else weights[seen])
+            labels = labels[np.argsort(-mass, kind="stable")]
         known = tuple(_plain(label) for label in labels)
     if not known:
         return np.full(len(values), np.nan, dtype=np.float32), known

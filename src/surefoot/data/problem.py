@@ -128,27 +128,31 @@ def _is_missing(label: Any) -> bool:
 def _check_rows(
     estimator: BaseEstimator, X: Any, sample_weight: Any, categorical: Any, relative: bool
 ) -> tuple[Columns, np.ndarray | None]:
-    """The columns and the weights of the rows; a frame's weights come first: they say which categories are rare."""
+    """The columns and the weights of the rows; weights come first: they say which categories there are."""
     if is_frame(X):
         weights = check_weights(sample_weight, len(X), relative)
         return check_table(estimator, X, weights=weights, categorical=categorical), weights
-    columns = check_table(estimator, X, categorical=categorical)
-    return columns, check_weights(sample_weight, columns.n_rows, relative)
+    array = _check_array(estimator, X, reset=True)
+    weights = check_weights(sample_weight, len(array), relative)
+    positions = _categorical_positions(estimator, categorical)
+    return Columns.from_array(array, categorical=positions, weights=weights), weights
 
 
-def check_labels(y: Any) -> np.ndarray:
+def check_labels(y: Any, name: str = "y") -> np.ndarray:
     """Labels as an array; missing ones, infinities and continuous numbers are refused."""
     labels = np.asarray(column_or_1d(y, warn=True))
     is_float, is_object = labels.dtype.kind == "f", labels.dtype.kind == "O"
     if is_float and np.isinf(labels).any():
-        raise DataError("Input y contains infinity or a value too large for dtype('float64').")
+        raise DataError(f"Input {name} contains infinity or a value too large for dtype('float64').")
     if (is_float and np.isnan(labels).any()) or (is_object and any(map(_is_missing, labels))):
-        raise DataError("Input y contains NaN: every row needs a label; leave out the rows that have none.")
+        raise DataError(f"Input {name} contains NaN: every row needs a label; leave out the rows that have none.")
     if is_object:
         try:
             np.unique(labels)
         except TypeError as error:
-            raise DataError(f"y mixes labels that cannot be compared ({error}): make them all of one type.") from error
+            raise DataError(
+                f"{name} mixes labels that cannot be compared ({error}): make them all of one type."
+            ) from error
     check_classification_targets(labels)
     return labels
 
@@ -170,9 +174,14 @@ def check_table(
             "X is an array, but the model was fitted on a frame with categorical columns: "
             "pass a frame with the same columns and dtypes."
         )
+    array = _check_array(estimator, X, reset)
+    return Columns.from_array(array, schema, _categorical_positions(estimator, categorical), weights)
+
+
+def _check_array(estimator: BaseEstimator, X: Any, reset: bool) -> np.ndarray:
+    """``X`` as a table of numbers, some of which may be missing."""
     with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up the table to look for infinities
-        array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
-    return Columns.from_array(array, schema, _categorical_positions(estimator, categorical))
+        return validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
 
 
 def _categorical_positions(estimator: BaseEstimator, categorical: Any) -> list[int]:
@@ -205,7 +214,9 @@ def encode_labels(labels: np.ndarray, weights: np.ndarray | None) -> tuple[np.nd
     return classes, np.minimum(np.searchsorted(classes, labels), len(classes) - 1).astype(np.int32)
 
 
-def check_weights(sample_weight: Any, n_rows: int, relative: bool = True) -> np.ndarray | None:
+def check_weights(
+    sample_weight: Any, n_rows: int, relative: bool = True, name: str = "sample_weight"
+) -> np.ndarray | None:
     """Weights as float64, or None if there are none; negative and all-zero ones are refused.
 
     ``relative`` ones are scaled so that the largest is about 1.
@@ -213,16 +224,16 @@ def check_weights(sample_weight: Any, n_rows: int, relative: bool = True) -> np.
     if sample_weight is None:
         return None
     if isinstance(sample_weight, str):
-        raise DataError(f"sample_weight must be numbers, got {sample_weight!r}: weights of classes go in class_weight.")
+        raise DataError(f"{name} must be numbers, got {sample_weight!r}: weights of classes go in class_weight.")
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_rows, sample_weight)
-    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
     if weights.shape != (n_rows,):
-        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: one weight per row of X.")
+        raise DataError(f"{name}.shape == {weights.shape}, expected {(n_rows,)}: one weight per row.")
     if (weights < 0).any():
-        raise DataError("sample_weight has negative values: weights must be 0 or more.")
+        raise DataError(f"{name} has negative values: weights must be 0 or more.")
     if not (weights > 0).any():
-        raise DataError("sample_weight is zero for every row: at least one row must count.")
+        raise DataError(f"{name} is zero for every row: at least one row must count.")
     if not relative:
         return weights
     return np.ldexp(weights, -np.frexp(weights.max())[1])  # a power of two: exact, and no sum overflows

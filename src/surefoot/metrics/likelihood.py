@@ -61,8 +61,8 @@ def crps(y_true: Any, distribution: Any, *, sample_weight: Any = None) -> float:
     """Mean continuous ranked probability score, in the units of ``y_true``; the lower, the better.
 
     The integral of the squared distance between the predicted distribution function and the step at the target. For a
-    prediction without spread it is the absolute error. In closed form for Normal, Laplace, LogNormal, Gamma, Poisson
-    and mixtures of Normals; others are integrated numerically, to about 8 digits where their density has no jumps.
+    prediction without spread it is the absolute error. In closed form for the families of surefoot and mixtures of
+    them, except mixtures of Student or Poisson distributions: these, and all others, are integrated numerically.
 
     Parameters
     ----------

@@ -8,8 +8,7 @@ import numpy as np
 from surefoot._exceptions import DataError
 
 OUR_NAMES = {"norm": "normal", "laplace": "laplace", "lognorm": "lognormal", "gamma": "gamma", "poisson": "poisson"}
-FROM_ZERO = ("lognorm", "gamma", "poisson")  # a scipy one that was moved away from 0 is another family
-DISCRETE = ("poisson",)
+FROM_ZERO = ("lognormal", "gamma", "poisson")  # moved away from 0 they are other families
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,15 @@ class Predicted:
     def family(self) -> str | None:
         """Name of the family, None if it is none that is known here."""
         if not self.is_scipy:
-            return getattr(self.source, "name", None)
-        name = self.source.dist.name
-        if name in FROM_ZERO and np.any(self.source.support()[0] != 0):
-            return None
-        return OUR_NAMES.get(name)
+            name, start = getattr(self.source, "name", None), self.parameters.get("loc", 0.0)
+        else:
+            name, start = OUR_NAMES.get(self.source.dist.name), self.source.support()[0]
+        return None if name in FROM_ZERO and np.any(start != 0) else name
+
+    @property
+    def parameters(self) -> dict[str, np.ndarray]:
+        """The parameters under scipy's names, if the distribution tells them."""
+        return getattr(self.source, "parameters", {})
 
     @property
     def components(self) -> "list[Predicted]":
@@ -42,7 +45,7 @@ class Predicted:
     def is_discrete(self) -> bool:
         if self.is_scipy:
             return not hasattr(self.source, "logpdf")
-        return self.family in DISCRETE or any(component.is_discrete for component in self.components)
+        return bool(getattr(self.source, "is_discrete", False))
 
     @property
     def mean(self) -> np.ndarray:

@@ -1,82 +1,110 @@
 """The continuous ranked probability score of each row: the integral of (F(x) - 1[y <= x])^2 over x.
 
-Closed forms are those collected by Jordan, Krüger & Lerch (2019); the parameters are read off the moments and quantiles
-that every distribution offers. Everything else is integrated from its distribution function.
+With X and X' drawn from the prediction it is E|X - y| - E|X - X'|/2, or in other words
+y (2 F(y) - 1) + 2 E[X; X < X'] - 2 E[X; X < y]. The families below have closed forms for these (single distributions:
+Jordan, Krüger & Lerch 2019), and a mixture has a term for each pair of members. Parameters are read off the moments and
+quantiles that every distribution offers. Everything else is integrated from its distribution function.
 """
 
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.special import beta, gammainc, gammaln, i0e, i1e, log_ndtr, ndtr, pdtr, xlogy
+from scipy.special import betainc, betaln, gammainc, gammaln, i0e, i1e, log_ndtr, ndtr, pdtr, stdtr, xlogy
 
+from surefoot.metrics.cdf_integration import score_by_counting, score_by_integration
 from surefoot.metrics.predicted import Predicted
 
 ONE_SIGMA = float(ndtr(1.0))
-# Between neighbouring quantiles a distribution function is smooth; beyond the last ones its square is negligible.
-UPPER_KNOTS = (0.5, 0.8, 0.95, 0.995, 1 - 1e-4, 1 - 1e-6, 1 - 1e-9)
-UPPER_MEMBER_KNOTS = (0.5, 0.9, 0.999, 1 - 1e-6, 1 - 1e-9)  # of a mixture, where those of the others lie between
-N_NODES, N_MEMBER_NODES = 12, 8
+NEARLY_EQUAL = 1e-5  # relative difference of two scales, below which a quotient of differences is a derivative
 
 
 def ranked_probability_scores(y: np.ndarray, predicted: Predicted) -> np.ndarray:
     """Score of each row, in the units of ``y``."""
-    components = predicted.components
+    members = predicted.components or [predicted]
+    families = {member.family for member in members}
+    family = families.pop() if len(families) == 1 else None
     with np.errstate(over="ignore", under="ignore"):  # a target far out makes a large score, nothing worse
-        if components and all(component.family == "normal" for component in components):
-            return _of_normal_mixture(y, components)
-        if predicted.family in CLOSED_FORMS:
-            return CLOSED_FORMS[predicted.family](y, predicted)
-        if predicted.is_discrete:
-            return _by_counting(y, predicted)
-        return _by_integration(y, predicted)
+        if family in MIXTURE_SCORES:
+            return MIXTURE_SCORES[family](y, members)
+        if family == "poisson" and len(members) == 1:
+            return _of_poisson(y, members[0])
+        if family == "student_t" and len(members) == 1 and np.all(members[0].parameters.get("df", 0.0) > 2):
+            return _of_student_t(y, members[0])
+        return score_by_counting(y, predicted) if predicted.is_discrete else score_by_integration(y, predicted)
 
 
-def _of_normal(y: np.ndarray, predicted: Predicted) -> np.ndarray:
-    std = predicted.std
-    return _mean_distance(y - predicted.mean, std) - std / np.sqrt(np.pi)
+def _of_normals(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+    means, stds = np.array([member.mean for member in members]), np.array([member.std for member in members])
+    return _by_distances(y, means, stds, _normal_distance)
 
 
-def _of_normal_mixture(y: np.ndarray, components: list[Predicted]) -> np.ndarray:
-    """E|X - y| - E|X - X'|/2, where X and X' may come from any two components."""
-    means = np.array([component.mean for component in components])
-    stds = np.array([component.std for component in components])
-    to_target = _mean_distance(y - means, stds).mean(axis=0)
-    within = stds.sum(axis=0) * 2 / np.sqrt(np.pi)
-    for m in range(len(components) - 1):
-        within += 2 * _mean_distance(means[m + 1 :] - means[m], np.hypot(stds[m + 1 :], stds[m])).sum(axis=0)
-    return to_target - within / (2 * len(components) ** 2)
+def _of_laplaces(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+    means, stds = np.array([member.mean for member in members]), np.array([member.std for member in members])
+    return _by_distances(y, means, stds / np.sqrt(2), _laplace_distance)
 
 
-def _mean_distance(shift: np.ndarray, std: np.ndarray) -> np.ndarray:
-    """E|shift + std Z| of a standard normal Z."""
+def _by_distances(
+    y: np.ndarray, locations: np.ndarray, scales: np.ndarray, mean_distance: Callable[..., np.ndarray]
+) -> np.ndarray:
+    """Score of mixtures of a family whose ``mean_distance`` E|shift + scale Z - other_scale Z'| is known."""
+    n_members = len(locations)
+    to_target = mean_distance(y - locations, scales, np.zeros_like(scales)).mean(axis=0)
+    within = mean_distance(np.zeros_like(scales), scales, scales).sum(axis=0)
+    for m in range(n_members - 1):
+        shifts = locations[m + 1 :] - locations[m]
+        within += 2 * mean_distance(shifts, scales[m + 1 :], scales[m]).sum(axis=0)
+    return to_target - within / (2 * n_members**2)
+
+
+def _normal_distance(shift: np.ndarray, scale: np.ndarray, other_scale: np.ndarray) -> np.ndarray:
+    std = np.hypot(scale, other_scale)
     z = shift / std
     return shift * (2 * ndtr(z) - 1) + std * np.sqrt(2 / np.pi) * np.exp(-z * z / 2)
 
 
-def _of_laplace(y: np.ndarray, predicted: Predicted) -> np.ndarray:
-    b = predicted.std / np.sqrt(2)
-    z = np.abs(y - predicted.mean) / b
-    return b * (z + np.exp(-z) - 0.75)
+def _laplace_distance(shift: np.ndarray, scale: np.ndarray, other_scale: np.ndarray) -> np.ndarray:
+    large, small = np.maximum(scale, other_scale), np.minimum(scale, other_scale)
+    ratio, distance = small / large, np.abs(shift)
+    middle = (large + small) / 2
+    alike = np.exp(-distance / middle) * (3 * middle + distance) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        small_tail = np.where(small > 0, ratio**3 * np.exp(-distance / small), 0.0)
+        unlike = large * (np.exp(-distance / large) - small_tail) / (1 - ratio**2)
+    return distance + np.where(ratio > 1 - NEARLY_EQUAL, alike, unlike)
 
 
-def _of_lognormal(y: np.ndarray, predicted: Predicted) -> np.ndarray:
-    mu = np.log(predicted.quantile(0.5))
-    sigma = np.log(predicted.quantile(ONE_SIGMA)) - mu
+def _of_lognormals(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+    mu = np.log([member.quantile(0.5) for member in members])
+    sigma = np.log([member.quantile(ONE_SIGMA) for member in members]) - mu
+    log_mean = mu + sigma**2 / 2  # huge means times tiny probabilities are sums of logarithms: no overflow
     with np.errstate(divide="ignore"):
         z = (np.log(np.maximum(y, 0.0)) - mu) / sigma
-    log_mean = mu + sigma**2 / 2  # products with tiny probabilities are made as sums of logarithms: no overflow
-    below = np.exp(log_mean + log_ndtr(z - sigma))
-    spread = np.exp(log_mean + log_ndtr(-sigma / np.sqrt(2)))
-    return y * (2 * ndtr(z) - 1) - 2 * below + 2 * spread
+    score = (y * (2 * ndtr(z) - 1) - 2 * np.exp(log_mean + log_ndtr(z - sigma))).mean(axis=0)
+    for other_mu, other_sigma in zip(mu, sigma, strict=True):
+        z = (other_mu - mu - sigma**2) / np.hypot(sigma, other_sigma)
+        score += 2 * np.exp(log_mean + log_ndtr(z)).sum(axis=0) / len(members) ** 2
+    return score
 
 
-def _of_gamma(y: np.ndarray, predicted: Predicted) -> np.ndarray:
-    mean = predicted.mean
-    shape = (mean / predicted.std) ** 2
-    x = np.maximum(y, 0.0) * shape / mean
-    spread = mean / (shape * beta(0.5, shape))
-    return y * (2 * gammainc(shape, x) - 1) - mean * (2 * gammainc(shape + 1, x) - 1) - spread
+def _of_gammas(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+    mean, std = np.array([member.mean for member in members]), np.array([member.std for member in members])
+    shape, scale = (mean / std) ** 2, std * (std / mean)
+    x = np.maximum(y, 0.0) / scale
+    score = (y * (2 * gammainc(shape, x) - 1) - 2 * mean * gammainc(shape + 1, x)).mean(axis=0)
+    for other_shape, other_scale in zip(shape, scale, strict=True):
+        below_other = betainc(shape + 1, other_shape, other_scale / (scale + other_scale))
+        score += 2 * (mean * below_other).sum(axis=0) / len(members) ** 2
+    return score
+
+
+def _of_student_t(y: np.ndarray, predicted: Predicted) -> np.ndarray:
+    df = predicted.parameters["df"]
+    scale = predicted.std * np.sqrt((df - 2) / df)
+    z = (y - predicted.mean) / scale
+    # The density times (df + z^2), in one piece: a target far out must not make 0 times infinity.
+    weighted_density = np.exp(np.log(df) / 2 - betaln(0.5, df / 2) - (df - 1) / 2 * np.log1p(z * z / df))
+    spread = np.sqrt(df) * np.exp(betaln(0.5, df - 0.5) - 2 * betaln(0.5, df / 2))
+    return scale * (z * (2 * stdtr(df, z) - 1) + 2 * (weighted_density - spread) / (df - 1))
 
 
 def _of_poisson(y: np.ndarray, predicted: Predicted) -> np.ndarray:
@@ -87,40 +115,9 @@ def _of_poisson(y: np.ndarray, predicted: Predicted) -> np.ndarray:
     return (y - mean) * (2 * at_most - 1) + 2 * mean * mass - mean * (i0e(2 * mean) + i1e(2 * mean))
 
 
-def _by_integration(y: np.ndarray, predicted: Predicted) -> np.ndarray:
-    """Gauss-Legendre between quantiles, cut at y: the square of F up to y, that of 1 - F from there on."""
-    members = predicted.components
-    upper = UPPER_MEMBER_KNOTS if members else UPPER_KNOTS
-    probabilities = sorted({*upper, *(1 - probability for probability in upper)})
-    # A mixture has steps wherever a member has one, so each member's quantiles cut the line.
-    knots = [member.quantile(probability) for member in members or [predicted] for probability in probabilities]
-    nodes, node_weights = np.polynomial.legendre.leggauss(N_MEMBER_NODES if members else N_NODES)
-    score = np.zeros(len(y))
-    for left, right in pairwise(np.sort([*knots, y], axis=0)):
-        half = (right - left) / 2
-        step = (left >= y).astype(np.float64)
-        for node, node_weight in zip(nodes, node_weights, strict=True):
-            score += node_weight * half * (predicted.cdf(left + half * (1 + node)) - step) ** 2
-    return score
-
-
-def _by_counting(y: np.ndarray, predicted: Predicted) -> np.ndarray:
-    """Sum over whole numbers, between which the distribution function stands still."""
-    first = predicted.quantile(1 - UPPER_KNOTS[-1])
-    last = predicted.quantile(UPPER_KNOTS[-1])
-    score = np.maximum(first - y, 0.0) + np.maximum(y - last - 1, 0.0)
-    for step in range(int((last - first).max()) + 1):
-        count = first + step
-        at_most = predicted.cdf(count)
-        below = np.clip(y - count, 0.0, 1.0)  # the part of [count, count + 1) that lies below y
-        score += np.where(count <= last, below * at_most**2 + (1 - below) * (1 - at_most) ** 2, 0.0)
-    return score
-
-
-CLOSED_FORMS: dict[str | None, Callable[[np.ndarray, Predicted], np.ndarray]] = {
-    "normal": _of_normal,
-    "laplace": _of_laplace,
-    "lognormal": _of_lognormal,
-    "gamma": _of_gamma,
-    "poisson": _of_poisson,
+MIXTURE_SCORES: dict[str | None, Callable[[np.ndarray, Sequence[Predicted]], np.ndarray]] = {
+    "normal": _of_normals,
+    "laplace": _of_laplaces,
+    "lognormal": _of_lognormals,
+    "gamma": _of_gammas,
 }

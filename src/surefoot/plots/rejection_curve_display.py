@@ -8,6 +8,7 @@ from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_choice
 from surefoot.metrics.rejection import RejectionCurve, rejection_curve
 from surefoot.plots.style import (
+    LEGEND_SIZE,
     MAKE_UNCERTAIN,
     MOST_POINTS,
     REFERENCE_COLOUR,
@@ -76,14 +77,15 @@ class RejectionCurveDisplay:
         ax: "Axes | None" = None,
         **line_kwargs: Any,
     ) -> "RejectionCurveDisplay":
-        """Compute the curve of a fitted model with ``predict`` and ``predict_uncertainty`` on ``X``, ``y``; draw it.
+        """Compute the curve of a fitted model with ``predict_uncertainty`` on ``X``, ``y``, and draw it.
 
         ``kind`` is ``"total"``, ``"data"`` or ``"knowledge"`` uncertainty (None: total, or knowledge for models that
         know no other). ``loss`` None: the zero-one loss if the uncertainty is in nats, as that of classifiers, else the
-        squared error.
+        squared error. The predictions of a VirtualEnsemble are those of its ``model``.
         """
         require_method(estimator, "predict_uncertainty", MAKE_UNCERTAIN)
-        require_method(estimator, "predict", "use from_predictions.")
+        predictor = estimator if hasattr(estimator, "predict") else getattr(estimator, "model", estimator)
+        require_method(predictor, "predict", "use from_predictions.")
         uncertainty = estimator.predict_uncertainty(X)
         if kind is None:
             kind = "knowledge" if uncertainty.total is None else "total"
@@ -92,7 +94,7 @@ class RejectionCurveDisplay:
             raise ParameterError(f"kind={kind!r}: {type(estimator).__name__} predicts points; use 'knowledge'.")
         if loss is None:
             loss = "zero_one" if uncertainty.unit == "nats" else "squared_error"
-        curve = rejection_curve(y, estimator.predict(X), values, loss=loss, sample_weight=sample_weight)
+        curve = rejection_curve(y, predictor.predict(X), values, loss=loss, sample_weight=sample_weight)
         return cls(curve, name=name or f"{type(estimator).__name__}, {kind}").plot(ax=ax, **line_kwargs)
 
     @classmethod
@@ -158,15 +160,15 @@ def _draw_reference(ax: "Axes", x: np.ndarray, y: np.ndarray, gid: str, label: s
 
 
 def _place_legend(ax: "Axes") -> None:
-    """In the upper right corner, which only curves that are worse than random come near."""
+    """In the upper right corner, if the curves leave room for it there."""
     curves, randoms, oracles = (drawn_before(ax, gid) for gid in (CURVE, RANDOM, ORACLE))
     top = max(line.get_ydata().max() for line in randoms) or 1.0
     named = [line for line in (*curves, *randoms, *oracles) if not line.get_label().startswith("_")]
-    if any(np.interp(0.5, *line.get_data()) > 0.6 * top for line in curves):
+    ax.set_ylim(0, 1.05 * top)
+    legend = ax.legend(handles=named, loc="upper right", frameon=False, fontsize=LEGEND_SIZE)
+    box = legend.get_window_extent().transformed(ax.transData.inverted())
+    if any(np.interp(box.x0, *line.get_data()) > box.y0 for line in (*curves, *randoms)):  # none of them ever rises
         legend_above_curves(ax, 1.02 * top, named)
-    else:
-        ax.set_ylim(0, 1.05 * top)
-        ax.legend(handles=named, loc="upper right", frameon=False)
 
 
 def _thinned(n_points: int) -> np.ndarray:

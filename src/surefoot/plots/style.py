@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 REFERENCE_COLOUR = "0.45"
+LEGEND_SIZE = "small"  # names of models are long, panels of a report narrow
 MAKE_UNCERTAIN = "wrap it in VirtualEnsemble; of a pipeline, pass the fitted model inside, and X as that model sees it."
 MOST_POINTS = 1000  # of a drawn curve: more cannot be seen, and slow down the search for a place for the legend
 
@@ -44,7 +45,7 @@ def check_same_axes(ax: "Axes", gid: str, xlabel: str) -> bool:
 
 def legend_above_curves(ax: "Axes", top: float, handles: list[Any] | None = None) -> None:
     """Put the legend in the upper left, and raise the axes so far that curves up to ``top`` stay below it."""
-    texts = ax.legend(handles=handles, loc="upper left", frameon=False).get_texts()
+    texts = ax.legend(handles=handles, loc="upper left", frameon=False, fontsize=LEGEND_SIZE).get_texts()
     needed = sum(1.5 * float(text.get_fontsize()) for text in [*texts, texts[0]]) / 72  # in inches
     height = ax.get_window_extent().height / ax.figure.dpi
     ax.set_ylim(0, top / (1 - min(needed / height, 0.6)))

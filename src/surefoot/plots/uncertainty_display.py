@@ -159,8 +159,8 @@ class UncertaintyDisplay:
         else:
             others = _values(self.uncertainty_ood, kind)
             auc = ood_auc(values, others)
-            inside = {"label": f"{label}: in-domain rows", "gid": CURVE, **style}
-            outside = {"label": f"{label}: other rows (ROC-AUC {auc:.2f})", "linestyle": "--", **style}
+            inside = {"label": label, "gid": CURVE, **style}
+            outside = {"label": f"the same for other rows (ROC-AUC {auc:.2f})", "linestyle": "--", **style}
             self.lines_ = [_draw_shares(ax, values, inside), _draw_shares(ax, others, outside)]
         _choose_scale(ax)
         legend_above_curves(ax, top=1.02)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import floor, log2
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,10 +11,12 @@ from surefoot._parallel import RowThreads
 from surefoot.trees.gradient_splits import choose_splits, search_columns
 from surefoot.trees.histograms import build_level, build_root
 from surefoot.trees.packed import FINE_STEPS, WIDE_BITS, absolute_sums, field_bits, pack_rows, widen_rows
-from surefoot.trees.partition import find_leaves, part_level
+from surefoot.trees.partition import find_leaves, note_leaves, part_level
 from surefoot.trees.row_words import GROUP, RowWords
 
 MOST_PACKED = 1 << 20  # rows (by weight) of which the sums of two scores and the count fit one word with steps to spare
+LEAST_SUM = 1e-200  # scores that add up to less are nothing
+MOST_EXPONENT = 200  # of a scale
 LEAST_L2 = 1e-9  # so that an empty side is worth 0, not 0/0
 
 
@@ -29,10 +33,11 @@ class GrowthRules:
 
 @dataclass
 class GrownGradientTree:
-    """Splits and the place of every row; ``features``, ``codes`` ... have an entry per level or per node (heap order).
+    """Splits and leaves; ``features``, ``codes`` ... have an entry per level or per node (heap order).
 
-    ``rows[bounds[l]:bounds[l + 1]]`` are the rows in leaf l. ``kept`` marks nodes of a symmetric tree, in heap order,
-    that did not take part in their level's split: their leaves on the right repeat those on the left.
+    ``leaves`` has the leaf of every row of the table that the tree was grown on, or that has been walked down it since.
+    ``kept`` marks nodes of a symmetric tree, in heap order, that did not take part in their level's split: their leaves
+    on the right repeat those on the left. The arrays are the grower's own: the next tree overwrites them.
     """
 
     depth: int
@@ -43,8 +48,21 @@ class GrownGradientTree:
     gains: np.ndarray
     tables: np.ndarray
     kept: np.ndarray
-    rows: np.ndarray
-    bounds: np.ndarray
+    leaves: np.ndarray
+
+    @classmethod
+    def empty(cls, depth: int, symmetric: bool, n_rows: int) -> "GrownGradientTree":
+        """A tree to be filled."""
+        n_nodes = (1 << depth) - 1
+        n = depth if symmetric else n_nodes
+        return cls(
+            depth, symmetric, np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_),
+            np.zeros(n), np.zeros((n, 256), dtype=np.uint8), np.zeros(n_nodes, dtype=np.bool_),
+            np.zeros(n_rows, dtype=np.uint16),
+        )  # fmt: skip
+
+    def splits_of_level(self, level: int) -> slice:
+        return slice(level, level + 1) if self.symmetric else slice((1 << level) - 1, (2 << level) - 1)
 
     def node_features(self) -> np.ndarray:
         """The feature of every node in heap order."""
@@ -52,7 +70,7 @@ class GrownGradientTree:
             return self.features
         return np.repeat(self.features, 1 << np.arange(self.depth))
 
-    def repeat_kept(self, leaves: np.ndarray) -> None:
+    def repeat_kept(self, values: np.ndarray) -> None:
         """Below a node that kept its rows on the left, say on the right what is said on the left.
 
         A symmetric tree sends new rows by its levels' splits, whichever node they are in.
@@ -62,13 +80,25 @@ class GrownGradientTree:
                 level = int(node + 1).bit_length() - 1
                 half = 1 << (self.depth - level - 1)
                 first = 2 * half * (node + 1 - (1 << level))
-                leaves[first + half : first + 2 * half] = leaves[first : first + half]
+                values[first + half : first + 2 * half] = values[first : first + half]
 
-    def leaves_of(self, words: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """The leaf of each of some rows of a table packed into words."""
-        leaves = np.empty(len(rows), dtype=np.int64)
-        find_leaves(words, rows, self.depth, self.symmetric, self.features, self.tables, leaves)
-        return leaves
+    def walk(self, words: np.ndarray, rows: np.ndarray) -> None:
+        """Note the leaves of further rows of the table."""
+        find_leaves(words, rows, self.depth, self.symmetric, self.features, self.tables, self.leaves)
+
+
+class _Level(NamedTuple):
+    """The parts of the buffers that one level of a tree writes to."""
+
+    n_nodes: int
+    bounds: np.ndarray
+    new_bounds: np.ndarray
+    features: np.ndarray
+    codes: np.ndarray
+    missing_left: np.ndarray
+    gains: np.ndarray
+    tables: np.ndarray
+    kept: np.ndarray
 
 
 class GradientTreeGrower:
@@ -88,6 +118,7 @@ class GradientTreeGrower:
         self.packed = whole and n_scores <= 2 and total < MOST_PACKED
         self.n_words = 1 if self.packed else 2 + n_scores
         self.count_bits = max(1, int(total).bit_length())
+        self.count_mask = (1 << self.count_bits) - 1 if self.packed else (1 << 62) - 1
         self.constraints = np.zeros(table.n_columns, dtype=np.int64) if rules.constraints is None else rules.constraints
         self._make_buffers()
 
@@ -100,89 +131,80 @@ class GradientTreeGrower:
         shape = (n_searched, self.table.n_columns)
         self._found = np.empty(shape), np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
         self._units = np.ones(4 if self.packed else 2 + self.n_scores)
+        self._tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
+        bounds = [np.zeros((1 << level) + 1, dtype=np.int64) for level in range(depth + 1)]
+        self._levels = []
+        for level in range(depth):
+            here, tree = self._tree.splits_of_level(level), self._tree
+            nodes = slice((1 << level) - 1, (2 << level) - 1)
+            self._levels.append(
+                _Level(
+                    1 << level, bounds[level], bounds[level + 1], tree.features[here], tree.codes[here],
+                    tree.missing_left[here], tree.gains[here], tree.tables[here], tree.kept[nodes],
+                )
+            )  # fmt: skip
         n_parts = min(self.threads.n_threads, self.table.n_groups)
         cuts = np.linspace(0, self.table.n_groups, n_parts + 1).astype(np.int64)
         self._parts = [(int(a), int(b)) for a, b in pairwise(cuts)]
 
-    def grow(self, scores: np.ndarray, rows: np.ndarray, key: int) -> GrownGradientTree:
+    def grow(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64) -> GrownGradientTree:
         """A tree on ``rows`` (uint32) for ``scores`` of shape (n_scores, n_rows)."""
         n = len(rows)
-        current, other = (0, 1)
-        self._rows[0][:n] = rows
-        self._fill_values(scores, rows, key, self._values[0][:n])
-        tree = self._empty_tree()
-        bounds = np.array([0, n])
-        for level in range(self.rules.depth):
-            here_rows, here_values = self._rows[current][:n], self._values[current][:n]
-            self._search(level, here_rows, here_values, bounds)
-            here = self._choose(tree, level, bounds)
-            new_bounds = np.empty(2 * len(bounds) - 1, dtype=np.int64)
-            part_level(
-                self.table.words, here_rows, here_values, bounds, self.rules.symmetric, tree.features[here],
-                tree.tables[here], self.rules.min_samples_leaf, self._count_mask, self._rows[other][:n],
-                self._values[other][:n], new_bounds, tree.kept[(1 << level) - 1 : (2 << level) - 1],
+        here_rows, here_values = self._rows[0][:n], self._values[0][:n]
+        next_rows, next_values = self._rows[1][:n], self._values[1][:n]
+        here_rows[:] = rows
+        self._fill_values(scores, rows, key, here_values)
+        self._levels[0].bounds[1] = n
+        self._tree.features[:] = -1
+        for level in self._levels:
+            self._search(level, here_rows, here_values)
+            choose_splits(
+                self._histograms, level.n_nodes, self.rules.symmetric, self.table.offsets, self.table.has_missing,
+                self.table.is_categorical, self.n_words, self.n_scores, self.count_bits, self._units, *self._found,
+                level.features, level.codes, level.missing_left, level.gains, level.tables,
             )  # fmt: skip
-            bounds = new_bounds
-            current, other = other, current
-        tree.rows, tree.bounds = self._rows[current][:n], bounds
-        return tree
+            part_level(
+                self.table.words, here_rows, here_values, level.bounds, self.rules.symmetric, level.features,
+                level.tables, self.rules.min_samples_leaf, self.count_mask, next_rows, next_values, level.new_bounds,
+                level.kept,
+            )  # fmt: skip
+            here_rows, next_rows = next_rows, here_rows
+            here_values, next_values = next_values, here_values
+        note_leaves(here_rows, self._levels[-1].new_bounds, self._tree.leaves)
+        return self._tree
 
-    @property
-    def _count_mask(self) -> int:
-        return (1 << self.count_bits) - 1 if self.packed else (1 << 62) - 1
-
-    def _fill_values(self, scores: np.ndarray, rows: np.ndarray, key: int, values: np.ndarray) -> None:
+    def _fill_values(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, values: np.ndarray) -> None:
         """Whole numbers for the rows' scores; the units that turn their sums back."""
         sums = np.empty(self.n_scores)
         absolute_sums(scores, self.weights, rows, sums)
         n_bits = field_bits(self.count_bits) if self.packed else WIDE_BITS
         room = 2.0 ** (n_bits - 1) - 1 - len(rows)
-        exponents = np.floor(np.log2(room / np.maximum(sums, 1e-200)))
-        scales = np.exp2(np.minimum(exponents, 200.0))
-        self._units[2 : 2 + self.n_scores] = 1.0 / scales
+        scales = [2.0 ** min(floor(log2(room / max(total, LEAST_SUM))), MOST_EXPONENT) for total in sums.tolist()]
+        self._units[2 : 2 + self.n_scores] = [1.0 / scale for scale in scales]
         if self.packed:
-            steps = float((sums * scales).min()) / max(len(rows), 1)
-            both = np.append(scales, 0.0)
+            steps = min(total * scale for total, scale in zip(sums.tolist(), scales, strict=True)) / max(len(rows), 1)
+            both = np.array([*scales, 0.0])
             pack_rows(scores, self.weights, rows, both, steps < FINE_STEPS, key, self.count_bits, values)
         else:
-            heaviest = 2.0**WIDE_BITS / max(float(self.weights.sum()), np.finfo(float).tiny)
-            weight_scale = float(np.exp2(np.floor(np.log2(heaviest))))
+            weight_scale = 2.0 ** floor(log2(2.0**WIDE_BITS / max(float(self.weights.sum()), LEAST_SUM)))
             self._units[1] = 1.0 / weight_scale
-            widen_rows(scores, self.weights, rows, scales, weight_scale, values)
+            widen_rows(scores, self.weights, rows, np.array(scales), weight_scale, values)
 
-    def _search(self, level: int, rows: np.ndarray, values: np.ndarray, bounds: np.ndarray) -> None:
+    def _search(self, level: _Level, rows: np.ndarray, values: np.ndarray) -> None:
         table, rules = self.table, self.rules
+        counts = level.bounds[1:] - level.bounds[:-1]
 
         def search(part: tuple[int, int]) -> None:
             first, last = part
-            if level == 0:
+            if level.n_nodes == 1:
                 build_root(table.words, first, last, rows, values, table.offsets, self._histograms)
             else:
-                build_level(table.words, first, last, rows, values, bounds, table.offsets, self._histograms)
+                build_level(table.words, first, last, rows, values, level.bounds, table.offsets, self._histograms)
             search_columns(
-                self._histograms, len(bounds) - 1, rules.symmetric, first * GROUP, min(last * GROUP, table.n_columns),
+                self._histograms, level.n_nodes, rules.symmetric, first * GROUP, min(last * GROUP, table.n_columns),
                 table.offsets, table.has_missing, table.is_categorical, self.constraints, self.n_words, self.n_scores,
-                self.count_bits, self._units, max(rules.l2, LEAST_L2), float(rules.min_samples_leaf), *self._found,
+                self.count_bits, self._units, max(rules.l2, LEAST_L2), float(rules.min_samples_leaf), counts,
+                *self._found,
             )  # fmt: skip
 
         self.threads.run(search, self._parts)
-
-    def _choose(self, tree: GrownGradientTree, level: int, bounds: np.ndarray) -> slice:
-        here = slice(level, level + 1) if self.rules.symmetric else slice((1 << level) - 1, (2 << level) - 1)
-        counts = bounds[-1:] - bounds[:1] if self.rules.symmetric else np.diff(bounds)
-        choose_splits(
-            self._histograms, len(bounds) - 1, self.rules.symmetric, self.table.offsets, self.table.has_missing,
-            self.table.is_categorical, self.n_words, self.n_scores, self.count_bits, self._units,
-            counts.astype(np.float64), *self._found, tree.features[here], tree.codes[here], tree.missing_left[here],
-            tree.gains[here], tree.tables[here],
-        )  # fmt: skip
-        return here
-
-    def _empty_tree(self) -> GrownGradientTree:
-        depth = self.rules.depth
-        n_splits = depth if self.rules.symmetric else (1 << depth) - 1
-        return GrownGradientTree(
-            depth, self.rules.symmetric, np.full(n_splits, -1, dtype=np.int64), np.zeros(n_splits, dtype=np.int64),
-            np.zeros(n_splits, dtype=np.bool_), np.zeros(n_splits), np.zeros((n_splits, 256), dtype=np.uint8),
-            np.zeros((1 << depth) - 1, dtype=np.bool_), np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.int64),
-        )  # fmt: skip

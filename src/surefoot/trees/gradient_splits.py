@@ -11,6 +11,7 @@ from surefoot._jit import kernel
 
 TIE = 1e-12  # gains this close, relative to what the node is worth, are one gain: the first column wins
 MOST_ORDERS = 8  # categories are sorted by each score in turn, but by no more than these
+SPARSE = 4  # a node with fewer rows than a column has codes, by this factor, is searched code by code that has rows
 RARE = 10.0  # a category's mean score is drawn to zero as if it had so many rows more
 COUNT, WEIGHT, SCORES = 0, 1, 2  # rows of the array of sums
 
@@ -87,6 +88,41 @@ def add_gains(sums, total, n_places, l2, least, constraint, work, gains):
 
 
 @kernel
+def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
+    """As ``add_gains``, for packed sums of a node with few rows: gains change only at codes that have rows.
+
+    Adds to ``jumps[b]`` by how much the gain changes there. Returns what the node is worth.
+    """
+    bits = (64 - count_bits) // 2
+    spare = 64 - bits
+    mask = (np.int64(1) << count_bits) - 1
+    unit_1, unit_2 = units[SCORES], units[SCORES + 1]
+    whole = np.int64(0)
+    for b in range(histogram.shape[0]):
+        whole += histogram[b]
+    fields = whole >> count_bits
+    low = (fields << spare) >> spare
+    all_rows, all_1, all_2 = float(whole & mask), float((fields - low) >> bits) * unit_1, float(low) * unit_2
+    worth = (all_1 * all_1 + all_2 * all_2) / (all_rows + l2)
+    before = 0.0
+    sums = np.int64(0)
+    for b in range(n_places):
+        if histogram[b] != 0:
+            sums += histogram[b]
+            fields = sums >> count_bits
+            low = (fields << spare) >> spare
+            n = float(sums & mask)
+            g_1, g_2 = float((fields - low) >> bits) * unit_1, float(low) * unit_2
+            r_1, r_2 = all_1 - g_1, all_2 - g_2
+            on_left, on_right = n + l2, all_rows - n + l2
+            worth_left, worth_right = g_1 * g_1 + g_2 * g_2, r_1 * r_1 + r_2 * r_2
+            gain = (worth_left * on_right + worth_right * on_left) / (on_left * on_right) - worth
+            jumps[b] += gain - before
+            before = gain
+    return worth
+
+
+@kernel
 def highest_place(gains, n_places, tie):
     """The highest gain and where it is; of a run of equal ones the middle, so that thresholds lie in mid-gap."""
     best = -1.0
@@ -131,14 +167,20 @@ def lay_in_order(histogram, order, n_words, out):
 @kernel
 def search_numbers(
     histograms, first_node, last_node, begin, end, n_words, count_bits, units, has_missing, l2, least, constraint,
-    running, sums, total, work, gains,
+    counts, running, sums, total, work, gains,
 ):  # fmt: skip
     """Best split of one numeric column for the sum of some nodes: (gain, last code on the left, missing left?)."""
     n_codes = (end - begin) // n_words
     n_places = n_codes - 1 if has_missing else n_codes - 2
     gains[:, :n_codes] = 0.0
     worth = 0.0
+    jumps = gains[2]
+    can_skip = n_words == 1 and not has_missing and least <= 1.0 and constraint == 0
     for node in range(first_node, last_node):
+        if can_skip and counts[node] * SPARSE < n_codes:
+            if counts[node] > 0:
+                worth += add_sparse_gains(histograms[node, begin:end], count_bits, units, n_places, l2, jumps)
+            continue
         sum_codes(histograms[node, begin:end], n_words, count_bits, units, running, sums)
         if sums[COUNT, n_codes - 1] == 0.0:
             continue
@@ -150,6 +192,11 @@ def search_numbers(
                 for b in range(n_places):
                     sums[k, b] += lacking
             add_gains(sums, total, n_places - 1, l2, least, constraint, work, gains[1])
+    if can_skip:
+        gain = 0.0
+        for b in range(n_places):
+            gain += jumps[b]
+            gains[0, b] += gain
     tie = TIE * worth
     best, place = highest_place(gains[0], n_places, tie)
     if has_missing:
@@ -189,7 +236,7 @@ def search_categories(
 @kernel
 def search_columns(
     histograms, n_nodes, shared, first_column, last_column, offsets, has_missing, is_categorical, constraints,
-    n_words, n_scores, count_bits, units, l2, least, gains, places, sides,
+    n_words, n_scores, count_bits, units, l2, least, counts, gains, places, sides,
 ):  # fmt: skip
     """Write each column's best split: for all nodes together (row 0 of the outputs) or for each node (one row each).
 
@@ -200,7 +247,7 @@ def search_columns(
     sums = np.empty((SCORES + n_scores if n_words > 1 else SCORES + 2, 256))
     total = np.empty(sums.shape[0])
     work = np.empty((2, 256))
-    scratch = np.empty((2, 256))
+    scratch = np.empty((3, 256))
     for column in range(first_column, last_column):
         begin, end = offsets[column] * np.uint64(n_words), offsets[column + 1] * np.uint64(n_words)
         begin, end = np.int64(begin), np.int64(end)
@@ -216,15 +263,28 @@ def search_columns(
             else:
                 found = search_numbers(
                     histograms, first, last, begin, end, n_words, count_bits, units, has_missing[column], l2, least,
-                    constraints[column], running, sums, total, work, scratch,
+                    constraints[column], counts, running, sums, total, work, scratch,
                 )  # fmt: skip
             gains[row, column], places[row, column], sides[row, column] = found
 
 
 @kernel
+def count_rows(histograms, first_node, last_node, begin, n_codes, n_words, count_bits):
+    """Rows of some nodes with one of a column's first codes, by weight where weights are packed."""
+    mask = (np.int64(1) << count_bits) - 1 if n_words == 1 else np.int64(-1)
+    total = np.int64(0)
+    for node in range(first_node, last_node):
+        histogram = histograms[node, begin : begin + n_codes * n_words]
+        words = np.int64(0)
+        for b in range(n_codes):
+            words += histogram[b * n_words]
+        total += words & mask
+    return total
+
+
+@kernel
 def choose_splits(
-    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, counts,
-    gains, places, sides, features, codes, missing_left, split_gains, tables,
+    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, gains, places, sides, features, codes, missing_left, split_gains, tables,
 ):  # fmt: skip
     """Take the best column of each row of ``gains``; write the splits, and in ``tables`` which codes go right.
 
@@ -257,10 +317,10 @@ def choose_splits(
                 table[order[b]] = 1
             missing_left[row] = table[n_codes - 1] == 0
             continue
-        left_count = 0.0
-        for node in range(first, last):
-            sum_codes(histograms[node, begin:end], n_words, count_bits, units, running, sums)
-            left_count += sums[COUNT, places[row, column]]
         table[places[row, column] + 1 :] = 1
-        missing_left[row] = sides[row, column] == 1 if has_missing[column] else 2.0 * left_count >= counts[row]
+        missing_left[row] = sides[row, column] == 1
+        if not has_missing[column]:
+            on_left = count_rows(histograms, first, last, begin, places[row, column] + 1, n_words, count_bits)
+            on_both = count_rows(histograms, first, last, begin, n_codes, n_words, count_bits)
+            missing_left[row] = 2 * on_left >= on_both
         table[n_codes - 1] = 0 if missing_left[row] else 1

@@ -6,56 +6,44 @@ from surefoot._jit import kernel
 
 
 @kernel
-def sum_leaves(steps, information, weights, rows, bounds, sums, totals, counts):
-    """Write each leaf's weighted sums of the steps and of the information (None stands for 1), and its weight."""
-    for leaf in range(bounds.shape[0] - 1):
-        start, stop = bounds[leaf], bounds[leaf + 1]
-        weight = 0.0
-        for i in range(start, stop):
-            weight += weights[rows[i]]
-        counts[leaf] = weight
-        for k in range(steps.shape[0]):
-            total = 0.0
-            step = steps[k]
-            for i in range(start, stop):
-                total += step[rows[i]] * weights[rows[i]]
-            sums[leaf, k] = total
-            totals[leaf, k] = weight
-            if information is not None:
-                known = 0.0
-                row_information = information[k]
-                for i in range(start, stop):
-                    known += row_information[rows[i]] * weights[rows[i]]
-                totals[leaf, k] = known
+def sum_leaves(steps, information, weights, rows, leaves, sums, totals, counts):
+    """Write each leaf's weighted sums of the steps and of the information (None stands for 1), and its weight.
+
+    ``leaves`` has the leaf of every row of the table; ``rows`` are those to be counted.
+    """
+    counts[:] = 0.0
+    for i in rows:
+        counts[np.uint64(leaves[i])] += weights[i]
+    for k in range(steps.shape[0]):
+        step = steps[k]
+        total = np.zeros(counts.shape[0])
+        for i in rows:
+            total[np.uint64(leaves[i])] += step[i] * weights[i]
+        sums[:, k] = total
+        totals[:, k] = counts
+        if information is not None:
+            known = information[k]
+            total[:] = 0.0
+            for i in rows:
+                total[np.uint64(leaves[i])] += known[i] * weights[i]
+            totals[:, k] = total
 
 
 @kernel
-def add_leaves(rows, bounds, values, raw):
+def add_leaves(leaves, values, raw):
     """Add to each row's raw outputs what its leaf says."""
-    for leaf in range(bounds.shape[0] - 1):
-        for k in range(raw.shape[0]):
-            value = values[leaf, k]
-            out = raw[k]
-            for i in range(bounds[leaf], bounds[leaf + 1]):
-                out[rows[i]] += value
-
-
-@kernel
-def add_found_leaves(rows, leaves, values, raw):
-    """Add to the raw outputs of ``rows`` what the leaf of each says."""
     for k in range(raw.shape[0]):
+        value = values[:, k].copy()
         out = raw[k]
-        for place in range(rows.shape[0]):
-            out[rows[place]] += values[leaves[place], k]
+        for i in range(np.uint64(out.shape[0])):
+            out[i] += value[np.uint64(leaves[i])]
 
 
 @kernel
-def add_leverage(rows, bounds, gains, most, leverage):
-    """Let the leverage of each leaf's rows grow by the leaf's ``gains``, up to ``most``."""
-    for leaf in range(bounds.shape[0] - 1):
-        gain = gains[leaf]
-        for i in range(bounds[leaf], bounds[leaf + 1]):
-            leverage[rows[i]] = min(leverage[rows[i]] + gain, most)
+def add_leverage(rows, leaves, gains, most, leverage):
+    """Let the leverage of ``rows`` grow by their leaves' ``gains``, up to ``most``."""
+    for i in rows:
+        leverage[i] = min(leverage[i] + gains[np.uint64(leaves[i])], most)
 
 
 @kernel

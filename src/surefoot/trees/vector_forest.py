@@ -91,7 +91,9 @@ class ForestBuilder:
         for split in np.flatnonzero((tree.features >= 0) & self.is_categorical[tree.features]):
             sets[split] = len(self._tables)
             self._tables.append(tree.tables[split].copy())
-        self._trees.append((tree.features, shifts, limits, sets, tree.gains, covers.copy(), leaves.copy()))
+        self._trees.append(
+            (tree.features.copy(), shifts, limits, sets, tree.gains.copy(), covers.copy(), leaves.copy())
+        )
 
     def forest(self, n_trees: int) -> VectorForest:
         """The first ``n_trees`` of the trees collected."""

@@ -219,7 +219,8 @@ class GradientBooster(BaseEstimator):
 
     def _raw(self, X: Any) -> np.ndarray:
         """Raw outputs of every member, (members, outputs, rows)."""
-        return raw_outputs(self._members, self._columns(X), self.n_jobs)
+        columns = self._columns(X)  # first of all: it says so if the model is not fitted
+        return raw_outputs(self._members, columns, self.n_jobs)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -236,7 +237,7 @@ class GradientBooster(BaseEstimator):
 
 def _joined_weights(weights: np.ndarray | None, weights_val: Any, n_rows: int, n_validation: int) -> np.ndarray | None:
     """Weights of the training rows and then of the validation rows."""
-    after = check_weights(weights_val, n_validation, relative=False)
+    after = check_weights(weights_val, n_validation, relative=False, name="sample_weight_val")
     if weights is None and after is None:
         return None
     return np.concatenate(

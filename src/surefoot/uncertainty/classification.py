@@ -31,7 +31,7 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
         family = Bernoulli() if problem.n_classes == 2 else Categorical(n_classes=problem.n_classes)
         validation = None
         if y_val is not None:
-            validation = (X_val, self._target(check_labels(y_val), "y_val"), sample_weight_val)
+            validation = (X_val, self._target(check_labels(y_val, "y_val"), "y_val"), sample_weight_val)
         target = self._target(problem.classes[problem.codes], "y")
         self._adopt(family, self._train(problem, target, family, problem.codes, validation))
         return self

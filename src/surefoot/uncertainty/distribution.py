@@ -123,9 +123,11 @@ class Distribution:
         for _ in range(MOST_HALVINGS):
             if not (low < high).any():
                 break
-            middle = np.where(low < high, np.floor(low + (high - low) / 2), high)
+            middle = low + np.floor((high - low) / 2)
+            middle = np.where(middle < high, middle, low)  # large floats may have no count between them
             below = self.cdf(middle) < level
-            low, high = np.where((low < high) & below, middle + 1, low), np.where(below, high, middle)
+            above = np.maximum(middle + 1, np.nextafter(middle, np.inf))  # the next count that is a float
+            low, high = np.where((low < high) & below, above, low), np.where(below, high, middle)
         return high
 
     def interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:

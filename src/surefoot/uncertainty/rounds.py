@@ -8,15 +8,14 @@ too, which the product does not see; held-out rows tell how far to trust it (``h
 """
 
 from dataclasses import dataclass
-from math import exp, log, log1p
+from math import exp, log, log1p, sqrt
 
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot._random import random_normals, random_subset, stream_key
+from surefoot._random import random_bits, random_normals, random_subset, stream_key
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrownGradientTree, GrowthRules
 from surefoot.trees.leaves import (
-    add_found_leaves,
     add_leaves,
     add_leverage,
     bound_leaves,
@@ -27,10 +26,11 @@ from surefoot.trees.row_words import RowWords
 from surefoot.trees.vector_forest import ForestBuilder, VectorForest
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 
-DITHER, DRAW, NOISE = 0, 1, 2  # labels of a round's streams of random numbers
+DITHER, DRAW, NOISE = 0, 1, 2  # what a round needs random numbers for
 MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
 HONESTY_RATE = 0.05
 LEAST_HONESTY, MOST_HONESTY = 0.3, 4.0
+MOST_PRECISE, FEW_ROWS = 1.5, 1000.0  # among so few rows, no scale is below the median one by more than this factor
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
 
@@ -69,6 +69,8 @@ class BoostedTrees:
     forest: VectorForest
     shrink: float
     held_out_nll: np.ndarray  # by round; empty where nobody asked
+    least: float = -np.inf  # bounds of the last output
+    most: float = np.inf
 
 
 class Rounds:
@@ -95,6 +97,7 @@ class Rounds:
         self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
         self.grower = GradientTreeGrower(table, n_outputs, recipe.rules, rows.weights, threads)
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
+        self._keys = np.stack([random_bits(stream_key(*seed, label), recipe.n_estimators) for label in range(3)])
         self.history: list[float] = []
         self.best = 0
         n_leaves = 1 << recipe.rules.depth
@@ -124,9 +127,10 @@ class Rounds:
             self.raw *= self.shrink
         self._fill_gradients()
         drawn = self._draw_rows()
-        key = stream_key(*self.seed, self.n_done, DITHER)
-        tree = self.grower.grow(self.scores if self.family.natural else self.steps, drawn, key)
-        values = self._leaf_values(tree)
+        tree = self.grower.grow(
+            self.scores if self.family.natural else self.steps, drawn, self._keys[DITHER, self.n_done]
+        )
+        values = self._leaf_values(tree, drawn)
         self._add_to_rows(tree, values, drawn)
         self.builder.add(tree, values, self._counts)
         self._look_at_held_out()
@@ -143,17 +147,15 @@ class Rounds:
         train = self.rows.train
         if self.recipe.subsample == 1.0:
             return train
-        drawn = train[random_subset(stream_key(*self.seed, self.n_done, DRAW), len(train), self.recipe.subsample)]
+        drawn = train[random_subset(self._keys[DRAW, self.n_done], len(train), self.recipe.subsample)]
         return drawn if len(drawn) else train[:1]
 
-    def _leaf_values(self, tree: GrownGradientTree) -> np.ndarray:
+    def _leaf_values(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
         """Rate times mean step of each leaf, drawn to zero by l2; with Langevin noise if the recipe has it."""
         recipe, l2 = self.recipe, self.recipe.rules.l2
         information = None if self.family.natural else self.scores
-        sum_leaves(
-            self.steps, information, self.weights, tree.rows, tree.bounds, self._sums, self._totals, self._counts
-        )
-        sums = self._sums + self._noise(tree) if recipe.langevin else self._sums
+        sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
+        sums = self._sums + self._noise(tree, drawn) if recipe.langevin else self._sums
         below = self._totals + l2
         values = recipe.learning_rate * sums / np.maximum(below, np.finfo(float).tiny)
         if recipe.rules.constraints is not None:
@@ -162,7 +164,7 @@ class Rounds:
         tree.repeat_kept(values)
         return values
 
-    def _noise(self, tree: GrownGradientTree) -> np.ndarray:
+    def _noise(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
         """Noise of each leaf's sum.
 
         The paper's: variance ``2 / (rate * N)`` for each row. With a temperature of its own: ``2 * temperature / rate``
@@ -170,31 +172,31 @@ class Rounds:
         """
         recipe, l2 = self.recipe, self.recipe.rules.l2
         shape = self._sums.shape
-        normals = random_normals(stream_key(*self.seed, self.n_done, NOISE), shape[0] * shape[1]).reshape(shape)
+        normals = random_normals(self._keys[NOISE, self.n_done], shape[0] * shape[1]).reshape(shape)
         if recipe.temperature is None:
             return np.sqrt(2.0 / (recipe.learning_rate * self.n_train) * (self._totals + l2)) * normals
         spread = self._totals
         if isinstance(self.family, RegressionFamily):
             metric = self.family.inverse_information(self.raw)
             spread, sums, counts = np.empty(shape), np.empty(shape), np.empty(shape[0])
-            sum_leaves(self.steps, metric, self.weights, tree.rows, tree.bounds, sums, spread, counts)
+            sum_leaves(self.steps, metric, self.weights, drawn, tree.leaves, sums, spread, counts)
             typical = np.average(metric[:, self.rows.train], axis=1, weights=self.weights[self.rows.train])
             l2 = l2 * np.where(self._totals > 0, spread / np.maximum(self._totals, 1e-300), typical)
         return np.sqrt(2.0 * recipe.temperature / recipe.learning_rate * (spread + l2)) * normals
 
     def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: np.ndarray) -> None:
-        add_leaves(tree.rows, tree.bounds, values, self.raw)
-        if self.has_scale:
-            taken = self.recipe.learning_rate / np.maximum(self._counts + self.recipe.rules.l2, 1e-300)
-            gains = -np.log1p(-np.minimum(taken, 0.99))
-            add_leverage(tree.rows, tree.bounds, gains, MOST_LEVERAGE, self.leverage)
         others = self.rows.held_out
         if len(drawn) < len(self.rows.train):
             left_out = np.ones(self.table.n_rows, dtype=np.bool_)
             left_out[drawn] = False
             others = np.flatnonzero(left_out).astype(np.uint32)
         if len(others):
-            add_found_leaves(others, tree.leaves_of(self.table.words, others), values, self.raw)
+            tree.walk(self.table.words, others)
+        add_leaves(tree.leaves, values, self.raw)
+        if self.has_scale:
+            taken = self.recipe.learning_rate / np.maximum(self._counts + self.recipe.rules.l2, 1e-300)
+            gains = -np.log1p(-np.minimum(taken, 0.99))
+            add_leverage(drawn, tree.leaves, gains, MOST_LEVERAGE, self.leverage)
 
     def _look_at_held_out(self) -> None:
         """Held-out likelihood for early stopping; and how far the scale is too small or too large for them."""
@@ -219,4 +221,15 @@ class Rounds:
         ages = np.arange(n_trees - 1, -1, -1)
         forest.leaves[:] *= (self.shrink**ages)[:, np.newaxis, np.newaxis]
         start = self.start * exp((n_trees - 1) * log(self.shrink)) if self.shrink < 1.0 else self.start
-        return BoostedTrees(start, forest, self.shrink, np.array(self.history))
+        return BoostedTrees(start, forest, self.shrink, np.array(self.history), *self._bounds())
+
+    def _bounds(self) -> tuple[float, float]:
+        """Bounds of the scale: no row is taken for much more precise than the typical one, unless there are many rows.
+
+        A small scale is learned from the few rows of its kind, and the next of that kind may be the first outlier.
+        """
+        if not (self.has_scale and isinstance(self.family, RegressionFamily)):
+            return -np.inf, np.inf
+        typical = float(np.median(self.raw[-1][self.rows.train]))
+        step = log(MOST_PRECISE * max(1.0, sqrt(self.n_train / FEW_ROWS)))
+        return (typical - step, np.inf) if self.family.dispersion_sign > 0 else (-np.inf, typical + 2.0 * step)

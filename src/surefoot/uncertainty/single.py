@@ -1,6 +1,6 @@
 """What a single gradient booster can do, whatever its target."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from surefoot._parameters import check_number
 from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member, raw_outputs
+from surefoot.uncertainty.shap_trees import shap_models
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 
@@ -45,12 +46,40 @@ class SingleBooster(GradientBooster):
 
     def _member_raw(self, X: Any, cuts: Sequence[int]) -> np.ndarray:
         """Raw outputs of the model cut short after each number of trees, (cuts, outputs, rows)."""
-        return raw_outputs(self._members, self._columns(X), self.n_jobs, cuts)
+        columns = self._columns(X)
+        return raw_outputs(self._members, columns, self.n_jobs, cuts)
 
     def virtual_ensemble(self, n_members: int = 10) -> VirtualEnsemble:
         """An ensemble cut out of this model: see :class:`VirtualEnsemble`."""
         check_is_fitted(self)
         return VirtualEnsemble(self, n_members)
+
+    def to_shap(self) -> dict[Hashable, dict[str, Any]]:
+        """The trees in the form that ``shap.TreeExplainer`` takes, for each parameter of the distribution.
+
+        SHAP values and the expected value add up to the parameter as the trees see it: of a normal distribution, ``mu``
+        is in units of ``family_.spread`` from ``family_.location``. Pass X as numbers, missing values as NaN. Models
+        that split on categories are refused.
+
+        Returns
+        -------
+        dict
+            From each name in ``family_.parameters`` to a model; of three or more classes, from each label.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from surefoot import GradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> models = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y).to_shap()
+        >>> list(models), len(models["mu"]["trees"])
+        (['mu', 'log_sigma'], 20)
+        >>> # shap.TreeExplainer(models["log_sigma"]).shap_values(X): what makes a prediction uncertain
+        """
+        check_is_fitted(self)
+        labels = getattr(self, "classes_", np.empty(0)).tolist()
+        outputs = labels if len(labels) > 2 else self.family_.parameters
+        return shap_models(self._members[0], self._schema, outputs, getattr(self, "feature_names_in_", None))
 
     def _stages(self, X: Any) -> Iterator[np.ndarray]:
         """Raw outputs after one tree, after two, and so on."""

@@ -1,0 +1,343 @@
+"""The search for splits against the exact gain of every split."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import gradient_trees as naive
+
+from surefoot.trees.gradient_splits import (
+    add_gains,
+    add_sparse_gains,
+    choose_splits,
+    count_rows,
+    highest_place,
+    lay_in_order,
+    order_categories,
+    search_categories,
+    search_columns,
+    search_numbers,
+    sum_codes,
+)
+
+COUNT_BITS = 12
+L2 = (0.5, 3.0)
+seeds = st.integers(0, 10_000)
+
+
+class Level:
+    """Nodes with random rows of a table, and their histograms, packed or wide."""
+
+    def __init__(self, seed, n_nodes, n_codes, *, n_scores=2, packed=True, missing=0.2, categorical=(), n_rows=40):
+        self.table = naive.draw_table(
+            seed, n_rows, n_codes, n_scores=n_scores, missing=missing, categorical=categorical, heaviest=3
+        )
+        node_of = np.random.default_rng(seed).integers(0, n_nodes, size=n_rows)
+        self.rows = [np.flatnonzero(node_of == node) for node in range(n_nodes)]
+        self.n_nodes, self.n_scores = n_nodes, n_scores
+        self.n_words = 1 if packed else 2 + n_scores
+        self.units = np.array([1.0] * (4 if packed else 2 + n_scores))
+        self.offsets = self.table.words().offsets
+        self.has_missing = self.table.words().has_missing
+        self.counts = np.array([len(rows) for rows in self.rows])
+        self.histograms = np.array([self.histogram(node) for node in range(n_nodes)], dtype=np.int64)
+
+    def nodes(self, column):
+        """The sums of each node, code by code."""
+        n_codes, table = self.table.n_codes[column], self.table
+        return [
+            naive.sums_by_code(table.codes[column], n_codes, rows, table.scores, table.weights) for rows in self.rows
+        ]
+
+    def histogram(self, node):
+        by_code = [sums for column in range(len(self.table.n_codes)) for sums in self.nodes(column)[node]]
+        if self.n_words > 1:
+            return [word for sums in by_code for word in sums]
+        fields = [(*sums[2:], 0)[:2] for sums in by_code]
+        return [naive.pack_fields(*pair, sums[0], COUNT_BITS) for pair, sums in zip(fields, by_code, strict=True)]
+
+    def scratch(self):
+        """Room for running, sums, total, work and gains."""
+        n_sums = 4 if self.n_words == 1 else 2 + self.n_scores
+        return (
+            np.empty(256, dtype=np.int64),
+            np.empty((n_sums, 256)),
+            np.empty(n_sums),
+            np.empty((2, 256)),
+            np.empty((3, 256)),
+        )
+
+    def search(self, shared, constraints, l2, least):
+        shape = (1 if shared else self.n_nodes, len(self.table.n_codes))
+        found = np.empty(shape), np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+        search_columns(
+            self.histograms, self.n_nodes, shared, 0, shape[1], self.offsets, self.has_missing,
+            self.table.is_categorical, constraints, self.n_words, self.n_scores, COUNT_BITS, self.units, l2, least,
+            self.counts, *found,
+        )  # fmt: skip
+        return found
+
+    def choose(self, shared, gains, places, sides):
+        n_splits = 1 if shared else self.n_nodes
+        features, codes = np.empty(n_splits, dtype=np.int64), np.zeros(n_splits, dtype=np.int64)
+        missing_left, split_gains = np.zeros(n_splits, dtype=np.bool_), np.empty(n_splits)
+        tables = np.empty((n_splits, 256), dtype=np.uint8)
+        choose_splits(
+            self.histograms, self.n_nodes, shared, self.offsets, self.has_missing, self.table.is_categorical,
+            self.n_words, self.n_scores, COUNT_BITS, self.units, gains, places, sides, features, codes, missing_left,
+            split_gains, tables,
+        )  # fmt: skip
+        return features, codes, missing_left, split_gains, tables
+
+
+def tolerance(nodes, l2):
+    """Far more than rounding, far less than a gain of whole scores."""
+    squares = sum(sum(Fraction(score) ** 2 for score in sums[2:]) for node in nodes for sums in node)
+    return 1e-11 * float(squares / Fraction(l2) + 1)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds, n_scores=st.integers(1, 3), packed=st.booleans())
+def test_running_sums_of_codes(seed, n_scores, packed):
+    level = Level(seed, 1, [9], n_scores=min(n_scores, 2) if packed else n_scores, packed=packed)
+    running, sums, *_ = level.scratch()
+    level.units[2:] = 0.25
+    sum_codes(level.histograms[0], level.n_words, COUNT_BITS, level.units, running, sums)
+    node = level.nodes(0)[0]
+    for code in range(9):
+        expected = naive.total_of(node[: code + 1], len(node[0]))
+        assert sums[:2, code].tolist() == expected[:2]
+        assert (sums[2 : 2 + level.n_scores, code] * 4).tolist() == expected[2:]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=seeds,
+    n_scores=st.integers(1, 3),
+    l2=st.sampled_from(L2),
+    least=st.sampled_from([1.0, 2.0, 5.0]),
+    constraint=st.sampled_from([-1, 0, 1]),
+)
+def test_gains_are_exact_but_for_rounding_and_are_added(seed, n_scores, l2, least, constraint):
+    level = Level(seed, 1, [9], n_scores=n_scores, packed=False, n_rows=12)
+    node = level.nodes(0)[0]
+    running, sums, total, work, gains = level.scratch()
+    sum_codes(level.histograms[0], level.n_words, COUNT_BITS, level.units, running, sums)
+    total[:] = sums[:, 8]
+    gains[0, :9] = 7.0
+    worth = add_gains(sums, total, 8, l2, least, constraint, work, gains[0])
+    whole = naive.total_of(node, len(node[0]))
+    assert worth == pytest.approx(float(naive.worth(whole, l2)))
+    for place in range(8):
+        left = naive.total_of(node[: place + 1], len(node[0]))
+        expected = naive.split_gain(left, whole, l2, least, constraint)
+        assert gains[0, place] == pytest.approx(7.0 + float(expected), abs=tolerance([node], l2))
+    assert gains[0, 8] == 7.0
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, n_scores=st.integers(1, 2), l2=st.sampled_from(L2))
+def test_sparse_gains_jump_where_rows_are(seed, n_scores, l2):
+    level = Level(seed, 1, [40], n_scores=n_scores, missing=0.0, n_rows=6)
+    node = level.nodes(0)[0]
+    jumps = np.full(40, 7.0)
+    worth = add_sparse_gains(level.histograms[0], COUNT_BITS, level.units, 38, l2, jumps)
+    whole = naive.total_of(node, len(node[0]))
+    assert worth == pytest.approx(float(naive.worth(whole, l2)))
+    gains = np.cumsum(jumps[:38] - 7.0)
+    for place in range(38):
+        left = naive.total_of(node[: place + 1], len(node[0]))
+        assert gains[place] == pytest.approx(float(naive.split_gain(left, whole, l2)), abs=tolerance([node], l2))
+        assert node[place][0] > 0 or jumps[place] == 7.0
+    assert (jumps[38:] == 7.0).all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds, packed=st.booleans(), n_codes=st.integers(0, 7))
+def test_rows_with_the_first_codes_are_counted(seed, packed, n_codes):
+    level = Level(seed, 3, [5, 7], packed=packed)
+    expected = sum(sums[0] for node in level.nodes(1)[1:] for sums in node[:n_codes])
+    assert count_rows(level.histograms, 1, 3, 5 * level.n_words, n_codes, level.n_words, COUNT_BITS) == expected
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    gains=st.lists(st.sampled_from([-0.5, 0.0, 1.0, 2.0 - 1e-9, 2.0]), min_size=1, max_size=12),
+    tie=st.sampled_from([0.0, 1e-6]),
+)
+def test_the_highest_place_is_the_middle_of_the_first_run(gains, tie):
+    assert highest_place(np.array([*gains, 99.0]), len(gains), tie) == naive.highest_place(gains, tie)
+
+
+def test_no_place_gains_nothing():
+    assert highest_place(np.array([5.0, 5.0]), 0, 0.0)[0] < 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, n_scores=st.integers(1, 3), packed=st.booleans(), n_nodes=st.integers(1, 3))
+def test_categories_are_sorted_by_their_mean_score(seed, n_scores, packed, n_nodes):
+    n_scores = min(n_scores, 2) if packed else n_scores
+    level = Level(seed, n_nodes, [4, 9], n_scores=n_scores, packed=packed, categorical=(1,))
+    running, sums, *_ = level.scratch()
+    begin, end = 4 * level.n_words, 13 * level.n_words
+    for score in range(n_scores):
+        order = order_categories(
+            level.histograms, 0, n_nodes, begin, end, level.n_words, COUNT_BITS, level.units, score, running, sums
+        )
+        assert sorted(order.tolist()) == list(range(9))
+        means = naive.category_means(level.nodes(1), score)
+        in_order = [means[code] for code in order]
+        assert in_order == sorted(in_order)
+
+
+@pytest.mark.parametrize("n_words", [1, 3])
+def test_codes_laid_in_another_order(n_words):
+    histogram = np.arange(5 * n_words)
+    order = np.array([3, 0, 4, 1, 2])
+    out = np.empty(5 * n_words, dtype=np.int64)
+    lay_in_order(histogram, order, n_words, out)
+    np.testing.assert_array_equal(out.reshape(5, n_words), histogram.reshape(5, n_words)[order])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=seeds,
+    n_nodes=st.integers(1, 3),
+    n_codes=st.sampled_from([8, 8, 70]),
+    packed=st.booleans(),
+    missing=st.sampled_from([0.0, 0.2]),
+    l2=st.sampled_from(L2),
+    least=st.sampled_from([1.0, 4.0]),
+    constraint=st.sampled_from([-1, 0, 1]),
+)
+def test_the_best_threshold_is_the_best_of_all(seed, n_nodes, n_codes, packed, missing, l2, least, constraint):
+    level = Level(seed, n_nodes, [n_codes], packed=packed, missing=missing)
+    has_missing = bool(level.has_missing[0])
+    gain, place, side = search_numbers(
+        level.histograms, 0, n_nodes, 0, n_codes * level.n_words, level.n_words, COUNT_BITS, level.units, has_missing, l2,
+        least, constraint, level.counts, *level.scratch(),
+    )  # fmt: skip
+    nodes = level.nodes(0)
+    gains = naive.number_gains(nodes, has_missing, l2, least, constraint)
+    assert_best_gain(gain, gains, (place, side), tolerance(nodes, l2))
+
+
+def assert_best_gain(gain, gains, where, noise):
+    """Where anything is to be gained, nothing gains more than what was found."""
+    best = float(max(gains.values(), default=-1))
+    assert gain <= noise or gain == pytest.approx(float(gains[where]), abs=noise)
+    assert gain == pytest.approx(best, abs=noise) if best > noise else gain <= noise
+
+
+def assert_best_categories(found, n_scores, nodes, l2, least):
+    """No first part of an order by mean score gains more, and the one found is such a part."""
+    gain, place, score = found
+    parts = [part for k in range(n_scores) for part in naive.category_sets(nodes, k)]
+    most = max((float(naive.set_gain(nodes, part, l2, least)) for part in parts), default=-1.0)
+    assert gain >= most - tolerance(nodes, l2) or most < tolerance(nodes, l2)
+    assert 0 <= score < n_scores
+    assert 0 <= place < len(nodes[0]) - 1
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=seeds,
+    n_nodes=st.integers(1, 3),
+    n_scores=st.integers(1, 3),
+    packed=st.booleans(),
+    l2=st.sampled_from(L2),
+    least=st.sampled_from([1.0, 4.0]),
+)
+def test_the_best_set_of_categories_is_the_best_first_part(seed, n_nodes, n_scores, packed, l2, least):
+    n_scores = 2 if packed else n_scores
+    level = Level(seed, n_nodes, [7], n_scores=n_scores, packed=packed, categorical=(0,))
+    found = search_categories(
+        level.histograms, 0, n_nodes, 0, 7 * level.n_words, level.n_words, COUNT_BITS, level.units, l2, least,
+        *level.scratch(),
+    )  # fmt: skip
+    assert_best_categories(found, n_scores, level.nodes(0), l2, least)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=seeds,
+    shared=st.booleans(),
+    packed=st.booleans(),
+    missing=st.sampled_from([0.0, 0.2]),
+    least=st.sampled_from([1.0, 4.0]),
+)
+def test_each_columns_best_split_for_all_nodes_or_for_each(seed, shared, packed, missing, least):
+    level = Level(seed, 3, [1, 2, 3, 6, 6], packed=packed, missing=missing, categorical=(4,))
+    constraints = np.array([0, 0, 1, -1, 0])
+    gains, places, sides = level.search(shared, constraints, 3.0, least)
+    for column in range(5):
+        nodes = level.nodes(column)
+        for row, of_row in enumerate([nodes] if shared else [[node] for node in nodes]):
+            found = gains[row, column], places[row, column], sides[row, column]
+            if column == 4:
+                assert_best_categories(found, level.n_scores, of_row, 3.0, least)
+                continue
+            every = naive.number_gains(of_row, level.has_missing[column], 3.0, least, constraints[column])
+            assert_best_gain(found[0], every, found[1:], tolerance(of_row, 3.0))
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, shared=st.booleans(), packed=st.booleans(), missing=st.sampled_from([0.0, 0.2]))
+def test_the_column_that_gains_most_is_chosen_and_codes_are_sent_its_way(seed, shared, packed, missing):
+    level = Level(seed, 3, [6, 5, 7], packed=packed, missing=missing, categorical=(2,))
+    rng = np.random.default_rng(seed)
+    shape = (1 if shared else 3, 3)
+    gains = rng.choice([-1.0, 0.0, 1.0, 2.0, 2.0], size=shape)
+    places = rng.integers(0, 3, size=shape)
+    sides = rng.integers(0, 2, size=shape)
+    features, codes, missing_left, split_gains, tables = level.choose(shared, gains, places, sides)
+    for row in range(shape[0]):
+        if gains[row].max() <= 0:
+            assert (features[row], split_gains[row], tables[row].any()) == (-1, 0.0, False)
+            continue
+        column = int(np.argmax(gains[row]))  # of equal ones the first
+        assert (features[row], codes[row], split_gains[row]) == (column, places[row, column], gains[row, column])
+        n_codes = level.table.n_codes[column]
+        nodes = level.nodes(column) if shared else [level.nodes(column)[row]]
+        left = [code for code in range(n_codes) if tables[row, code] == 0]
+        assert missing_left[row] == (n_codes - 1 in left)
+        if column == 2:
+            assert len(left) == places[row, column] + 1
+            assert naive.is_first_part(left, nodes, sides[row, column])
+            continue
+        assert [code for code in left if code < n_codes - 1] == list(range(places[row, column] + 1))
+        if any(node[-1][0] for node in nodes):
+            assert missing_left[row] == (sides[row, column] == 1)
+        elif not level.has_missing[column]:
+            sizes = [
+                sum(node[code][0] for node in nodes for code in side)
+                for side in (left, set(range(n_codes)) - set(left))
+            ]
+            assert missing_left[row] == (sizes[0] >= sizes[1])
+
+
+def test_categories_are_ordered_by_eight_scores_at_most():
+    gains, sides = [], []
+    for telling in (7, 8):  # the one score that tells the categories apart
+        level = Level(0, 1, [5], n_scores=9, packed=False, categorical=(0,), missing=0.0, n_rows=60)
+        level.table.scores[:] = 0
+        level.table.scores[telling] = np.array([3, -3, -3, 3, 0])[level.table.codes[0]]
+        level.histograms = np.array([level.histogram(0)])
+        found = level.search(False, np.zeros(1, dtype=np.int64), 1.0, 1.0)
+        gains.append(found[0][0, 0])
+        sides.append(found[2][0, 0])
+    assert gains[0] > gains[1]
+    assert sides[0] == 7
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, shared=st.booleans())
+def test_one_score_orders_categories_alike_whether_packed_or_wide(seed, shared):
+    found = []
+    for packed in (True, False):
+        level = Level(seed, 3, [7], n_scores=1, packed=packed, categorical=(0,))
+        found.append(level.search(shared, np.zeros(1, dtype=np.int64), 0.5, 1.0))
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)

@@ -1,0 +1,132 @@
+"""Sums over the rows of a leaf, and what is put back onto the rows."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import gradient_trees as naive
+
+from surefoot.trees.leaves import add_leaves, add_leverage, bound_leaves, stretch_rows, sum_leaves
+
+N_ROWS, N_LEAVES = 25, 4
+seeds = st.integers(0, 10_000)
+
+
+def drawn(seed):
+    """Some rows in some order, and a leaf for every row of the table; some leaves may have no rows."""
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(N_ROWS)[: rng.integers(1, N_ROWS + 1)].astype(np.uint32)
+    return rng, rows, rng.integers(0, N_LEAVES, size=N_ROWS).astype(np.uint16)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, n_outputs=st.integers(1, 3), with_information=st.booleans())
+def test_sums_of_leaves(seed, n_outputs, with_information):
+    rng, rows, leaves = drawn(seed)
+    steps, information = rng.normal(size=(n_outputs, N_ROWS)), rng.gamma(1.0, size=(n_outputs, N_ROWS))
+    weights = rng.gamma(1.0, size=N_ROWS)
+    sums, totals, counts = np.empty((N_LEAVES, n_outputs)), np.empty((N_LEAVES, n_outputs)), np.empty(N_LEAVES)
+    sum_leaves(steps, information if with_information else None, weights, rows, leaves, sums, totals, counts)
+    for leaf in range(N_LEAVES):
+        here = [row for row in rows if leaves[row] == leaf]
+        weight = float(naive.leaf_sum(np.ones(N_ROWS), weights, here))
+        assert counts[leaf] == pytest.approx(weight, rel=1e-13)
+        for k in range(n_outputs):
+            assert sums[leaf, k] == pytest.approx(float(naive.leaf_sum(steps[k], weights, here)), rel=1e-12, abs=1e-13)
+            known = float(naive.leaf_sum(information[k], weights, here)) if with_information else weight
+            assert totals[leaf, k] == pytest.approx(known, rel=1e-13)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=seeds, n_outputs=st.integers(1, 3))
+def test_each_row_gets_what_its_leaf_says(seed, n_outputs):
+    rng, _, leaves = drawn(seed)
+    values, raw = rng.normal(size=(N_LEAVES, n_outputs)), rng.normal(size=(n_outputs, N_ROWS))
+    expected = raw.copy()
+    for row in range(N_ROWS):
+        expected[:, row] += values[leaves[row]]
+    add_leaves(leaves, values, raw)
+    np.testing.assert_array_equal(raw, expected)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=seeds)
+def test_leverage_grows_to_a_limit(seed):
+    rng, rows, leaves = drawn(seed)
+    gains = rng.random(N_LEAVES)
+    leverage = np.zeros(N_ROWS)
+    for _ in range(3):
+        add_leverage(rows, leaves, gains, 1.5, leverage)
+    for row in range(N_ROWS):
+        assert leverage[row] == pytest.approx(min(3 * gains[leaves[row]], 1.5) if row in rows else 0.0)
+
+
+def test_stretches_are_powers_of_what_the_leverage_stands_for():
+    leverage, stretch = np.array([0.0, 0.5, 2.0]), np.empty(3)
+    stretch_rows(leverage, 1.5, stretch)
+    assert stretch.tolist() == pytest.approx([math.exp(amount) ** 1.5 for amount in leverage])
+
+
+def constrained_tree(seed, depth):
+    """Columns of the nodes (-1: no split), constraints of three columns, and sums and weights of the leaves."""
+    rng = np.random.default_rng(seed)
+    features = rng.integers(-1, 3, size=2**depth - 1)
+    constraints = np.array([1, -1, 0])
+    sums, totals = rng.normal(size=2**depth) * 5, rng.integers(1, 9, size=2**depth).astype(float)
+    return rng, features, constraints, sums, totals
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=seeds, depth=st.integers(1, 5), l2=st.sampled_from([0.0, 3.0]))
+def test_bounded_leaves_lie_between_the_means_of_their_neighbours(seed, depth, l2):
+    _, features, constraints, sums, totals = constrained_tree(seed, depth)
+    values = sums / (totals + l2)
+    expected = [
+        float(naive.bound_leaf(leaf, value, features, constraints, sums, totals, l2))
+        for leaf, value in enumerate(values)
+    ]
+    bound_leaves(features, constraints, sums, totals, l2, values)
+    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-13)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=seeds, depth=st.integers(1, 5), symmetric=st.booleans(), l2=st.sampled_from([0.0, 1e-9, 3.0]))
+def test_bounded_leaves_never_fall_along_a_rising_column(seed, depth, symmetric, l2):
+    """Nor rise along a falling one, whatever the thresholds, also where sides have no rows."""
+    rng, features, constraints, sums, totals = constrained_tree(seed, depth)
+    thresholds = rng.integers(0, 4, size=2**depth - 1)
+    if symmetric:
+        level = 2 ** np.floor(np.log2(np.arange(1, 2**depth))).astype(int) - 1
+        features, thresholds = features[level], thresholds[level]
+    lacking = rng.random(2**depth) < 0.3
+    sums[lacking], totals[lacking] = 0.0, 0.0
+    values = sums / np.maximum(totals + l2, 1e-300)
+    bound_leaves(features, constraints, sums, totals, l2, values)
+    assert np.isfinite(values).all()
+    for point in rng.integers(0, 5, size=(20, 3)):
+        for column in (0, 1):
+            rows = np.repeat(point[np.newaxis], 5, axis=0)
+            rows[:, column] = range(5)
+            along = [values[walk(features, thresholds, row)] for row in rows]
+            assert (np.diff(along) * constraints[column] >= 0).all()
+
+
+def walk(features, thresholds, row):
+    node = 0
+    while node < len(features):
+        node = 2 * node + 1 + (features[node] >= 0 and row[features[node]] > thresholds[node])
+    return node - len(features)
+
+
+@pytest.mark.parametrize(("rise", "empty"), [(1, 0), (1, 1), (-1, 0), (-1, 1)])
+@pytest.mark.parametrize("total", [4.0, -4.0])
+def test_a_side_without_rows_bounds_no_leaf_that_has_some(rise, empty, total):
+    """In a symmetric tree many sides have no rows: they say nothing of the mean there."""
+    sums, totals = np.full(2, total), np.full(2, 2.0)
+    sums[empty], totals[empty] = 0.0, 0.0
+    values = sums / (totals + 1.0)
+    bound_leaves(np.array([0]), np.array([rise]), sums, totals, 1.0, values)
+    assert values[1 - empty] == total / 3.0
+    assert (values[1] - values[0]) * rise >= 0
