@@ -1,6 +1,6 @@
 """Trees on gradients by plain loops: sums are whole numbers or fractions, so nothing is rounded.
 
-The sums over some rows are a list ``[count, weight, score, score, ...]``; a node is a list of such sums, one per code of
+Sums over some rows are a list ``[count, weight, score, score, ...]``; a node is a list of such sums, one per code of
 a column. The last code is the one for missing values.
 """
 
@@ -123,7 +123,7 @@ def worth(side, l2):
 
 
 def split_gain(left, total, l2, least=1, constraint=0):
-    """What two sides are worth more than their node; nothing where a side is too small or the means are out of order."""
+    """What two sides are worth more than their node; 0 where a side is too small or the means are out of order."""
     right = [whole - part for whole, part in zip(total, left, strict=True)]
     if any(0 < side[COUNT] < least for side in (left, right)):
         return Fraction(0)
@@ -197,7 +197,7 @@ def highest_place(gains, tie):
 
 
 def part_rows(rows, goes_right, weights, least):
-    """(left rows, right rows from the last to the first, kept?) of a node whose split is ``goes_right`` (None: none)."""
+    """(left rows, right rows from the last to the first, kept?) of a node; ``goes_right`` is its split or None."""
     rows = list(rows)
     if goes_right is None:
         return rows, [], True

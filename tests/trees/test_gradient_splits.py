@@ -216,8 +216,8 @@ def test_the_best_threshold_is_the_best_of_all(seed, n_nodes, n_codes, packed, m
     level = Level(seed, n_nodes, [n_codes], packed=packed, missing=missing)
     has_missing = bool(level.has_missing[0])
     gain, place, side = search_numbers(
-        level.histograms, 0, n_nodes, 0, n_codes * level.n_words, level.n_words, COUNT_BITS, level.units, has_missing, l2,
-        least, constraint, level.counts, *level.scratch(),
+        level.histograms, 0, n_nodes, 0, n_codes * level.n_words, level.n_words, COUNT_BITS, level.units, has_missing,
+        l2, least, constraint, level.counts, *level.scratch(),
     )  # fmt: skip
     nodes = level.nodes(0)
     gains = naive.number_gains(nodes, has_missing, l2, least, constraint)

@@ -89,13 +89,12 @@ def test_weights_are_copies_for_every_distribution(distribution):
     assert_close_answers(weighted, copied, X)
 
 
-def odd_rows_without_weight(estimator, n_classes):
-    """The last 40 rows would change everything, but have no weight: outliers, holes, a class that no other row has."""
+def rows_without_weight(estimator, n_classes):
+    """The last 40 rows would change everything, but have no weight: outliers, and a class that no other row has."""
     X, y = problem(estimator, n_rows=140, n_classes=n_classes)
     weights = np.random.default_rng(1).integers(1, 4, size=140).astype(float)
     weights[100:] = 0.0
-    X[100:120] = 1000.0
-    X[120:] = np.nan
+    X[100:] = 1000.0
     y[100:] = 12_345
     return X, y, weights
 
@@ -103,9 +102,19 @@ def odd_rows_without_weight(estimator, n_classes):
 @each_target
 @pytest.mark.parametrize("settings", [{}, {"grow_policy": "depthwise"}, {"subsample": 0.5}, {"early_stopping": True}])
 def test_weight_zero_equals_removal(estimator, n_classes, settings):
-    X, y, weights = odd_rows_without_weight(estimator, n_classes)
+    X, y, weights = rows_without_weight(estimator, n_classes)
     weighted = small(estimator, **settings).fit(X, y, sample_weight=weights)
     removed = small(estimator, **settings).fit(X[:100], y[:100], sample_weight=weights[:100])
+    assert_same_answers(weighted, removed, X)
+
+
+@each_target
+@pytest.mark.parametrize("rows_with_holes", [slice(100, None), slice(120, 121)])
+def test_holes_in_rows_without_weight_do_not_matter(estimator, n_classes, rows_with_holes):
+    X, y, weights = rows_without_weight(estimator, n_classes)
+    X[rows_with_holes] = np.nan
+    weighted = small(estimator).fit(X, y, sample_weight=weights)
+    removed = small(estimator).fit(X[:100], y[:100], sample_weight=weights[:100])
     assert_same_answers(weighted, removed, X)
 
 
@@ -141,18 +150,35 @@ def test_weights_of_one_are_no_weights(estimator, weights):
     assert_identical_boosters(small(estimator).fit(X, y, sample_weight=weights), small(estimator).fit(X, y))
 
 
-@each_estimator
-@pytest.mark.parametrize("weight", [1e-300, 1e-9, 1e9, 1e300])
-def test_equal_weights_of_any_size_give_finite_answers(estimator, weight):
-    X, y = problem(estimator)
-    assert_finite_answers(small(estimator).fit(X, y, sample_weight=np.full(80, weight)), X)
+def fit_or_refuse(model, X, y, weights):
+    """Finite answers, or an error that names the weights."""
+    try:
+        model.fit(X, y, sample_weight=weights)
+    except DataError as refusal:
+        assert "sample_weight" in str(refusal)  # noqa: PT017
+    else:
+        assert_finite_answers(model, X)
 
 
 @each_target
-def test_weights_of_all_magnitudes_at_once_give_finite_answers(estimator, n_classes):
+@pytest.mark.parametrize("weight", [1e-300, 1e-9, 1e-3, 1e3, 1e9, 1e40, 1e300])
+def test_equal_weights_of_any_size_give_finite_answers_or_are_refused(estimator, n_classes, weight):
     X, y = problem(estimator, n_classes=n_classes)
-    weights = 10.0 ** np.random.default_rng(0).permutation(np.linspace(-200, 200, 80))
-    assert_finite_answers(small(estimator).fit(X, y, sample_weight=weights), X)
+    fit_or_refuse(small(estimator), X, y, np.full(80, weight))
+
+
+@each_target
+@pytest.mark.parametrize("decades", [6, 200])
+def test_weights_of_all_magnitudes_at_once_give_finite_answers_or_are_refused(estimator, n_classes, decades):
+    X, y = problem(estimator, n_classes=n_classes)
+    weights = 10.0 ** np.random.default_rng(0).permutation(np.linspace(-decades, decades, 80))
+    fit_or_refuse(small(estimator), X, y, weights)
+
+
+@each_estimator
+def test_weights_that_add_up_to_one_are_a_model_of_one_row(estimator):
+    X, y = problem(estimator)
+    assert_finite_answers(small(estimator).fit(X, y, sample_weight=np.full(80, 1 / 80)), X)
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS)

@@ -1,6 +1,5 @@
 """The tables of the weak-to-strong experiment: where they may lie, and how they are found and read."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,8 +9,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError, DatasetMissingError
 from surefoot.reproduce import originals
-
-ENVIRONMENT = "SUREFOOT_DATA"
+from surefoot.reproduce.data_folder import find_data_folder
 
 Reader = Callable[[Path], tuple[np.ndarray, np.ndarray]]
 
@@ -72,15 +70,7 @@ SOURCES = (
 
 def data_folder(given: str | Path | None) -> Path:
     """The folder of the data files: ``given``, or else what the environment variable SUREFOOT_DATA says."""
-    named = given if given is not None else os.environ.get(ENVIRONMENT)
-    if not named:
-        raise DatasetMissingError(
-            f"No data folder: pass --data DIR, or set {ENVIRONMENT} to a folder with {_wanted()}."
-        )
-    folder = Path(named).expanduser()
-    if not folder.is_dir():
-        raise DatasetMissingError(f"{folder} is not a folder: let --data or {ENVIRONMENT} name one with {_wanted()}.")
-    return folder
+    return find_data_folder(given, _wanted())
 
 
 def load_tables(folder: Path) -> tuple[list[Table], list[Source]]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.reproduce.canvas import new_figure, save_figure
 from surefoot.reproduce.comparison import ERRORS_THAT_DECIDE, Accuracies
 from surefoot.reproduce.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
-from surefoot.reproduce.whole_files import write_whole
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and dashes say it again.
 STYLES: dict[str, dict[str, Any]] = {
@@ -25,11 +25,7 @@ TICKS = (-50, -20, -10, -5, -2, 0, 2, 5)
 
 def draw_figure(path: Path, accuracies: Accuracies, datasets: Sequence[Dataset], title: str) -> None:
     """One column per dataset: accuracy above, paired difference to AdaBoost below."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(1.0 + 5.2 * len(datasets), 8.0), dpi=110, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
+    figure = new_figure(1.0 + 5.2 * len(datasets), 8.0)
     axes = figure.subplots(2, len(datasets), squeeze=False, sharex="col")
     for dataset, (above, below) in zip(datasets, axes.T, strict=True):
         _draw_accuracies(above, accuracies, dataset)
@@ -41,7 +37,7 @@ def draw_figure(path: Path, accuracies: Accuracies, datasets: Sequence[Dataset],
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
     figure.suptitle(title, fontsize=13)
-    write_whole(path, lambda beside: canvas.print_png(str(beside)))
+    save_figure(path, figure)
 
 
 def _caption(accuracies: Accuracies, dataset: Dataset) -> str:

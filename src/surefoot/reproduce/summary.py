@@ -6,6 +6,7 @@ from math import isnan
 import numpy as np
 
 from surefoot.reproduce.comparison import Accuracies, Difference, Finding, judge
+from surefoot.reproduce.markdown import bullets
 from surefoot.reproduce.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
 
 HOW_TO_READ = """\
@@ -29,7 +30,7 @@ def write_summary(
     findings = judge(accuracies, datasets)
     parts = [
         f"# {title}",
-        _bullets(
+        bullets(
             [
                 f"Command: `{command}`",
                 f"Seeds: {len(accuracies.seeds)}",
@@ -39,7 +40,7 @@ def write_summary(
         "## Findings of the paper",
         *(_finding(finding) for finding in findings),
         "## What to know",
-        _bullets(remarks),
+        bullets(remarks),
         HOW_TO_READ,
         *(f"![{name}]({name})" for name in figures),
         *(_section(accuracies, dataset) for dataset in datasets),
@@ -49,7 +50,7 @@ def write_summary(
 
 def _finding(finding: Finding) -> str:
     claims = [f"{claim.text}: {claim.verdict} ({show(claim.difference)})" for claim in finding.claims]
-    return f"**{finding.text}** {finding.verdict.capitalize()}.\n\n" + _bullets(claims)
+    return f"**{finding.text}** {finding.verdict.capitalize()}.\n\n" + bullets(claims)
 
 
 def _section(accuracies: Accuracies, dataset: Dataset) -> str:
@@ -98,7 +99,3 @@ def show(difference: Difference) -> str:
     """A difference in points as text."""
     error = "" if isnan(difference.standard_error) else f" ± {difference.standard_error:.2f}"
     return f"{difference.points:+.2f}{error}"
-
-
-def _bullets(lines: Sequence[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)

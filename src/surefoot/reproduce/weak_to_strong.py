@@ -5,7 +5,7 @@ as a level line: 300 rounds of stumps, five seeds, a fifth of the rows set aside
 its sub-samples on the two small datasets and randomly drawn ones on the large ones.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from surefoot.reproduce.comparison import Accuracies
 from surefoot.reproduce.datasets import Source, Table, data_folder, load_tables
 from surefoot.reproduce.figures import draw_figure
 from surefoot.reproduce.folder_lock import folder_lock
-from surefoot.reproduce.results import Result, ResultsFile, Unit, check_settings, write_settings
+from surefoot.reproduce.results import Result, ResultsFile, Unit
+from surefoot.reproduce.run_folder import RESULTS, SETTINGS, SUMMARY, Watcher, check_jobs, default_folder, open_folder
 from surefoot.reproduce.summary import write_summary
 from surefoot.reproduce.trials import Dataset, Trial, adversarial_dataset, plan_trials, run_trial, table_dataset
 from surefoot.reproduce.whole_files import write_text
@@ -25,8 +26,6 @@ NAME = "weak-to-strong"
 SEEDS, QUICK_SEEDS = 5, 3
 TITLE = "The Many Faces of Optimal Weak-to-Strong Learning, figures 1 and 2"
 QUICK_MARK = "QUICK RUN, not the experiment"
-
-Watcher = Callable[[int, int, str], None]  # units done, units in all, what comes next
 
 
 @dataclass(frozen=True)
@@ -59,11 +58,11 @@ class Outputs:
 
     @property
     def results(self) -> Path:
-        return self.folder / "results.csv"
+        return self.folder / RESULTS
 
     @property
     def settings(self) -> Path:
-        return self.folder / "settings.json"
+        return self.folder / SETTINGS
 
     @property
     def figures(self) -> tuple[Path, Path]:
@@ -71,12 +70,11 @@ class Outputs:
 
     @property
     def summary(self) -> Path:
-        return self.folder / "summary.md"
+        return self.folder / SUMMARY
 
-
-def default_folder(quick: bool) -> Path:
-    """Where results go unless told otherwise; quick ones never among the others."""
-    return Path("surefoot-results") / (f"{NAME}-quick" if quick else NAME)
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return self.summary, self.results, *self.figures
 
 
 def run(
@@ -93,10 +91,9 @@ def run(
     """Run what is not yet in the results of ``out``, then draw the figures and write the summary."""
     settings = Settings.make(quick, gamma, hypotheses)
     seeds = range(_count_seeds(n_seeds, quick))
-    if n_jobs == 0:
-        raise ParameterError("jobs must not be 0: 1 is one thread, -1 as many as there are.")
+    check_jobs(n_jobs)
     tables, missing = load_tables(data_folder(data))
-    outputs = Outputs(Path(out) if out is not None else default_folder(quick))
+    outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
     _open_folder(outputs, settings, tables)
     datasets = make_datasets(tables, settings)
     with folder_lock(outputs.folder):
@@ -176,19 +173,10 @@ def write_report(
 
 
 def _open_folder(outputs: Outputs, settings: Settings, tables: Sequence[Table]) -> None:
-    """Make the folder and write the settings, unless results are there that speak against it."""
-    from surefoot import __version__
-
     sources = {table.source.name: f"{table.file}, {len(table.y)} rows" for table in tables}
-    wanted: dict[str, Any] = {"experiment": NAME, "version": __version__, **asdict(settings), "sources": sources}
+    wanted: dict[str, Any] = {"experiment": NAME, **asdict(settings), "sources": sources}
     wanted["members"] = list(settings.members)
-    try:
-        checked = check_settings(outputs.settings, wanted, outputs.results)
-        ResultsFile(outputs.results)
-        outputs.folder.mkdir(parents=True, exist_ok=True)
-        write_settings(outputs.settings, checked)
-    except OSError as error:
-        raise ParameterError(f"Cannot write to {outputs.folder} ({error.strerror}): choose another --out.") from error
+    open_folder(outputs.folder, wanted, {RESULTS: Result})
 
 
 def _results_of(trial: Trial, dataset: Dataset, accuracies: list[float], seconds: list[float]) -> list[Result]:

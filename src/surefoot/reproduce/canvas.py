@@ -1,0 +1,23 @@
+"""Figures without a screen, saved whole."""
+
+from pathlib import Path
+from typing import Any
+
+from surefoot.reproduce.whole_files import write_whole
+
+DOTS_PER_INCH = 110
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure, in inches, that no window will ever show."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save_figure(path: Path, figure: Any) -> None:
+    """Write the figure as PNG."""
+    write_whole(path, lambda beside: figure.canvas.print_png(str(beside)))
