@@ -60,17 +60,33 @@ def race(contest: Contest, repeats: int) -> dict[str, float]:
     return {name: float(np.median(seconds)) for name, seconds in taken.items()}
 
 
+class Comparison:
+    """Prints times beside surefoot's, table by table, and keeps the ratios for a geometric mean."""
+
+    def __init__(self, what: str, key: str) -> None:
+        self.what, self.key = what, key
+        self.ratios: dict[str, list[float]] = {}
+
+    def add(self, title: str, times: dict[str, float], unit: str) -> None:
+        print(f"  {title}")
+        for contestant, taken in times.items():
+            ratio = taken / times["surefoot"]
+            print(f"    {contestant:45} {taken:10.3f} {unit}   {ratio:6.2f} times surefoot's", flush=True)
+            if not contestant.startswith("surefoot"):
+                self.ratios.setdefault(contestant, []).append(ratio)
+
+    def finish(self, figures: Figures) -> None:
+        for contestant, values in self.ratios.items():
+            mean = float(np.exp(np.mean(np.log(values))))
+            add_speed(figures, f"{self.what}: speed over {contestant}", mean, self.key)
+
+
 def made_table(n_rows: int, n_columns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Smooth, bent and joint effects on the mean, and noise whose size depends on the row."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns)).astype(np.float32)
-    mean = (
-        2 * X[:, 0]
-        + np.sin(3 * X[:, 1])
-        + X[:, 2] * X[:, 3]
-        - (X[:, 4] > 1)
-        + X[:, 5:] @ rng.normal(size=n_columns - 5) / 9
-    )
+    linear = X[:, 5:] @ rng.normal(size=n_columns - 5) / 9
+    mean = 2 * X[:, 0] + np.sin(3 * X[:, 1]) + X[:, 2] * X[:, 3] - (X[:, 4] > 1) + linear
     return X, mean + np.exp(0.5 * X[:, 0]) * rng.normal(size=n_rows)
 
 
@@ -87,13 +103,8 @@ def tables(quick: bool):
         frame = pd.read_parquet(path)
         X = frame.drop(columns="target").to_numpy(dtype=np.float32, copy=True)
         yield name, X, frame["target"].to_numpy(dtype=np.float64), 30 if quick else 1000, 1 if quick else repeats
-    # a thousand trees of ten peers' models on this table would take a quarter of an hour
-    yield (
-        "made 100,000 x 50" if not quick else "made 5,000 x 50",
-        *made_table(5_000 if quick else 100_000, 50),
-        (10 if quick else 100),
-        1,
-    )
+    n_rows, n_trees = (5_000, 10) if quick else (100_000, 100)  # a thousand trees would take the peers half an hour
+    yield "made table", *made_table(n_rows, 50), n_trees, 1
 
 
 def many(train: Callable[[int, int], object], side_by_side: bool) -> None:
@@ -156,8 +167,8 @@ def our_ensemble(n_trees: int, **settings) -> BoostingEnsembleRegressor:
 
 
 def ensembles(quick: bool, figures: Figures) -> None:
-    print(f"ten SGLB models of a Normal distribution, depth {DEPTH}, rate {RATE}: seconds")
-    ratios: dict[str, list[float]] = {}
+    print(f"ten SGLB models of a Normal distribution, depth {DEPTH}, rate {RATE}")
+    comparison = Comparison("ten models", "ensemble")
     for name, X, y, n_trees, repeats in tables(quick):
         contest: Contest = {
             "surefoot": lambda: our_ensemble(n_trees, early_stopping=False).fit(X, y),  # noqa: B023
@@ -168,16 +179,8 @@ def ensembles(quick: bool, figures: Figures) -> None:
             if peer(package):
                 contest[package] = lambda train=train: train(X, y, n_trees, False)  # noqa: B023
                 contest[f"{package}, {SIDE_BY_SIDE}"] = lambda train=train: train(X, y, n_trees, True)  # noqa: B023
-        seconds = race(contest, repeats)
-        print(f"  {name}, {n_trees} trees, {len(y):,} x {X.shape[1]}", flush=True)
-        for contestant, taken in seconds.items():
-            ratio = taken / seconds["surefoot"]
-            print(f"    {contestant:45} {taken:8.2f}   {ratio:5.2f} times surefoot's time", flush=True)
-            if not contestant.startswith("surefoot"):
-                ratios.setdefault(contestant, []).append(ratio)
-    for contestant, values in ratios.items():
-        mean = float(np.exp(np.mean(np.log(values))))
-        add_speed(figures, f"ten models, speed over {contestant} (geometric mean of {len(values)})", mean, "ensemble")
+        comparison.add(f"{name}, {len(y):,} x {X.shape[1]}, {n_trees} trees", race(contest, repeats), "s")
+    comparison.finish(figures)
 
 
 def catboost_model(n_trees: int, **settings):
@@ -191,11 +194,11 @@ def catboost_model(n_trees: int, **settings):
 
 
 def ngboost_model(n_trees: int, depth: int):
-    """NGBoost's own regression tree, of another depth; it has no setting for threads and uses one."""
+    """NGBoost with its default trees, scikit-learn's, of a given depth; it has no setting for threads and uses one."""
     import ngboost
     from sklearn.tree import DecisionTreeRegressor
 
-    base = DecisionTreeRegressor(criterion="squared_error", max_depth=depth)
+    base = DecisionTreeRegressor(max_depth=depth)
     return ngboost.NGBRegressor(
         Dist=ngboost.distns.Normal, Base=base, n_estimators=n_trees, learning_rate=RATE, verbose=False, random_state=0
     )
@@ -209,32 +212,26 @@ def our_model(n_trees: int, n_jobs: int = CORES, **settings) -> GradientBoosting
 
 
 def single(quick: bool, figures: Figures) -> None:
-    """One model, per tree; NGBoost (a round: two trees and a line search) with few, its time does not depend on that."""
-    print(f"one model of a Normal distribution, depth {DEPTH}, rate {RATE}: milliseconds a tree (NGBoost: a round)")
-    ratios: dict[str, list[float]] = {}
+    """One model, by the tree; NGBoost, whose rounds all take the same time, with few of them."""
+    print(
+        f"one model of a Normal distribution, depth {DEPTH}, rate {RATE}; a round of NGBoost: two trees, a line search"
+    )
+    comparison = Comparison("one model", "single")
     for name, X, y, n_trees, repeats in tables(quick):
-        n_rounds = max(2, min(30, 1_000_000 // X.size))
         contest: Contest = {"surefoot": lambda: our_model(n_trees).fit(X, y)}  # noqa: B023
-        trees = {"surefoot": n_trees}
         if peer("catboost"):
-            contest["catboost"], trees["catboost"] = lambda: catboost_model(n_trees).fit(X, y), n_trees  # noqa: B023
+            contest["catboost"] = lambda: catboost_model(n_trees).fit(X, y)  # noqa: B023
+        rounds = dict.fromkeys(contest, n_trees)
         for depth in (DEPTH, 3) if peer("ngboost") else ():
+            n_rounds = max(3, min(50, (400_000 if quick else 4_000_000) // X.size))
             contestant = f"ngboost, depth {depth}{' (its default)' if depth == 3 else ''}"
-            contest[contestant] = lambda depth=depth: ngboost_model(n_rounds, depth).fit(X, y)  # noqa: B023
-            trees[contestant] = n_rounds
+            contest[contestant] = lambda depth=depth, n=n_rounds: ngboost_model(n, depth).fit(X, y)  # noqa: B023
+            rounds[contestant] = n_rounds
         seconds = race(contest, repeats)
-        print(f"  {name}, {len(y):,} x {X.shape[1]}", flush=True)
-        ours = seconds["surefoot"] / n_trees
-        for contestant, taken in seconds.items():
-            each = taken / trees[contestant]
-            print(
-                f"    {contestant:45} {1000 * each:8.3f}   {each / ours:6.2f} times surefoot's ({trees[contestant]} trees)"
-            )
-            if contestant != "surefoot":
-                ratios.setdefault(contestant, []).append(each / ours)
-    for contestant, values in ratios.items():
-        mean = float(np.exp(np.mean(np.log(values))))
-        add_speed(figures, f"one model, speed over {contestant} (geometric mean of {len(values)})", mean, "single")
+        each = {contestant: 1000 * taken / rounds[contestant] for contestant, taken in seconds.items()}
+        counts = ", ".join(f"{contestant}: {n}" for contestant, n in rounds.items())
+        comparison.add(f"{name}, {len(y):,} x {X.shape[1]} (trees of {counts})", each, "ms a tree")
+    comparison.finish(figures)
 
 
 def predictions(quick: bool, figures: Figures) -> None:
@@ -281,8 +278,9 @@ def growth(quick: bool, figures: Figures) -> None:
             fit = {"fit": lambda: our_model(n_trees, n_jobs).fit(X, y)}  # noqa: B023
             times.append(race(fit, 3)["fit"])
         exponent = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+        steepest = float(np.max(np.diff(np.log(times)) / np.diff(np.log(sizes))))
         listed = ", ".join(f"{n:,}: {t:.3f} s" for n, t in zip(sizes, times, strict=True))
-        print(f"    n_jobs={n_jobs}: {listed}", flush=True)
+        print(f"    n_jobs={n_jobs}: {listed}; steepest between neighbours: {steepest:.2f}", flush=True)
         add_cost(figures, f"growth: time as rows to the power of, n_jobs={n_jobs}", exponent, "growth")
 
 
@@ -294,10 +292,11 @@ def add_cost(figures: Figures, name: str, value: float, key: str) -> None:
     figures.append((name, value, f"<= {AT_MOST[key]:g}", value <= AT_MOST[key]))
 
 
-def print_figures(figures: Figures) -> None:
-    print(f"\n{'figure':84} {'measured':>8}   target")
+def print_figures(figures: Figures, quick: bool) -> None:
+    print("\nall figures; speeds over several tables are geometric means", end="")
+    print("; of --quick runs, they say nothing" if quick else "")
     for name, value, target, is_met in figures:
-        print(f"{name:84} {value:8.2f}   {target:8} {'' if is_met else 'MISSED'}")
+        print(f"  {name:72} {value:8.2f}   target {target:8}{'' if is_met else ' MISSED'}")
 
 
 def use_cores() -> None:
@@ -348,7 +347,7 @@ def main() -> None:
         if section in options.only:
             print(flush=True)
             runs[section](options.quick, figures)
-    print_figures(figures)
+    print_figures(figures, options.quick)
 
 
 if __name__ == "__main__":

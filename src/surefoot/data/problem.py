@@ -102,8 +102,8 @@ def check_numbers(y: Any, name: str = "y") -> np.ndarray:
             target = target.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"{name} must be numbers, got {target.dtype}: for classes, use a classifier.") from error
-    if target.dtype.kind == "c":
-        raise DataError(f"Complex data not supported: {name} must be real numbers.")
+    if target.dtype.kind not in "biuf":
+        raise DataError(f"{name} must be real numbers, got {target.dtype}: make dates days since some day.")
     target = target.astype(np.float64)
     if np.isnan(target).any():
         raise DataError(f"Input {name} contains NaN: every row needs a target; leave out the rows that have none.")

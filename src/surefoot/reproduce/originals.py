@@ -44,18 +44,34 @@ def read_miniboone(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return numbers, np.repeat(np.array([1, -1]), [n_signal, n_background])
 
 
+def read_year(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """``YearPredictionMSD.txt``: no header, the year, then 90 numbers."""
+    numbers = _read_numbers(path, 91, sep=",")
+    return numbers[:, 1:], numbers[:, 0].astype(np.float64)
+
+
+def read_ct_slices(path: Path) -> np.ndarray:
+    """``slice_localization_data.csv``: a header, the patient, 384 numbers, the location; only the 384 numbers."""
+    return _read_numbers(path, 386, sep=",", skiprows=1)[:, 1:-1]
+
+
 def read_parquet(path: Path, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
     """A Parquet file with the label in column ``target``; only rows labelled ``low`` or ``high`` (-1 and +1 here)."""
-    import pandas as pd
-
-    try:
-        frame = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read as Parquet ({_first_line(error)}).") from error
+    frame = read_frame(path)
     if "target" not in frame.columns:
         raise DataError(f"{path}: has no column 'target'.")
     numbers = frame.drop(columns="target").to_numpy(np.float32)
     return _keep_two(numbers, frame["target"].to_numpy(), low, high, path)
+
+
+def read_frame(path: Path) -> Any:
+    """A Parquet file as it is."""
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read as Parquet ({_first_line(error)}).") from error
 
 
 def keep_two_types(X: np.ndarray, types: np.ndarray, path: Path) -> tuple[np.ndarray, np.ndarray]:

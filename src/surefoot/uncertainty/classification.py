@@ -5,7 +5,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from surefoot._exceptions import DataError
+from surefoot._exceptions import DataError, ParameterError
+from surefoot.data import Columns
 from surefoot.data.problem import check_labels, check_problem
 from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.families import Bernoulli, Categorical
@@ -35,6 +36,12 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
         target = self._target(problem.classes[problem.codes], "y")
         self._adopt(family, self._train(problem, target, family, problem.codes, validation))
         return self
+
+    def _constraints(self, columns: Columns) -> np.ndarray | None:
+        signs = super()._constraints(columns)
+        if signs is not None and len(self.classes_) > 2:
+            raise ParameterError(f"monotonic_cst is for two classes, y has {len(self.classes_)}: leave it at None.")
+        return signs
 
     def _target(self, labels: np.ndarray, name: str) -> np.ndarray:
         """Labels as codes, in the type that the family reads."""

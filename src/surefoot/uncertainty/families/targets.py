@@ -24,7 +24,7 @@ def centre_and_spread(values: np.ndarray, shares: np.ndarray) -> tuple[float, fl
     size = max(float(np.abs(values).max()), LEAST_SPREAD)
     unit = values / size
     centre = min(max(float(shares @ unit), float(unit.min())), float(unit.max()))  # a constant is its own mean
-    spread = math.sqrt(float(shares @ (unit - centre) ** 2))
+    spread = math.sqrt(min(float(shares @ (unit - centre) ** 2), 1.0))  # rounding must not lift it above the size
     if spread == 0:
         return centre * size, 1.0
     return centre * size, max(spread * size, LEAST_SPREAD)

@@ -1,0 +1,1 @@
+"""The experiments of "Uncertainty in Gradient Boosting via Ensembles" (Malinin, Prokhorenkova & Ustimenko 2021)."""

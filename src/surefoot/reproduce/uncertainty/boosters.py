@@ -1,0 +1,53 @@
+"""Single boosters, ensembles of ten and virtual ensembles: one training of ten models serves them all."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor, VirtualEnsemble
+from surefoot.reproduce.uncertainty.lines import TuningLine
+from surefoot.reproduce.uncertainty.measures import Predictor
+from surefoot.reproduce.uncertainty.methods import BOOSTER_TRAININGS, SGLB, VIRTUAL_SGLB, Settings
+from surefoot.reproduce.uncertainty.problem import Problem
+from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
+
+
+def train_boosters(
+    problem: Problem, method: str, chosen: TuningLine, settings: Settings, n_jobs: int | None
+) -> dict[str, Predictor]:
+    """Train an ensemble on all training rows with the settings that tuning found; its predictors by method."""
+    kind = BoostingEnsembleRegressor if problem.is_regression else BoostingEnsembleClassifier
+    ensemble = kind(
+        method="sglb" if method == SGLB else "sgb", n_members=settings.members, n_estimators=chosen.trees,
+        max_depth=chosen.depth, learning_rate=chosen.rate, early_stopping=_stopping(problem, method),
+        random_state=problem.split, n_jobs=n_jobs,
+    ).fit(problem.X, problem.y)  # fmt: skip
+    models = ensemble.estimators_
+    single, several, *_ = BOOSTER_TRAININGS[method]
+    predictors: dict[str, Predictor] = {
+        single: lambda X: predict_members(models[:1], X),
+        several: lambda X: predict_members(models, X),
+    }
+    if method == SGLB:
+        predictors[VIRTUAL_SGLB] = VirtualEnsemble(models[0], settings.members).predict_members
+    return predictors
+
+
+def _stopping(problem: Problem, method: str) -> Any:
+    """The number of trees is known, so nothing stops early.
+
+    SGLB regressors keep the library's default: a tenth of the training rows helps them to fit the scale.
+    """
+    return "auto" if method == SGLB and problem.is_regression else False
+
+
+def predict_members(models: Sequence[Any], X: Any) -> Members:
+    """What each of the models predicts."""
+    if hasattr(models[0], "predict_proba"):
+        return ClassificationMembers(np.stack([model.predict_proba(X) for model in models]), models[0].classes_)
+    distributions = [model.predict_distribution(X) for model in models]
+    return RegressionMembers(
+        np.stack([distribution.mean for distribution in distributions]),
+        np.stack([distribution.var for distribution in distributions]),
+    )

@@ -1,0 +1,44 @@
+"""What an ensemble and a virtual ensemble say about every place of a plane; kept in a file, drawn from it."""
+
+from pathlib import Path
+from typing import Any
+
+from surefoot import Uncertainty, VirtualEnsemble
+from surefoot.plots import UncertaintyDisplay
+from surefoot.plots.feature_map import FeatureMap
+from surefoot.reproduce.uncertainty.methods import SGLB_ENSEMBLE, VIRTUAL_SGLB
+from surefoot.reproduce.whole_files import write_whole
+
+KINDS = ("total", "data", "knowledge")
+TITLES = {SGLB_ENSEMBLE: "SGLB", VIRTUAL_SGLB: "vSGLB"}
+
+
+def map_of(places: Any, ensemble: Any, X: Any, n_members: int) -> Any:
+    """The frame ``places`` with columns for the uncertainties of the rows ``X``, which lie there."""
+    said = {
+        SGLB_ENSEMBLE: ensemble.predict_uncertainty(X),
+        VIRTUAL_SGLB: VirtualEnsemble(ensemble.estimators_[0], n_members).predict_uncertainty(X),
+    }
+    columns = {f"{method} {kind}": getattr(said[method], kind) for method in said for kind in KINDS}
+    return places.assign(**columns)
+
+
+def write_map(path: Path, frame: Any) -> None:
+    """Write the map as CSV."""
+    write_whole(path, lambda beside: frame.to_csv(beside, index=False))
+
+
+def read_map(path: Path) -> Any:
+    """A map that was written before."""
+    import pandas as pd
+
+    return pd.read_csv(path)
+
+
+def draw_map(ax: Any, frame: Any, method: str, kind: str, title: str, unit: str, **style: Any) -> None:
+    """One panel: the plane of the frame's first two columns, coloured by an uncertainty of a method."""
+    parts = {name: frame[f"{method} {name}"].to_numpy() for name in KINDS}
+    feature_map = FeatureMap.from_table(frame, list(frame.columns[:2]))
+    display = UncertaintyDisplay(Uncertainty(**parts, unit=unit), feature_map=feature_map, name=title)
+    display.plot(ax=ax, kind=kind, style="map", **style)
+    ax.set_aspect("equal")

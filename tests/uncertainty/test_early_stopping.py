@@ -1,0 +1,209 @@
+"""Early stopping: by rows held out or given, the best round kept."""
+
+import numpy as np
+import pytest
+from reference.gradient_boosters import (
+    CLASSIFIERS,
+    GRADIENT_BOOSTERS,
+    REGRESSORS,
+    SINGLE,
+    answers,
+    assert_close_answers,
+    assert_same_answers,
+    forests,
+    problem,
+    small,
+    target_of,
+)
+from scipy import stats
+from sklearn.metrics import log_loss
+
+from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
+
+each_single = pytest.mark.parametrize("estimator", SINGLE)
+each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
+SETTINGS = {"n_estimators": 300, "max_depth": 4, "n_iter_no_change": 15}
+
+
+def noisy(estimator, n_rows=200, seed=0, n_classes=2):
+    """More noise than signal: training too long makes it worse."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, 4))
+    return X, target_of(estimator, X[:, 0] + 1.5 * generator.normal(size=n_rows), n_classes)
+
+
+def parted(estimator, n_classes=2):
+    X, y = noisy(estimator, n_classes=n_classes)
+    return X[:120], y[:120], X[120:], y[120:]
+
+
+def nll(model, X, y, weights=None):
+    """Mean negative log-likelihood by scipy and scikit-learn, of the standardised target."""
+    if hasattr(model, "predict_proba"):
+        return log_loss(y, model.predict_proba(X), sample_weight=weights, labels=model.classes_)
+    mean, std = model.predict(X, return_std=True)
+    return np.average(-stats.norm.logpdf(y, mean, std) - np.log(model.family_.spread), weights=weights)
+
+
+@each_single
+@pytest.mark.parametrize("given", [False, True])
+def test_the_best_round_is_kept_and_training_ends_soon_after(estimator, given):
+    X, y, X_val, y_val = parted(estimator)
+    validation = {"X_val": X_val, "y_val": y_val} if given else {}
+    model = small(estimator, **SETTINGS).fit(X, y, **validation)
+    history = model.validation_nll_
+    assert 1 <= model.n_trees_ < 150
+    assert model.n_trees_ == 1 + np.argmin(history)
+    assert len(history) == model.n_trees_ + 15
+    assert forests(model)[0].n_trees == model.n_trees_
+
+
+@each_single
+def test_the_history_is_the_likelihood_of_the_validation_rows(estimator):
+    X, y, X_val, y_val = parted(estimator)
+    weights = np.random.default_rng(0).random(80)
+    for settings in ({}, {"distribution": "normal"} if estimator is GradientBoostingRegressor else {}):
+        model = small(estimator, **SETTINGS, **settings)
+        model.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weights)
+        assert model.validation_nll_.min() == pytest.approx(nll(model, X_val, y_val, weights), rel=1e-9)
+
+
+def test_the_history_of_several_classes_is_their_log_loss():
+    X, y, X_val, y_val = parted(GradientBoostingClassifier, n_classes=3)
+    model = small(GradientBoostingClassifier, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val)
+    assert model.validation_nll_.min() == pytest.approx(nll(model, X_val, y_val), rel=1e-9)
+
+
+@pytest.mark.parametrize("distribution", ["lognormal", "laplace", "student_t", "poisson", "gamma"])
+def test_the_history_is_that_of_the_distribution_in_its_own_units(distribution):
+    X, y, X_val, y_val = parted(GradientBoostingRegressor)
+    y, y_val = (np.round(np.exp(target / 2) + 1) for target in (y, y_val))
+    model = small(GradientBoostingRegressor, distribution=distribution, **SETTINGS)
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    in_user_units = -model.predict_distribution(X_val).logpdf(y_val)
+    expected = np.mean(in_user_units - model.family_.nll_offset(y_val))
+    assert model.validation_nll_.min() == pytest.approx(expected, rel=1e-9)
+
+
+@each_single
+def test_stopping_pays(estimator):
+    X, y, X_val, y_val = parted(estimator)
+    X_new, y_new = noisy(estimator, seed=1)
+    stopped = small(estimator, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val)
+    whole = small(estimator, **SETTINGS | {"early_stopping": False}).fit(X, y)
+    assert whole.n_trees_ == 300
+    assert nll(stopped, X_new, y_new) < nll(whole, X_new, y_new)
+
+
+def test_a_model_without_a_scale_is_the_beginning_of_the_one_that_does_not_stop():
+    X, y, X_val, y_val = parted(GradientBoostingClassifier)
+    stopped = small(GradientBoostingClassifier, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val)
+    whole = small(GradientBoostingClassifier, **SETTINGS | {"early_stopping": False}).fit(X, y)
+    n = stopped.n_trees_
+    assert forests(stopped)[0].leaves.tobytes() == forests(whole)[0].leaves[:n].tobytes()
+    cut = small(GradientBoostingClassifier, **SETTINGS | {"early_stopping": False, "n_estimators": n}).fit(X, y)
+    assert_same_answers(stopped, cut, X)
+
+
+@each_single
+@pytest.mark.parametrize("settings", [{"early_stopping": False}, {"langevin": True}])
+def test_without_early_stopping_there_is_no_history_and_every_tree_stays(estimator, settings):
+    X, y = noisy(estimator)
+    model = small(estimator, n_estimators=60, n_iter_no_change=2, **settings).fit(X, y)
+    assert model.n_trees_ == 60
+    assert len(model.validation_nll_) == 0
+
+
+@each_single
+def test_langevin_models_stop_when_asked_to(estimator):
+    X, y, X_val, y_val = parted(estimator)
+    model = small(estimator, **SETTINGS, langevin=True, early_stopping=True).fit(X, y, X_val=X_val, y_val=y_val)
+    assert model.n_trees_ == 1 + np.argmin(model.validation_nll_) < 300
+    assert model.validation_nll_.min() == pytest.approx(nll(model, X_val, y_val), rel=1e-9)
+
+
+@each_estimator
+def test_weights_of_validation_rows_are_copies(estimator):
+    X, y, X_val, y_val = parted(estimator)
+    weights = np.random.default_rng(0).integers(0, 4, size=80)
+    copies = np.repeat(np.arange(80), weights)
+    settings = {"n_estimators": 40, "n_iter_no_change": 5, "early_stopping": True}
+    weighted = small(estimator, **settings).fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weights)
+    copied = small(estimator, **settings).fit(X, y, X_val=X_val[copies], y_val=y_val[copies])
+    assert_close_answers(weighted, copied, X)
+
+
+@each_estimator
+def test_validation_rows_without_weight_may_as_well_not_be_there(estimator):
+    X, y, X_val, y_val = parted(estimator)
+    weights = (np.arange(80) < 50).astype(float)
+    strange = X_val.copy()
+    strange[50:] = 1e6
+    settings = {"n_estimators": 20, "early_stopping": True}
+    weighted = small(estimator, **settings).fit(X, y, X_val=strange, y_val=y_val, sample_weight_val=weights)
+    removed = small(estimator, **settings).fit(
+        X, y, X_val=X_val[:50], y_val=y_val[:50], sample_weight_val=weights[:50]
+    )
+    assert_same_answers(weighted, removed, X)
+
+
+@each_estimator
+def test_validation_rows_teach_the_trees_nothing(estimator):
+    """Their features make no bins, decide no splits, and say nothing of where missing values go."""
+    X, y, X_val, y_val = parted(estimator)
+    strange = X_val.copy()
+    strange[0] = np.nan
+    settings = {"n_estimators": 5, "early_stopping": True, "n_iter_no_change": 50}
+    if estimator in REGRESSORS:
+        settings["distribution"] = "poisson"  # no scale: validation rows only decide when to stop
+        y, y_val = np.round(np.exp(y / 4) + 1), np.round(np.exp(y_val / 4) + 1)
+    plain = small(estimator, **settings).fit(X, y, X_val=X_val, y_val=y_val)
+    other = small(estimator, **settings).fit(X, y, X_val=strange, y_val=y_val)
+    for one, another in zip(forests(plain), forests(other), strict=True):
+        n = min(one.n_trees, another.n_trees)
+        for name in ("features", "limits", "shifts", "leaves"):
+            assert getattr(one, name)[:n].tobytes() == getattr(another, name)[:n].tobytes(), name
+
+
+@each_estimator
+def test_held_out_rows_change_with_the_seed_and_with_the_member(estimator):
+    X, y = noisy(estimator)
+    settings = {"n_estimators": 4, "early_stopping": True, "n_iter_no_change": 50}
+    one, other = (small(estimator, random_state=seed, **settings).fit(X, y) for seed in (0, 1))
+    assert answers(one, X)["predict"].tobytes() != answers(other, X)["predict"].tobytes() or (
+        one.predict_proba(X).tobytes() != other.predict_proba(X).tobytes()
+    )
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+def test_a_rare_class_is_never_held_out_whole(estimator):
+    X, _ = noisy(estimator)
+    y = np.zeros(200, dtype=int)
+    y[:2], y[2:5] = 1, 2
+    X[:5, 1] = 100.0 + np.arange(5) // 2
+    for seed in range(5):
+        settings = {"n_estimators": 60, "early_stopping": True, "validation_fraction": 0.5, "l2_regularization": 0.1}
+        model = small(estimator, random_state=seed, **settings).fit(X, y)
+        assert set(model.classes_) == {0, 1, 2}
+        assert (model.predict_proba(X[:5])[:, 0] < model.predict_proba(X[5:])[:, 0].mean()).all()
+
+
+@each_single
+@pytest.mark.parametrize("fraction", [0.01, 0.5, 0.95])
+def test_any_fraction_leaves_rows_on_both_sides(estimator, fraction):
+    X, y = problem(estimator, n_rows=30)
+    model = small(estimator, early_stopping=True, validation_fraction=fraction).fit(X, y)
+    assert len(model.validation_nll_) >= 1
+    assert np.isfinite(model.validation_nll_).all()
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS)
+def test_the_defaults_keep_the_likelihood_sane(estimator):
+    """A table on which long training makes the likelihood of new rows explode, as that of other boosters does."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(300, 8))
+    y = X[:, 0] + np.abs(X[:, 1]) + 0.1 * generator.normal(size=300)
+    members = {"n_members": 2} if estimator is not GradientBoostingRegressor else {}
+    model = estimator(random_state=0, n_estimators=400, **members).fit(X[:200], y[:200])
+    constant = -stats.norm.logpdf(y[200:], y[:200].mean(), y[:200].std()).mean()
+    assert -model.predict_distribution(X[200:]).logpdf(y[200:]).mean() < constant

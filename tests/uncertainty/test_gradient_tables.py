@@ -1,0 +1,410 @@
+"""Tables as they come: any storage, any numbers, hardly any rows; finite answers, or an error that says what is wrong."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from reference.gradient_boosters import (
+    CLASSIFIERS,
+    GRADIENT_BOOSTERS,
+    REGRESSORS,
+    answers,
+    assert_close_answers,
+    assert_finite_answers,
+    assert_identical_boosters,
+    assert_same_answers,
+    problem,
+    small,
+    target_of,
+)
+from reference.models import FRAMES, make_frame
+
+from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
+
+each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
+each_policy = pytest.mark.parametrize("grow_policy", ["symmetric", "depthwise"])
+TINY, HUGE = 5e-324, 1.7976931348623157e308
+NAMES = ("a", "b", "c")
+
+
+def whole_numbers(estimator, n_rows=120):
+    """A table that every numeric type can hold, and a target."""
+    generator = np.random.default_rng(0)
+    X = generator.integers(-20, 20, size=(n_rows, 3)).astype(float)
+    return X, target_of(estimator, X[:, 0] + 10 * generator.normal(size=n_rows))
+
+
+def strided(X):
+    roomy = np.full((2 * len(X), 3 * X.shape[1]), 99.0)
+    roomy[::2, 1::3] = X
+    return roomy[::2, 1::3]
+
+
+def pandas_frame(X, dtype):
+    return pd.DataFrame({name: pd.Series(X[:, j]).astype(dtype) for j, name in enumerate(NAMES)})
+
+
+STORED = {
+    "columns together": np.asfortranarray,
+    "with gaps": strided,
+    "backwards": lambda X: X[::-1, ::-1].copy()[::-1, ::-1],
+    "float32": lambda X: X.astype(np.float32),
+    "int8": lambda X: X.astype(np.int8),
+    "big-endian": lambda X: X.astype(">f8"),
+    "lists": lambda X: X.tolist(),
+    "pandas float64": lambda X: pandas_frame(X, "float64"),
+    "pandas nullable Int8": lambda X: pandas_frame(X, "Int8"),
+    "pandas, shuffled index": lambda X: pandas_frame(X, "float64").set_index(np.arange(len(X))[::-1]),
+    "polars Float32": lambda X: pl.DataFrame({name: X[:, j] for j, name in enumerate(NAMES)}).cast(pl.Float32),
+}
+
+
+@each_estimator
+@pytest.mark.parametrize("storage", STORED)
+def test_storage_does_not_matter(estimator, storage):
+    X, y = whole_numbers(estimator)
+    stored = STORED[storage](X)
+    plain = small(estimator).fit(X, y)
+    assert_same_answers(plain, small(estimator).fit(stored, y), X, stored)
+
+
+@each_estimator
+@pytest.mark.parametrize("y_storage", [list, pd.Series, pl.Series, np.float32, np.int16], ids=str)
+def test_storage_of_the_target_does_not_matter(estimator, y_storage):
+    X, y = problem(estimator)
+    y = np.round(y)
+    assert_close_answers(small(estimator).fit(X, y), small(estimator).fit(X, y_storage(y)), X, rtol=1e-12)
+
+
+@each_estimator
+@pytest.mark.parametrize("sparse", [scipy.sparse.csr_matrix, scipy.sparse.csc_array])
+def test_sparse_tables_are_refused_by_name(estimator, sparse):
+    X, y = problem(estimator)
+    with pytest.raises(TypeError, match=r"[Ss]parse.*\bX\b"):
+        small(estimator).fit(sparse(X), y)
+    model = small(estimator).fit(X, y)
+    with pytest.raises(TypeError, match=r"[Ss]parse.*\bX\b"):
+        model.predict(sparse(X))
+
+
+def locked(array):
+    array = array.copy(order="K")
+    array.setflags(write=False)
+    return array
+
+
+@each_estimator
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_read_only_input_and_memory_maps(estimator, order, tmp_path):
+    X, y = problem(estimator)
+    X, weights = np.array(X, order=order), np.arange(80) % 3 + 1.0
+    free = small(estimator).fit(X, y, sample_weight=weights)
+    assert_identical_boosters(free, small(estimator).fit(locked(X), locked(y), sample_weight=locked(weights)))
+    maps = []
+    for name, array in {"X": X, "y": y, "weights": weights}.items():
+        np.save(tmp_path / f"{name}.npy", array)
+        maps.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    model = small(estimator).fit(maps[0], maps[1], sample_weight=maps[2], X_val=maps[0], y_val=maps[1])
+    plain = small(estimator).fit(X, y, sample_weight=weights, X_val=X, y_val=y)
+    assert_same_answers(plain, model, X, maps[0])
+
+
+@each_estimator
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_fitting_and_predicting_leave_the_input_as_it_was(estimator, order):
+    X, y = problem(estimator)
+    X[3, 1] = np.nan
+    X, weights = np.array(X, order=order), np.arange(80) % 3 + 0.0
+    parameters = {"monotonic_cst": [1, 0, 0, 0], "categorical_features": [3]}
+    X[:, 3] = np.round(X[:, 3])
+    before = [array.tobytes() for array in (X, y, weights)]
+    model = small(estimator, **parameters)
+    given = model.get_params()
+    shown = copy.deepcopy(given)
+    model.fit(X, y, weights, X_val=X, y_val=y, sample_weight_val=weights)
+    answers(model, X)
+    assert [array.tobytes() for array in (X, y, weights)] == before
+    assert all(model.get_params()[name] is value for name, value in given.items())
+    assert model.get_params() == shown
+
+
+@each_estimator
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_stay_as_they_were(estimator, kind):
+    X, y = problem(estimator)
+    frame = make_frame(kind, {"a": X[:, 0], "b": X[:, 1]}, {"c": np.where(X[:, 2] > 0, "up", "down")})
+    before = copy.deepcopy(frame)
+    small(estimator).fit(frame, y).predict(frame)
+    assert before.equals(frame)
+
+
+EXTREMES = {
+    "both ends": [-HUGE, HUGE],
+    "near the ends": [-1e308, 1e308, -1.0000001e308, 1.0000001e308],
+    "subnormal": [0.0, TINY, 2 * TINY, 3 * TINY],
+    "around zero": [-TINY, -0.0, 0.0, TINY],
+    "neighbours": [1.0, np.nextafter(1.0, 2.0)],
+    "all scales": [-HUGE, -1.0, -TINY, 0.0, TINY, 1.0, HUGE],
+}
+
+
+@each_estimator
+@each_policy
+@pytest.mark.parametrize("name", EXTREMES)
+def test_values_that_differ_are_told_apart(estimator, grow_policy, name):
+    distinct = np.unique(EXTREMES[name])
+    column = np.repeat(distinct, 40)
+    y = (column > distinct[len(distinct) // 2 - 1]).astype(int)
+    X = np.stack([column, np.zeros_like(column)], axis=1)
+    model = small(estimator, grow_policy=grow_policy, n_estimators=20).fit(X, y)
+    said = model.predict(X)
+    assert ((said > 0.5) == y).all()
+    assert_finite_answers(model, X)
+
+
+TARGETS = {
+    "both ends": [-HUGE, HUGE],
+    "near the ends": [-1e308, 1.0000001e308, 3e307],
+    "subnormal": [0.0, TINY, 7 * TINY],
+    "one outlier": [*([1.0] * 30), HUGE],
+    "far from zero": [1e15, 1e15 + 1, 1e15 + 2],
+    "all scales": [-HUGE, -1.0, -TINY, 0.0, TINY, 1.0, HUGE],
+    "ties": [5.0, 5.0, 5.0, 6.0],
+}
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS)
+@pytest.mark.parametrize("distribution", ["normal", "laplace", "student_t"])
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_of_any_size_give_finite_predictions(estimator, distribution, name):
+    y = np.resize(TARGETS[name], 60)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = small(estimator, distribution=distribution).fit(X, y)
+    for array in (*model.predict(X, return_std=True), model.predict_distribution(X).quantile(0.9)):
+        assert np.isfinite(array).all()
+    assert (model.predict(X, return_std=True)[1] >= 0).all()
+    half, slack = model.predict(X) / 2, (y.max() / 4 - y.min() / 4) + 1e-280  # halves, so that no sum overflows
+    assert (half >= y.min() / 2 - slack).all()
+    assert (half <= y.max() / 2 + slack).all()
+
+
+@pytest.mark.parametrize("distribution", ["lognormal", "gamma", "poisson"])
+@pytest.mark.parametrize("values", [[1.0, 2.0**53], [1e-300, 1e300], [TINY, HUGE], [3.0], [1.0, 2.0]], ids=str)
+def test_positive_targets_of_any_size_give_finite_predictions(distribution, values):
+    if distribution == "poisson" and (min(values) < 1 or max(values) > 2.0**53):
+        pytest.skip("no counts")
+    y = np.resize(values, 60)
+    X = np.stack([np.arange(60.0) % 2, np.arange(60.0)], axis=1)
+    model = small(GradientBoostingRegressor, distribution=distribution, n_estimators=50).fit(X, y)
+    for array in (*model.predict(X, return_std=True), model.predict_distribution(X).quantile(0.9)):
+        assert np.isfinite(array).all()
+    assert (model.predict(X) > 0).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    X=arrays(
+        float, (12, 2), elements=st.one_of(st.floats(allow_infinity=False), st.sampled_from([0.0, 1.0, HUGE, TINY]))
+    ),
+    y=arrays(float, 12, elements=st.floats(-1e300, 1e300)),
+    langevin=st.booleans(),
+    grow_policy=st.sampled_from(["symmetric", "depthwise"]),
+)
+def test_any_finite_table_gives_finite_numbers(X, y, langevin, grow_policy):
+    model = small(GradientBoostingRegressor, langevin=langevin, grow_policy=grow_policy).fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    assert np.isfinite(mean).all()
+    assert np.isfinite(std).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    X=arrays(float, (12, 2), elements=st.one_of(st.floats(allow_infinity=False), st.sampled_from([0.0, HUGE, TINY]))),
+    y=arrays(np.int64, 12, elements=st.integers(0, 2)).filter(lambda y: len(set(y)) > 1),
+    langevin=st.booleans(),
+    grow_policy=st.sampled_from(["symmetric", "depthwise"]),
+)
+def test_any_finite_table_gives_probabilities(X, y, langevin, grow_policy):
+    model = small(GradientBoostingClassifier, langevin=langevin, grow_policy=grow_policy).fit(X, y)
+    probabilities = model.predict_proba(X)
+    assert np.isfinite(probabilities).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+
+
+@each_estimator
+@each_policy
+def test_a_table_of_ties(estimator, grow_policy):
+    generator = np.random.default_rng(0)
+    X = np.repeat(generator.integers(0, 2, size=(200, 1)), 5, axis=1).astype(float)
+    y = target_of(estimator, X[:, 0] + generator.normal(size=200))
+    model = small(estimator, grow_policy=grow_policy).fit(X, y)
+    assert_finite_answers(model, X)
+    np.testing.assert_allclose(model.feature_importances_, [1, 0, 0, 0, 0])  # of equal columns the first is taken
+
+
+@each_estimator
+@each_policy
+def test_holes_in_the_table(estimator, grow_policy):
+    X, y = problem(estimator, n_rows=200)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    model = small(estimator, grow_policy=grow_policy, n_estimators=30).fit(X, y)
+    assert_finite_answers(model, X)
+    assert model.score(X, y) > (0.3 if estimator in REGRESSORS else 0.7)
+
+
+@each_estimator
+@each_policy
+def test_missing_values_that_come_later_go_with_the_larger_side(estimator, grow_policy):
+    generator = np.random.default_rng(0)
+    X = (generator.random((300, 1)) < 0.2).astype(float)
+    y = target_of(estimator, 5 * X[:, 0] + generator.normal(size=300))
+    for column in (X, 1 - X):
+        model = small(estimator, grow_policy=grow_policy).fit(column, y)
+        common = column[X[:, 0] == 0][:1]
+        assert_same_answers(model, model, np.array([[np.nan]]), common)
+
+
+@each_estimator
+@each_policy
+def test_being_missing_can_be_all_there_is_to_know(estimator, grow_policy):
+    X = np.full((40, 2), 5.0)
+    X[::2, 1] = np.nan
+    y = np.arange(40) % 2
+    model = small(estimator, grow_policy=grow_policy, n_estimators=50).fit(X, y)
+    assert (model.predict([[5.0, 1e9], [5.0, -1e9], [5.0, np.nan]]) > 0.5).tolist() == [True, True, False]
+
+
+@each_estimator
+@each_policy
+@pytest.mark.parametrize("filler", [np.nan, 7.0])
+def test_columns_without_any_news_are_never_used(estimator, grow_policy, filler):
+    X, y = problem(estimator)
+    wider = np.insert(X, 1, filler, axis=1)
+    without = small(estimator, grow_policy=grow_policy).fit(X, y)
+    model = small(estimator, grow_policy=grow_policy).fit(wider, y)
+    assert_same_answers(without, model, X, wider)
+    assert model.feature_importances_[1] == 0.0
+    for later in (np.nan, -1e9, 3.0):
+        assert_same_answers(without, model, X, np.insert(X, 1, later, axis=1))
+
+
+@each_estimator
+@each_policy
+@pytest.mark.parametrize("filler", [np.nan, 7.0])
+def test_a_table_without_any_news_predicts_what_the_target_is_on_average(estimator, grow_policy, filler):
+    X = np.full((60, 2), filler)
+    y = np.arange(60) % 3 // 2
+    model = small(estimator, grow_policy=grow_policy, early_stopping=False, n_estimators=200).fit(X, y)
+    assert_finite_answers(model, X)
+    said = model.predict(X) if estimator in REGRESSORS else model.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(said, 1 / 3, atol=0.05)
+    np.testing.assert_array_equal(model.feature_importances_, [0.0, 0.0])
+
+
+@each_estimator
+@pytest.mark.parametrize("infinity", [np.inf, -np.inf])
+@pytest.mark.parametrize("kind", ["array", *FRAMES])
+def test_infinity_is_refused_when_fitting_and_when_predicting(estimator, infinity, kind):
+    X, y = problem(estimator, n_columns=2)
+    broken = X.copy()
+    broken[3, 1] = infinity
+
+    def table(values):
+        return values if kind == "array" else make_frame(kind, {"a": values[:, 0], "b": values[:, 1]})
+
+    with pytest.raises(ValueError, match="X contains infinity"):
+        small(estimator).fit(table(broken), y)
+    model = small(estimator).fit(table(X), y)
+    with pytest.raises(ValueError, match="X contains infinity"):
+        model.predict(table(broken))
+
+
+@each_estimator
+def test_a_single_column(estimator):
+    X, y = problem(estimator, n_columns=1)
+    model = small(estimator, n_estimators=20).fit(X, y)
+    assert model.score(X, y) > 0.5
+    np.testing.assert_allclose(model.feature_importances_, [1.0])
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS)
+@pytest.mark.parametrize("langevin", [False, True])
+@pytest.mark.parametrize("early_stopping", [False, "auto", True])
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 9, 10, 11])
+def test_hardly_any_rows_are_enough_for_a_number(estimator, langevin, early_stopping, n_rows):
+    settings = {"langevin": langevin} if estimator is GradientBoostingRegressor else {"method": "sgb"}
+    X, y = np.arange(n_rows, dtype=float)[:, np.newaxis], np.arange(n_rows) + 5.0
+    model = small(estimator, early_stopping=early_stopping, **settings).fit(X, y)
+    assert_finite_answers(model, X)
+    assert (model.predict(X) >= 4).all()
+    assert (model.predict(X) <= n_rows + 5).all()
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+@pytest.mark.parametrize("early_stopping", [False, "auto", True])
+@pytest.mark.parametrize("n_rows", [2, 3, 9, 10, 11])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_hardly_any_rows_are_enough_for_classes(estimator, early_stopping, n_rows, n_classes):
+    X, y = np.arange(n_rows, dtype=float)[:, np.newaxis], np.arange(n_rows) % min(n_classes, n_rows)
+    model = small(estimator, early_stopping=early_stopping).fit(X, y)
+    assert_finite_answers(model, X)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+@pytest.mark.filterwarnings("ignore:The number of unique classes is greater")
+def test_every_row_a_class_of_its_own(estimator):
+    X, y = np.arange(40.0)[:, np.newaxis], np.arange(40)
+    model = small(estimator).fit(X, y)
+    assert model.predict_proba(X).shape == (40, 40)
+    assert_finite_answers(model, X)
+
+
+@each_estimator
+@pytest.mark.parametrize("empty", [np.empty((0, 3)), pd.DataFrame({"a": [], "b": []}), pl.DataFrame({"a": [], "b": []})])
+def test_no_rows(estimator, empty):
+    with pytest.raises(ValueError, match="0 sample"):
+        small(estimator).fit(empty, [])
+
+
+@each_estimator
+@pytest.mark.parametrize("empty", [np.empty((60, 0)), pd.DataFrame(index=range(60))])
+def test_no_columns(estimator, empty):
+    with pytest.raises(ValueError, match="0 feature"):
+        small(estimator).fit(empty, np.arange(60) % 2)
+
+
+@each_estimator
+def test_predicting_no_rows(estimator):
+    X, y = problem(estimator)
+    with pytest.raises(ValueError, match="0 sample"):
+        small(estimator).fit(X, y).predict(X[:0])
+
+
+@each_estimator
+@pytest.mark.parametrize("kind", FRAMES)
+def test_columns_are_known_by_name(estimator, kind):
+    X, y = problem(estimator)
+
+    def frame(names, columns=range(4)):
+        return make_frame(kind, {name: X[:, j] for name, j in zip(names, columns, strict=True)})
+
+    model = small(estimator).fit(frame("abcd"), y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    for names, columns in (("abcz", range(4)), ("bacd", [1, 0, 2, 3]), ("abc", range(3))):
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(frame(names, columns))
+        with pytest.raises(ValueError, match="feature names should match"):
+            small(estimator).fit(frame("abcd"), y, X_val=frame(names, columns), y_val=y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        said = model.predict(X)
+    assert said.tobytes() == model.predict(frame("abcd")).tobytes()
+    model.fit(X[:, :3], y)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 3
