@@ -9,6 +9,7 @@ import pytest
 
 from surefoot import ParameterError
 from surefoot.reproduce import weak_to_strong
+from surefoot.reproduce.run_folder import default_folder
 
 pytestmark = pytest.mark.usefixtures("tiny_settings")
 
@@ -91,7 +92,7 @@ def test_quick_results_are_marked_and_kept_apart(tiny_tables: Path, tmp_path: Pa
         run(tiny_tables, tmp_path / "out", n_seeds=1)
     with pytest.raises(ParameterError, match=r"gamma 0\.05 there, 0\.1 now"):
         run(tiny_tables, tmp_path / "out", n_seeds=1, quick=True, gamma=0.1)
-    assert weak_to_strong.default_folder(quick=True) != weak_to_strong.default_folder(quick=False)
+    assert default_folder("x", quick=True) != default_folder("x", quick=False)
 
 
 def test_jobs_do_not_change_results(tiny_tables: Path, tmp_path: Path) -> None:

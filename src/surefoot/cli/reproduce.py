@@ -1,7 +1,7 @@
 """``surefoot reproduce``: remake an experiment of a paper."""
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -11,6 +11,14 @@ from surefoot import SurefootError
 from surefoot.cli import INTERRUPTED, USER_ERROR
 from surefoot.reproduce import EXPERIMENTS, weak_to_strong
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
+from surefoot.reproduce.uncertainty import experiment as uncertainty
+
+RUNS: dict[str, Any] = {weak_to_strong.NAME: weak_to_strong.run, uncertainty.NAME: uncertainty.run}
+# Options that only one experiment has, and what it calls them.
+OWN_OPTIONS = {
+    weak_to_strong.NAME: {"seeds": "n_seeds", "gamma": "gamma", "hypotheses": "hypotheses"},
+    uncertainty.NAME: {"datasets": "datasets", "parts": "parts", "splits": "n_splits"},
+}
 
 
 def reproduce(
@@ -22,41 +30,86 @@ def reproduce(
         Path | None, typer.Option(help="Folder for the results; default: surefoot-results/EXPERIMENT.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="About a minute: fewer rows, rounds, members and seeds. Not the experiment.")
+        bool, typer.Option("--quick", help="A minute or two: less of everything. Not the experiment.")
     ] = False,
+    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = 1,
     seeds: Annotated[
         int | None,
-        typer.Option(help=f"Number of seeds; default: {weak_to_strong.SEEDS}, quick {weak_to_strong.QUICK_SEEDS}."),
+        typer.Option(
+            help=f"weak-to-strong: number of seeds; default: {weak_to_strong.SEEDS}, "
+            f"quick {weak_to_strong.QUICK_SEEDS}."
+        ),
     ] = None,
     gamma: Annotated[
-        float, typer.Option(help="Advantage that the adversarial weak learner keeps; the paper does not give it.")
-    ] = DEFAULT_GAMMA,
+        float | None,
+        typer.Option(
+            help="weak-to-strong: advantage that the adversarial weak learner keeps; the paper does not give it. "
+            f"Default: {DEFAULT_GAMMA}."
+        ),
+    ] = None,
     hypotheses: Annotated[
-        int, typer.Option(help="Number of its random hypotheses; the paper does not give it.")
-    ] = DEFAULT_HYPOTHESES,
-    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = 1,
+        int | None,
+        typer.Option(
+            help="weak-to-strong: number of its random hypotheses; the paper does not give it. "
+            f"Default: {DEFAULT_HYPOTHESES}."
+        ),
+    ] = None,
+    datasets: Annotated[
+        str | None, typer.Option(help="uncertainty: datasets to run, with commas between; default: all at hand.")
+    ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(help=f"uncertainty: which of {', '.join(uncertainty.PARTS)}, with commas between; default: all."),
+    ] = None,
+    splits: Annotated[
+        int | None,
+        typer.Option(
+            help=f"uncertainty: most splits of a dataset; default: {uncertainty.SPLITS}, "
+            f"quick {uncertainty.QUICK_SPLITS}."
+        ),
+    ] = None,
 ) -> None:
     """Remake an experiment of a paper. Stopped with Ctrl-C, the same command goes on where it stopped."""
     if experiment is None:
         return _list_experiments()
     if experiment not in EXPERIMENTS:
         _fail(f"there is no experiment {experiment!r}; there is {', '.join(EXPERIMENTS)}.")
+    given: dict[str, Any] = {"seeds": seeds, "gamma": gamma, "hypotheses": hypotheses, "splits": splits}
+    given |= {"datasets": _listed(datasets), "parts": _listed(parts)}
+    shared = {"data": data, "out": out, "quick": quick, "n_jobs": jobs}
+    outputs = _run(experiment, {**shared, **_own_options(experiment, given)})
+    typer.echo(outputs.summary.read_text(encoding="utf-8"))
+    for path in outputs.files:
+        typer.echo(f"written: {path}")
+
+
+def _run(experiment: str, options: dict[str, Any]) -> Any:
     console = Console(stderr=True)
     try:
         with _progress(console) as progress:
             bar = progress.add_task("reading the data", total=None)
-            outputs = weak_to_strong.run(
-                data=data, out=out, quick=quick, n_seeds=seeds, gamma=gamma, hypotheses=hypotheses, n_jobs=jobs,
-                watch=lambda done, total, label: _show(progress, bar, done, total, label),
-            )  # fmt: skip
+            return RUNS[experiment](
+                watch=lambda done, total, label: _show(progress, bar, done, total, label), **options
+            )
     except SurefootError as error:
         _fail(str(error))
     except KeyboardInterrupt:
         typer.echo("surefoot: stopped. What was finished is kept: the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    typer.echo(outputs.summary.read_text(encoding="utf-8"))
-    for path in (outputs.summary, outputs.results, *outputs.figures):
-        typer.echo(f"written: {path}")
+
+
+def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given, under the names of the experiment; one of another experiment is refused."""
+    own = OWN_OPTIONS[experiment]
+    for name, value in given.items():
+        if value is not None and name not in own:
+            others = [other for other, options in OWN_OPTIONS.items() if name in options]
+            _fail(f"--{name} is an option of {others[0]}; {experiment} has {', '.join(f'--{known}' for known in own)}.")
+    return {own[name]: value for name, value in given.items() if value is not None}
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _list_experiments() -> None:

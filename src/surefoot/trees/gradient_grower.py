@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot._parallel import RowThreads
+from surefoot._random import random_bits
 from surefoot.trees.gradient_splits import choose_splits, search_columns
 from surefoot.trees.histograms import build_level, build_root
 from surefoot.trees.packed import FINE_STEPS, WIDE_BITS, absolute_sums, field_bits, pack_rows, widen_rows
@@ -28,6 +29,7 @@ class GrowthRules:
     symmetric: bool = True
     min_samples_leaf: int = 1
     l2: float = 3.0
+    chance: float = 0.0  # gains are multiplied by up to 1 plus this, at random; 0: of columns that tie the first wins
     constraints: np.ndarray | None = None  # -1, 0 or 1 for each column: falling, free or rising in the first output
 
 
@@ -99,6 +101,7 @@ class _Level(NamedTuple):
     gains: np.ndarray
     tables: np.ndarray
     kept: np.ndarray
+    chances: np.ndarray
 
 
 class GradientTreeGrower:
@@ -132,6 +135,8 @@ class GradientTreeGrower:
         self._found = np.empty(shape), np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
         self._units = np.ones(4 if self.packed else 2 + self.n_scores)
         self._tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
+        self._chances = np.empty((depth, 2, self.table.n_columns))
+        self._chances[:, 0], self._chances[:, 1] = 1.0, 0.5
         bounds = [np.zeros((1 << level) + 1, dtype=np.int64) for level in range(depth + 1)]
         self._levels = []
         for level in range(depth):
@@ -141,6 +146,7 @@ class GradientTreeGrower:
                 _Level(
                     1 << level, bounds[level], bounds[level + 1], tree.features[here], tree.codes[here],
                     tree.missing_left[here], tree.gains[here], tree.tables[here], tree.kept[nodes],
+                    self._chances[level],
                 )
             )  # fmt: skip
         n_parts = min(self.threads.n_threads, self.table.n_groups)
@@ -156,12 +162,16 @@ class GradientTreeGrower:
         self._fill_values(scores, rows, key, here_values)
         self._levels[0].bounds[1] = n
         self._tree.features[:] = -1
+        if self.rules.chance > 0.0:
+            units = (random_bits(key, self._chances.size) >> np.uint64(11)) * 2.0**-53
+            self._chances[:] = units.reshape(self._chances.shape)
+            self._chances[:, 0] = 1.0 + self.rules.chance * self._chances[:, 0]
         for level in self._levels:
             self._search(level, here_rows, here_values)
             choose_splits(
                 self._histograms, level.n_nodes, self.rules.symmetric, self.table.offsets, self.table.has_missing,
-                self.table.is_categorical, self.n_words, self.n_scores, self.count_bits, self._units, *self._found,
-                level.features, level.codes, level.missing_left, level.gains, level.tables,
+                self.table.is_categorical, self.n_words, self.n_scores, self.count_bits, self._units, level.chances,
+                *self._found, level.features, level.codes, level.missing_left, level.gains, level.tables,
             )  # fmt: skip
             part_level(
                 self.table.words, here_rows, here_values, level.bounds, self.rules.symmetric, level.features,
@@ -204,7 +214,7 @@ class GradientTreeGrower:
                 self._histograms, level.n_nodes, rules.symmetric, first * GROUP, min(last * GROUP, table.n_columns),
                 table.offsets, table.has_missing, table.is_categorical, self.constraints, self.n_words, self.n_scores,
                 self.count_bits, self._units, max(rules.l2, LEAST_L2), float(rules.min_samples_leaf), counts,
-                *self._found,
+                level.chances, *self._found,
             )  # fmt: skip
 
         self.threads.run(search, self._parts)

@@ -123,8 +123,8 @@ def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
 
 
 @kernel
-def highest_place(gains, n_places, tie):
-    """The highest gain and where it is; of a run of equal ones the middle, so that thresholds lie in mid-gap."""
+def highest_place(gains, n_places, tie, within):
+    """The highest gain and where it is; of a run of equal ones the place ``within`` it (0 to 1): 0.5 is mid-gap."""
     best = -1.0
     for b in range(n_places):
         best = max(best, gains[b])
@@ -134,7 +134,7 @@ def highest_place(gains, n_places, tie):
     last = first
     while last < n_places - 1 and gains[last + 1] >= best - tie:
         last += 1
-    return best, (first + last) // 2
+    return best, first + int(within * (last - first + 1))
 
 
 @kernel
@@ -167,7 +167,7 @@ def lay_in_order(histogram, order, n_words, out):
 @kernel
 def search_numbers(
     histograms, first_node, last_node, begin, end, n_words, count_bits, units, has_missing, l2, least, constraint,
-    counts, running, sums, total, work, gains,
+    counts, within, running, sums, total, work, gains,
 ):  # fmt: skip
     """Best split of one numeric column for the sum of some nodes: (gain, last code on the left, missing left?)."""
     n_codes = (end - begin) // n_words
@@ -198,9 +198,9 @@ def search_numbers(
             gain += jumps[b]
             gains[0, b] += gain
     tie = TIE * worth
-    best, place = highest_place(gains[0], n_places, tie)
+    best, place = highest_place(gains[0], n_places, tie, within)
     if has_missing:
-        other, other_place = highest_place(gains[1], n_places - 1, tie)
+        other, other_place = highest_place(gains[1], n_places - 1, tie, within)
         if other > best + tie:
             return other, other_place, 1
     return best, place, 0
@@ -227,7 +227,7 @@ def search_categories(
             if sums[COUNT, n_codes - 1] > 0.0:
                 total[:] = sums[:, n_codes - 1]
                 worth += add_gains(sums, total, n_codes - 1, l2, least, 0, work, gains[0])
-        gain, place = highest_place(gains[0], n_codes - 1, TIE * worth)
+        gain, place = highest_place(gains[0], n_codes - 1, TIE * worth, 0.0)
         if gain > best + TIE * worth:
             best, best_place, best_score = gain, place, score
     return best, best_place, best_score
@@ -236,10 +236,11 @@ def search_categories(
 @kernel
 def search_columns(
     histograms, n_nodes, shared, first_column, last_column, offsets, has_missing, is_categorical, constraints,
-    n_words, n_scores, count_bits, units, l2, least, counts, gains, places, sides,
+    n_words, n_scores, count_bits, units, l2, least, counts, chances, gains, places, sides,
 ):  # fmt: skip
     """Write each column's best split: for all nodes together (row 0 of the outputs) or for each node (one row each).
 
+    ``chances[1]`` says where in a run of equal gains each column's threshold goes.
     ``places`` is the last code on the left (categories: the last place in their order); ``sides`` says whether missing
     values go left (categories: by which score they are ordered).
     """
@@ -263,7 +264,7 @@ def search_columns(
             else:
                 found = search_numbers(
                     histograms, first, last, begin, end, n_words, count_bits, units, has_missing[column], l2, least,
-                    constraints[column], counts, running, sums, total, work, scratch,
+                    constraints[column], counts, chances[1, column], running, sums, total, work, scratch,
                 )  # fmt: skip
             gains[row, column], places[row, column], sides[row, column] = found
 
@@ -284,9 +285,11 @@ def count_rows(histograms, first_node, last_node, begin, n_codes, n_words, count
 
 @kernel
 def choose_splits(
-    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, gains, places, sides, features, codes, missing_left, split_gains, tables,
+    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, chances,
+    gains, places, sides, features, codes, missing_left, split_gains, tables,
 ):  # fmt: skip
-    """Take the best column of each row of ``gains``; write the splits, and in ``tables`` which codes go right.
+    """Take the best column of each row of ``gains``, times ``chances[0]``; write the splits, and in ``tables`` the
+    codes that go right.
 
     Rows without a column that gains anything keep feature -1: everything goes left. Where no training row lacked the
     column's value, missing values go with the larger side.
@@ -299,7 +302,7 @@ def choose_splits(
         tables[row] = 0
         column = 0
         for j in range(1, gains.shape[1]):
-            if gains[row, j] > gains[row, column] * (1.0 + TIE):
+            if gains[row, j] * chances[0, j] > gains[row, column] * chances[0, column] * (1.0 + TIE):
                 column = j
         if gains[row, column] <= 0.0:
             continue

@@ -13,7 +13,7 @@ ONE = np.uint64(1)
 
 @kernel
 def part_node(column, shift, table, rows, values, start, stop, new_rows, new_values):
-    """Write the node's rows, left ones from the start on, right ones from the end backwards; return where these begin."""
+    """Write the node's rows, left ones from the start on, right ones from the end backwards; return where they meet."""
     left, right = np.uint64(start), np.uint64(stop)
     n_words = values.shape[1]
     if n_words == 1:

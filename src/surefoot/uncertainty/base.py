@@ -21,6 +21,7 @@ from surefoot.uncertainty.rounds import Recipe
 from surefoot.uncertainty.training import Task, train_members
 
 MOST_DEPTH = 10
+CHANCE = 0.3  # models that differ by chance also choose by chance between splits that gain about as much
 SHARED = (
     "n_estimators", "learning_rate", "max_depth", "grow_policy", "min_samples_leaf", "l2_regularization", "max_bins",
     "categorical_features", "monotonic_cst", "early_stopping", "validation_fraction", "n_iter_no_change",
@@ -30,6 +31,9 @@ SHARED = (
 
 class GradientBooster(BaseEstimator):
     """Parameters, checks and raw outputs; a subclass knows its kind of target and what it makes of the outputs."""
+
+    family_: Any
+    _members: list[Member]
 
     def __init__(
         self,
@@ -115,7 +119,7 @@ class GradientBooster(BaseEstimator):
         stops = self.early_stopping is True or (self.early_stopping == "auto" and not self._uses_langevin)
         rules = GrowthRules(
             int(self.max_depth), self.grow_policy == "symmetric", int(self.min_samples_leaf),
-            float(self.l2_regularization), constraints,
+            float(self.l2_regularization), CHANCE if self._uses_langevin or self._row_share < 1.0 else 0.0, constraints,
         )  # fmt: skip
         return Recipe(
             int(self.n_estimators), float(self.learning_rate), rules, self._row_share, self._uses_langevin,

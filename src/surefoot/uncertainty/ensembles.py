@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot.uncertainty.base import SHARED, GradientBooster
 from surefoot.uncertainty.classification import ClassificationBooster
@@ -12,7 +10,7 @@ from surefoot.uncertainty.decomposition import Uncertainty, row_index
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot.uncertainty.member import Member
-from surefoot.uncertainty.member_predictions import ClassificationMembers, RegressionMembers
+from surefoot.uncertainty.own_members import members_uncertainty
 from surefoot.uncertainty.regression import RegressionBooster
 
 
@@ -50,6 +48,9 @@ class EnsembleBooster(GradientBooster):
 
     def _new_member(self) -> Any:
         raise NotImplementedError
+
+    def _uncertainty(self, X: Any) -> Uncertainty:
+        return members_uncertainty(self._members, self.family_, self._columns(X), self.n_jobs, index=row_index(X))
 
     def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
         self.family_ = family
@@ -136,10 +137,7 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Total variance of every row, parted into that of the data and that of our knowledge."""
-        distributions = [self.family_.distribution(raw) for raw in self._raw(X)]
-        means = np.stack([distribution.mean for distribution in distributions])
-        variances = np.stack([distribution.var for distribution in distributions])
-        return RegressionMembers(means, variances).uncertainty(index=row_index(X))
+        return self._uncertainty(X)
 
 
 class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
@@ -207,5 +205,4 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Entropy of every row's mean probabilities, parted into that of the data and that of our knowledge."""
-        probabilities = np.stack([self.family_.probabilities(raw) for raw in self._raw(X)])
-        return ClassificationMembers(probabilities, self.classes_).uncertainty(index=row_index(X))
+        return self._uncertainty(X)

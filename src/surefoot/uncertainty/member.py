@@ -1,6 +1,6 @@
 """A trained model and how it is applied to new rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,18 +37,36 @@ def raw_outputs(
     """Raw outputs (members, outputs, rows) on a table; with ``cuts``, of one member cut short at each of them."""
     n_outputs = members[0].trees.forest.n_outputs
     out = np.empty((len(members) if cuts is None else len(cuts), n_outputs, columns.n_rows))
+
+    def keep(raw: np.ndarray, start: int, stop: int) -> None:
+        out[:, :, start:stop] = raw
+
+    each_block(members, columns, n_jobs, cuts, keep)
+    return out
+
+
+def each_block(
+    members: Sequence[Member],
+    columns: Columns,
+    n_jobs: int | None,
+    cuts: Sequence[int] | None,
+    use: Callable[[np.ndarray, int, int], None],
+) -> None:
+    """Call ``use(raw outputs, start, stop)`` for blocks of rows, in the threads that computed them."""
     n_trees = sum(member.trees.forest.n_trees for member in members)
+    n_outputs = members[0].trees.forest.n_outputs
 
     def fill(block: tuple[int, int]) -> None:
         start, stop = block
+        raw = np.empty((len(members) if cuts is None else len(cuts), n_outputs, stop - start))
         codes, encoding = np.empty(0), None
         for k, member in enumerate(members):
             if member.encoding is not encoding:  # members often share their bins
                 encoding = member.encoding
                 codes = encoding.codes(columns, start, stop)
             here = [member.trees.forest.n_trees] if cuts is None else cuts
-            member.add_cut(codes, here, out[k : k + len(here), :, start:stop])
+            member.add_cut(codes, here, raw[k : k + len(here)])
+        use(raw, start, stop)
 
     with RowThreads(threads_for(n_jobs, columns.n_rows * (columns.n_columns + n_trees))) as threads:
         threads.each(fill, row_blocks(columns.n_rows, PREDICT_BLOCK))
-    return out

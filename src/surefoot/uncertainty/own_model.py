@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.uncertainty.decomposition import Uncertainty
 from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
+from surefoot.uncertainty.own_members import members_uncertainty
 from surefoot.uncertainty.tree_sequence import TreeSequence, check_fitted
 
 
@@ -15,6 +17,10 @@ class OwnModel(TreeSequence):
         check_fitted(model)
         noisy = bool(model.langevin) or getattr(model, "subsample", 1.0) < 1.0
         super().__init__(model, int(model.n_trees_), None if noisy else "langevin=True or subsample=0.5")
+
+    def predict_uncertainty(self, X: Any, sizes: tuple[int, ...], index: Any = None) -> Uncertainty:
+        model = self.model
+        return members_uncertainty(model._members, model.family_, model._columns(X), model.n_jobs, sizes, index)
 
     def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
         raws = self.model._member_raw(X, sizes)

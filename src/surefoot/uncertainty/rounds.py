@@ -170,7 +170,8 @@ class Rounds:
         The paper's: variance ``2 / (rate * N)`` for each row. With a temperature of its own: ``2 * temperature / rate``
         in the metric of the natural gradient, which at temperature 1 has the posterior as its stationary law.
         """
-        recipe, l2 = self.recipe, self.recipe.rules.l2
+        recipe = self.recipe
+        l2: float | np.ndarray = recipe.rules.l2
         shape = self._sums.shape
         normals = random_normals(self._keys[NOISE, self.n_done], shape[0] * shape[1]).reshape(shape)
         if recipe.temperature is None:
@@ -204,7 +205,7 @@ class Rounds:
         if not len(held_out):
             return
         weights = self.weights[held_out]
-        if self.has_scale:
+        if self.has_scale and isinstance(self.family, RegressionFamily):
             excess = float(np.average(self.steps[-1][held_out], weights=weights)) * self.family.dispersion_sign
             honesty = self.honesty + HONESTY_RATE * log1p(max(2.0 * excess, -0.95))
             self.honesty = min(max(honesty, LEAST_HONESTY), MOST_HONESTY)

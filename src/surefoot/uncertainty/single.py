@@ -26,7 +26,7 @@ class SingleBooster(GradientBooster):
 
     @property
     def _row_share(self) -> float:
-        return float(self.subsample)
+        return 1.0 if self.subsample is None else float(self.subsample)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.langevin, bool | np.bool_):

@@ -69,7 +69,7 @@ def start_rounds(task: Task, words: RowWords, member: int, threads: RowThreads) 
     if isinstance(task.family, RegressionFamily):
         start = task.family.start(task.y[train], weights)
     else:
-        start = task.family.start(task.y[train], weights, task.family.n_classes)
+        start = task.family.start(task.y[train], weights, max(2, task.family.n_outputs))
     return Rounds(words, task.family, rows, task.recipe, (task.seed, member), threads, start)
 
 

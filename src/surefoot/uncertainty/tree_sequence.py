@@ -6,6 +6,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import ParameterError
+from surefoot.uncertainty.decomposition import Uncertainty
 from surefoot.uncertainty.member_predictions import Members
 
 FEWEST_MEMBERS = 2
@@ -50,6 +51,10 @@ class TreeSequence(ABC):
     @abstractmethod
     def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
         """The predictions of the members of these sizes, which came from ``member_sizes``."""
+
+    def predict_uncertainty(self, X: Any, sizes: tuple[int, ...], index: Any = None) -> Uncertainty:
+        """Their uncertainty; ``index`` labels the rows."""
+        return self.predict_members(X, sizes).uncertainty(index=index)
 
 
 def check_fitted(model: Any) -> None:

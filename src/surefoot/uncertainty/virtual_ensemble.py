@@ -105,7 +105,7 @@ class VirtualEnsemble:
         -------
         Uncertainty
         """
-        return self.predict_members(X).uncertainty(index=row_index(X))
+        return self._sequence.predict_uncertainty(X, self.members_, row_index(X))
 
 
 def tree_sequence(model: Any) -> TreeSequence:

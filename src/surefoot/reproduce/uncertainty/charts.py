@@ -1,4 +1,4 @@
-"""A picture of each table: our numbers, filled, beside the paper's, hollow."""
+"""A picture of each table: our numbers, filled and with standard errors, beside the paper's, hollow."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,20 @@ from surefoot.reproduce.uncertainty.comparison_table import TITLES, Cell, Layout
 from surefoot.reproduce.uncertainty.table_2 import MEASURES, BarRow
 
 NAMED = {"total": " TU", "knowledge": " KU", "": ""}
-ROW_HEIGHT, PANEL_WIDTH = 0.26, 5.6
+ROW_HEIGHT, PANEL_WIDTH = 0.34, 6.4
+MARKERS = "osD^v"
 SHARES = ("prr", "auc")  # drawn as they are; likelihoods and errors as differences to the paper's
 
 
 @dataclass(frozen=True)
 class Point:
-    """A number of ours in row ``row``, its standard error, and the paper's."""
+    """A number of ours, its standard error, and the paper's (None where ours is the difference to it)."""
 
     row: int
     series: str
     ours: float
     error: float
-    paper: float
+    paper: float | None
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ def draw_bars(path: Path, title: str, rows: Sequence[BarRow]) -> None:
             )
             for k, row in enumerate(here)
         ]
-        xlabel = f"{name} minus the better of NGBoost and CatBoost; hollow: the bar"
+        xlabel = f"{name} minus the better of NGBoost and CatBoost"
         panels.append(Panel(name, xlabel, [row.dataset.title for row in here], points))
-    _draw(path, title, [panel for panel in panels if panel.points])
+    _draw(path, title, [panel for panel in panels if panel.points], hollow="the bar")
 
 
 def _panel(task: str, measure: str, cells: Sequence[Cell]) -> Panel:
@@ -84,37 +85,42 @@ def _point(cell: Cell, row: int) -> Point | None:
     if cell.measure in SHARES:
         return Point(row, cell.method, cell.mean, error, paper)
     if cell.measure == "nll":
-        return Point(row, cell.method, cell.mean - paper, error, 0.0)
+        return Point(row, cell.method, cell.mean - paper, error, None)
     if paper == 0:  # printed as 0.00: no percentage of it
         return None
-    return Point(row, cell.method, 100 * (cell.mean / paper - 1), 100 * error / paper, 0.0)
+    return Point(row, cell.method, 100 * (cell.mean / paper - 1), 100 * error / paper, None)
 
 
-def _draw(path: Path, title: str, panels: Sequence[Panel]) -> None:
-    height = 2.0 + ROW_HEIGHT * max((len(panel.rows) for panel in panels), default=1)
-    figure = new_figure(PANEL_WIDTH * max(len(panels), 1), height)
-    if not panels:
-        figure.text(0.5, 0.4, "no results that the paper has numbers for", ha="center")
-    colours: dict[str, str] = {}
-    for ax, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0] if panels else (), panels, strict=True):
-        _draw_panel(ax, panel, colours)
+def _draw(path: Path, title: str, panels: Sequence[Panel], hollow: str = "paper") -> None:
+    """Two panels side by side, as many times as it takes."""
+    n_rows = max(-(-len(panels) // 2), 1)
+    heights = [max([len(panel.rows) for panel in panels[2 * k : 2 * k + 2]], default=1) for k in range(n_rows)]
+    figure = new_figure(2 * PANEL_WIDTH, 1.2 + sum(1.3 + ROW_HEIGHT * height for height in heights))
+    figure.suptitle(title if panels else f"{title}: no results yet that the paper has numbers for")
+    series = list(dict.fromkeys(point.series for panel in panels for point in panel.points))
+    looks = {name: (COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]) for k, name in enumerate(series)}
+    axes = figure.subplots(n_rows, 2, squeeze=False, height_ratios=[1.3 + ROW_HEIGHT * height for height in heights])
+    for ax, panel in zip(axes.flat, panels, strict=False):
+        _draw_panel(ax, panel, looks)
+    for ax in axes.flat[len(panels) :]:
+        ax.set_axis_off()
     if panels:
-        handles, labels = _legend(figure, colours)
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
-    figure.suptitle(title)
+        has_hollow = any(point.paper is not None for panel in panels for point in panel.points)
+        _draw_legend(figure, looks, hollow if has_hollow else None)
     save_figure(path, figure)
 
 
-def _draw_panel(ax: Any, panel: Panel, colours: dict[str, str]) -> None:
+def _draw_panel(ax: Any, panel: Panel, looks: dict[str, tuple[str, str]]) -> None:
     names = list(dict.fromkeys(point.series for point in panel.points))
-    for name in names:
-        colours.setdefault(name, COLOURS[len(colours) % len(COLOURS)])
     for point in panel.points:
         y = point.row + 0.7 * ((names.index(point.series) + 0.5) / len(names) - 0.5)  # side by side, not on top
-        colour = colours[point.series]
+        colour, marker = looks[point.series]
         bar = None if isnan(point.error) else point.error
-        ax.errorbar(point.ours, y, xerr=bar, fmt="o", markersize=4, color=colour, elinewidth=1)
-        ax.plot(point.paper, y, "o", markersize=5, markerfacecolor="none", markeredgecolor=colour)
+        ax.errorbar(point.ours, y, xerr=bar, fmt=marker, markersize=4, color=colour, elinewidth=1)
+        if point.paper is not None:
+            ax.plot(point.paper, y, marker, markersize=5, markerfacecolor="none", markeredgecolor=colour)
+    if all(point.paper is None for point in panel.points):
+        ax.axvline(0.0, color="0.4", linewidth=1.2)
     ax.set_yticks(range(len(panel.rows)), panel.rows)
     ax.set_ylim(len(panel.rows) - 0.5, -0.5)
     ax.set(title=panel.title, xlabel=panel.xlabel)
@@ -122,10 +128,17 @@ def _draw_panel(ax: Any, panel: Panel, colours: dict[str, str]) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _legend(figure: Any, colours: dict[str, str]) -> tuple[list[Any], list[str]]:
+def _draw_legend(figure: Any, looks: dict[str, tuple[str, str]], hollow: str | None) -> None:
     from matplotlib.lines import Line2D
 
-    style = {"marker": "o", "linestyle": "none"}
-    handles = [Line2D([], [], color=colour, **style) for colour in colours.values()]
-    handles += [Line2D([], [], color="0.3", **style), Line2D([], [], color="0.3", markerfacecolor="none", **style)]
-    return handles, [*colours, "ours ± standard error", "paper"]
+    handles = [
+        Line2D([], [], color=colour, marker=marker, linestyle="none", label=name)
+        for name, (colour, marker) in looks.items()
+    ]
+    if hollow is not None:
+        plain: dict[str, Any] = {"color": "0.3", "marker": "o", "linestyle": "none"}
+        handles += [
+            Line2D([], [], label="ours", **plain),
+            Line2D([], [], markerfacecolor="none", label=hollow, **plain),
+        ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)

@@ -9,8 +9,9 @@ import numpy as np
 
 from surefoot.reproduce.markdown import table
 from surefoot.reproduce.uncertainty.datasets import CLASSIFICATION, DATASETS, REGRESSION, Dataset
+from surefoot.reproduce.uncertainty.methods import BOOSTERS
 from surefoot.reproduce.uncertainty.paper import Place, Printed, printed
-from surefoot.reproduce.uncertainty.scores import LOWER_IS_BETTER, Score, Scores, not_worse_than_best
+from surefoot.reproduce.uncertainty.scores import LOWER_IS_BETTER, Score, Scores, not_worse_than_best, on_common_splits
 
 TITLES = {
     ("nll", CLASSIFICATION): "NLL", ("nll", REGRESSION): "NLL", ("error", CLASSIFICATION): "% error",
@@ -80,13 +81,16 @@ def compare(layout: Layout, scores: Scores) -> list[Cell]:
 
 
 def _dataset_cells(layout: Layout, scores: Scores, dataset: Dataset, measure: str) -> list[Cell]:
-    """The cells of one dataset and measure; the best is looked for among all of them, as in the paper."""
+    """The cells of one dataset and measure, over the splits that all methods have.
+
+    The best is looked for among all of them, total and knowledge uncertainty alike, as in the paper.
+    """
     places = [
         Place(layout.number, dataset.name, measure, uncertainty, method)
         for uncertainty in layout.uncertainties
         for method in layout.methods
     ]
-    found = [scores.get(dataset.name, place.method, measure, place.uncertainty) for place in places]
+    found = on_common_splits([scores.get(dataset.name, place.method, measure, place.uncertainty) for place in places])
     marks = not_worse_than_best(found, measure)
     return [
         _cell(dataset, place, score, mark)
@@ -147,6 +151,6 @@ def as_csv(cells: Sequence[Cell]) -> str:
 
 
 def count_reached(cells: Sequence[Cell]) -> tuple[int, int]:
-    """In how many cells ours is at least as good as the paper's, of how many that can be compared."""
-    comparable = [cell for cell in cells if cell.is_comparable]
+    """In how many cells our boosters are at least as good as the paper's, of how many that can be compared."""
+    comparable = [cell for cell in cells if cell.is_comparable and cell.method in BOOSTERS]
     return sum(cell.is_reached for cell in comparable), len(comparable)

@@ -90,17 +90,17 @@ class Table:
     splits: list[tuple[np.ndarray, np.ndarray]]
 
 
-def choose_datasets(names: Sequence[str] | None, folder: Path, quick: bool) -> tuple[list[Dataset], list[Dataset]]:
-    """The datasets to run and those that are not at hand; one that was asked for by name must be."""
+def choose_datasets(names: Sequence[str] | None, folder: Path, quick: bool) -> list[Dataset]:
+    """The datasets to run: those named, which must be there, or else all that are."""
     unknown = [name for name in names or () if name not in BY_NAME]
     if unknown:
         raise ParameterError(f"there is no dataset {unknown[0]!r}; there is {', '.join(BY_NAME)}.")
-    wanted = [BY_NAME[name] for name in names or (QUICK if quick else BY_NAME)]
+    wanted = [dataset for dataset in DATASETS if dataset.name in (names or (QUICK if quick else BY_NAME))]
     missing = [dataset for dataset in wanted if not dataset.is_in(folder)]
     if missing and (names or len(missing) == len(wanted)):
         files = ", ".join(dict.fromkeys(name for dataset in missing for name in dataset.files))
         raise DatasetMissingError(f"{folder} lacks {files}: put the files there, or name another folder.")
-    return [dataset for dataset in wanted if dataset not in missing], missing
+    return [dataset for dataset in wanted if dataset not in missing]
 
 
 def load_table(dataset: Dataset, folder: Path) -> Table:

@@ -9,7 +9,7 @@ from surefoot.reproduce.uncertainty.maps import TITLES, draw_map
 
 def draw_figure_4(path: Path, heart: Any, spiral: Any) -> None:
     """Four panels side by side, as in the paper; each has a scale of its own."""
-    figure = new_figure(19.0, 4.4)
+    figure = new_figure(19.0, 4.0)
     panels = figure.subplots(1, 4)
     plans = [("Heart", heart, "target squared", "Reds"), ("Spiral", spiral, "nats", "Blues")]
     shown = [(plan, method) for plan in plans for method in TITLES]

@@ -30,4 +30,4 @@ class Settings:
     @classmethod
     def make(cls, quick: bool) -> "Settings":
         """The paper's, or those of a quick look."""
-        return cls(True, 200, (3, 6), (0.1,), forest_trees=100, rows_per_cell=200) if quick else cls()
+        return cls(True, 400, (3, 6), (0.1,), forest_trees=100, rows_per_cell=500) if quick else cls()

@@ -1,7 +1,7 @@
 """What a method reached over the splits, and which methods cannot be told from the best (the paper's A.4)."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ LEVEL = 0.05  # of the paired t-test
 LOWER_IS_BETTER = ("nll", "error")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Score:
     """A measure of one method on one dataset, by split."""
 
@@ -28,8 +28,10 @@ class Score:
         """Over splits; NaN where there is only one."""
         return float(self.values.std(ddof=1)) if len(self.values) > 1 else float("nan")
 
-    def on(self, splits: Sequence[int]) -> np.ndarray:
-        return np.array([self.values[self.splits.index(split)] for split in splits])
+    def on(self, splits: Collection[int]) -> "Score":
+        """The same on these splits alone."""
+        kept = [k for k, split in enumerate(self.splits) if split in splits]
+        return Score(tuple(self.splits[k] for k in kept), self.values[kept])
 
 
 class Scores:
@@ -57,10 +59,17 @@ class Scores:
         splits, values = zip(*known, strict=True)
         return Score(splits, np.array(values))
 
-    def mean(self, dataset: str, method: str, measure: str, uncertainty: str = "") -> float:
-        """The mean over splits, NaN where it is not known."""
-        score = self.get(dataset, method, measure, uncertainty)
-        return float("nan") if score is None else score.mean
+    def gap(self, dataset: str, first: Sequence[str], second: Sequence[str]) -> float:
+        """The mean of one score minus that of another, over their common splits; NaN where one is not known."""
+        a, b = on_common_splits([self.get(dataset, *first), self.get(dataset, *second)])
+        return float("nan") if a is None or b is None else a.mean - b.mean
+
+
+def on_common_splits(scores: Sequence[Score | None]) -> list[Score | None]:
+    """The scores on the splits that all known ones have: only then can means be compared; None where there is none."""
+    known = [set(score.splits) for score in scores if score is not None]
+    common = set.intersection(*known) if known else set()
+    return [score.on(common) if score is not None and common else None for score in scores]
 
 
 def not_worse_than_best(scores: Sequence[Score | None], measure: str) -> list[bool]:
@@ -80,9 +89,8 @@ def p_value(first: Score, second: Score) -> float:
     """Of the paired t-test; 1 where they are equal, NaN where fewer than two splits are common."""
     from scipy.stats import ttest_rel
 
-    common = [split for split in first.splits if split in second.splits]
-    a, b = first.on(common), second.on(common)
-    if len(common) < 2:
+    a, b = first.on(second.splits).values, second.on(first.splits).values
+    if len(a) < 2:
         return float("nan")
     if np.ptp(a - b) == 0:  # the test would divide by 0
         return float(a[0] == b[0])

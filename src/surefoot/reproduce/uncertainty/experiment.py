@@ -1,0 +1,117 @@
+"""Tables 1, 2, 4 to 7 and figures 2 to 4 of "Uncertainty in Gradient Boosting via Ensembles" (Malinin et al. 2021)."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from surefoot._exceptions import ParameterError
+from surefoot.reproduce.data_folder import find_data_folder
+from surefoot.reproduce.folder_lock import folder_lock
+from surefoot.reproduce.run_folder import RESULTS, SUMMARY, Watcher, check_jobs, default_folder, open_folder
+from surefoot.reproduce.uncertainty import heart, spiral
+from surefoot.reproduce.uncertainty.datasets import Dataset, choose_datasets
+from surefoot.reproduce.uncertainty.lines import TUNING, ResultLine, TuningLine
+from surefoot.reproduce.uncertainty.maps import write_map
+from surefoot.reproduce.uncertainty.methods import Settings
+from surefoot.reproduce.uncertainty.out_of_domain import check_sources
+from surefoot.reproduce.uncertainty.report import write_report
+from surefoot.reproduce.uncertainty.trials import Trials, plan
+
+NAME = "uncertainty"
+SPLITS, QUICK_SPLITS = 20, 2
+FIGURES, BOOSTERS, FORESTS = "figures", "boosters", "forests"
+PARTS = (FIGURES, BOOSTERS, FORESTS)
+WANTED = "boston.parquet, boston_splits.npz, ..., year_msd_head1176.parquet and higgs_56k.parquet"
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that a run leaves in its folder."""
+
+    folder: Path
+
+    @property
+    def summary(self) -> Path:
+        return self.folder / SUMMARY
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        pictures = sorted([*self.folder.glob("figure-*.png"), *self.folder.glob("table-*.png")])
+        tables = sorted(self.folder.glob("table-*.csv"))
+        names = (RESULTS, TUNING, "heart.csv", "spiral.csv")
+        kept = [self.folder / name for name in names if (self.folder / name).exists()]
+        return self.summary, *kept, *tables, *pictures
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The folder of the data files, the datasets to run, and the file that each table is read from."""
+
+    folder: Path = Path()
+    datasets: list[Dataset] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def find(cls, data: str | Path | None, names: Sequence[str] | None, quick: bool) -> "Tables":
+        folder = find_data_folder(data, WANTED)
+        datasets = choose_datasets(names, folder, quick)
+        return cls(folder, datasets, {**check_sources(folder), **{dataset.name: dataset.file for dataset in datasets}})
+
+
+def run(
+    *,
+    data: str | Path | None = None,
+    out: str | Path | None = None,
+    quick: bool = False,
+    datasets: Sequence[str] | None = None,
+    parts: Sequence[str] | None = None,
+    n_splits: int | None = None,
+    n_jobs: int | None = None,
+    watch: Watcher = lambda done, total, label: None,
+) -> Outputs:
+    """Run what is not yet in the results of ``out``; then draw and write about everything that is there."""
+    settings, splits, parts = Settings.make(quick), _count_splits(n_splits, quick), _check_parts(parts)
+    check_jobs(n_jobs)
+    tables = Tables() if set(parts) == {FIGURES} else Tables.find(data, datasets, quick)
+    outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
+    _open(outputs, settings, tables.sources)
+    with folder_lock(outputs.folder):
+        if FIGURES in parts:
+            make_maps(outputs.folder, settings, n_jobs, watch)
+        trials = Trials(outputs.folder, tables.folder, settings, n_jobs)
+        trials.run(plan(tables.datasets, splits, boosters=BOOSTERS in parts, forests=FORESTS in parts), watch)
+        watch(1, 1, "drawing")
+        write_report(outputs.folder, trials, settings)
+    return outputs
+
+
+def make_maps(folder: Path, settings: Settings, n_jobs: int | None, watch: Watcher) -> None:
+    """Heart and spiral, unless they are there."""
+    makers = {"heart": heart.run, "spiral": spiral.run}
+    for done, (name, make) in enumerate(makers.items()):
+        path = folder / f"{name}.csv"
+        if not path.exists():
+            watch(done, len(makers), f"{name.capitalize()}: SGLB")
+            write_map(path, make(settings, n_jobs))
+
+
+def _open(outputs: Outputs, settings: Settings, sources: dict[str, str]) -> None:
+    wanted: dict[str, Any] = {"experiment": NAME, **asdict(settings), "sources": sources}
+    wanted |= {"depths": list(settings.depths), "rates": list(settings.rates)}
+    open_folder(outputs.folder, wanted, {RESULTS: ResultLine, TUNING: TuningLine})
+
+
+def _check_parts(parts: Sequence[str] | None) -> Sequence[str]:
+    unknown = [part for part in parts or () if part not in PARTS]
+    if unknown:
+        raise ParameterError(f"there is no part {unknown[0]!r}; there is {', '.join(PARTS)}.")
+    return parts or PARTS
+
+
+def _count_splits(n_splits: int | None, quick: bool) -> int:
+    if n_splits is None:
+        return QUICK_SPLITS if quick else SPLITS
+    if n_splits < 1:
+        raise ParameterError(f"splits must be 1 or more, got {n_splits}.")
+    return n_splits

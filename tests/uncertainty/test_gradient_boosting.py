@@ -1,0 +1,326 @@
+"""The single gradient boosters: as accurate as scikit-learn's, and what else they promise."""
+
+import inspect
+
+import numpy as np
+import pytest
+from reference.gradient_boosters import GRADIENT_BOOSTERS, SINGLE, answers, bits, forests, numbers, problem, small
+from scipy import stats
+from sklearn import config_context, datasets
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.metrics import (
+    log_loss,
+    mean_gamma_deviance,
+    mean_poisson_deviance,
+    mean_squared_error,
+    roc_auc_score,
+)
+from sklearn.model_selection import GridSearchCV, cross_validate, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
+from surefoot.uncertainty import Normal, StudentT
+
+each_policy = pytest.mark.parametrize("grow_policy", ["symmetric", "depthwise"])
+each_single = pytest.mark.parametrize("estimator", SINGLE)
+
+
+def peer(kind, X, y, **parameters):
+    """scikit-learn's booster with the same number of trees and the same rate."""
+    with threadpool_limits(1):
+        return kind(max_iter=200, learning_rate=0.1, random_state=0, **parameters).fit(X, y)
+
+
+def ours(kind, X, y, **parameters):
+    settings = {"n_estimators": 200, "max_depth": 5, "random_state": 0, "early_stopping": False}
+    return kind(**(settings | parameters)).fit(X, y)
+
+
+def parted(data, **options):
+    X, y = data
+    return train_test_split(X[:1200], y[:1200], test_size=0.4, random_state=0, **options)
+
+
+@each_policy
+@pytest.mark.parametrize("name", ["friedman", "diabetes"])
+def test_numbers_are_predicted_as_well_as_by_scikit_learn(grow_policy, name):
+    data = datasets.make_friedman1(800, noise=1.0, random_state=0) if name == "friedman" else None
+    X, X_new, y, y_new = parted(data or datasets.load_diabetes(return_X_y=True))
+    theirs = mean_squared_error(y_new, peer(HistGradientBoostingRegressor, X, y).predict(X_new))
+    model = ours(GradientBoostingRegressor, X, y, grow_policy=grow_policy)
+    assert mean_squared_error(y_new, model.predict(X_new)) < 1.15 * theirs
+    stopped = ours(GradientBoostingRegressor, X, y, grow_policy=grow_policy, early_stopping="auto")
+    assert mean_squared_error(y_new, stopped.predict(X_new)) < 1.3 * theirs
+
+
+@each_policy
+@pytest.mark.parametrize("name", ["breast_cancer", "iris", "wine", "digits"])
+def test_classes_are_predicted_as_well_as_by_scikit_learn(grow_policy, name):
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    X, X_new, y, y_new = parted((X, y), stratify=y[:1200])
+    theirs = peer(HistGradientBoostingClassifier, X, y)
+    n_trees = 200 if len(np.unique(y)) < 10 else 60
+    model = ours(GradientBoostingClassifier, X, y, grow_policy=grow_policy, n_estimators=n_trees, early_stopping="auto")
+    assert model.score(X_new, y_new) > theirs.score(X_new, y_new) - 0.04
+    assert log_loss(y_new, model.predict_proba(X_new)) < 1.3 * log_loss(y_new, theirs.predict_proba(X_new)) + 0.03
+
+
+@each_policy
+def test_ranks_are_as_good_as_those_of_scikit_learn(grow_policy):
+    X, X_new, y, y_new = parted(datasets.make_classification(1000, 10, n_informative=6, flip_y=0.1, random_state=0))
+    theirs = roc_auc_score(y_new, peer(HistGradientBoostingClassifier, X, y).predict_proba(X_new)[:, 1])
+    model = ours(GradientBoostingClassifier, X, y, grow_policy=grow_policy)
+    assert roc_auc_score(y_new, model.predict_proba(X_new)[:, 1]) > theirs - 0.02
+
+
+@pytest.mark.parametrize(("distribution", "deviance"), [("poisson", mean_poisson_deviance), ("gamma", mean_gamma_deviance)])
+def test_deviances_are_as_small_as_those_of_scikit_learn(distribution, deviance):
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, size=(1200, 4))
+    mean = np.exp(1.0 + X[:, 0] + np.abs(X[:, 1]))
+    y = generator.poisson(mean) if distribution == "poisson" else generator.gamma(3.0, mean / 3.0)
+    X, X_new, y, y_new = parted((X, y))
+    theirs = deviance(y_new, peer(HistGradientBoostingRegressor, X, y, loss=distribution).predict(X_new))
+    model = ours(GradientBoostingRegressor, X, y, distribution=distribution, max_depth=3)
+    assert deviance(y_new, model.predict(X_new)) < 1.1 * theirs
+
+
+LAWS = {
+    "normal": lambda mean, g: g.normal(mean, 0.5 + np.abs(mean) / 4),
+    "laplace": lambda mean, g: g.laplace(mean, 1.0),
+    "student_t": lambda mean, g: mean + g.standard_t(5, size=len(mean)),
+    "lognormal": lambda mean, g: np.exp(mean / 2 + 0.5 * g.normal(size=len(mean))),
+    "gamma": lambda mean, g: g.gamma(4.0, np.exp(mean / 2) / 4.0),
+    "poisson": lambda mean, g: g.poisson(np.exp(1.0 + mean / 3)).astype(float),
+}
+
+
+@pytest.mark.parametrize("distribution", LAWS)
+def test_new_targets_look_like_draws_from_the_predicted_distributions(distribution):
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-2, 2, size=(2000, 3))
+    y = LAWS[distribution](X[:, 0] + X[:, 1], generator)
+    model = GradientBoostingRegressor(distribution=distribution, max_depth=3, n_estimators=300, random_state=0)
+    predicted = model.fit(X[:1200], y[:1200]).predict_distribution(X[1200:])
+    low, high = predicted.interval(0.8)
+    inside = np.mean((y[1200:] >= low) & (y[1200:] <= high))
+    assert abs(inside - 0.8) < 0.06
+    assert abs(np.mean(y[1200:] <= predicted.quantile(0.5)) - 0.5) < 0.06
+    constant = model.family_.distribution(np.repeat(model.family_.start(model.family_.internal(y[:1200]))[:, None], 1, 1))
+    assert predicted.logpdf(y[1200:]).mean() > constant.logpdf(y[1200:]).mean() + 0.05
+
+
+def test_the_scale_follows_the_noise():
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, size=(1500, 2))
+    y = X[:, 0] + np.where(X[:, 1] > 0, 1.0, 0.1) * generator.normal(size=1500)
+    model = GradientBoostingRegressor(random_state=0).fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    distribution = model.predict_distribution(X)
+    assert (mean == distribution.mean).all()
+    assert (std == distribution.std).all()
+    assert np.median(std[X[:, 1] > 0.1]) == pytest.approx(1.0, rel=0.15)
+    assert np.median(std[X[:, 1] < -0.1]) == pytest.approx(0.1, rel=0.3)
+    np.testing.assert_allclose(distribution.quantile(0.975), stats.norm.ppf(0.975, mean, std))
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6, 1e150])
+@pytest.mark.parametrize("shift", [0.0, 1e4])
+def test_the_unit_of_the_target_does_not_matter(scale, shift):
+    X, y = numbers()
+    mean, std = small(GradientBoostingRegressor).fit(X, y).predict(X, return_std=True)
+    scaled_mean, scaled_std = (
+        small(GradientBoostingRegressor).fit(X, (y + shift) * scale).predict(X, return_std=True)
+    )
+    np.testing.assert_allclose(scaled_mean / scale - shift, mean, rtol=1e-6)
+    np.testing.assert_allclose(scaled_std / scale, std, rtol=1e-6)
+
+
+@each_single
+def test_rising_functions_of_the_columns_do_not_matter(estimator):
+    X, y = problem(estimator)
+    model, other = small(estimator).fit(X, y), small(estimator).fit(np.exp(X), y)
+    assert bits(model.predict(X)) == bits(other.predict(np.exp(X)))
+
+
+@pytest.mark.parametrize("given", [Normal, Normal(), "normal"])
+def test_a_distribution_may_be_a_name_a_class_or_a_family(given):
+    X, y = numbers()
+    plain = small(GradientBoostingRegressor).fit(X, y)
+    assert bits(small(GradientBoostingRegressor, distribution=given).fit(X, y).predict(X)) == bits(plain.predict(X))
+
+
+def test_settings_of_a_family_are_used_and_survive_a_clone():
+    X, y = numbers()
+    model = small(GradientBoostingRegressor, distribution=StudentT(df=3.0))
+    assert clone(model).distribution == StudentT(df=3.0)
+    wide, narrow = (
+        small(GradientBoostingRegressor, distribution=StudentT(df=df)).fit(X, y).predict_distribution(X)
+        for df in (3.0, 100.0)
+    )
+    tails = [np.mean(d.quantile(0.9999) - d.mean) / np.mean(d.std) for d in (wide, narrow)]
+    assert tails[0] > tails[1] + 1
+
+
+@pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
+def test_parameters_can_be_read_and_set(estimator):
+    model = estimator()
+    names = set(inspect.signature(estimator).parameters)
+    assert set(model.get_params()) == names
+    defaults = {name: p.default for name, p in inspect.signature(estimator).parameters.items()}
+    assert model.get_params() == defaults
+    assert model.set_params(n_estimators=7, learning_rate=0.3).get_params()["n_estimators"] == 7
+    assert clone(model).learning_rate == 0.3
+    with pytest.raises(ValueError, match="Invalid parameter 'trees'"):
+        model.set_params(trees=3)
+    assert "n_estimators=7" in repr(model)
+
+
+@pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
+def test_parameters_are_those_of_the_contract(estimator):
+    shared = {
+        "n_estimators": 1000, "learning_rate": 0.1, "max_depth": 6, "grow_policy": "symmetric", "min_samples_leaf": 1,
+        "l2_regularization": 3.0, "max_bins": 255, "categorical_features": "from_dtype", "monotonic_cst": None,
+        "early_stopping": "auto", "validation_fraction": 0.1, "n_iter_no_change": 50, "random_state": None,
+        "n_jobs": None, "verbose": 0,
+    }  # fmt: skip
+    parameters = estimator().get_params()
+    assert shared.items() <= parameters.items()
+    assert list(inspect.signature(estimator.fit).parameters) == [
+        "self", "X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
+@each_policy
+def test_importances_name_the_columns_that_matter(estimator, grow_policy):
+    X, y = problem(estimator, n_rows=400)
+    model = small(estimator, n_estimators=20, grow_policy=grow_policy).fit(X, y)
+    importances = model.feature_importances_
+    assert importances.sum() == pytest.approx(1.0)
+    assert (importances >= 0).all()
+    assert importances.argmax() == 0
+    assert importances[0] > 0.5
+
+
+@pytest.mark.parametrize("estimator", SINGLE)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_every_split_has_rows_on_both_sides(estimator, n_classes):
+    """A split that only rounding makes worthwhile sends new rows to a leaf that knows nothing."""
+    X, y = problem(estimator, n_rows=200, n_classes=n_classes)
+    model = small(estimator, n_estimators=30, max_depth=6, grow_policy="depthwise", early_stopping=False).fit(X, y)
+    forest = forests(model)[0]
+    below = [forest.covers]
+    while below[0].shape[1] > 1:
+        below.insert(0, below[0].reshape(forest.n_trees, -1, 2).sum(axis=2))
+    for level in range(forest.depth):
+        features = forest.features[:, (1 << level) - 1 : (2 << level) - 1]
+        children = below[level + 1].reshape(forest.n_trees, -1, 2)
+        assert (children[features >= 0] > 0).all()
+
+
+@pytest.mark.parametrize("estimator", SINGLE)
+@each_policy
+@pytest.mark.parametrize("min_samples_leaf", [1, 15])
+def test_leaves_have_as_many_rows_as_asked_for(estimator, grow_policy, min_samples_leaf):
+    X, y = problem(estimator, n_rows=150)
+    settings = {"grow_policy": grow_policy, "min_samples_leaf": min_samples_leaf, "early_stopping": False}
+    covers = forests(small(estimator, max_depth=5, **settings).fit(X, y))[0].covers
+    assert covers[covers > 0].min() >= min_samples_leaf
+    assert (covers.sum(axis=1) == 150).all()
+
+
+@pytest.mark.parametrize("estimator", SINGLE)
+@each_policy
+@pytest.mark.parametrize("max_depth", [1, 2, 10])
+def test_depths(estimator, grow_policy, max_depth):
+    X, y = problem(estimator)
+    model = small(estimator, max_depth=max_depth, grow_policy=grow_policy, n_estimators=3).fit(X, y)
+    assert forests(model)[0].depth == max_depth
+    assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("estimator", SINGLE)
+def test_few_bins_are_few_values(estimator):
+    X, y = problem(estimator, n_rows=300)
+    model = small(estimator, max_bins=2, max_depth=2, n_estimators=4).fit(X, y)
+    raw = model._raw(X)[0, 0]
+    assert len(np.unique(raw)) <= 2**4
+
+
+@pytest.mark.parametrize("estimator", SINGLE)
+def test_a_model_of_one_tree_on_one_split_is_what_a_hand_would_compute(estimator):
+    """A column of two values: leaves are rate times the sum of gradients over the information and l2."""
+    X = (np.arange(60) % 3 == 0).astype(float)[:, np.newaxis]
+    rate, l2 = 0.2, 3.0
+    settings = {"n_estimators": 1, "max_depth": 1, "learning_rate": rate, "early_stopping": False}
+    if estimator is GradientBoostingRegressor:
+        y = 3.0 * X[:, 0] + np.random.default_rng(0).normal(size=60)
+        model = small(estimator, **settings).fit(X, y)
+        by_hand = [
+            y.mean() + rate * (y[X[:, 0] == v] - y.mean()).sum() / ((X[:, 0] == v).sum() + l2) for v in (0.0, 1.0)
+        ]
+        np.testing.assert_allclose(model.predict([[0.0], [1.0]]), by_hand, rtol=1e-12)
+    else:
+        y = ((np.arange(60) % 7 < 3) | (X[:, 0] == 1)).astype(int)
+        share = y.mean()
+        model = small(estimator, **settings).fit(X, y)
+        for value in (0.0, 1.0):
+            here = y[X[:, 0] == value]
+            step = rate * (here - share).sum() / (len(here) * share * (1 - share) + l2)
+            odds = np.log(share / (1 - share)) + step
+            np.testing.assert_allclose(model.predict_proba([[value]])[0, 1], 1 / (1 + np.exp(-odds)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
+def test_they_fit_into_pipelines_searches_and_cross_validation(estimator):
+    X, y = problem(estimator, n_rows=120)
+    pipeline = make_pipeline(StandardScaler(), small(estimator)).fit(X, y)
+    assert len(pipeline.predict(X)) == 120
+    search = GridSearchCV(small(estimator), {"max_depth": [1, 3]}, cv=2).fit(X, y)
+    assert search.best_params_["max_depth"] in (1, 3)
+    assert search.best_estimator_.n_features_in_ == 4
+
+
+@pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
+def test_weights_are_routed(estimator):
+    X, y = problem(estimator, n_rows=120)
+    weights = np.random.default_rng(0).random(120)
+    with config_context(enable_metadata_routing=True):
+        routed = small(estimator).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        result = cross_validate(routed, X, y, params={"sample_weight": weights}, cv=2, return_estimator=True)
+        plain = cross_validate(small(estimator), X, y, cv=2, return_estimator=True)
+    said = [answers(cv["estimator"][0], X) for cv in (result, plain)]
+    assert any(bits(said[0][name]) != bits(said[1][name]) for name in said[0])
+
+
+@pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
+def test_progress_is_told_when_asked_for(estimator, capsys):
+    X, y = problem(estimator)
+    small(estimator).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    small(estimator, verbose=1).fit(X, y)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert estimator.__name__ in err
+    assert "nan" not in err
+
+
+def test_intervals_of_mapie_follow_the_predicted_scale():
+    mapie = pytest.importorskip("mapie.regression")
+    scores = pytest.importorskip("mapie.conformity_scores")
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, size=(700, 2))
+    y = X[:, 0] + np.where(X[:, 1] > 0, 1.0, 0.2) * generator.normal(size=700)
+    wrapped = mapie.CrossConformalRegressor(
+        GradientBoostingRegressor(n_estimators=60, max_depth=3, random_state=0), confidence_level=0.9, cv=3,
+        conformity_score=scores.StdConformityScore(),
+    )  # fmt: skip
+    intervals = wrapped.fit_conformalize(X[:500], y[:500]).predict_interval(X[500:])[1][:, :, 0]
+    inside = (y[500:] >= intervals[:, 0]) & (y[500:] <= intervals[:, 1])
+    widths = intervals[:, 1] - intervals[:, 0]
+    assert inside.mean() > 0.84
+    assert widths[X[500:, 1] > 0].mean() > 2 * widths[X[500:, 1] < 0].mean()
