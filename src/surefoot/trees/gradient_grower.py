@@ -149,9 +149,6 @@ class GradientTreeGrower:
                     self._chances[level],
                 )
             )  # fmt: skip
-        n_parts = min(self.threads.n_threads, self.table.n_groups)
-        cuts = np.linspace(0, self.table.n_groups, n_parts + 1).astype(np.int64)
-        self._parts = [(int(a), int(b)) for a, b in pairwise(cuts)]
 
     def grow(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64) -> GrownGradientTree:
         """A tree on ``rows`` (uint32) for ``scores`` of shape (n_scores, n_rows)."""
@@ -217,4 +214,6 @@ class GradientTreeGrower:
                 level.chances, *self._found,
             )  # fmt: skip
 
-        self.threads.run(search, self._parts)
+        n_parts = min(self.threads.n_threads, table.n_groups)
+        cuts = [k * table.n_groups // n_parts for k in range(n_parts + 1)]
+        self.threads.run(search, list(pairwise(cuts)))

@@ -194,7 +194,6 @@ class GradientBooster(BaseEstimator):
     ) -> list[Member]:
         """Train on a checked problem; ``target`` is internal, as is that of the ``validation`` rows."""
         self._remember(problem)
-        n_members = self._n_members
         weights, columns_val = problem.weights, None
         if validation is not None:
             X_val, target_val, sample_weight_val = validation
@@ -207,9 +206,12 @@ class GradientBooster(BaseEstimator):
         hold_out = 0.0 if self.early_stopping is False else float(self.validation_fraction)
         task = Task(
             problem.columns, columns_val, target, weights, family, strata, recipe, int(self.max_bins), hold_out,
-            seed_from(self.random_state), self.n_jobs, Progress(type(self).__name__, n_members, self.verbose),
+            seed_from(self.random_state), self.n_jobs, Progress(type(self).__name__, self._n_members, self.verbose),
         )  # fmt: skip
-        return train_members(task, n_members)
+        return self._run(task)
+
+    def _run(self, task: Task) -> list[Member]:
+        return train_members(task, self._n_members)
 
     def _remember(self, problem: Problem | NumberProblem) -> None:
         self.n_features_in_ = problem.columns.n_columns

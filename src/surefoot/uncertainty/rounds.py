@@ -97,12 +97,18 @@ class Rounds:
         self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
         self.grower = GradientTreeGrower(table, n_outputs, recipe.rules, rows.weights, threads)
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
-        self._keys = np.stack([random_bits(stream_key(*seed, label), recipe.n_estimators) for label in range(3)])
         self.history: list[float] = []
         self.best = 0
         n_leaves = 1 << recipe.rules.depth
         self._sums, self._totals = np.empty((n_leaves, n_outputs)), np.empty((n_leaves, n_outputs))
         self._counts = np.empty(n_leaves)
+        self.go_on(recipe, threads)
+
+    def go_on(self, recipe: Recipe, threads: RowThreads) -> None:
+        """Make ready for the rounds of a recipe that differs from the last at most in the number of trees."""
+        self.recipe = recipe
+        self.grower.threads = threads
+        self._keys = np.stack([random_bits(stream_key(*self.seed, use), recipe.n_estimators) for use in range(3)])
 
     @property
     def n_done(self) -> int:

@@ -12,6 +12,7 @@ from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member, raw_outputs
 from surefoot.uncertainty.shap_trees import shap_models
+from surefoot.uncertainty.training import SingleRun, Task
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 
@@ -19,6 +20,7 @@ class SingleBooster(GradientBooster):
     """One model: it can be cut short, watched stage by stage, and taken for an ensemble."""
 
     langevin: bool
+    warm_start: bool
 
     @property
     def _uses_langevin(self) -> bool:
@@ -37,6 +39,20 @@ class SingleBooster(GradientBooster):
     @property
     def _n_members(self) -> int:
         return 1
+
+    def _run(self, task: Task) -> list[Member]:
+        """Train; with ``warm_start``, go on from the trees of the last fit, and keep what it takes to do so again."""
+        run: SingleRun | None = getattr(self, "_run_so_far", None) if self.warm_start else None
+        if run is None or not run.whole:
+            run = SingleRun.begin(task)
+        else:
+            run.check_same(task)
+        members = [run.run(task)]
+        if self.warm_start:
+            self._run_so_far = run
+        else:
+            self.__dict__.pop("_run_so_far", None)
+        return members
 
     def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
         self.family_ = family

@@ -1,9 +1,10 @@
 """Train the members of an ensemble (or a single model) on one table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
 from surefoot._progress import Progress
 from surefoot._random import random_permutation, stream_key
@@ -16,7 +17,7 @@ from surefoot.uncertainty.rounds import Recipe, Rounds, TrainingRows
 
 HOLD_OUT = 1_000_003  # label of the stream that decides which rows are held out
 FEWEST_TO_PART = 10  # smaller tables are trained on whole: one row would decide when to stop
-SLICE_SECONDS = 16  # rounds between two looks at Ctrl-C and progress
+SLICE = 8  # rounds between two looks at Ctrl-C and progress
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,60 @@ class Task:
 
 def train_members(task: Task, n_members: int) -> list[Member]:
     """Members with different seeds: different rows held out, drawn, and different noise."""
-    n_cells = len(task.y) * task.columns.n_columns
-    n_threads = threads_for(task.n_jobs, n_cells)
-    own = None if task.weights is None else task.weights[: task.n_own]
-    with RowThreads(n_threads) as threads:
-        encoding = Encoding.fit(task.columns, task.max_bins, own, threads)
-        words = _pack(encoding, task, threads)
+    encoding, words = prepare(task)
 
     def train(member: int, cancellation: Cancellation) -> Member:
-        with RowThreads(n_threads if n_members == 1 else 1) as threads:
+        with RowThreads(1) as threads:
             rounds = start_rounds(task, words, member, threads)
-            return _finish(rounds, encoding, member, task, cancellation)
+            return finish_rounds(rounds, encoding, member, task, cancellation)
 
     return run_tasks(train, range(n_members), task.n_jobs)
+
+
+@dataclass
+class SingleRun:
+    """The training of a single model, which may be taken up again."""
+
+    rounds: Rounds
+    encoding: Encoding
+    whole: bool = True  # not stopped in the middle of a round
+
+    @classmethod
+    def begin(cls, task: Task) -> "SingleRun":
+        encoding, words = prepare(task)
+        with RowThreads(1) as threads:
+            return cls(start_rounds(task, words, 0, threads), encoding)
+
+    def run(self, task: Task) -> Member:
+        """Rounds up to the recipe's number of trees."""
+        with RowThreads(threads_for(task.n_jobs, len(task.y) * task.columns.n_columns)) as threads:
+            self.whole = False
+            self.rounds.go_on(task.recipe, threads)
+            member = finish_rounds(self.rounds, self.encoding, 0, task, Cancellation())
+            self.rounds.grower.threads = RowThreads(1)  # a pool of threads cannot be pickled
+            self.whole = True
+            return member
+
+    def check_same(self, task: Task) -> None:
+        """Refuse to go on with another table or other settings."""
+        before, now = self.rounds.recipe, task.recipe
+        if not np.array_equal(task.y, self.rounds.rows.y) or task.columns.n_columns != len(self.encoding.binner.edges):
+            raise DataError("X or y is not what the model was fitted on: with warm_start=True, fit goes on with them.")
+        if now.n_estimators < self.rounds.n_done:
+            raise ParameterError(
+                f"n_estimators={now.n_estimators} is below the {self.rounds.n_done} trees there are: with "
+                "warm_start=True it can only grow."
+            )
+        if replace(now, n_estimators=before.n_estimators) != before:
+            raise ParameterError("With warm_start=True only n_estimators may change between calls of fit.")
+
+
+def prepare(task: Task) -> tuple[Encoding, RowWords]:
+    """Bins, and the table in them."""
+    own = None if task.weights is None else task.weights[: task.n_own]
+    with RowThreads(threads_for(task.n_jobs, len(task.y) * task.columns.n_columns)) as threads:
+        encoding = Encoding.fit(task.columns, task.max_bins, own, threads)
+        return encoding, _pack(encoding, task, threads)
 
 
 def start_rounds(task: Task, words: RowWords, member: int, threads: RowThreads) -> Rounds:
@@ -73,11 +115,12 @@ def start_rounds(task: Task, words: RowWords, member: int, threads: RowThreads) 
     return Rounds(words, task.family, rows, task.recipe, (task.seed, member), threads, start)
 
 
-def _finish(rounds: Rounds, encoding: Encoding, member: int, task: Task, cancellation: Cancellation) -> Member:
+def finish_rounds(rounds: Rounds, encoding: Encoding, member: int, task: Task, cancellation: Cancellation) -> Member:
+    """Train a member to its end."""
     watch = task.progress.watch(member, task.recipe.n_estimators, cancellation)
-    more = True
+    more = rounds.n_done < task.recipe.n_estimators
     while more:
-        more = rounds.run(min(rounds.n_done + SLICE_SECONDS, task.recipe.n_estimators))
+        more = rounds.run(min(rounds.n_done + SLICE, task.recipe.n_estimators))
         watch(rounds.n_done, rounds.history[-1] if rounds.history else float("nan"))
     trees = rounds.result()
     watch.finish(trees.forest.n_trees, rounds.history[rounds.best - 1] if rounds.history else float("nan"))
