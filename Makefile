@@ -19,6 +19,7 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(RUN) benchmarks/boosting.py
+	$(RUN) benchmarks/uncertainty.py
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from math import isnan
 
 from surefoot._parallel import Cancellation
 
@@ -11,8 +12,8 @@ SECONDS_BETWEEN_LINES = 2.0
 class Progress:
     """Says how far the members are: ``verbose=1`` when each is done, ``verbose=2`` also every two seconds between."""
 
-    def __init__(self, name: str, n_members: int, verbose: int) -> None:
-        self.name, self.n_members, self.verbose = name, n_members, verbose
+    def __init__(self, name: str, n_members: int, verbose: int, measure: str = "weighted error") -> None:
+        self.name, self.n_members, self.verbose, self.measure = name, n_members, verbose, measure
 
     def watch(self, member: int, n_rounds: int, cancellation: Cancellation) -> "Watch":
         """What one member calls between slices of its rounds, and when it is done."""
@@ -40,4 +41,5 @@ class Watch:
         self.last_line = time.monotonic()
         who = f"[{self.progress.name}] member {self.member + 1} of {self.progress.n_members}"
         seconds = self.last_line - self.started
-        print(f"{who}: {what}, weighted error {error:.3f}, {seconds:.1f} s", file=sys.stderr)
+        measured = "" if isnan(error) else f", {self.progress.measure} {error:.3f}"
+        print(f"{who}: {what}{measured}, {seconds:.1f} s", file=sys.stderr)

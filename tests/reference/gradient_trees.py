@@ -182,15 +182,15 @@ def is_first_part(left_codes, nodes, score):
     return max((means[code] for code in left_codes), default=0) <= min(right, default=0) or not left_codes or not right
 
 
-def highest_place(gains, tie):
-    """The middle of the first run of gains that are level with the highest."""
+def highest_place(gains, tie, within):
+    """A place in the first run of gains that are level with the highest: its first at 0, its last towards 1."""
     best = max(gains)
     level = [gain >= best - tie for gain in gains]
     first = level.index(True)
     last = first
     while last + 1 < len(gains) and level[last + 1]:
         last += 1
-    return best, (first + last) // 2
+    return best, first + floor(within * (last - first + 1))
 
 
 # partition.py

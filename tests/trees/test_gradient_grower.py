@@ -22,11 +22,11 @@ SPLITS = ("features", "codes", "missing_left", "gains", "tables", "kept")
 seeds = st.integers(0, 10_000)
 
 
-def grow(table, rules, *, weights=None, rows=None, scores=None, threads=ONE_THREAD):
+def grow(table, rules, *, weights=None, rows=None, scores=None, threads=ONE_THREAD, key=KEY):
     scores = table.scores if scores is None else scores
     grower = GradientTreeGrower(table.words(), len(scores), rules, weights, threads)
     rows = np.arange(table.codes.shape[1]) if rows is None else rows
-    return deepcopy(grower.grow(scores, rows.astype(np.uint32), KEY))  # the next tree overwrites the grower's own
+    return deepcopy(grower.grow(scores, rows.astype(np.uint32), key))  # the next tree overwrites the grower's own
 
 
 class Audit:
@@ -100,7 +100,7 @@ class Audit:
             run.insert(0, run[0] - 1)
         while gains.get((run[-1] + 1, side)) == gains[code, side]:
             run.append(run[-1] + 1)
-        assert code == (run[0] + run[-1]) // 2
+        assert code == run[0] + len(run) // 2
         return gains[code, side]
 
     def check_categories(self, split, feature, nodes):
@@ -167,7 +167,7 @@ def test_categories_are_split_as_well_as_by_any_set():
 @given(seed=seeds, symmetric=st.booleans(), n_scores=st.integers(1, 3), least=st.sampled_from([1, 4]))
 def test_the_best_split_under_monotone_constraints(seed, symmetric, n_scores, least):
     table = naive.draw_table(seed, 40, [7, 30, 5], n_scores=n_scores, missing=0.1)
-    rules = GrowthRules(3, symmetric, least, 1.0, np.array([1, -1, 0]))
+    rules = GrowthRules(3, symmetric, least, 1.0, constraints=np.array([1, -1, 0]))
     Audit(table, grow(table, rules), rules).run()
 
 
@@ -175,7 +175,7 @@ def test_the_best_split_under_monotone_constraints(seed, symmetric, n_scores, le
 def test_a_constraint_forbids_what_goes_the_other_way(rise):
     codes = np.arange(10, dtype=np.uint8)[np.newaxis]
     table = naive.CodedTable(codes, np.array([11]), np.arange(-4.5, 5.0)[np.newaxis], np.zeros(1, dtype=bool))
-    tree = grow(table, GrowthRules(1, False, 1, 1.0, np.array([rise])))
+    tree = grow(table, GrowthRules(1, False, 1, 1.0, constraints=np.array([rise])))
     assert (tree.features[0] == 0) == (rise == 1)
 
 
@@ -308,7 +308,7 @@ def test_heavy_rows_do_not_overflow_their_sums(n_rows, weight, room):
     """A score is rounded and then taken as often as its row weighs: there has to be room for that."""
     score = np.floor(room / (weight * n_rows)) + 0.5
     codes = (np.arange(n_rows) % 2).astype(np.uint8)[np.newaxis]
-    table = naive.CodedTable(codes, np.array([3]), np.full((1, n_rows), score), np.zeros(1, dtype=bool))
+    table = naive.CodedTable(codes, np.array([3]), np.full((2, n_rows), score), np.zeros(1, dtype=bool))
     tree = grow(table, GrowthRules(1, False, 1, 1.0), weights=np.full(n_rows, weight))
     assert tree.features[0] == -1  # equal scores
 
@@ -386,15 +386,15 @@ def test_the_feature_of_every_node(symmetric):
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("n_scores", [2, 3])
-def test_the_same_tree_for_any_number_of_threads(symmetric, n_scores):
+@pytest.mark.parametrize(("n_scores", "chance"), [(2, 0.0), (3, 0.0), (2, 0.1)])
+def test_the_same_tree_for_any_number_of_threads(symmetric, n_scores, chance):
     rng = np.random.default_rng(0)
     table = naive.draw_table(0, 3000, [60] * 17, n_scores=n_scores, missing=0.05, categorical=(3, 16))
     table.scores[:] = rng.normal(size=table.scores.shape)
     trees = []
     for n_threads in (1, 2, 3):
         with RowThreads(n_threads) as threads:
-            trees.append(grow(table, GrowthRules(6, symmetric, 5, 3.0), threads=threads))
+            trees.append(grow(table, GrowthRules(6, symmetric, 5, 3.0, chance), threads=threads))
     for tree in trees[1:]:
         for name in (*SPLITS, "leaves"):
             assert getattr(tree, name).tobytes() == getattr(trees[0], name).tobytes(), name
@@ -414,6 +414,35 @@ def test_a_grower_grows_each_tree_as_if_it_were_the_first(symmetric):
         np.testing.assert_array_equal(again.leaves[rows], anew.leaves[rows])
         for name in SPLITS:
             np.testing.assert_array_equal(getattr(again, name), getattr(anew, name), err_msg=name)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, key=st.integers(0, 2**64 - 1), chance=st.sampled_from([0.01, 0.5]))
+def test_by_chance_the_split_taken_is_nearly_the_best(seed, key, chance):
+    table = naive.draw_table(seed, 40, [7, 30, 4, 5], n_scores=2, missing=0.1)
+    rules = GrowthRules(1, False, 1, 1.0, chance)
+    tree = grow(table, rules, key=np.uint64(key))
+    audit = Audit(table, tree, rules)
+    every = [audit.column_gains(column, audit.nodes) for column in range(4)]
+    best = max(max(gains.values()) for gains in every)
+    side = int(tree.missing_left[0]) if audit.has_missing[tree.features[0]] else 0
+    taken = every[tree.features[0]][int(tree.codes[0]), side]
+    assert float(best) <= float(taken) * (1.0 + chance) * (1.0 + 1e-12)
+    assert taken == max(every[tree.features[0]].values())  # of its column it is the best
+    assert tree.gains[0] == pytest.approx(float(taken))
+
+
+def test_chance_chooses_among_columns_and_thresholds_that_tie():
+    """Every tie is broken every way sooner or later; without chance always the same way."""
+    codes = np.array([[0, 0, 9, 9]] * 3, dtype=np.uint8)
+    table = naive.CodedTable(codes, np.full(3, 11), np.array([[1.0, 1.0, -1.0, -1.0]]), np.zeros(3, dtype=bool))
+    found = {chance: set() for chance in (0.0, 1e-6)}
+    for key in range(300):
+        for chance, splits in found.items():
+            tree = grow(table, GrowthRules(1, False, 1, 1.0, chance), key=np.uint64(key))
+            splits.add((int(tree.features[0]), int(tree.codes[0])))
+    assert found[0.0] == {(0, 4)}
+    assert found[1e-6] == {(column, code) for column in range(3) for code in range(9)}
 
 
 @pytest.mark.parametrize("n_scores", [1, 3])

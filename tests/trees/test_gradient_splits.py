@@ -75,21 +75,26 @@ class Level:
         search_columns(
             self.histograms, self.n_nodes, shared, 0, shape[1], self.offsets, self.has_missing,
             self.table.is_categorical, constraints, self.n_words, self.n_scores, COUNT_BITS, self.units, l2, least,
-            self.counts, *found,
+            self.counts, plain_chances(shape[1]), *found,
         )  # fmt: skip
         return found
 
-    def choose(self, shared, gains, places, sides):
+    def choose(self, shared, gains, places, sides, chances):
         n_splits = 1 if shared else self.n_nodes
         features, codes = np.empty(n_splits, dtype=np.int64), np.zeros(n_splits, dtype=np.int64)
         missing_left, split_gains = np.zeros(n_splits, dtype=np.bool_), np.empty(n_splits)
         tables = np.empty((n_splits, 256), dtype=np.uint8)
         choose_splits(
             self.histograms, self.n_nodes, shared, self.offsets, self.has_missing, self.table.is_categorical,
-            self.n_words, self.n_scores, COUNT_BITS, self.units, gains, places, sides, features, codes, missing_left,
-            split_gains, tables,
+            self.n_words, self.n_scores, COUNT_BITS, self.units, chances, gains, places, sides, features, codes,
+            missing_left, split_gains, tables,
         )  # fmt: skip
         return features, codes, missing_left, split_gains, tables
+
+
+def plain_chances(n_columns):
+    """Nothing by chance: factors of 1, and thresholds in the middle of their runs."""
+    return np.array([[1.0] * n_columns, [0.5] * n_columns])
 
 
 def tolerance(nodes, l2):
@@ -166,13 +171,14 @@ def test_rows_with_the_first_codes_are_counted(seed, packed, n_codes):
 @given(
     gains=st.lists(st.sampled_from([-0.5, 0.0, 1.0, 2.0 - 1e-9, 2.0]), min_size=1, max_size=12),
     tie=st.sampled_from([0.0, 1e-6]),
+    within=st.sampled_from([0.0, 0.3, 0.5, 1.0 - 2.0**-53]),
 )
-def test_the_highest_place_is_the_middle_of_the_first_run(gains, tie):
-    assert highest_place(np.array([*gains, 99.0]), len(gains), tie) == naive.highest_place(gains, tie)
+def test_the_highest_place_is_within_the_first_run(gains, tie, within):
+    assert highest_place(np.array([*gains, 99.0]), len(gains), tie, within) == naive.highest_place(gains, tie, within)
 
 
 def test_no_place_gains_nothing():
-    assert highest_place(np.array([5.0, 5.0]), 0, 0.0)[0] < 0
+    assert highest_place(np.array([5.0, 5.0]), 0, 0.0, 0.5)[0] < 0
 
 
 @settings(deadline=None, max_examples=40)
@@ -217,7 +223,7 @@ def test_the_best_threshold_is_the_best_of_all(seed, n_nodes, n_codes, packed, m
     has_missing = bool(level.has_missing[0])
     gain, place, side = search_numbers(
         level.histograms, 0, n_nodes, 0, n_codes * level.n_words, level.n_words, COUNT_BITS, level.units, has_missing,
-        l2, least, constraint, level.counts, *level.scratch(),
+        l2, least, constraint, level.counts, 0.5, *level.scratch(),
     )  # fmt: skip
     nodes = level.nodes(0)
     gains = naive.number_gains(nodes, has_missing, l2, least, constraint)
@@ -284,20 +290,29 @@ def test_each_columns_best_split_for_all_nodes_or_for_each(seed, shared, packed,
 
 
 @settings(deadline=None, max_examples=40)
-@given(seed=seeds, shared=st.booleans(), packed=st.booleans(), missing=st.sampled_from([0.0, 0.2]))
-def test_the_column_that_gains_most_is_chosen_and_codes_are_sent_its_way(seed, shared, packed, missing):
+@given(
+    seed=seeds,
+    shared=st.booleans(),
+    packed=st.booleans(),
+    missing=st.sampled_from([0.0, 0.2]),
+    by_chance=st.booleans(),
+)
+def test_the_column_that_gains_most_is_chosen_and_codes_are_sent_its_way(seed, shared, packed, missing, by_chance):
     level = Level(seed, 3, [6, 5, 7], packed=packed, missing=missing, categorical=(2,))
     rng = np.random.default_rng(seed)
     shape = (1 if shared else 3, 3)
     gains = rng.choice([-1.0, 0.0, 1.0, 2.0, 2.0], size=shape)
     places = rng.integers(0, 3, size=shape)
     sides = rng.integers(0, 2, size=shape)
-    features, codes, missing_left, split_gains, tables = level.choose(shared, gains, places, sides)
+    chances = plain_chances(3)
+    if by_chance:
+        chances[0] = 1.0 + rng.random(3)
+    features, codes, missing_left, split_gains, tables = level.choose(shared, gains, places, sides, chances)
     for row in range(shape[0]):
         if gains[row].max() <= 0:
             assert (features[row], split_gains[row], tables[row].any()) == (-1, 0.0, False)
             continue
-        column = int(np.argmax(gains[row]))  # of equal ones the first
+        column = int(np.argmax(gains[row] * chances[0]))  # of equal ones the first
         assert (features[row], codes[row], split_gains[row]) == (column, places[row, column], gains[row, column])
         n_codes = level.table.n_codes[column]
         nodes = level.nodes(column) if shared else [level.nodes(column)[row]]

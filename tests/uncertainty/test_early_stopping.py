@@ -141,9 +141,7 @@ def test_validation_rows_without_weight_may_as_well_not_be_there(estimator):
     strange[50:] = 1e6
     settings = {"n_estimators": 20, "early_stopping": True}
     weighted = small(estimator, **settings).fit(X, y, X_val=strange, y_val=y_val, sample_weight_val=weights)
-    removed = small(estimator, **settings).fit(
-        X, y, X_val=X_val[:50], y_val=y_val[:50], sample_weight_val=weights[:50]
-    )
+    removed = small(estimator, **settings).fit(X, y, X_val=X_val[:50], y_val=y_val[:50], sample_weight_val=weights[:50])
     assert_same_answers(weighted, removed, X)
 
 

@@ -26,7 +26,7 @@ def name_of(check):
     [
         *(small(estimator) for estimator in GRADIENT_BOOSTERS),
         *(small(estimator, early_stopping=False) for estimator in GRADIENT_BOOSTERS),
-        *(small(estimator, early_stopping=False, method="sgb") for estimator in ENSEMBLES),
+        *(small(estimator, early_stopping=False, method="sgb", n_estimators=16) for estimator in ENSEMBLES),
     ]
 )
 def test_scikit_learn_check(estimator, check):

@@ -4,9 +4,9 @@ With the Normal family, the location of a leaf of n rows follows, with the rate 
 
     mu' = (1 - k) s mu + k ybar + noise,   noise ~ Normal(0, v)
 
-where v = 2 e / (N (n + l2)) at the paper's scale and v = 2 e T sigma^2 / (n + l2) at temperature T: an AR(1) of stationary
-mean k ybar / (1 - a) and variance v / (1 - a^2), a = (1 - k) s. For small rates these are 1/(N n) and T sigma^2 / n; the
-latter at T = 1 is the posterior of the mean of n rows.
+where v = 2 e / (N (n + l2)) at the paper's scale and v = 2 e T sigma^2 / (n + l2) at temperature T: an AR(1) of the
+stationary mean k ybar / (1 - a) and variance v / (1 - a^2), with a = (1 - k) s. For small rates the variance is
+1 / (N n) or T sigma^2 / n; the latter at T = 1 is the posterior of the mean of n rows.
 """
 
 import numpy as np
@@ -113,7 +113,7 @@ def test_every_leaf_of_a_fixed_partition_has_a_chain_of_its_own(grow_policy, tem
     raw, standardised = chain(model, cells), (y - y.mean()) / y.std()
     noises = []
     for j, (cell, n) in enumerate(CELLS.items()):
-        ybar = standardised[(X == cell).all(axis=1)].mean()
+        ybar = standardised[(cell == X).all(axis=1)].mean()
         noise, _, _ = step_of(raw[:, 0, j], ybar, n, N, rate, 0.0)
         if temperature is None:
             scale = np.sqrt(2 * rate / (N * n))

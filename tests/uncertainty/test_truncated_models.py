@@ -30,7 +30,9 @@ def test_regressors(variant):
     ensemble = model.virtual_ensemble(n_members=4)
     assert ensemble.members_ == (17, 20, 23, 26)
     members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
-    cut = [small(GradientBoostingRegressor, n_estimators=n, **settings_of(variant)).fit(X, y) for n in ensemble.members_]
+    cut = [
+        small(GradientBoostingRegressor, n_estimators=n, **settings_of(variant)).fit(X, y) for n in ensemble.members_
+    ]
     by_hand = np.array([one.predict(X, return_std=True) for one in cut])
     np.testing.assert_allclose(members.means, by_hand[:, 0], rtol=1e-9)
     np.testing.assert_allclose(members.variances, by_hand[:, 1] ** 2, rtol=1e-9)

@@ -235,7 +235,7 @@ def check_weights(
     if not (weights > 0).any():
         raise DataError(f"{name} is zero for every row: at least one row must count.")
     if not relative:
-        return weights
+        return np.array(weights)  # a copy: for a read-only or strided array every kernel would be compiled anew
     return np.ldexp(weights, -np.frexp(weights.max())[1])  # a power of two: exact, and no sum overflows
 
 

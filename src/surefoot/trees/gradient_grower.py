@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from surefoot.trees.partition import find_leaves, note_leaves, part_level
 from surefoot.trees.row_words import GROUP, RowWords
 
 MOST_PACKED = 1 << 20  # rows (by weight) of which the sums of two scores and the count fit one word with steps to spare
+MOST_WEIGHT = 1 << 16  # the same for weighted rows: few steps would be left for one that weighs much
 LEAST_SUM = 1e-200  # scores that add up to less are nothing
 MOST_EXPONENT = 200  # of a scale
 LEAST_L2 = 1e-9  # so that an empty side is worth 0, not 0/0
@@ -30,7 +31,9 @@ class GrowthRules:
     min_samples_leaf: int = 1
     l2: float = 3.0
     chance: float = 0.0  # gains are multiplied by up to 1 plus this, at random; 0: of columns that tie the first wins
-    constraints: np.ndarray | None = None  # -1, 0 or 1 for each column: falling, free or rising in the first output
+    constraints: tuple[int, ...] | None = (
+        None  # -1, 0 or 1 for each column: falling, free or rising in the first output
+    )
 
 
 @dataclass
@@ -117,12 +120,20 @@ class GradientTreeGrower:
         self.table, self.rules, self.threads, self.n_scores = table, rules, threads, n_scores
         self.weights = np.ones(table.n_rows) if weights is None else weights
         total = float(self.weights.sum())
-        whole = weights is None or bool((np.rint(weights) == weights).all())
-        self.packed = whole and n_scores <= 2 and total < MOST_PACKED
+        self.whole = weights is None or bool((np.rint(weights) == weights).all())
+        self.packed = self.whole and n_scores <= 2 and total < (MOST_PACKED if weights is None else MOST_WEIGHT)
         self.n_words = 1 if self.packed else 2 + n_scores
         self.count_bits = max(1, int(total).bit_length())
         self.count_mask = (1 << self.count_bits) - 1 if self.packed else (1 << 62) - 1
-        self.constraints = np.zeros(table.n_columns, dtype=np.int64) if rules.constraints is None else rules.constraints
+        self.constraints = np.array(rules.constraints or [0] * table.n_columns, dtype=np.int64)
+        self._make_buffers()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the buffers: they hold nothing from one tree to the next, and parts of them are views of others."""
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         self._make_buffers()
 
     def _make_buffers(self) -> None:
@@ -185,17 +196,20 @@ class GradientTreeGrower:
         sums = np.empty(self.n_scores)
         absolute_sums(scores, self.weights, rows, sums)
         n_bits = field_bits(self.count_bits) if self.packed else WIDE_BITS
-        room = 2.0 ** (n_bits - 1) - 1 - len(rows)
+        weight = max(float(self.weights[rows].sum()) if self.packed else len(rows), 1.0)
+        room = 2.0 ** (n_bits - 1) - 1 - weight
         scales = [2.0 ** min(floor(log2(room / max(total, LEAST_SUM))), MOST_EXPONENT) for total in sums.tolist()]
         self._units[2 : 2 + self.n_scores] = [1.0 / scale for scale in scales]
         if self.packed:
-            steps = min(total * scale for total, scale in zip(sums.tolist(), scales, strict=True)) / max(len(rows), 1)
+            steps = min(total * scale for total, scale in zip(sums.tolist(), scales, strict=True)) / weight
             both = np.array([*scales, 0.0])
             pack_rows(scores, self.weights, rows, both, steps < FINE_STEPS, key, self.count_bits, values)
         else:
             weight_scale = 2.0 ** floor(log2(2.0**WIDE_BITS / max(float(self.weights.sum()), LEAST_SUM)))
             self._units[1] = 1.0 / weight_scale
             widen_rows(scores, self.weights, rows, np.array(scales), weight_scale, values)
+            if self.whole:
+                values[:, 0] = self.weights[rows]
 
     def _search(self, level: _Level, rows: np.ndarray, values: np.ndarray) -> None:
         table, rules = self.table, self.rules

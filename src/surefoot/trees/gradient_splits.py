@@ -35,7 +35,8 @@ def sum_codes(histogram, n_words, count_bits, units, running, sums):
     bits = (64 - count_bits) // 2
     spare = 64 - bits
     mask = (np.int64(1) << count_bits) - 1
-    count, weight, first, second = sums[COUNT], sums[WEIGHT], sums[SCORES], sums[SCORES + 1]
+    count, weight, first = sums[COUNT], sums[WEIGHT], sums[SCORES]
+    second = sums[sums.shape[0] - 1]
     unit_1, unit_2 = units[SCORES], units[SCORES + 1]
     for b in range(n_codes):
         n = float(running[b] & mask)
@@ -43,8 +44,8 @@ def sum_codes(histogram, n_words, count_bits, units, running, sums):
         weight[b] = n
         fields = running[b] >> count_bits
         low = (fields << spare) >> spare
+        second[b] = float(low) * unit_2  # with one score it is the first, written after it
         first[b] = float((fields - low) >> bits) * unit_1
-        second[b] = float(low) * unit_2
 
 
 @kernel
@@ -199,11 +200,14 @@ def search_numbers(
             gains[0, b] += gain
     tie = TIE * worth
     best, place = highest_place(gains[0], n_places, tie, within)
+    side = 0
     if has_missing:
         other, other_place = highest_place(gains[1], n_places - 1, tie, within)
         if other > best + tie:
-            return other, other_place, 1
-    return best, place, 0
+            best, place, side = other, other_place, 1
+    if best <= tie:  # what rounding has left of nothing
+        return -1.0, 0, 0
+    return best, place, side
 
 
 @kernel
@@ -228,7 +232,7 @@ def search_categories(
                 total[:] = sums[:, n_codes - 1]
                 worth += add_gains(sums, total, n_codes - 1, l2, least, 0, work, gains[0])
         gain, place = highest_place(gains[0], n_codes - 1, TIE * worth, 0.0)
-        if gain > best + TIE * worth:
+        if gain > max(best, 0.0) + TIE * worth:
             best, best_place, best_score = gain, place, score
     return best, best_place, best_score
 
@@ -245,7 +249,7 @@ def search_columns(
     values go left (categories: by which score they are ordered).
     """
     running = np.empty(256, np.int64)
-    sums = np.empty((SCORES + n_scores if n_words > 1 else SCORES + 2, 256))
+    sums = np.empty((SCORES + n_scores, 256))
     total = np.empty(sums.shape[0])
     work = np.empty((2, 256))
     scratch = np.empty((3, 256))
@@ -295,9 +299,11 @@ def choose_splits(
     column's value, missing values go with the larger side.
     """
     running = np.empty(256, np.int64)
-    sums = np.empty((SCORES + n_scores if n_words > 1 else SCORES + 2, 256))
+    sums = np.empty((SCORES + n_scores, 256))
     for row in range(1 if shared else n_nodes):
         features[row] = -1
+        codes[row] = 0
+        missing_left[row] = False
         split_gains[row] = 0.0
         tables[row] = 0
         column = 0
@@ -322,8 +328,8 @@ def choose_splits(
             continue
         table[places[row, column] + 1 :] = 1
         missing_left[row] = sides[row, column] == 1
-        if not has_missing[column]:
+        on_both = count_rows(histograms, first, last, begin, n_codes, n_words, count_bits)
+        if on_both == count_rows(histograms, first, last, begin, n_codes - 1, n_words, count_bits):
             on_left = count_rows(histograms, first, last, begin, places[row, column] + 1, n_words, count_bits)
-            on_both = count_rows(histograms, first, last, begin, n_codes, n_words, count_bits)
             missing_left[row] = 2 * on_left >= on_both
         table[n_codes - 1] = 0 if missing_left[row] else 1

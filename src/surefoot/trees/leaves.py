@@ -41,9 +41,9 @@ def add_leaves(leaves, values, raw):
 
 @kernel
 def add_leverage(rows, leaves, gains, most, leverage):
-    """Let the leverage of ``rows`` grow by their leaves' ``gains``, up to ``most``."""
+    """Let the leverage of ``rows`` grow by their leaves' ``gains``, each row's up to its own ``most``."""
     for i in rows:
-        leverage[i] = min(leverage[i] + gains[np.uint64(leaves[i])], most)
+        leverage[i] = min(leverage[i] + gains[np.uint64(leaves[i])], most[i])
 
 
 @kernel
@@ -66,18 +66,31 @@ def bound_leaves(features, constraints, sums, totals, l2, values):
     mean = np.empty(2 * n_leaves - 1)
     above = np.empty(2 * n_leaves - 1)
     below = np.empty(2 * n_leaves - 1)
+    least = np.empty(2 * n_leaves - 1)
+    most = np.empty(2 * n_leaves - 1)
     for node in range(2 * n_leaves - 2, -1, -1):
         leaf = node - (n_leaves - 1)
         above[node] = sums[leaf] if leaf >= 0 else above[2 * node + 1] + above[2 * node + 2]
         below[node] = totals[leaf] if leaf >= 0 else below[2 * node + 1] + below[2 * node + 2]
-        mean[node] = above[node] / (below[node] + l2)
+        mean[node] = above[node] / (below[node] + l2) if below[node] > 0.0 else 0.0
+        least[node], most[node] = np.inf, -np.inf
+        if leaf < 0:
+            least[node] = min(least[2 * node + 1], least[2 * node + 2])
+            most[node] = max(most[2 * node + 1], most[2 * node + 2])
+        elif below[node] > 0.0:
+            least[node], most[node] = values[leaf], values[leaf]
     for node in range(n_leaves - 1):
         left, right = 2 * node + 1, 2 * node + 2
         low[left] = low[right] = low[node]
         high[left] = high[right] = high[node]
         rise = constraints[features[node]] if features[node] >= 0 else 0
         if rise != 0:
-            middle = min(max((mean[left] + mean[right]) / 2.0, low[node]), high[node])
+            middle = (mean[left] + mean[right]) / 2.0
+            if below[left] == 0.0 and below[right] > 0.0:  # what is on a side without rows must not bind the other
+                middle = least[right] if rise > 0 else most[right]
+            elif below[right] == 0.0 and below[left] > 0.0:
+                middle = most[left] if rise > 0 else least[left]
+            middle = min(max(middle, low[node]), high[node])
             if rise > 0:
                 high[left] = low[right] = middle
             else:

@@ -6,6 +6,7 @@ from surefoot._exceptions import DataError
 from surefoot._parallel import row_blocks
 from surefoot.data import BinnedTable
 
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # times it, modulo 2**64, words differ if they differed before
 GROUP = 8  # codes in a word: one load brings eight cells, and the histograms of eight columns fit the fastest cache
 
 
@@ -38,6 +39,15 @@ class RowWords:
     def from_table(cls, table: BinnedTable) -> "RowWords":
         """The words of a binned table."""
         return cls(table.codes, table.missing, table.is_categorical)
+
+    def twins(self, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """For every row, the weight of those among ``rows`` that are like it in every column."""
+        mixed = np.zeros(self.n_rows, dtype=np.uint64)
+        for words in self.words:
+            mixed = (mixed ^ words) * _ODD
+            mixed ^= mixed >> np.uint64(29)
+        _, kind = np.unique(mixed, return_inverse=True)
+        return np.bincount(kind[rows], weights=weights[rows], minlength=int(kind.max(initial=0)) + 1)[kind]
 
     @property
     def n_groups(self) -> int:

@@ -27,7 +27,7 @@ class VectorForest:
     sets: np.ndarray  # int32
     tables: np.ndarray  # uint8, (sets, 256)
     gains: np.ndarray  # float32: what the split gained
-    covers: np.ndarray  # float32, (trees, leaves): training rows by weight
+    covers: np.ndarray  # float64, (trees, leaves): training rows by weight
     leaves: np.ndarray  # float64, (trees, leaves, outputs)
 
     @property
@@ -98,8 +98,8 @@ class ForestBuilder:
     def forest(self, n_trees: int) -> VectorForest:
         """The first ``n_trees`` of the trees collected."""
         level = np.floor(np.log2(np.arange(1, 1 << self._depth))).astype(np.int64)
-        kinds = (np.int32, np.uint8, np.uint8, np.int32, np.float32, np.float32, np.float64)
-        parts = [np.array([tree[k] for tree in self._trees[:n_trees]], dtype=kind) for k, kind in enumerate(kinds)]
+        kinds = (np.int32, np.uint8, np.uint8, np.int32, np.float32, np.float64, np.float64)
+        parts = [np.array([tree[k] for tree in self._trees], dtype=kind)[:n_trees] for k, kind in enumerate(kinds)]
         if self._symmetric:
             parts[:5] = [part[:, level] for part in parts[:5]]
         tables = np.array(self._tables, dtype=np.uint8).reshape(-1, 256)

@@ -115,7 +115,7 @@ class GradientBooster(BaseEstimator):
     def _listed_categories(self) -> Any:
         return None if isinstance(self.categorical_features, str) else self.categorical_features
 
-    def _recipe(self, constraints: np.ndarray | None, has_validation: bool) -> Recipe:
+    def _recipe(self, constraints: tuple[int, ...] | None, has_validation: bool) -> Recipe:
         stops = self.early_stopping is True or (self.early_stopping == "auto" and not self._uses_langevin)
         rules = GrowthRules(
             int(self.max_depth), self.grow_policy == "symmetric", int(self.min_samples_leaf),
@@ -126,7 +126,7 @@ class GradientBooster(BaseEstimator):
             self.temperature, int(self.n_iter_no_change) if stops else None,
         )  # fmt: skip
 
-    def _constraints(self, columns: Columns) -> np.ndarray | None:
+    def _constraints(self, columns: Columns) -> tuple[int, ...] | None:
         """The monotone constraint of every column, from a list or a dict by name."""
         if self.monotonic_cst is None:
             return None
@@ -145,7 +145,7 @@ class GradientBooster(BaseEstimator):
             )
         if any(signs[j] != 0 for j in columns.schema.categories):
             raise ParameterError("monotonic_cst must be 0 for categorical columns: categories have no order.")
-        return signs.astype(np.int64) if signs.any() else None
+        return tuple(signs.astype(np.int64).tolist()) if signs.any() else None
 
     def fit(
         self,
@@ -206,7 +206,8 @@ class GradientBooster(BaseEstimator):
         hold_out = 0.0 if self.early_stopping is False else float(self.validation_fraction)
         task = Task(
             problem.columns, columns_val, target, weights, family, strata, recipe, int(self.max_bins), hold_out,
-            seed_from(self.random_state), self.n_jobs, Progress(type(self).__name__, self._n_members, self.verbose),
+            seed_from(self.random_state), self.n_jobs,
+            Progress(type(self).__name__, self._n_members, self.verbose, "held-out negative log-likelihood"),
         )  # fmt: skip
         return self._run(task)
 

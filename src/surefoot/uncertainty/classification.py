@@ -37,7 +37,7 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
         self._adopt(family, self._train(problem, target, family, problem.codes, validation))
         return self
 
-    def _constraints(self, columns: Columns) -> np.ndarray | None:
+    def _constraints(self, columns: Columns) -> tuple[int, ...] | None:
         signs = super()._constraints(columns)
         if signs is not None and len(self.classes_) > 2:
             raise ParameterError(f"monotonic_cst is for two classes, y has {len(self.classes_)}: leave it at None.")

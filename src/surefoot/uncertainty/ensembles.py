@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot.uncertainty.base import SHARED, GradientBooster
 from surefoot.uncertainty.classification import ClassificationBooster
@@ -35,6 +36,8 @@ class EnsembleBooster(GradientBooster):
         check_integer("n_members", self.n_members, 1)
         if self.subsample is not None:
             check_number("subsample", self.subsample, 0, 1, most_included=True)
+        if self.method == "sgb" and self._row_share == 1.0:
+            raise ParameterError("subsample must be below 1 with method='sgb': else all members are the same.")
         super()._check_parameters()
 
     @property
@@ -50,7 +53,8 @@ class EnsembleBooster(GradientBooster):
         raise NotImplementedError
 
     def _uncertainty(self, X: Any) -> Uncertainty:
-        return members_uncertainty(self._members, self.family_, self._columns(X), self.n_jobs, index=row_index(X))
+        columns = self._columns(X)  # first of all: it says so if the model is not fitted
+        return members_uncertainty(self._members, self.family_, columns, self.n_jobs, index=row_index(X))
 
     def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
         self.family_ = family

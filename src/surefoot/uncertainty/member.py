@@ -28,7 +28,7 @@ class Member:
             self.trees.forest.add(codes, done, cut, partial)
             done = cut
             out[k] = partial if self.trees.shrink == 1.0 else partial * self.trees.shrink ** (cut - n_trees)
-        np.clip(out[:, -1], self.trees.least, self.trees.most, out=out[:, -1])
+            np.clip(out[k, -1], *self.trees.bounds[cut - 1], out=out[k, -1])
 
 
 def raw_outputs(

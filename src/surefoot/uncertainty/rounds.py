@@ -1,10 +1,11 @@
 """One model in training: what is known of each row, and what a round does to it.
 
-A row that has been fitted is a poor witness of its own noise: its target has pulled the prediction towards itself. Each
-round, a row in a leaf of n rows takes the share ``rate / (n + l2)`` of its own residual away. The product of what is
-left is kept for every row (its leverage, as minus the log), and the scale of the distribution is fitted to residuals
-stretched back by it: about what they would be if the row had been left out. Splits are chosen by looking at the targets
-too, which the product does not see; held-out rows tell how far to trust it (``honesty``).
+A row that has been fitted is a poor witness of its own noise: its target has pulled the prediction towards itself. A
+round takes the share ``rate / (n + l2)`` of its residual away from a row in a leaf of n rows, by its own doing. The
+product of what is left is kept for every row (its leverage, as minus the log), and the scale of the distribution is
+fitted to residuals stretched back by it: about what they would be if the row had been left out. Rows that are alike in
+every column share one prediction, of which each holds its part and no more. Splits are chosen by looking at the targets
+too, which the product does not see; held-out rows tell how much more to stretch (``honesty``).
 """
 
 from dataclasses import dataclass
@@ -26,10 +27,11 @@ from surefoot.trees.row_words import RowWords
 from surefoot.trees.vector_forest import ForestBuilder, VectorForest
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 
-DITHER, DRAW, NOISE = 0, 1, 2  # what a round needs random numbers for
+DITHER, DRAW, NOISE = 0, 1, 2  # what random numbers are for
 MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
 HONESTY_RATE = 0.05
-LEAST_HONESTY, MOST_HONESTY = 0.3, 4.0
+MOST_HONESTY = 4.0
+MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
 MOST_PRECISE, FEW_ROWS = 1.5, 1000.0  # among so few rows, no scale is below the median one by more than this factor
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
@@ -69,8 +71,7 @@ class BoostedTrees:
     forest: VectorForest
     shrink: float
     held_out_nll: np.ndarray  # by round; empty where nobody asked
-    least: float = -np.inf  # bounds of the last output
-    most: float = np.inf
+    bounds: np.ndarray  # (trees, 2): least and most of the last output of the model cut after each tree
 
 
 class Rounds:
@@ -89,12 +90,16 @@ class Rounds:
         self.table, self.family, self.rows, self.recipe, self.seed = table, family, rows, recipe, seed
         n_rows, n_outputs = table.n_rows, family.n_outputs
         self.weights = np.ones(n_rows) if rows.weights is None else rows.weights
-        self.n_train = float(self.weights[rows.train].sum())
+        self.n_train = max(float(self.weights[rows.train].sum()), 1.0)
         self.shrink = 1.0 - recipe.learning_rate / (2.0 * self.n_train) if recipe.langevin else 1.0
         self.start = start
         self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
         self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
         self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
+        self._shares = np.zeros(n_rows)
+        self._shares[rows.train] = self.weights[rows.train] / self.weights[rows.train].sum()
+        self._most_leverage = _most_leverage(table.twins(self.weights, rows.train)) if self.has_scale else self._shares
+        self._typical: list[float] = []
         self.grower = GradientTreeGrower(table, n_outputs, recipe.rules, rows.weights, threads)
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
         self.history: list[float] = []
@@ -119,11 +124,15 @@ class Rounds:
         """Whether the family has a dispersion of its own, which fitted rows understate."""
         return self.family.natural and self.family.n_outputs > 1
 
+    @property
+    def _stops_early(self) -> bool:
+        return self.recipe.patience is not None and len(self.rows.held_out) > 0
+
     def run(self, until: int) -> bool:
         """Rounds up to number ``until``, or until patience is at an end; return whether there is more to do."""
         while self.n_done < until:
             self.step()
-            if self.recipe.patience is not None and self.n_done - self.best >= self.recipe.patience:
+            if self._stops_early and self.n_done - self.best >= (self.recipe.patience or 0):
                 return False
         return self.n_done < self.recipe.n_estimators
 
@@ -162,11 +171,13 @@ class Rounds:
         information = None if self.family.natural else self.scores
         sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
         sums = self._sums + self._noise(tree, drawn) if recipe.langevin else self._sums
-        below = self._totals + l2
-        values = recipe.learning_rate * sums / np.maximum(below, np.finfo(float).tiny)
+        values = sums / np.maximum(self._totals + l2, np.finfo(float).tiny)
+        if not self.family.natural:
+            np.clip(values, -MOST_STEP, MOST_STEP, out=values)
+        values *= recipe.learning_rate
         if recipe.rules.constraints is not None:
             first = recipe.learning_rate * sums[:, 0]
-            bound_leaves(tree.node_features(), recipe.rules.constraints, first, self._totals[:, 0], l2, values[:, 0])
+            bound_leaves(tree.node_features(), self.grower.constraints, first, self._totals[:, 0], l2, values[:, 0])
         tree.repeat_kept(values)
         return values
 
@@ -203,7 +214,8 @@ class Rounds:
         if self.has_scale:
             taken = self.recipe.learning_rate / np.maximum(self._counts + self.recipe.rules.l2, 1e-300)
             gains = -np.log1p(-np.minimum(taken, 0.99))
-            add_leverage(drawn, tree.leaves, gains, MOST_LEVERAGE, self.leverage)
+            add_leverage(drawn, tree.leaves, gains, self._most_leverage, self.leverage)
+            self._typical.append(float(self.raw[-1] @ self._shares))
 
     def _look_at_held_out(self) -> None:
         """Held-out likelihood for early stopping; and how far the scale is too small or too large for them."""
@@ -214,7 +226,7 @@ class Rounds:
         if self.has_scale and isinstance(self.family, RegressionFamily):
             excess = float(np.average(self.steps[-1][held_out], weights=weights)) * self.family.dispersion_sign
             honesty = self.honesty + HONESTY_RATE * log1p(max(2.0 * excess, -0.95))
-            self.honesty = min(max(honesty, LEAST_HONESTY), MOST_HONESTY)
+            self.honesty = min(max(honesty, 0.0), MOST_HONESTY)
         if self.recipe.patience is not None:
             nll = self.family.nll(np.ascontiguousarray(self.raw[:, held_out]), self.rows.y[held_out])
             self.history.append(float(np.average(nll, weights=weights)))
@@ -223,20 +235,29 @@ class Rounds:
 
     def result(self) -> BoostedTrees:
         """The model: up to the best round if it was looked for, else all of them."""
-        n_trees = self.best if self.recipe.patience is not None else self.n_done
+        n_trees = self.best if self._stops_early else self.n_done
         forest = self.builder.forest(n_trees)
         ages = np.arange(n_trees - 1, -1, -1)
         forest.leaves[:] *= (self.shrink**ages)[:, np.newaxis, np.newaxis]
         start = self.start * exp((n_trees - 1) * log(self.shrink)) if self.shrink < 1.0 else self.start
-        return BoostedTrees(start, forest, self.shrink, np.array(self.history), *self._bounds())
+        return BoostedTrees(start, forest, self.shrink, np.array(self.history), self._bounds()[:n_trees])
 
-    def _bounds(self) -> tuple[float, float]:
-        """Bounds of the scale: no row is taken for much more precise than the typical one, unless there are many rows.
+    def _bounds(self) -> np.ndarray:
+        """Bounds (rounds, 2) of the scale: no row is much more precise than the typical one, unless rows are many.
 
         A small scale is learned from the few rows of its kind, and the next of that kind may be the first outlier.
         """
-        if not (self.has_scale and isinstance(self.family, RegressionFamily)):
-            return -np.inf, np.inf
-        typical = float(np.median(self.raw[-1][self.rows.train]))
-        step = log(MOST_PRECISE * max(1.0, sqrt(self.n_train / FEW_ROWS)))
-        return (typical - step, np.inf) if self.family.dispersion_sign > 0 else (-np.inf, typical + 2.0 * step)
+        bounds = np.tile([-np.inf, np.inf], (self.n_done, 1))
+        if self.has_scale and isinstance(self.family, RegressionFamily):
+            step = log(MOST_PRECISE * max(1.0, sqrt(self.n_train / FEW_ROWS)))
+            if self.family.dispersion_sign > 0:
+                bounds[:, 0] = np.array(self._typical) - step
+            else:
+                bounds[:, 1] = np.array(self._typical) + 2.0 * step
+        return bounds
+
+
+def _most_leverage(twins: np.ndarray) -> np.ndarray:
+    """Most leverage that a row can have which is one of so many alike."""
+    alone = np.minimum(1.0 / np.maximum(twins, 1.0), 1.0 - exp(-MOST_LEVERAGE))
+    return -np.log1p(-alone)

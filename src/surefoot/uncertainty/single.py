@@ -33,6 +33,8 @@ class SingleBooster(GradientBooster):
     def _check_parameters(self) -> None:
         if not isinstance(self.langevin, bool | np.bool_):
             raise ParameterError(f"langevin must be True or False, got {self.langevin!r}.")
+        if not isinstance(self.warm_start, bool | np.bool_):
+            raise ParameterError(f"warm_start must be True or False, got {self.warm_start!r}.")
         check_number("subsample", self.subsample, 0, 1, most_included=True)
         super()._check_parameters()
 
@@ -100,5 +102,11 @@ class SingleBooster(GradientBooster):
     def _stages(self, X: Any) -> Iterator[np.ndarray]:
         """Raw outputs after one tree, after two, and so on."""
         columns = self._columns(X)
-        for cut in range(1, self.n_trees_ + 1):
-            yield raw_outputs(self._members, columns, self.n_jobs, [cut])[0]
+        member = self._members[0]
+        codes = member.encoding.codes(columns, 0, columns.n_rows)
+        partial = np.repeat(member.trees.start[:, np.newaxis], columns.n_rows, axis=1)
+        for tree in range(self.n_trees_):
+            member.trees.forest.add(codes, tree, tree + 1, partial)
+            raw = partial * member.trees.shrink ** (tree + 1 - self.n_trees_)
+            np.clip(raw[-1], *member.trees.bounds[tree], out=raw[-1])
+            yield raw

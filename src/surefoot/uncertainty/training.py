@@ -1,5 +1,6 @@
 """Train the members of an ensemble (or a single model) on one table."""
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from surefoot.uncertainty.rounds import Recipe, Rounds, TrainingRows
 
 HOLD_OUT = 1_000_003  # label of the stream that decides which rows are held out
 FEWEST_TO_PART = 10  # smaller tables are trained on whole: one row would decide when to stop
-SLICE = 8  # rounds between two looks at Ctrl-C and progress
+SLICE_SECONDS = 0.1  # between two looks at Ctrl-C and progress
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,28 @@ class SingleRun:
 
     def check_same(self, task: Task) -> None:
         """Refuse to go on with another table or other settings."""
-        before, now = self.rounds.recipe, task.recipe
-        if not np.array_equal(task.y, self.rounds.rows.y) or task.columns.n_columns != len(self.encoding.binner.edges):
-            raise DataError("X or y is not what the model was fitted on: with warm_start=True, fit goes on with them.")
-        if now.n_estimators < self.rounds.n_done:
+        rounds, now = self.rounds, task.recipe
+        _, words = prepare(task)
+        if not (
+            np.array_equal(words.words, rounds.table.words)
+            and np.array_equal(words.n_codes, rounds.table.n_codes)
+            and np.array_equal(task.y, rounds.rows.y)
+            and np.array_equal(_ones_if_none(task.weights, len(task.y)), rounds.weights)
+        ):
+            raise DataError(
+                "X, y or sample_weight is not that of the last fit: with warm_start=True it goes on with them."
+            )
+        if now.n_estimators < rounds.n_done:
             raise ParameterError(
-                f"n_estimators={now.n_estimators} is below the {self.rounds.n_done} trees there are: with "
+                f"n_estimators={now.n_estimators} is below the {rounds.n_done} trees there are: with "
                 "warm_start=True it can only grow."
             )
-        if replace(now, n_estimators=before.n_estimators) != before:
+        if replace(now, n_estimators=rounds.recipe.n_estimators) != rounds.recipe or task.family != rounds.family:
             raise ParameterError("With warm_start=True only n_estimators may change between calls of fit.")
+
+
+def _ones_if_none(weights: np.ndarray | None, n_rows: int) -> np.ndarray:
+    return np.ones(n_rows) if weights is None else weights
 
 
 def prepare(task: Task) -> tuple[Encoding, RowWords]:
@@ -120,7 +133,9 @@ def finish_rounds(rounds: Rounds, encoding: Encoding, member: int, task: Task, c
     watch = task.progress.watch(member, task.recipe.n_estimators, cancellation)
     more = rounds.n_done < task.recipe.n_estimators
     while more:
-        more = rounds.run(min(rounds.n_done + SLICE, task.recipe.n_estimators))
+        until = time.monotonic() + SLICE_SECONDS
+        while more and time.monotonic() < until:
+            more = rounds.run(rounds.n_done + 1)
         watch(rounds.n_done, rounds.history[-1] if rounds.history else float("nan"))
     trees = rounds.result()
     watch.finish(trees.forest.n_trees, rounds.history[rounds.best - 1] if rounds.history else float("nan"))

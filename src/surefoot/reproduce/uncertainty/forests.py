@@ -22,26 +22,26 @@ def train_forests(problem: Problem, training: str, settings: Settings, n_jobs: i
     target = problem.y if problem.is_regression else (problem.y == np.unique(problem.y)[-1]).astype(np.float64)
     X = encoder.fit_transform(problem.X, target)
     if training == FOREST:
-        forest = _make_forest(problem, settings.forest_trees, 0, settings, n_jobs).fit(X, problem.y)
+        forest = _fit_forest(problem, X, settings.forest_trees, 0, settings, n_jobs)
         parts = VirtualEnsemble(forest, settings.members)
         return {
             FOREST: lambda rows: _predict_members([forest], encoder.transform(rows)),
             VIRTUAL_FOREST: lambda rows: parts.predict_members(encoder.transform(rows)),
         }
     small = settings.forest_trees // settings.members
-    forests = [
-        _make_forest(problem, small, 1 + member, settings, n_jobs).fit(X, problem.y)
-        for member in range(settings.members)
-    ]
+    forests = [_fit_forest(problem, X, small, 1 + member, settings, n_jobs) for member in range(settings.members)]
     return {FORESTS: lambda rows: _predict_members(forests, encoder.transform(rows))}
 
 
-def _make_forest(problem: Problem, n_trees: int, member: int, settings: Settings, n_jobs: int | None) -> Any:
+def _fit_forest(
+    problem: Problem, X: np.ndarray, n_trees: int, member: int, settings: Settings, n_jobs: int | None
+) -> Any:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     kind = RandomForestRegressor if problem.is_regression else RandomForestClassifier
     seed = int(np.random.SeedSequence([problem.split, member]).generate_state(1)[0])
-    return kind(n_trees, max_depth=settings.forest_depth, random_state=seed, n_jobs=n_jobs)
+    forest = kind(n_trees, max_depth=settings.forest_depth, random_state=seed, n_jobs=n_jobs).fit(X, problem.y)
+    return forest.set_params(n_jobs=1)  # several threads add up predictions in an order that chance decides
 
 
 def _predict_members(forests: list[Any], X: np.ndarray) -> Members:

@@ -1,0 +1,184 @@
+"""warm_start: fit goes on from the trees there are, on the same rows, and with nothing else changed."""
+
+import pickle
+
+import numpy as np
+import pytest
+from reference.gradient_boosters import (
+    SINGLE,
+    answers,
+    assert_close_answers,
+    assert_same_answers,
+    bits,
+    forests,
+    problem,
+    small,
+)
+from sklearn.base import clone
+
+from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
+
+each_single = pytest.mark.parametrize("estimator", SINGLE)
+SETTINGS = {
+    "plain": {"early_stopping": False},
+    "langevin": {"langevin": True},
+    "hot": {"langevin": True, "temperature": 1.0, "early_stopping": False},
+    "subsample": {"subsample": 0.5, "early_stopping": False},
+    "stopping": {"early_stopping": True, "n_iter_no_change": 50},
+    "constraints": {"monotonic_cst": [1, 0, 0, 0], "early_stopping": False},
+    "categories": {"categorical_features": [3], "early_stopping": False},
+    "weights of classes": {"early_stopping": False},
+}
+
+
+def table(estimator, n_classes=2):
+    X, y = problem(estimator, n_classes=n_classes)
+    X[:, 3] = np.round(X[:, 3])
+    return X, y
+
+
+@each_single
+@pytest.mark.parametrize("name", SETTINGS)
+def test_two_fits_end_where_one_does(estimator, name):
+    X, y = table(estimator)
+    settings = SETTINGS[name]
+    if name == "weights of classes":
+        if estimator is GradientBoostingRegressor:
+            pytest.skip("no classes")
+        settings = settings | {"class_weight": "balanced"}
+    whole = small(estimator, n_estimators=12, **settings).fit(X, y)
+    model = small(estimator, n_estimators=5, warm_start=True, **settings).fit(X, y)
+    assert_same_answers(model, small(estimator, n_estimators=5, **settings).fit(X, y), X)
+    model.set_params(n_estimators=9).fit(X, y).set_params(n_estimators=12).fit(X, y)
+    assert model.n_trees_ == whole.n_trees_
+    assert_close_answers(whole, model, X, rtol=1e-9)
+    np.testing.assert_allclose(model.validation_nll_, whole.validation_nll_, rtol=1e-9)
+
+
+@each_single
+def test_the_trees_there_are_stay(estimator):
+    X, y = table(estimator)
+    # without a seed, a fit from scratch would draw other rows for the first trees
+    settings = {"early_stopping": False, "subsample": 0.5, "random_state": None}
+    model = small(estimator, n_estimators=5, warm_start=True, **settings).fit(X, y)
+    first = forests(model)[0].leaves.tobytes()
+    model.set_params(n_estimators=12).fit(X, y)
+    assert model.n_trees_ == 12
+    assert forests(model)[0].leaves[:5].tobytes() == first
+
+
+@each_single
+def test_a_model_that_goes_on_stops_where_one_in_one_go_does(estimator):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(150, 4))
+    y = X[:, 0] + 2 * generator.normal(size=150)
+    y = y if estimator is GradientBoostingRegressor else (y > 0).astype(int)
+    settings = {"n_iter_no_change": 10, "max_depth": 4}
+    whole = small(estimator, n_estimators=200, **settings).fit(X, y)
+    assert len(whole.validation_nll_) < 200
+    model = small(estimator, n_estimators=3, warm_start=True, **settings).fit(X, y)
+    for n_estimators in (8, 200, 200, 300):
+        model.set_params(n_estimators=n_estimators).fit(X, y)
+    assert model.n_trees_ == whole.n_trees_
+    assert_close_answers(whole, model, X, rtol=1e-9)
+
+
+@each_single
+def test_fitting_again_without_more_trees_changes_nothing(estimator):
+    X, y = table(estimator)
+    model = small(estimator, warm_start=True).fit(X, y)
+    before = answers(model, X)
+    model.fit(X, y)
+    assert all(bits(before[name]) == bits(array) for name, array in answers(model, X).items())
+
+
+CHANGES = {
+    "fewer trees": lambda model, X, y: model.set_params(n_estimators=2).fit(X, y),
+    "another target": lambda model, X, y: model.fit(X, y[::-1]),
+    "another table": lambda model, X, y: model.fit(X + 5.0, y),
+    "other columns": lambda model, X, y: model.fit(X[:, [1, 0, 2, 3]], y),
+    "fewer columns": lambda model, X, y: model.fit(X[:, :3], y),
+    "fewer rows": lambda model, X, y: model.fit(X[:70], y[:70]),
+    "weights": lambda model, X, y: model.fit(X, y, sample_weight=np.arange(80) % 3 + 1.0),
+    "validation rows": lambda model, X, y: model.fit(X, y, X_val=X, y_val=y),
+    "depth": lambda model, X, y: model.set_params(max_depth=5).fit(X, y),
+    "rate": lambda model, X, y: model.set_params(learning_rate=0.9).fit(X, y),
+    "bins": lambda model, X, y: model.set_params(max_bins=4).fit(X, y),
+    "noise": lambda model, X, y: model.set_params(langevin=True).fit(X, y),
+    "categories": lambda model, X, y: model.set_params(categorical_features=[3]).fit(X, y),
+    "constraints": lambda model, X, y: model.set_params(monotonic_cst=[1, 0, 0, 0]).fit(X, y),
+    "stopping": lambda model, X, y: model.set_params(early_stopping=True).fit(X, y),
+}
+
+
+@each_single
+@pytest.mark.parametrize("change", CHANGES)
+def test_nothing_else_may_change_without_a_word(estimator, change):
+    X, y = table(estimator)
+    model = small(estimator, n_estimators=5, warm_start=True, early_stopping=False).fit(X, y)
+    before = answers(model, X)
+    model.set_params(n_estimators=9)
+    with pytest.raises(ValueError, match=r"warm_start"):
+        CHANGES[change](model, X, y)
+    assert all(bits(before[name]) == bits(array) for name, array in answers(model, X).items())
+
+
+@pytest.mark.parametrize("change", ["another distribution", "other weights of classes"])
+def test_what_the_model_fits_may_not_change_without_a_word(change):
+    if change == "another distribution":
+        X, y = table(GradientBoostingRegressor)
+        model = small(GradientBoostingRegressor, warm_start=True).fit(X, y)
+        model.set_params(n_estimators=20, distribution="student_t")
+    else:
+        X, y = table(GradientBoostingClassifier)
+        model = small(GradientBoostingClassifier, warm_start=True).fit(X, y)
+        model.set_params(n_estimators=20, class_weight={0: 1.0, 1: 9.0})
+    with pytest.raises(ValueError, match=r"warm_start"):
+        model.fit(X, y)
+
+
+@each_single
+def test_without_warm_start_every_fit_is_a_new_one(estimator):
+    X, y = table(estimator)
+    model = small(estimator, n_estimators=5, warm_start=True).fit(X, y)
+    other = -X[:60], y[:60]
+    model.set_params(warm_start=False).fit(*other)
+    assert_same_answers(model, small(estimator, n_estimators=5).fit(*other), X)
+
+
+@each_single
+def test_a_pickle_can_go_on_and_a_clone_starts_anew(estimator):
+    X, y = table(estimator)
+    model = small(estimator, n_estimators=5, warm_start=True, subsample=0.5).fit(X, y)
+    again = pickle.loads(pickle.dumps(model)).set_params(n_estimators=9).fit(X, y)
+    assert_same_answers(model.set_params(n_estimators=9).fit(X, y), again, X)
+    assert_same_answers(clone(model).fit(-X, y), clone(model).set_params(warm_start=False).fit(-X, y), X)
+
+
+@each_single
+def test_a_copy_that_goes_on_leaves_the_original_alone(estimator):
+    X, y = table(estimator)
+    model = small(estimator, n_estimators=5, warm_start=True, early_stopping=False).fit(X, y)
+    before = answers(model, X)
+    pickle.loads(pickle.dumps(model)).set_params(n_estimators=30).fit(X, y)
+    assert all(bits(before[name]) == bits(array) for name, array in answers(model, X).items())
+
+
+@each_single
+def test_a_fit_that_was_stopped_does_not_spoil_the_next(estimator, monkeypatch):
+    X, y = table(estimator)
+    settings = {"warm_start": True, "early_stopping": False}
+    model = small(estimator, n_estimators=5, **settings).fit(X, y)
+    before = answers(model, X)
+
+    def stop(self):
+        raise KeyboardInterrupt
+
+    model.set_params(n_estimators=12)
+    with monkeypatch.context() as patch:
+        patch.setattr("surefoot.uncertainty.rounds.Rounds._look_at_held_out", stop)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert all(bits(before[name]) == bits(array) for name, array in answers(model, X).items())
+    model.fit(X, y)
+    assert_close_answers(small(estimator, n_estimators=12, early_stopping=False).fit(X, y), model, X, rtol=1e-9)
