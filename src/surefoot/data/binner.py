@@ -158,4 +158,4 @@ def _search_tables(edges: list[BinEdges | None], n_codes: np.ndarray) -> tuple[n
         cuts = edge.thresholds if edge is not None else np.arange(n - 1) + 0.5
         size = 1 << len(cuts).bit_length()
         tables.append(np.concatenate([cuts, np.full(size - len(cuts), np.inf)]))
-    return np.concatenate(tables), np.concatenate([[0], np.cumsum([len(table) for table in tables])])
+    return np.concatenate([np.empty(0), *tables]), np.concatenate([[0], np.cumsum([len(table) for table in tables])])

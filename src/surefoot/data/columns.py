@@ -1,6 +1,6 @@
 """The columns of a table as numbers, whatever the table was: an array, or a pandas, polars or Arrow frame."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,9 +111,9 @@ class Columns:
         part = self._parts[position][rows].astype(np.float64)
         return np.minimum(part, MAX_CATEGORIES - 1) if position in self.schema.categories else part
 
-    def category_codes(self, position: int) -> np.ndarray:
+    def category_codes(self, position: int, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Every category of a column by its own code, however many there are; -1 where it is missing or unknown."""
-        part = self._parts[position]
+        part = self._parts[position][start:stop]
         return np.where(np.isnan(part), -1, part).astype(np.int32)
 
     def matrix(self, rows: np.ndarray) -> np.ndarray:
@@ -121,6 +121,13 @@ class Columns:
         if isinstance(self._parts, list):
             return np.stack([self.column(position, rows) for position in range(self.n_columns)], axis=1)
         return self._parts[rows].astype(np.float64)
+
+    def only(self, positions: Sequence[int]) -> "Columns":
+        """Some of the columns, not copied."""
+        if not isinstance(self._parts, list):
+            return Columns(self._parts[:, list(positions)], Schema(len(positions)), self.n_rows)
+        categories = {k: self.schema.categories[j] for k, j in enumerate(positions) if j in self.schema.categories}
+        return Columns([self._parts[j] for j in positions], Schema(len(positions), categories), self.n_rows)
 
     def take(self, rows: np.ndarray) -> "Columns":
         """A copy of some rows."""

@@ -1,36 +1,84 @@
 """How a row becomes the codes that trees read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot.data import Binner, Columns
+from surefoot.data import BinEdges, Binner, Columns
+from surefoot.data.category_statistics import CategoryStatistics
+
+SET_CATEGORIES = 30  # columns with more categories are read through statistics of the target
+STATISTICS_BINS = 255
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """Bins for the columns that trees read as they are.
+    """Bins for the columns that trees read as they are, and statistics for those with many categories.
 
     ``sources`` says for each column that trees read which columns of the table it comes from.
     """
 
+    plain: tuple[int, ...]  # positions of the columns read as they are
+    many: tuple[int, ...]  # positions of those with many categories
     binner: Binner
     sources: tuple[tuple[int, ...], ...]
+    statistics: CategoryStatistics | None = None
+    statistics_binner: Binner | None = None
 
     @classmethod
     def fit(cls, columns: Columns, max_bins: int, weights: np.ndarray | None, threads: RowThreads) -> "Encoding":
-        """Bins from the training rows."""
-        binner = Binner.from_columns(columns, max_bins, weights, threads)
-        return cls(binner, tuple((j,) for j in range(columns.n_columns)))
+        """Bins from the training rows; statistics, where needed, are each member's own (``with_statistics``)."""
+        categories = columns.schema.categories
+        many = tuple(j for j in sorted(categories) if len(categories[j]) > SET_CATEGORIES)
+        plain = tuple(j for j in range(columns.n_columns) if j not in many)
+        binner = Binner.from_columns(columns.only(plain), max_bins, weights, threads)
+        return cls(plain, many, binner, tuple((j,) for j in plain))
+
+    def with_statistics(
+        self, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64
+    ) -> tuple["Encoding", np.ndarray]:
+        """An encoding with statistics from the rows ``train``; and the codes that trees read in place of ``codes``.
+
+        ``codes`` are those of the columns with many categories, (columns, rows).
+        """
+        statistics, values = CategoryStatistics.fit(codes, targets, weights, train, key)
+        edges = [BinEdges.from_values(value[train], STATISTICS_BINS, weights[train]) for value in values]
+        binner = Binner(list(edges), np.array([len(edge) for edge in edges], dtype=np.int64))
+        sources = tuple(tuple(self.many[j] for j in source) for source in statistics.sources)
+        whole = replace(self, sources=self.sources + sources, statistics=statistics, statistics_binner=binner)
+        return whole, binner.codes_of(values)
+
+    @property
+    def missing(self) -> np.ndarray:
+        """The code of missing values, of every column that trees read."""
+        return np.concatenate([binner.missing for binner in self._binners])
 
     @property
     def is_categorical(self) -> np.ndarray:
-        return np.array([edges is None for edges in self.binner.edges], dtype=np.bool_)
+        return np.array([edges is None for binner in self._binners for edges in binner.edges], dtype=np.bool_)
+
+    @property
+    def _binners(self) -> list[Binner]:
+        return [self.binner] if self.statistics_binner is None else [self.binner, self.statistics_binner]
+
+    def plain_codes(self, columns: Columns, threads: RowThreads) -> np.ndarray:
+        """Codes of the columns read as they are, for a whole table."""
+        return self.binner.codes(columns.only(self.plain), threads)
+
+    def category_codes(self, columns: Columns, start: int = 0, stop: int | None = None) -> np.ndarray:
+        """Codes of the columns with many categories."""
+        return np.stack([columns.category_codes(j, start, stop) for j in self.many])
 
     def codes(self, columns: Columns, start: int, stop: int) -> np.ndarray:
         """Codes (columns that trees read, rows) of the rows ``start`` to ``stop``."""
-        return self.binner.codes_of(columns.block(start, stop))
+        values = columns.block(start, stop)
+        if self.statistics is None or self.statistics_binner is None:
+            return self.binner.codes_of(values)
+        counted = self.statistics.transform(self.category_codes(columns, start, stop))
+        return np.concatenate(
+            [self.binner.codes_of(values[list(self.plain)]), self.statistics_binner.codes_of(counted)]
+        )
 
     def split_importances(self, importances: np.ndarray, n_columns: int) -> np.ndarray:
         """Importances of the table's columns; a column made from several shares out its own."""

@@ -16,7 +16,8 @@ from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member
 from surefoot.uncertainty.rounds import Recipe, Rounds, TrainingRows
 
-HOLD_OUT = 1_000_003  # label of the stream that decides which rows are held out
+HOLD_OUT, STATISTICS = 1_000_003, 1_000_033  # labels of streams: which rows are held out, their order in statistics
+MOST_TARGETS = 8  # of many classes, the most frequent
 FEWEST_TO_PART = 10  # smaller tables are trained on whole: one row would decide when to stop
 SLICE_SECONDS = 0.1  # between two looks at Ctrl-C and progress
 
@@ -45,14 +46,21 @@ class Task:
     def n_own(self) -> int:
         return self.columns.n_rows
 
+    def targets(self) -> np.ndarray:
+        """What categories are told apart by, (targets, rows): the target, or for several classes whether it is each."""
+        if self.family.n_outputs == 1 or self.family.natural:
+            return self.y[np.newaxis].astype(np.float64)
+        common = np.argsort(-np.bincount(self.y[: self.n_own]), kind="stable")[:MOST_TARGETS]
+        return (self.y == common[:, np.newaxis]).astype(np.float64)
+
 
 def train_members(task: Task, n_members: int) -> list[Member]:
     """Members with different seeds: different rows held out, drawn, and different noise."""
-    encoding, words = prepare(task)
+    table = SharedTable.of(task)
 
     def train(member: int, cancellation: Cancellation) -> Member:
         with RowThreads(1) as threads:
-            rounds = start_rounds(task, words, member, threads)
+            rounds, encoding = start_rounds(task, table, member, threads)
             return finish_rounds(rounds, encoding, member, task, cancellation)
 
     return run_tasks(train, range(n_members), task.n_jobs)
@@ -68,9 +76,8 @@ class SingleRun:
 
     @classmethod
     def begin(cls, task: Task) -> "SingleRun":
-        encoding, words = prepare(task)
         with RowThreads(1) as threads:
-            return cls(start_rounds(task, words, 0, threads), encoding)
+            return cls(*start_rounds(task, SharedTable.of(task), 0, threads))
 
     def run(self, task: Task) -> Member:
         """Rounds up to the recipe's number of trees."""
@@ -84,39 +91,63 @@ class SingleRun:
 
     def check_same(self, task: Task) -> None:
         """Refuse to go on with another table or other settings."""
-        rounds, now = self.rounds, task.recipe
-        _, words = prepare(task)
+        mine, now = self.rounds, task.recipe
+        with RowThreads(1) as threads:
+            other, _ = start_rounds(replace(task, seed=mine.seed[0]), SharedTable.of(task), 0, threads)
         if not (
-            np.array_equal(words.words, rounds.table.words)
-            and np.array_equal(words.n_codes, rounds.table.n_codes)
-            and np.array_equal(task.y, rounds.rows.y)
-            and np.array_equal(_ones_if_none(task.weights, len(task.y)), rounds.weights)
+            np.array_equal(other.table.words, mine.table.words)
+            and np.array_equal(other.table.n_codes, mine.table.n_codes)
+            and np.array_equal(other.rows.y, mine.rows.y)
+            and np.array_equal(other.weights, mine.weights)
+            and np.array_equal(other.rows.train, mine.rows.train)
         ):
             raise DataError(
-                "X, y or sample_weight is not that of the last fit: with warm_start=True it goes on with them."
+                "X, y or sample_weight is not that of the last fit: with warm_start=True, fit goes on with it."
             )
-        if now.n_estimators < rounds.n_done:
+        if now.n_estimators < mine.n_done:
             raise ParameterError(
-                f"n_estimators={now.n_estimators} is below the {rounds.n_done} trees there are: with "
-                "warm_start=True it can only grow."
+                f"n_estimators={now.n_estimators} is below the {mine.n_done} trees there are: with warm_start=True it "
+                "can only grow."
             )
-        if replace(now, n_estimators=rounds.recipe.n_estimators) != rounds.recipe or task.family != rounds.family:
+        if replace(now, n_estimators=mine.recipe.n_estimators) != mine.recipe or task.family != mine.family:
             raise ParameterError("With warm_start=True only n_estimators may change between calls of fit.")
 
 
-def _ones_if_none(weights: np.ndarray | None, n_rows: int) -> np.ndarray:
-    return np.ones(n_rows) if weights is None else weights
+@dataclass(frozen=True)
+class SharedTable:
+    """What all members read: codes of the plain columns, and the categories of those that have many.
+
+    The rows are the training rows, then the validation rows that the user gave.
+    """
+
+    encoding: Encoding
+    codes: np.ndarray
+    categories: np.ndarray | None
+    words: RowWords | None  # None: each member has columns of its own besides
+
+    @classmethod
+    def of(cls, task: Task) -> "SharedTable":
+        own = None if task.weights is None else task.weights[: task.n_own]
+        with RowThreads(threads_for(task.n_jobs, len(task.y) * task.columns.n_columns)) as threads:
+            encoding = Encoding.fit(task.columns, task.max_bins, own, threads)
+            parts = [task.columns] if task.validation is None else [task.columns, task.validation]
+            codes = np.concatenate([encoding.plain_codes(part, threads) for part in parts], axis=1)
+        if encoding.many:
+            return cls(encoding, codes, np.concatenate([encoding.category_codes(part) for part in parts], axis=1), None)
+        return cls(encoding, codes, None, RowWords(codes, encoding.missing, encoding.is_categorical))
+
+    def for_member(self, task: Task, member: int, train: np.ndarray) -> tuple[RowWords, Encoding]:
+        """The table as one member reads it."""
+        if self.words is not None or self.categories is None:
+            assert self.words is not None
+            return self.words, self.encoding
+        weights = np.ones(len(task.y)) if task.weights is None else task.weights
+        key = stream_key(task.seed, member, STATISTICS)
+        encoding, more = self.encoding.with_statistics(self.categories, task.targets(), weights, train, key)
+        return RowWords(np.concatenate([self.codes, more]), encoding.missing, encoding.is_categorical), encoding
 
 
-def prepare(task: Task) -> tuple[Encoding, RowWords]:
-    """Bins, and the table in them."""
-    own = None if task.weights is None else task.weights[: task.n_own]
-    with RowThreads(threads_for(task.n_jobs, len(task.y) * task.columns.n_columns)) as threads:
-        encoding = Encoding.fit(task.columns, task.max_bins, own, threads)
-        return encoding, _pack(encoding, task, threads)
-
-
-def start_rounds(task: Task, words: RowWords, member: int, threads: RowThreads) -> Rounds:
+def start_rounds(task: Task, table: SharedTable, member: int, threads: RowThreads) -> tuple[Rounds, Encoding]:
     """One member before its first tree."""
     train, held_out = part_rows(task, member)
     rows = TrainingRows(task.y, task.weights, train, held_out)
@@ -125,7 +156,8 @@ def start_rounds(task: Task, words: RowWords, member: int, threads: RowThreads) 
         start = task.family.start(task.y[train], weights)
     else:
         start = task.family.start(task.y[train], weights, max(2, task.family.n_outputs))
-    return Rounds(words, task.family, rows, task.recipe, (task.seed, member), threads, start)
+    words, encoding = table.for_member(task, member, train)
+    return Rounds(words, task.family, rows, task.recipe, (task.seed, member), threads, start), encoding
 
 
 def finish_rounds(rounds: Rounds, encoding: Encoding, member: int, task: Task, cancellation: Cancellation) -> Member:
@@ -166,11 +198,3 @@ def _one_in(shuffled: np.ndarray, strata: np.ndarray | None, share: float) -> np
     if not chosen.any():
         chosen[order[-1]] = np.bincount(labels)[labels[order[-1]]] > 1
     return chosen
-
-
-def _pack(encoding: Encoding, task: Task, threads: RowThreads) -> RowWords:
-    """Codes of the training rows, then those of the validation rows."""
-    codes = encoding.binner.codes(task.columns, threads)
-    if task.validation is not None:
-        codes = np.concatenate([codes, encoding.binner.codes(task.validation, threads)], axis=1)
-    return RowWords(codes, encoding.binner.missing, encoding.is_categorical)

@@ -1,0 +1,153 @@
+"""Columns with many categories, as numbers: what the target was like for rows of the same category.
+
+For training rows the statistic is *ordered*: rows are put in a random order, and each sees only the rows before it, so
+that no row's statistic knows its own target (Prokhorenkova et al. 2018). New rows see all training rows. Two columns
+whose pair says more than either of them get a statistic of their pair as well.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from surefoot._jit import kernel
+from surefoot._random import random_permutation
+
+STRENGTH = 5.0  # a category's mean is drawn to that of all rows as if so many more rows had been there
+PAIR_GAIN = 1e-3  # least share of the target's variance that a pair must explain more than its better column
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """Means of the targets by category, or by pair of categories.
+
+    ``keys`` are the categories seen in training, sorted; a pair's is its first code times ``factor`` plus its second.
+    """
+
+    columns: tuple[int, ...]
+    factor: int
+    keys: np.ndarray  # int64
+    means: np.ndarray  # (targets, keys)
+    counts: np.ndarray  # rows by weight
+
+    def keys_of(self, codes: np.ndarray) -> np.ndarray:
+        """Keys of rows, from the codes (columns, rows) of all columns; a missing category has the code -1."""
+        first = codes[self.columns[0]].astype(np.int64) + 1
+        return first if len(self.columns) == 1 else first * self.factor + codes[self.columns[1]] + 1
+
+    def lookup(self, codes: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means (targets, rows) and counts of rows; what training has not seen gets the ``prior`` and the count 0."""
+        wanted = self.keys_of(codes)
+        place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        known = self.keys[place] == wanted
+        return np.where(known, self.means[:, place], prior[:, np.newaxis]), np.where(known, self.counts[place], 0.0)
+
+
+@dataclass(frozen=True)
+class CategoryStatistics:
+    """Statistics of several columns and of their pairs: one number per target for each, and a count for each column."""
+
+    statistics: tuple[Statistic, ...]
+    prior: np.ndarray  # mean of each target
+
+    @classmethod
+    def fit(
+        cls, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64
+    ) -> tuple["CategoryStatistics", np.ndarray]:
+        """Statistics from the rows ``train``, and their values (values, rows) for all rows.
+
+        Parameters
+        ----------
+        codes : int32 array of shape (n_columns, n_rows)
+            -1 where the category is missing.
+        targets : array of shape (n_targets, n_rows)
+        weights : array of shape (n_rows,)
+        train : array of row numbers
+        key : stream of random numbers that decides the order of the rows
+        """
+        order = train[random_permutation(key, len(train))]
+        total = weights[train] / weights[train].sum()
+        prior = targets[:, train] @ total
+        early = running_priors(targets[:, order], weights[order])
+        singles = [_fit_one((j,), codes, targets, weights, order, early, prior) for j in range(len(codes))]
+        spread = max(float(((targets[:, train] - prior[:, np.newaxis]) ** 2 @ total).sum()), 1e-300)
+        misses = [_miss(ordered, targets, weights, order) / spread for _, ordered in singles]
+        found = list(singles)
+        for a, b in combinations(range(len(codes)), 2):
+            pair = _fit_one((a, b), codes, targets, weights, order, early, prior)
+            if min(misses[a], misses[b]) - _miss(pair[1], targets, weights, order) / spread > PAIR_GAIN:
+                found.append(pair)
+        fitted = cls(tuple(statistic for statistic, _ in found), prior)
+        values = fitted.transform(codes)
+        place = 0
+        for _, ordered in found:
+            values[place : place + len(targets), order] = ordered
+            place += len(targets)
+        return fitted, values
+
+    @property
+    def sources(self) -> tuple[tuple[int, ...], ...]:
+        """The columns that each value comes from."""
+        means = tuple(statistic.columns for statistic in self.statistics for _ in self.prior)
+        return means + tuple(statistic.columns for statistic in self.statistics if len(statistic.columns) == 1)
+
+    def transform(self, codes: np.ndarray) -> np.ndarray:
+        """Values (values, rows) of new rows, from the codes of all columns."""
+        found = [statistic.lookup(codes, self.prior) for statistic in self.statistics]
+        counts = [
+            count for statistic, (_, count) in zip(self.statistics, found, strict=True) if len(statistic.columns) == 1
+        ]
+        return np.concatenate([*(means for means, _ in found), np.array(counts).reshape(len(counts), codes.shape[1])])
+
+
+def _fit_one(
+    columns: tuple[int, ...],
+    codes: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    order: np.ndarray,
+    early: np.ndarray,
+    prior: np.ndarray,
+) -> tuple[Statistic, np.ndarray]:
+    """The statistic of a column or a pair, and its ordered values (targets, rows in their order)."""
+    factor = int(codes[columns[-1]].max(initial=-1)) + 2
+    empty = np.empty(0, dtype=np.int64)
+    keys, kinds = np.unique(
+        Statistic(columns, factor, empty, empty, empty).keys_of(codes[:, order]), return_inverse=True
+    )
+    sums, counts = np.zeros((len(targets), len(keys))), np.zeros(len(keys))
+    ordered = np.empty((len(targets), len(order)))
+    order_statistics(kinds, targets[:, order], weights[order], early, STRENGTH, sums, counts, ordered)
+    means = (sums + STRENGTH * prior[:, np.newaxis]) / (counts + STRENGTH)
+    return Statistic(columns, factor, keys, means, counts), ordered
+
+
+def _miss(ordered: np.ndarray, targets: np.ndarray, weights: np.ndarray, order: np.ndarray) -> float:
+    """Mean squared distance of the ordered statistic from the target that it has not seen."""
+    return float(np.average(((targets[:, order] - ordered) ** 2).sum(axis=0), weights=weights[order]))
+
+
+def running_priors(targets: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """For rows in their order, the targets' mean over earlier rows: over the first 2**k for rows 2**k to 2**(k + 1).
+
+    The mean of all rows would know each row's own target; the mean of all earlier ones would tell how early a row is.
+    """
+    n_rows = targets.shape[1]
+    level = np.floor(np.log2(np.maximum(np.arange(n_rows), 1))).astype(np.int64)
+    last = np.minimum((1 << level) - 1, n_rows - 1)
+    mass = np.cumsum(weights)
+    means = np.cumsum(targets * weights, axis=1) / np.maximum(mass, 1e-300)
+    priors = means[:, last]
+    priors[:, 0] = 0.0  # nothing is known before the first row
+    return priors
+
+
+@kernel
+def order_statistics(kinds, targets, weights, priors, strength, sums, counts, ordered):
+    """Read rows in their order; write what each row's kind has said of the targets so far, then count the row in."""
+    for i in range(kinds.shape[0]):
+        kind = kinds[i]
+        for k in range(targets.shape[0]):
+            ordered[k, i] = (sums[k, kind] + strength * priors[k, i]) / (counts[kind] + strength)
+            sums[k, kind] += weights[i] * targets[k, i]
+        counts[kind] += weights[i]
