@@ -72,11 +72,14 @@ class CategoryStatistics:
         singles = [_fit_one((j,), codes, targets, weights, order, early, prior) for j in range(len(codes))]
         spread = max(float(((targets[:, train] - prior[:, np.newaxis]) ** 2 @ total).sum()), 1e-300)
         misses = [_miss(ordered, targets, weights, order) / spread for _, ordered in singles]
-        found = list(singles)
-        for a, b in combinations(range(len(codes)), 2):
-            pair = _fit_one((a, b), codes, targets, weights, order, early, prior)
-            if min(misses[a], misses[b]) - _miss(pair[1], targets, weights, order) / spread > PAIR_GAIN:
-                found.append(pair)
+        pairs = [
+            _fit_one(pair, codes, targets, weights, order, early, prior) for pair in combinations(range(len(codes)), 2)
+        ]
+        gains = [
+            min(misses[j] for j in statistic.columns) - _miss(ordered, targets, weights, order) / spread
+            for statistic, ordered in pairs
+        ]
+        found = singles + _telling(pairs, gains)
         fitted = cls(tuple(statistic for statistic, _ in found), prior)
         values = fitted.transform(codes)
         place = 0
@@ -98,6 +101,13 @@ class CategoryStatistics:
             count for statistic, (_, count) in zip(self.statistics, found, strict=True) if len(statistic.columns) == 1
         ]
         return np.concatenate([*(means for means, _ in found), np.array(counts).reshape(len(counts), codes.shape[1])])
+
+
+def _telling(pairs: list[tuple[Statistic, np.ndarray]], gains: list[float]) -> list[tuple[Statistic, np.ndarray]]:
+    """The pairs that say more than their columns; all of them, if most do."""
+    if pairs and np.median(gains) > PAIR_GAIN:
+        return pairs
+    return [pair for pair, gain in zip(pairs, gains, strict=True) if gain > PAIR_GAIN]
 
 
 def _fit_one(

@@ -8,7 +8,7 @@ from surefoot._parallel import RowThreads
 from surefoot.data import BinEdges, Binner, Columns
 from surefoot.data.category_statistics import CategoryStatistics
 
-SET_CATEGORIES = 30  # columns with more categories are read through statistics of the target
+SET_CATEGORIES = 50  # columns with more categories are read through statistics of the target
 STATISTICS_BINS = 255
 
 

@@ -32,6 +32,7 @@ MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty
 HONESTY_RATE = 0.05
 MOST_HONESTY = 4.0
 MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
+LEAST_KNOWN = 1.0  # rows (of classes: information) that a leaf counts for under Langevin noise, its l2 included
 MOST_PRECISE, FEW_ROWS = 1.5, 1000.0  # among so few rows, no scale is below the median one by more than this factor
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
@@ -167,28 +168,40 @@ class Rounds:
 
     def _leaf_values(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
         """Rate times mean step of each leaf, drawn to zero by l2; with Langevin noise if the recipe has it."""
-        recipe, l2 = self.recipe, self.recipe.rules.l2
+        recipe = self.recipe
         information = None if self.family.natural else self.scores
         sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
-        sums = self._sums + self._noise(tree, drawn) if recipe.langevin else self._sums
+        l2, sums = self._l2(), self._sums
+        if recipe.langevin:
+            sums = sums + self._noise(tree, drawn, l2)
         values = sums / np.maximum(self._totals + l2, np.finfo(float).tiny)
         if not self.family.natural:
             np.clip(values, -MOST_STEP, MOST_STEP, out=values)
         values *= recipe.learning_rate
         if recipe.rules.constraints is not None:
             first = recipe.learning_rate * sums[:, 0]
-            bound_leaves(tree.node_features(), self.grower.constraints, first, self._totals[:, 0], l2, values[:, 0])
+            bound_leaves(
+                tree.node_features(), self.grower.constraints, first, self._totals[:, 0], recipe.rules.l2, values[:, 0]
+            )
         tree.repeat_kept(values)
         return values
 
-    def _noise(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
+    def _l2(self) -> float | np.ndarray:
+        """Rows without a residual in each leaf.
+
+        The noise of a leaf falls with what it knows. One that knows next to nothing, because it has no rows or because
+        its classes are all but certain, would leave the model to noise alone: it counts as one row, for noise and step.
+        """
+        l2 = self.recipe.rules.l2
+        return np.maximum(l2, LEAST_KNOWN - self._totals) if self.recipe.langevin else l2
+
+    def _noise(self, tree: GrownGradientTree, drawn: np.ndarray, l2: float | np.ndarray) -> np.ndarray:
         """Noise of each leaf's sum.
 
         The paper's: variance ``2 / (rate * N)`` for each row. With a temperature of its own: ``2 * temperature / rate``
         in the metric of the natural gradient, which at temperature 1 has the posterior as its stationary law.
         """
         recipe = self.recipe
-        l2: float | np.ndarray = recipe.rules.l2
         shape = self._sums.shape
         normals = random_normals(self._keys[NOISE, self.n_done], shape[0] * shape[1]).reshape(shape)
         if recipe.temperature is None:
