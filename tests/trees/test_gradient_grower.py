@@ -167,7 +167,7 @@ def test_categories_are_split_as_well_as_by_any_set():
 @given(seed=seeds, symmetric=st.booleans(), n_scores=st.integers(1, 3), least=st.sampled_from([1, 4]))
 def test_the_best_split_under_monotone_constraints(seed, symmetric, n_scores, least):
     table = naive.draw_table(seed, 40, [7, 30, 5], n_scores=n_scores, missing=0.1)
-    rules = GrowthRules(3, symmetric, least, 1.0, constraints=np.array([1, -1, 0]))
+    rules = GrowthRules(3, symmetric, least, 1.0, constraints=(1, -1, 0))
     Audit(table, grow(table, rules), rules).run()
 
 
@@ -175,7 +175,7 @@ def test_the_best_split_under_monotone_constraints(seed, symmetric, n_scores, le
 def test_a_constraint_forbids_what_goes_the_other_way(rise):
     codes = np.arange(10, dtype=np.uint8)[np.newaxis]
     table = naive.CodedTable(codes, np.array([11]), np.arange(-4.5, 5.0)[np.newaxis], np.zeros(1, dtype=bool))
-    tree = grow(table, GrowthRules(1, False, 1, 1.0, constraints=np.array([rise])))
+    tree = grow(table, GrowthRules(1, False, 1, 1.0, constraints=(rise,)))
     assert (tree.features[0] == 0) == (rise == 1)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
-from surefoot.trees.gradient_splits import (
+from surefoot.trees.levels import (
     add_gains,
     add_sparse_gains,
     choose_splits,

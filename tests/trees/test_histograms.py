@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
-from surefoot.trees.histograms import add_packed_rows, add_wide_rows, build_level, build_root
+from surefoot.trees.levels import add_packed_rows, add_wide_rows, build_level, build_root
 
 CODES = (256, 1, 2, 6)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import gradient_trees as naive
 from scipy import stats
 
-from surefoot.trees.gradient_splits import sum_codes
+from surefoot.trees.levels import sum_codes
 from surefoot.trees.packed import absolute_sums, field_bits, pack_rows, widen_rows
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
-from surefoot.trees.partition import find_leaves, note_leaves, part_level, part_node
+from surefoot.trees.levels import find_leaves, note_leaves, part_level, part_node
 
 COUNT_BITS = 10
 

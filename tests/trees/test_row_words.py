@@ -57,6 +57,18 @@ def test_bins_are_laid_end_to_end_with_one_for_missing_values():
     assert (words.n_columns, words.n_rows, words.n_groups) == (4, 3, 1)
 
 
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), n_columns=st.integers(1, 17))
+def test_twins_are_alike_in_every_column(seed, n_columns):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, size=(n_columns, 40)).astype(np.uint8)
+    codes[:-1] = codes[0]  # rows that differ in the first or the last column alone
+    rows, weights = np.flatnonzero(rng.random(40) < 0.8), rng.gamma(1.0, size=40)
+    table = RowWords(codes, np.full(n_columns, 5), np.zeros(n_columns, dtype=bool))
+    expected = [sum(weights[j] for j in rows if (codes[:, i] == codes[:, j]).all()) for i in range(40)]
+    np.testing.assert_allclose(table.twins(weights, rows.astype(np.uint32)), expected, rtol=1e-12)
+
+
 def test_no_rows_lack_no_values():
     words = RowWords(np.empty((2, 0), dtype=np.uint8), np.array([3, 0]), np.zeros(2, dtype=bool))
     assert words.words.shape == (1, 0)

@@ -68,6 +68,22 @@ def test_the_history_is_the_likelihood_of_the_validation_rows(estimator):
         assert model.validation_nll_.min() == pytest.approx(nll(model, X_val, y_val, weights), rel=1e-9)
 
 
+@pytest.mark.parametrize("distribution", ["normal", "gamma"])
+def test_the_history_is_that_of_a_model_whose_scale_is_bounded(distribution):
+    """Half of the rows are so quiet that the bound of the scale holds them back."""
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, size=(900, 2))
+    y = np.exp(X[:, 0] + np.where(X[:, 1] > 0, 1.0, 0.02) * generator.normal(size=900) / 2)
+    model = GradientBoostingRegressor(distribution=distribution, random_state=0)
+    model.fit(X[:600], y[:600], X_val=X[600:], y_val=y[600:])
+    predicted = model.predict_distribution(X[600:])
+    precision = predicted.std if distribution == "normal" else predicted.std / predicted.mean
+    assert (np.isclose(precision, precision.min(), rtol=1e-9)).sum() > 30
+    expected = np.mean(-predicted.logpdf(y[600:]) - model.family_.nll_offset(y[600:]))
+    assert model.validation_nll_.min() == pytest.approx(expected, rel=1e-9)
+    assert model.n_trees_ == 1 + np.argmin(model.validation_nll_)
+
+
 def test_the_history_of_several_classes_is_their_log_loss():
     X, y, X_val, y_val = parted(GradientBoostingClassifier, n_classes=3)
     model = small(GradientBoostingClassifier, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val)

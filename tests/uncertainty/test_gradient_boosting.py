@@ -123,18 +123,58 @@ def test_new_targets_look_like_draws_from_the_predicted_distributions(distributi
     assert predicted.logpdf(y[1200:]).mean() > constant.logpdf(y[1200:]).mean() + 0.05
 
 
-def test_the_scale_follows_the_noise():
+def two_noises(n_rows, quiet):
+    """Half of the rows have noise of standard deviation 1, the others ``quiet``."""
     generator = np.random.default_rng(0)
-    X = generator.uniform(-1, 1, size=(1500, 2))
-    y = X[:, 0] + np.where(X[:, 1] > 0, 1.0, 0.1) * generator.normal(size=1500)
+    X = generator.uniform(-1, 1, size=(n_rows, 2))
+    return X, X[:, 0] + np.where(X[:, 1] > 0, 1.0, quiet) * generator.normal(size=n_rows)
+
+
+@pytest.mark.parametrize(("n_rows", "quiet"), [(1500, 0.5), (12_000, 0.1)])
+def test_the_scale_follows_the_noise(n_rows, quiet):
+    X, y = two_noises(n_rows, quiet)
     model = GradientBoostingRegressor(random_state=0).fit(X, y)
     mean, std = model.predict(X, return_std=True)
     distribution = model.predict_distribution(X)
     assert (mean == distribution.mean).all()
     assert (std == distribution.std).all()
     assert np.median(std[X[:, 1] > 0.1]) == pytest.approx(1.0, rel=0.15)
-    assert np.median(std[X[:, 1] < -0.1]) == pytest.approx(0.1, rel=0.3)
+    assert np.median(std[X[:, 1] < -0.1]) == pytest.approx(quiet, rel=0.15)
     np.testing.assert_allclose(distribution.quantile(0.975), stats.norm.ppf(0.975, mean, std))
+
+
+@pytest.mark.parametrize(("n_rows", "factor"), [(300, 1.5), (1000, 1.5), (1500, 1.5 * np.sqrt(1.5))])
+@pytest.mark.parametrize("settings", [{}, {"langevin": True}, {"distribution": "laplace"}], ids=str)
+def test_among_few_rows_none_is_much_more_precise_than_the_typical_one(n_rows, factor, settings):
+    """Few rows of a kind do not show how far out the next one may lie. The typical scale is the geometric mean."""
+    X, y = two_noises(n_rows, 0.05)
+    model = GradientBoostingRegressor(n_estimators=200, early_stopping=False, random_state=0, **settings).fit(X, y)
+    trees = model._members[0].trees
+    free = np.repeat(trees.start[:, np.newaxis], n_rows, axis=1)  # what the trees say before any bound
+    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, n_rows), 0, model.n_trees_, free)
+    scale = np.exp(np.clip(free[1], model.family_.floor, model.family_.cap))
+    least = np.exp(free[1].mean()) / factor
+    assert (scale < 0.99 * least).mean() > 0.2  # the trees would have gone further
+    unit = np.sqrt(2.0) if settings.get("distribution") == "laplace" else 1.0  # std of a scale of 1
+    std = model.predict(X, return_std=True)[1] / model.family_.spread / unit
+    np.testing.assert_allclose(std, np.maximum(scale, least), rtol=1e-9)
+
+
+def test_the_shape_of_a_gamma_distribution_is_bounded_like_a_scale():
+    """A shape goes with one over the square of the coefficient of variation: its bound is that of a scale, squared."""
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, size=(800, 2))
+    shape = np.where(X[:, 1] > 0, 1.0, 400.0)
+    y = generator.gamma(shape, np.exp(X[:, 0]) / shape)
+    model = GradientBoostingRegressor(distribution="gamma", n_estimators=200, early_stopping=False, random_state=0)
+    distribution = model.fit(X, y).predict_distribution(X)
+    variation = distribution.std / distribution.mean
+    trees = model._members[0].trees
+    free = np.repeat(trees.start[:, np.newaxis], 800, axis=1)
+    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, 800), 0, model.n_trees_, free)
+    least = np.exp(-free[1].mean() / 2) / 1.5
+    assert (np.exp(-free[1] / 2) < 0.99 * least).mean() > 0.2
+    np.testing.assert_allclose(variation, np.maximum(np.exp(-free[1] / 2), least), rtol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6, 1e150])

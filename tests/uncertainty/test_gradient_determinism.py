@@ -26,8 +26,14 @@ from reference.gradient_boosters import (
 from reference.models import make_frame
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_limits
 
-from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor, GradientBoostingClassifier
+from surefoot import (
+    BoostingEnsembleClassifier,
+    BoostingEnsembleRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
 from surefoot._parallel import THREADED_CELLS
 
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
@@ -70,6 +76,18 @@ def test_jobs_change_nothing_on_large_tables(estimator):
         model = small(estimator, n_jobs=n_jobs, **settings).fit(X, y)
         assert_identical_boosters(one, model)
         assert model.predict(X).tobytes() == one.predict(X).tobytes()
+
+
+@pytest.mark.parametrize("distribution", ["normal", "lognormal", "laplace", "student_t", "poisson", "gamma"])
+def test_the_threads_of_blas_change_nothing(distribution):
+    """From 10,000 rows on it adds up in as many parts as it has threads; the machine must not show in a model."""
+    X, y = problem(GradientBoostingRegressor, n_rows=25_000, n_columns=2)
+    y = np.round(np.exp(y / 4)) + 1.0
+    models = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            models.append(small(GradientBoostingRegressor, distribution=distribution, n_estimators=3).fit(X, y))
+    assert_identical_boosters(*models)
 
 
 def test_jobs_change_nothing_with_weights_categories_and_several_classes():

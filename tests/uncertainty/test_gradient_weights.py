@@ -161,7 +161,7 @@ def fit_or_refuse(model, X, y, weights):
 
 
 @each_target
-@pytest.mark.parametrize("weight", [1e-300, 1e-9, 1e-3, 1e3, 1e9, 1e40, 1e300])
+@pytest.mark.parametrize("weight", [1e-300, 1e-9, 1e-3, 1e3, 1e9, 1e14, 1e40, 1e300, 1e308])
 def test_equal_weights_of_any_size_give_finite_answers_or_are_refused(estimator, n_classes, weight):
     X, y = problem(estimator, n_classes=n_classes)
     fit_or_refuse(small(estimator), X, y, np.full(80, weight))
@@ -173,6 +173,28 @@ def test_weights_of_all_magnitudes_at_once_give_finite_answers_or_are_refused(es
     X, y = problem(estimator, n_classes=n_classes)
     weights = 10.0 ** np.random.default_rng(0).permutation(np.linspace(-decades, decades, 80))
     fit_or_refuse(small(estimator), X, y, weights)
+
+
+@each_estimator
+@pytest.mark.parametrize("whole", [True, False])
+def test_weights_may_add_up_to_as_many_rows_as_a_float_can_count(estimator, whole):
+    X, y = problem(estimator, n_rows=64)
+    weights = np.full(64, 2.0**47) if whole else np.append(np.full(63, 2.0**47 - 0.25), 2.0**47 + 63 / 4)
+    assert weights.sum() == 2.0**53
+    assert_finite_answers(small(estimator).fit(X, y, sample_weight=weights), X)
+    with pytest.raises(DataError, match=r"^sample_weight must add up to at most 2\*\*53"):
+        small(estimator).fit(X, y, sample_weight=2 * weights)
+    with pytest.raises(DataError, match=r"^sample_weight_val must add up to at most 2\*\*53"):
+        small(estimator).fit(X, y, X_val=X, y_val=y, sample_weight_val=2 * weights)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+def test_class_weights_that_no_float_can_count_are_refused_by_name(estimator):
+    X, y = problem(estimator)
+    with pytest.raises(DataError, match=r"^class_weight must add up"):
+        small(estimator, class_weight={0: 1e308}).fit(X, y, sample_weight=np.full(80, 1e13))
+    with pytest.raises(DataError, match=r"^sample_weight times class_weight must add up"):
+        small(estimator, class_weight={0: 1e10}).fit(X, y, sample_weight=np.full(80, 1e10))
 
 
 @each_estimator

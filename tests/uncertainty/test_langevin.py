@@ -235,6 +235,44 @@ def test_noise_stays_finite_without_regularisation(estimator, n_classes, tempera
         assert np.abs(model._raw(X)).max() < 50
 
 
+@pytest.mark.parametrize("estimator", [GradientBoostingRegressor, GradientBoostingClassifier])
+@pytest.mark.parametrize("temperature", [None, 1.0])
+def test_noise_does_not_grow_without_end_as_regularisation_goes_away(estimator, temperature):
+    """Nor in leaves without rows, where l2 is all there is to divide by: l2 = 0 is the limit of small l2."""
+    X, y = problem(estimator)
+    far = 3.0 * np.random.default_rng(1).normal(size=(300, 4))
+
+    def fitted(l2):
+        settings = {"langevin": True, "temperature": temperature, "n_estimators": 200, "max_depth": 6}
+        return small(estimator, l2_regularization=l2, **settings).fit(X, y)._raw(far)[0]
+
+    one_row, none = fitted(1.0), fitted(0.0)
+    np.testing.assert_allclose(fitted(1e-9), none, rtol=1e-4, atol=1e-5)
+    assert none[0].std() < 5 * one_row[0].std()
+
+
+@pytest.mark.parametrize(
+    ("temperature", "l2"), [(None, 0.0), (None, 0.3), (None, 4.0), (1.0, 0.0), (1.0, 0.3), (1.0, 4.0)]
+)
+def test_a_leaf_without_rows_has_the_noise_of_one_row_or_of_its_regularisation(temperature, l2):
+    rate, cells = 0.1, [cell for cell in CELLS if cell != (1, 1)]
+    X = np.repeat(np.array(cells, dtype=float), 12, axis=0)
+    N, y = len(X), X @ [1.0, 2.0] + np.random.default_rng(0).normal(size=len(X))
+    model = GradientBoostingRegressor(
+        n_estimators=2000, learning_rate=rate, l2_regularization=l2, max_depth=2, langevin=True,
+        temperature=temperature, early_stopping=False, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    forest = model._members[0].trees.forest
+    parted = np.flatnonzero((forest.covers == 0).sum(axis=1) == 1)  # trees that split on both columns
+    assert len(parted) > 300
+    shrunk = (1 - rate / (2 * N)) ** (1999 - parted)
+    steps = forest.leaves[parted][forest.covers[parted] == 0] / shrunk[:, np.newaxis]
+    if temperature is None:
+        assert_normal(steps[:, 0], np.sqrt(2 * rate / N / max(l2, 1.0)))
+    # the log-scale has no unit; at a temperature its metric is 1/2
+    assert_normal(steps[:, 1], np.sqrt(2 * rate / max(l2, 1.0) * (1 / N if temperature is None else 0.5)))
+
+
 @pytest.mark.parametrize("settings", [{"langevin": True}, {"early_stopping": False}], ids=str)
 @pytest.mark.parametrize(("n_rows", "n_trees"), [(60, 300), (60, 1000), (300, 1000), (300, 3000)])
 def test_the_scale_stays_that_of_the_data_however_long_the_training(settings, n_rows, n_trees):

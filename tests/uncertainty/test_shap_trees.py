@@ -1,4 +1,4 @@
-"""Trees handed to shap add up to the model's raw outputs, with shap's own code and by a plain walk."""
+"""Trees handed to shap add up to the sum of the model's trees, with shap's own code and by a plain walk."""
 
 import warnings
 from dataclasses import replace
@@ -105,13 +105,32 @@ def walked(model, X):
     return out
 
 
+def sum_of_trees(model, X):
+    """Raw outputs before the bound of the scale."""
+    member, columns = model._members[0], model._columns(X)
+    raw = np.repeat(member.trees.start[:, np.newaxis], len(X), axis=1)
+    member.trees.forest.add(member.encoding.codes(columns, 0, len(X)), 0, model.n_trees_, raw)
+    return raw
+
+
 @pytest.mark.parametrize(("case", "settings"), CASES)
-def test_a_plain_walk_gives_the_raw_outputs(case, settings, table, rows):
+def test_a_plain_walk_gives_the_sum_of_the_trees(case, settings, table, rows):
     model = fitted(case, table, **settings)
     models = model.to_shap()
     assert list(models) == NAMES[case]
-    for raw, one in zip(model._raw(rows)[0], models.values(), strict=True):
-        np.testing.assert_allclose(walked(one, rows), raw, rtol=0, atol=1e-9)
+    for total, one in zip(sum_of_trees(model, rows), models.values(), strict=True):
+        np.testing.assert_allclose(walked(one, rows), total, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("case", "settings"), CASES)
+def test_the_model_is_the_sum_of_its_trees_but_for_the_bound_of_the_scale(case, settings, table, rows):
+    model = fitted(case, table, **settings)
+    total, raw = sum_of_trees(model, rows), model._raw(rows)[0]
+    least, most = model._members[0].trees.bounds[-1]
+    np.testing.assert_array_equal(raw[:-1], total[:-1])
+    np.testing.assert_array_equal(raw[-1], np.minimum(np.maximum(total[-1], least), most))
+    bounded = {"normal": (True, False), "gamma": (False, True)}.get(case, (False, False))
+    assert (np.isfinite(least), np.isfinite(most)) == bounded
 
 
 def test_the_walk_comes_to_what_predict_says(table, rows):
@@ -119,7 +138,8 @@ def test_the_walk_comes_to_what_predict_says(table, rows):
     models = model.to_shap()
     mean, std = model.predict(rows, return_std=True)
     np.testing.assert_allclose(model.family_.location + model.family_.spread * walked(models["mu"], rows), mean)
-    log_sigma = np.clip(walked(models["log_sigma"], rows), model.family_.floor, model.family_.cap)
+    least = max(model.family_.floor, model._members[0].trees.bounds[-1, 0])
+    log_sigma = np.clip(walked(models["log_sigma"], rows), least, model.family_.cap)
     np.testing.assert_allclose(model.family_.spread * np.exp(log_sigma), std)
     model = fitted("three", table)
     scores = np.exp(np.stack([walked(one, rows) for one in model.to_shap().values()], axis=1))
@@ -149,8 +169,8 @@ def test_splits_below_a_node_that_does_not_split_are_kept(table, rows):
         features[tree, node], shifts[tree, node], limits[tree, node] = -1, 0, ALL_LEFT
     forest = replace(forest, features=features, shifts=shifts, limits=limits)
     model._members = [replace(member, trees=replace(member.trees, forest=forest))]
-    for raw, one in zip(model._raw(rows)[0], model.to_shap().values(), strict=True):
-        np.testing.assert_allclose(walked(one, rows), raw, rtol=0, atol=1e-9)
+    for total, one in zip(sum_of_trees(model, rows), model.to_shap().values(), strict=True):
+        np.testing.assert_allclose(walked(one, rows), total, rtol=0, atol=1e-9)
 
 
 def test_trees_that_never_split_are_single_leaves(table):
@@ -200,12 +220,12 @@ def shap():
 
 
 @pytest.mark.parametrize(("case", "settings"), CASES)
-def test_shap_values_and_expected_value_add_up_to_the_raw_outputs(shap, case, settings, table, rows):
+def test_shap_values_and_expected_value_add_up_to_the_sum_of_the_trees(shap, case, settings, table, rows):
     model = fitted(case, table, **settings)
-    for raw, one in zip(model._raw(rows)[0], model.to_shap().values(), strict=True):
+    for total, one in zip(sum_of_trees(model, rows), model.to_shap().values(), strict=True):
         explainer = shap.TreeExplainer(one)
-        total = explainer.shap_values(rows).sum(axis=1) + explainer.expected_value
-        np.testing.assert_allclose(total, raw, rtol=0, atol=1e-6)
+        explained = explainer.shap_values(rows).sum(axis=1) + explainer.expected_value
+        np.testing.assert_allclose(explained, total, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("grow_policy", ["symmetric", "depthwise"])
@@ -214,9 +234,9 @@ def test_expected_value_is_the_mean_over_the_training_rows_by_weight(shap, grow_
     weights = np.random.default_rng(6).integers(0, 4, len(X)).astype(float)
     model = GradientBoostingRegressor(n_estimators=TREES, early_stopping=False, grow_policy=grow_policy, random_state=0)
     model.fit(X, target_for("normal", signal), weights)
-    for raw, one in zip(model._raw(X)[0], model.to_shap().values(), strict=True):
+    for total, one in zip(sum_of_trees(model, X), model.to_shap().values(), strict=True):
         expected = shap.TreeExplainer(one).expected_value
-        np.testing.assert_allclose(expected, np.average(raw, weights=weights), atol=1e-6)
+        np.testing.assert_allclose(expected, np.average(total, weights=weights), atol=1e-6)
 
 
 def test_a_column_that_decides_alone_gets_everything(shap, table):

@@ -89,6 +89,23 @@ def test_stages_are_the_models_of_so_many_trees(estimator, settings):
         np.testing.assert_allclose(stages[n - 1], shorter.predict(X), rtol=1e-9)
 
 
+@pytest.mark.parametrize("settings", [{"langevin": True}, {"subsample": 0.5}, {}], ids=str)
+@pytest.mark.parametrize("distribution", ["normal", "gamma"])
+def test_stages_have_the_scale_of_the_models_of_so_many_trees(settings, distribution):
+    """Also where it is bounded: half of the rows are much quieter than the others."""
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, size=(300, 2))
+    y = np.exp(X[:, 0] + np.where(X[:, 1] > 0, 1.0, 0.02) * generator.normal(size=300) / 2)
+    settings = {"early_stopping": False, "learning_rate": 0.3, "distribution": distribution, **settings}
+    model = small(GradientBoostingRegressor, n_estimators=40, **settings).fit(X, y)
+    stages = list(model._stages(X))
+    assert (stages[-1][-1] == model._members[0].trees.bounds[-1, 0 if distribution == "normal" else 1]).sum() > 30
+    np.testing.assert_array_equal(stages[-1], model._raw(X)[0])
+    for n in (1, 17, 40):
+        shorter = small(GradientBoostingRegressor, n_estimators=n, **settings).fit(X, y)
+        np.testing.assert_allclose(stages[n - 1], shorter._raw(X)[0], rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("estimator", SINGLE)
 def test_stages_of_a_model_that_stopped_end_at_its_best_round(estimator):
     X, y = problem(estimator)

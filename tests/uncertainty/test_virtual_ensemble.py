@@ -1,62 +1,37 @@
-"""The virtual ensemble itself, on a stand-in for our own models and on scikit-learn's boosters."""
+"""The virtual ensemble itself, on our own boosters and on scikit-learn's; sizes and warnings on a stand-in."""
 
 import pickle
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
+from reference.gradient_boosters import numbers, problem, small
 from scipy.special import softmax
-from scipy.stats import lognorm
+from scipy.stats import entropy, lognorm
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 
+import surefoot
 from surefoot._exceptions import ParameterError, QuietEnsembleWarning
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 
-@dataclass
-class Moments:
-    mean: np.ndarray
-    var: np.ndarray
-
-
-class LogNormalFamily:
-    def distribution(self, raw):
-        law = lognorm(s=np.exp(raw[1]), scale=np.exp(raw[0]))
-        return Moments(law.mean(), law.var())
-
-
-class SoftmaxFamily:
-    def probabilities(self, raw):
-        return softmax(raw, axis=0).T
-
-
 class StandIn(BaseEstimator):
-    """What a fitted booster of ours offers: raw outputs of the truncated models, and a family to read them."""
+    """As much of a fitted booster of ours as decides how it is cut: its trees and whether there was noise."""
 
-    def __init__(self, n_outputs=2, langevin=True, subsample=1.0):
-        self.n_outputs = n_outputs
+    def __init__(self, langevin=True, subsample=1.0):
         self.langevin = langevin
         self.subsample = subsample
 
-    def fit(self, family, n_trees):
-        self.family_ = family
+    def fit(self, n_trees):
         self.n_trees_ = n_trees
-        self.classes_ = np.array(["a", "b", "c"])[: self.n_outputs]
         return self
 
-    def _member_raw(self, X, n_members):
-        member = np.linspace(0.5, 1.0, n_members)[:, None, None]
-        return member * np.resize(X[:, 0], (self.n_outputs, len(X)))
-
-
-@pytest.fixture
-def rows():
-    return np.random.default_rng(0).normal(size=(20, 2))
+    def _member_raw(self, X, cuts):
+        raise NotImplementedError("only models of ours have it")
 
 
 @pytest.mark.parametrize(
@@ -70,40 +45,63 @@ def rows():
     ],
 )
 def test_members_lie_evenly_in_the_last_half_and_end_with_the_whole_model(n_trees, n_members, sizes):
-    ensemble = VirtualEnsemble(StandIn().fit(LogNormalFamily(), n_trees), n_members)
+    ensemble = VirtualEnsemble(StandIn().fit(n_trees), n_members)
     assert ensemble.members_ == sizes
     assert ensemble.n_members == n_members
 
 
-def test_own_regressor_means_and_variances_are_those_of_its_family(rows):
-    model = StandIn().fit(LogNormalFamily(), 100)
-    ensemble = VirtualEnsemble(model)
-    members, parts = ensemble.predict_members(rows), ensemble.predict_uncertainty(rows)
-    raw = model._member_raw(rows, 10)
-    sigma2 = np.exp(raw[:, 1]) ** 2  # the closed form of the log-normal's moments
-    mean = np.exp(raw[:, 0] + sigma2 / 2)
-    var = (np.exp(sigma2) - 1) * mean**2
-    np.testing.assert_allclose(members.means, mean, rtol=1e-9)
-    np.testing.assert_allclose(members.variances, var, rtol=1e-9)
-    np.testing.assert_allclose(parts.knowledge, mean.var(axis=0), rtol=1e-9)
-    np.testing.assert_allclose(parts.total, mean.var(axis=0) + var.mean(axis=0), rtol=1e-9)
+def test_own_regressor_means_and_variances_are_those_of_its_family():
+    X, y = numbers()
+    model = small(surefoot.GradientBoostingRegressor, distribution="lognormal", langevin=True, n_estimators=40)
+    ensemble = VirtualEnsemble(model.fit(X, np.exp(y / 4)), 5)
+    members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
+    family = model.family_
+    raw = np.stack([cut(model, X, size) for size in (24, 28, 32, 36, 40)])
+    sigma = family.spread * np.exp(np.clip(raw[:, 1], family.floor, family.cap))
+    law = lognorm(s=sigma, scale=np.exp(family.location + family.spread * raw[:, 0]))
+    np.testing.assert_allclose(members.means, law.mean(), rtol=1e-9)
+    np.testing.assert_allclose(members.variances, law.var(), rtol=1e-9)
+    np.testing.assert_allclose(parts.knowledge, law.mean().var(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(parts.data, law.var().mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(parts.total, law.mean().var(axis=0) + law.var().mean(axis=0), rtol=1e-9)
     assert parts.unit == "target squared"
 
 
-def test_own_classifier_probabilities_are_those_of_its_family(rows):
-    model = StandIn(n_outputs=3).fit(SoftmaxFamily(), 100)
-    members = VirtualEnsemble(model, 4).predict_members(rows)
-    assert members.probabilities.shape == (4, 20, 3)
+def test_own_classifier_probabilities_are_those_of_its_family():
+    X, y = problem(surefoot.GradientBoostingClassifier, n_classes=3)
+    labels = np.array(["a", "b", "c"])
+    model = small(surefoot.GradientBoostingClassifier, subsample=0.5, n_estimators=40, early_stopping=False)
+    ensemble = VirtualEnsemble(model.fit(X, labels[y]), 4)
+    members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
     assert list(members.classes) == ["a", "b", "c"]
-    np.testing.assert_allclose(members.probabilities[-1], softmax(model._member_raw(rows, 4)[-1].T, axis=1), rtol=1e-12)
-    assert VirtualEnsemble(model, 4).predict_uncertainty(rows).unit == "nats"
+    probabilities = np.stack([softmax(cut(model, X, size), axis=0).T for size in (25, 30, 35, 40)])
+    assert members.probabilities.shape == (4, 80, 3)
+    np.testing.assert_allclose(members.probabilities, probabilities, rtol=1e-9)
+    np.testing.assert_allclose(parts.total, entropy(probabilities.mean(axis=0), axis=1), rtol=1e-9)
+    np.testing.assert_allclose(parts.data, entropy(probabilities, axis=2).mean(axis=0), rtol=1e-9)
+    assert parts.unit == "nats"
+
+
+def cut(model, X, size):
+    """Raw outputs (outputs, rows) of a model cut after so many trees, by adding up its leaves."""
+    member = model._members[0]
+    trees, codes = member.trees, member.encoding.codes(model._columns(X), 0, len(X))
+    total = np.repeat(trees.start[:, np.newaxis], len(X), axis=1)
+    for tree in range(size):
+        one = np.zeros_like(total)
+        trees.forest.add(codes, tree, tree + 1, one)
+        total += one
+    total /= trees.shrink ** (trees.forest.n_trees - size)
+    least, most = trees.bounds[size - 1]
+    total[-1] = np.minimum(np.maximum(total[-1], least), most)
+    return total
 
 
 @pytest.mark.parametrize(
     ("langevin", "subsample", "quiet"), [(False, 1.0, True), (False, 0.5, False), (True, 1.0, False)]
 )
 def test_own_model_grown_without_noise_warns(langevin, subsample, quiet):
-    model = StandIn(langevin=langevin, subsample=subsample).fit(LogNormalFamily(), 100)
+    model = StandIn(langevin=langevin, subsample=subsample).fit(100)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         VirtualEnsemble(model)
@@ -111,7 +109,7 @@ def test_own_model_grown_without_noise_warns(langevin, subsample, quiet):
 
 
 def test_the_warning_says_what_to_do_and_where_it_came_from():
-    model = StandIn(langevin=False).fit(LogNormalFamily(), 100)
+    model = StandIn(langevin=False).fit(100)
     with pytest.warns(QuietEnsembleWarning, match="grown without noise.*Refit it with langevin=True") as caught:
         VirtualEnsemble(model)
     assert caught[0].filename == __file__
@@ -132,22 +130,22 @@ def test_own_model_that_is_not_fitted():
 )
 def test_too_few_trees(n_trees, n_members, says):
     with pytest.raises(ParameterError, match=says):
-        VirtualEnsemble(StandIn().fit(LogNormalFamily(), n_trees), n_members)
+        VirtualEnsemble(StandIn().fit(n_trees), n_members)
 
 
 @pytest.mark.parametrize("advised", [9, 2])
 def test_as_many_members_as_advised_are_possible(advised):
-    assert len(VirtualEnsemble(StandIn().fit(LogNormalFamily(), 19), advised).members_) == advised
+    assert len(VirtualEnsemble(StandIn().fit(19), advised).members_) == advised
 
 
 @pytest.mark.parametrize("n_members", [1, 0, -3, 2.5, True, "10", None])
 def test_refused_numbers_of_members(n_members):
     with pytest.raises(ParameterError, match="n_members must be"):
-        VirtualEnsemble(StandIn().fit(LogNormalFamily(), 100), n_members)
+        VirtualEnsemble(StandIn().fit(100), n_members)
 
 
 def test_repr_is_short_and_tells_the_sizes():
-    ensemble = VirtualEnsemble(StandIn().fit(LogNormalFamily(), 40), 4)
+    ensemble = VirtualEnsemble(StandIn().fit(40), 4)
     assert repr(ensemble) == "VirtualEnsemble(StandIn, n_members=4, members_=(25, 30, 35, 40))"
 
 

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from surefoot._exceptions import DataError, ParameterError
 from surefoot.data.columns import Columns, Schema, is_frame
 
+MOST_ROWS = 2.0**53  # by weight: beyond it, a float no longer counts every row
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -73,8 +75,12 @@ def check_problem(
     check_consistent_length(X, labels)
     classes, codes = encode_labels(labels, weights)
     if class_weight is not None:
-        by_class = _class_weights(class_weight, classes, classes[codes], relative_weights)
-        weights = by_class[codes] if weights is None else weights * by_class[codes]
+        by_class = _class_weights(class_weight, classes, classes[codes], relative_weights)[codes]
+        if not relative_weights:
+            _refuse_more_than_can_be_counted(by_class, "class_weight")
+        weights = by_class if weights is None else weights * by_class
+        if not relative_weights:
+            _refuse_more_than_can_be_counted(weights, "sample_weight times class_weight")
     seen = codes if weights is None else codes[weights > 0]
     if len(np.unique(seen)) < 2:
         raise DataError(
@@ -219,7 +225,7 @@ def check_weights(
 ) -> np.ndarray | None:
     """Weights as float64, or None if there are none; negative and all-zero ones are refused.
 
-    ``relative`` ones are scaled so that the largest is about 1.
+    ``relative`` ones are scaled so that the largest is about 1; others count as rows, at most ``MOST_ROWS`` of them.
     """
     if sample_weight is None:
         return None
@@ -235,8 +241,18 @@ def check_weights(
     if not (weights > 0).any():
         raise DataError(f"{name} is zero for every row: at least one row must count.")
     if not relative:
+        _refuse_more_than_can_be_counted(weights, name)
         return np.array(weights)  # a copy: for a read-only or strided array every kernel would be compiled anew
     return np.ldexp(weights, -np.frexp(weights.max())[1])  # a power of two: exact, and no sum overflows
+
+
+def _refuse_more_than_can_be_counted(weights: np.ndarray, name: str) -> None:
+    """An error if weights that count as rows are more than can be counted."""
+    if weights.max() > MOST_ROWS or weights.sum() > MOST_ROWS:
+        raise DataError(
+            f"{name} must add up to at most 2**53, because a weight of k counts as k rows, got a largest weight of "
+            f"{weights.max():.3g}: divide the weights by a constant."
+        )
 
 
 def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray, relative: bool) -> np.ndarray:

@@ -3,20 +3,28 @@
 from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, log2
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot._random import random_bits
-from surefoot.trees.gradient_splits import choose_splits, search_columns
-from surefoot.trees.histograms import build_level, build_root
+from surefoot.trees.levels import (
+    build_level,
+    build_root,
+    choose_splits,
+    find_leaves,
+    grow_levels,
+    note_leaves,
+    part_level,
+    search_columns,
+)
 from surefoot.trees.packed import FINE_STEPS, WIDE_BITS, absolute_sums, field_bits, pack_rows, widen_rows
-from surefoot.trees.partition import find_leaves, note_leaves, part_level
 from surefoot.trees.row_words import GROUP, RowWords
 
 MOST_PACKED = 1 << 20  # rows (by weight) of which the sums of two scores and the count fit one word with steps to spare
 MOST_WEIGHT = 1 << 16  # the same for weighted rows: few steps would be left for one that weighs much
+CELLS_AT_ONCE = 20_000_000  # of larger tables a call grows one level: Ctrl-C waits for a call to end
 LEAST_SUM = 1e-200  # scores that add up to less are nothing
 MOST_EXPONENT = 200  # of a scale
 LEAST_L2 = 1e-9  # so that an empty side is worth 0, not 0/0
@@ -92,21 +100,6 @@ class GrownGradientTree:
         find_leaves(words, rows, self.depth, self.symmetric, self.features, self.tables, self.leaves)
 
 
-class _Level(NamedTuple):
-    """The parts of the buffers that one level of a tree writes to."""
-
-    n_nodes: int
-    bounds: np.ndarray
-    new_bounds: np.ndarray
-    features: np.ndarray
-    codes: np.ndarray
-    missing_left: np.ndarray
-    gains: np.ndarray
-    tables: np.ndarray
-    kept: np.ndarray
-    chances: np.ndarray
-
-
 class GradientTreeGrower:
     """Grows trees on one table; its buffers serve one tree after the other, so it belongs to one thread at a time.
 
@@ -138,58 +131,90 @@ class GradientTreeGrower:
 
     def _make_buffers(self) -> None:
         n_rows, depth = self.table.n_rows, self.rules.depth
-        self._rows = [np.empty(n_rows, dtype=np.uint32) for _ in range(2)]
-        self._values = [np.empty((n_rows, self.n_words), dtype=np.int64) for _ in range(2)]
+        self._rows = np.empty((2, n_rows), dtype=np.uint32)
+        self._values = np.empty((2, n_rows, self.n_words), dtype=np.int64)
+        self._bounds = np.zeros((depth + 1, (1 << depth) + 1), dtype=np.int64)
         self._histograms = np.empty((1 << (depth - 1), self.table.n_bins * self.n_words), dtype=np.int64)
-        n_searched = 1 if self.rules.symmetric else 1 << (depth - 1)
-        shape = (n_searched, self.table.n_columns)
+        shape = (1 if self.rules.symmetric else 1 << (depth - 1), self.table.n_columns)
         self._found = np.empty(shape), np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
         self._units = np.ones(4 if self.packed else 2 + self.n_scores)
-        self._tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
         self._chances = np.empty((depth, 2, self.table.n_columns))
         self._chances[:, 0], self._chances[:, 1] = 1.0, 0.5
-        bounds = [np.zeros((1 << level) + 1, dtype=np.int64) for level in range(depth + 1)]
-        self._levels = []
-        for level in range(depth):
-            here, tree = self._tree.splits_of_level(level), self._tree
-            nodes = slice((1 << level) - 1, (2 << level) - 1)
-            self._levels.append(
-                _Level(
-                    1 << level, bounds[level], bounds[level + 1], tree.features[here], tree.codes[here],
-                    tree.missing_left[here], tree.gains[here], tree.tables[here], tree.kept[nodes],
-                    self._chances[level],
-                )
-            )  # fmt: skip
+        self._tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
 
     def grow(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64) -> GrownGradientTree:
         """A tree on ``rows`` (uint32) for ``scores`` of shape (n_scores, n_rows)."""
         n = len(rows)
-        here_rows, here_values = self._rows[0][:n], self._values[0][:n]
-        next_rows, next_values = self._rows[1][:n], self._values[1][:n]
-        here_rows[:] = rows
-        self._fill_values(scores, rows, key, here_values)
-        self._levels[0].bounds[1] = n
-        self._tree.features[:] = -1
+        self._rows[0, :n] = rows
+        self._fill_values(scores, rows, key, self._values[0, :n])
+        self._bounds[0, 1] = n
         if self.rules.chance > 0.0:
             units = (random_bits(key, self._chances.size) >> np.uint64(11)) * 2.0**-53
             self._chances[:] = units.reshape(self._chances.shape)
             self._chances[:, 0] = 1.0 + self.rules.chance * self._chances[:, 0]
-        for level in self._levels:
-            self._search(level, here_rows, here_values)
-            choose_splits(
-                self._histograms, level.n_nodes, self.rules.symmetric, self.table.offsets, self.table.has_missing,
-                self.table.is_categorical, self.n_words, self.n_scores, self.count_bits, self._units, level.chances,
-                *self._found, level.features, level.codes, level.missing_left, level.gains, level.tables,
-            )  # fmt: skip
-            part_level(
-                self.table.words, here_rows, here_values, level.bounds, self.rules.symmetric, level.features,
-                level.tables, self.rules.min_samples_leaf, self.count_mask, next_rows, next_values, level.new_bounds,
-                level.kept,
-            )  # fmt: skip
-            here_rows, next_rows = next_rows, here_rows
-            here_values, next_values = next_values, here_values
-        note_leaves(here_rows, self._levels[-1].new_bounds, self._tree.leaves)
+        depth = self.rules.depth
+        at_once = depth if n * self.table.n_columns <= CELLS_AT_ONCE else 1
+        for level in range(0, depth, at_once):
+            if self.threads.n_threads > 1:
+                for each in range(level, min(level + at_once, depth)):
+                    self._grow_side_by_side(each, n)
+            else:
+                self._grow(level, min(level + at_once, depth))
+        note_leaves(self._rows[depth % 2, :n], self._bounds[depth], self._tree.leaves)
         return self._tree
+
+    def _grow(self, first_level: int, last_level: int) -> None:
+        """Some levels in one call: each call of a kernel costs more than a small table's level."""
+        table, rules, tree = self.table, self.rules, self._tree
+        grow_levels(
+            table.words, table.offsets, table.has_missing, table.is_categorical, self.constraints, rules.symmetric,
+            max(rules.l2, LEAST_L2), rules.min_samples_leaf, self.n_words, self.n_scores, self.count_bits,
+            self.count_mask, self._units, self._chances, self._rows, self._values, self._bounds, self._histograms,
+            *self._found, tree.features, tree.codes, tree.missing_left, tree.gains, tree.tables, tree.kept,
+            first_level, last_level,
+        )  # fmt: skip
+
+    def _grow_side_by_side(self, level: int, n: int) -> None:
+        """One level, the columns dealt out to threads."""
+        table, rules, tree = self.table, self.rules, self._tree
+        n_nodes, here, there = 1 << level, level % 2, 1 - level % 2
+        splits, limits = tree.splits_of_level(level), self._bounds[level, : n_nodes + 1]
+        self._search_side_by_side(n_nodes, self._rows[here, :n], self._values[here, :n], limits, self._chances[level])
+        choose_splits(
+            self._histograms, n_nodes, rules.symmetric, table.offsets, table.has_missing, table.is_categorical,
+            self.n_words, self.n_scores, self.count_bits, self._units, self._chances[level], *self._found,
+            tree.features[splits], tree.codes[splits], tree.missing_left[splits], tree.gains[splits],
+            tree.tables[splits],
+        )  # fmt: skip
+        part_level(
+            table.words, self._rows[here, :n], self._values[here, :n], limits, rules.symmetric, tree.features[splits],
+            tree.tables[splits], rules.min_samples_leaf, self.count_mask, self._rows[there, :n],
+            self._values[there, :n], self._bounds[level + 1, : 2 * n_nodes + 1],
+            tree.kept[n_nodes - 1 : 2 * n_nodes - 1],
+        )  # fmt: skip
+
+    def _search_side_by_side(
+        self, n_nodes: int, rows: np.ndarray, values: np.ndarray, bounds: np.ndarray, chances: np.ndarray
+    ) -> None:
+        table, rules = self.table, self.rules
+        counts = np.diff(bounds)
+
+        def search(part: tuple[int, int]) -> None:
+            first, last = part
+            if n_nodes == 1:
+                build_root(table.words, first, last, rows, values, table.offsets, self._histograms)
+            else:
+                build_level(table.words, first, last, rows, values, bounds, table.offsets, self._histograms)
+            search_columns(
+                self._histograms, n_nodes, rules.symmetric, first * GROUP, min(last * GROUP, table.n_columns),
+                table.offsets, table.has_missing, table.is_categorical, self.constraints, self.n_words, self.n_scores,
+                self.count_bits, self._units, max(rules.l2, LEAST_L2), rules.min_samples_leaf, counts, chances,
+                *self._found,
+            )  # fmt: skip
+
+        n_parts = min(self.threads.n_threads, table.n_groups)
+        cuts = [k * table.n_groups // n_parts for k in range(n_parts + 1)]
+        self.threads.run(search, list(pairwise(cuts)))
 
     def _fill_values(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, values: np.ndarray) -> None:
         """Whole numbers for the rows' scores; the units that turn their sums back."""
@@ -210,24 +235,3 @@ class GradientTreeGrower:
             widen_rows(scores, self.weights, rows, np.array(scales), weight_scale, values)
             if self.whole:
                 values[:, 0] = self.weights[rows]
-
-    def _search(self, level: _Level, rows: np.ndarray, values: np.ndarray) -> None:
-        table, rules = self.table, self.rules
-        counts = level.bounds[1:] - level.bounds[:-1]
-
-        def search(part: tuple[int, int]) -> None:
-            first, last = part
-            if level.n_nodes == 1:
-                build_root(table.words, first, last, rows, values, table.offsets, self._histograms)
-            else:
-                build_level(table.words, first, last, rows, values, level.bounds, table.offsets, self._histograms)
-            search_columns(
-                self._histograms, level.n_nodes, rules.symmetric, first * GROUP, min(last * GROUP, table.n_columns),
-                table.offsets, table.has_missing, table.is_categorical, self.constraints, self.n_words, self.n_scores,
-                self.count_bits, self._units, max(rules.l2, LEAST_L2), float(rules.min_samples_leaf), counts,
-                level.chances, *self._found,
-            )  # fmt: skip
-
-        n_parts = min(self.threads.n_threads, table.n_groups)
-        cuts = [k * table.n_groups // n_parts for k in range(n_parts + 1)]
-        self.threads.run(search, list(pairwise(cuts)))

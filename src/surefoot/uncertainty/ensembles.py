@@ -80,6 +80,7 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
     method : {"sglb", "sgb"}, default="sglb"
         Where chance comes in: Langevin noise in the leaves, or rows drawn anew for each tree.
     n_members : int, default=10
+        Models to train.
     subsample : float, default=None
         Probability with which each row takes part in a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
 

@@ -35,7 +35,8 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
     min_samples_leaf : int, default=1
         A split that would leave fewer rows on a side is not made.
     l2_regularization : float, default=3.0
-        Draws the leaves towards 0 as so many rows without a residual would.
+        Draws the leaves towards 0 as so many rows without a residual would. With ``langevin``, a leaf that has less
+        than one row, these included, counts as one.
     max_bins : int, default=255
         Most distinct groups of values of a column.
     categorical_features : "from_dtype", list or None, default="from_dtype"

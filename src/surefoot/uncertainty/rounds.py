@@ -9,7 +9,7 @@ too, which the product does not see; held-out rows tell how much more to stretch
 """
 
 from dataclasses import dataclass
-from math import exp, log, log1p, sqrt
+from math import exp, inf, log, log1p, sqrt
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from surefoot.trees.leaves import (
 from surefoot.trees.row_words import RowWords
 from surefoot.trees.vector_forest import ForestBuilder, VectorForest
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.families.targets import weighted_sum
 
 DITHER, DRAW, NOISE = 0, 1, 2  # what random numbers are for
 MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
@@ -33,7 +34,7 @@ HONESTY_RATE = 0.05
 MOST_HONESTY = 4.0
 MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
 LEAST_KNOWN = 1.0  # rows (of classes: information) that a leaf counts for under Langevin noise, its l2 included
-MOST_PRECISE, FEW_ROWS = 1.5, 1000.0  # among so few rows, no scale is below the median one by more than this factor
+MOST_PRECISE, FEW_ROWS = 1.5, 1000.0  # among so few rows, no scale is below the typical one by more than this factor
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
 
@@ -97,10 +98,9 @@ class Rounds:
         self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
         self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
         self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
-        self._shares = np.zeros(n_rows)
-        self._shares[rows.train] = self.weights[rows.train] / self.weights[rows.train].sum()
-        self._most_leverage = _most_leverage(table.twins(self.weights, rows.train)) if self.has_scale else self._shares
-        self._typical: list[float] = []
+        self._shares = self.weights[rows.train] / self.weights[rows.train].sum()
+        self._most_leverage = _most_leverage(table.twins(self.weights, rows.train)) if self.has_scale else np.empty(0)
+        self._bounds: list[tuple[float, float]] = []
         self.grower = GradientTreeGrower(table, n_outputs, recipe.rules, rows.weights, threads)
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
         self.history: list[float] = []
@@ -228,7 +228,7 @@ class Rounds:
             taken = self.recipe.learning_rate / np.maximum(self._counts + self.recipe.rules.l2, 1e-300)
             gains = -np.log1p(-np.minimum(taken, 0.99))
             add_leverage(drawn, tree.leaves, gains, self._most_leverage, self.leverage)
-            self._typical.append(float(self.raw[-1] @ self._shares))
+        self._bounds.append(self._scale_bounds())
 
     def _look_at_held_out(self) -> None:
         """Held-out likelihood for early stopping; and how far the scale is too small or too large for them."""
@@ -241,7 +241,9 @@ class Rounds:
             honesty = self.honesty + HONESTY_RATE * log1p(max(2.0 * excess, -0.95))
             self.honesty = min(max(honesty, 0.0), MOST_HONESTY)
         if self.recipe.patience is not None:
-            nll = self.family.nll(np.ascontiguousarray(self.raw[:, held_out]), self.rows.y[held_out])
+            raw = np.ascontiguousarray(self.raw[:, held_out])
+            np.clip(raw[-1], *self._bounds[-1], out=raw[-1])
+            nll = self.family.nll(raw, self.rows.y[held_out])
             self.history.append(float(np.average(nll, weights=weights)))
             if self.history[-1] < self.history[self.best - 1] or self.best == 0:
                 self.best = self.n_done
@@ -253,21 +255,19 @@ class Rounds:
         ages = np.arange(n_trees - 1, -1, -1)
         forest.leaves[:] *= (self.shrink**ages)[:, np.newaxis, np.newaxis]
         start = self.start * exp((n_trees - 1) * log(self.shrink)) if self.shrink < 1.0 else self.start
-        return BoostedTrees(start, forest, self.shrink, np.array(self.history), self._bounds()[:n_trees])
+        bounds = np.array(self._bounds[:n_trees])
+        return BoostedTrees(start, forest, self.shrink, np.array(self.history), bounds)
 
-    def _bounds(self) -> np.ndarray:
-        """Bounds (rounds, 2) of the scale: no row is much more precise than the typical one, unless rows are many.
+    def _scale_bounds(self) -> tuple[float, float]:
+        """Least and most of the scale: no row is much more precise than the typical one, unless rows are many.
 
         A small scale is learned from the few rows of its kind, and the next of that kind may be the first outlier.
         """
-        bounds = np.tile([-np.inf, np.inf], (self.n_done, 1))
-        if self.has_scale and isinstance(self.family, RegressionFamily):
-            step = log(MOST_PRECISE * max(1.0, sqrt(self.n_train / FEW_ROWS)))
-            if self.family.dispersion_sign > 0:
-                bounds[:, 0] = np.array(self._typical) - step
-            else:
-                bounds[:, 1] = np.array(self._typical) + 2.0 * step
-        return bounds
+        if not (self.has_scale and isinstance(self.family, RegressionFamily)):
+            return -inf, inf
+        typical = weighted_sum(self.raw[-1][self.rows.train], self._shares)
+        step = log(MOST_PRECISE * max(1.0, sqrt(self.n_train / FEW_ROWS)))
+        return (typical - step, inf) if self.family.dispersion_sign > 0 else (-inf, typical + 2.0 * step)
 
 
 def _most_leverage(twins: np.ndarray) -> np.ndarray:

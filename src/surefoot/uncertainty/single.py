@@ -76,8 +76,9 @@ class SingleBooster(GradientBooster):
         """The trees in the form that ``shap.TreeExplainer`` takes, for each parameter of the distribution.
 
         SHAP values and the expected value add up to the parameter as the trees see it: of a normal distribution, ``mu``
-        is in units of ``family_.spread`` from ``family_.location``. Pass X as numbers, missing values as NaN. Models
-        that split on categories are refused.
+        is in units of ``family_.spread`` from ``family_.location``. The last parameter is the sum of the trees before
+        the bound that keeps the scale of a row from being much smaller than that of the others. Pass X as numbers,
+        missing values as NaN. Models that split on categories are refused.
 
         Returns
         -------

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot import BoostingEnsembleRegressor, GradientBoostingClassifier, GradientBoostingRegressor, VirtualEnsemble
+from surefoot.reproduce.uncertainty import methods
 from surefoot.reproduce.uncertainty.boosters import train_boosters
 from surefoot.reproduce.uncertainty.datasets import BY_NAME
 from surefoot.reproduce.uncertainty.forests import train_forests
@@ -86,6 +87,17 @@ def test_sgb_is_trained_on_all_rows_with_the_trees_found(classification: Problem
     ).fit(classification.X, classification.y)
     single = found["SGB"](classification.X_test)
     np.testing.assert_array_equal(single.probabilities[0], alone.predict_proba(classification.X_test))
+
+
+def test_sgb_may_hold_rows_back_for_the_scale(
+    regression: Problem, tiny: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "HELD_OUT_FOR_SCALE", ("SGB", "SGLB"))
+    found = train_boosters(regression, "SGB", line(2, 0.0, trees=7), tiny, 1)["SGB"](regression.X_test)
+    alone = GradientBoostingRegressor(
+        n_estimators=7, max_depth=2, learning_rate=0.1, subsample=0.5, n_iter_no_change=7, random_state=0
+    ).fit(regression.X, regression.y)
+    np.testing.assert_array_equal(found.means[0], alone.predict(regression.X_test))
 
 
 @pytest.mark.parametrize("kind", ["regression", "classification"])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor, VirtualEnsemble
+from surefoot.reproduce.uncertainty import methods
 from surefoot.reproduce.uncertainty.lines import TuningLine
 from surefoot.reproduce.uncertainty.measures import Predictor
 from surefoot.reproduce.uncertainty.methods import BOOSTER_TRAININGS, SGLB, VIRTUAL_SGLB, Settings
@@ -20,8 +21,8 @@ def train_boosters(
     kind = BoostingEnsembleRegressor if problem.is_regression else BoostingEnsembleClassifier
     ensemble = kind(
         method="sglb" if method == SGLB else "sgb", n_members=settings.members, n_estimators=chosen.trees,
-        max_depth=chosen.depth, learning_rate=chosen.rate, early_stopping=_stopping(problem, method),
-        random_state=problem.split, n_jobs=n_jobs,
+        max_depth=chosen.depth, learning_rate=chosen.rate, random_state=problem.split, n_jobs=n_jobs,
+        **_stopping(problem, method, chosen.trees),
     ).fit(problem.X, problem.y)  # fmt: skip
     models = ensemble.estimators_
     single, several, *_ = BOOSTER_TRAININGS[method]
@@ -34,12 +35,11 @@ def train_boosters(
     return predictors
 
 
-def _stopping(problem: Problem, method: str) -> Any:
-    """The number of trees is known, so nothing stops early.
-
-    SGLB regressors keep the library's default: a tenth of the training rows helps them to fit the scale.
-    """
-    return "auto" if method == SGLB and problem.is_regression else False
+def _stopping(problem: Problem, method: str, trees: int) -> dict[str, Any]:
+    """The number of trees is known: held-out rows are there to fit the scale (of SGB, they may cut the last trees)."""
+    if not problem.is_regression or method not in methods.HELD_OUT_FOR_SCALE:
+        return {"early_stopping": False}
+    return {"early_stopping": "auto"} if method == SGLB else {"early_stopping": True, "n_iter_no_change": trees}
 
 
 def predict_members(models: Sequence[Any], X: Any) -> Members:

@@ -13,7 +13,7 @@ from surefoot.reproduce.uncertainty import heart, spiral
 from surefoot.reproduce.uncertainty.datasets import Dataset, choose_datasets
 from surefoot.reproduce.uncertainty.lines import TUNING, ResultLine, TuningLine
 from surefoot.reproduce.uncertainty.maps import write_map
-from surefoot.reproduce.uncertainty.methods import Settings
+from surefoot.reproduce.uncertainty.methods import HELD_OUT_FOR_SCALE, Settings
 from surefoot.reproduce.uncertainty.out_of_domain import check_sources
 from surefoot.reproduce.uncertainty.report import write_report
 from surefoot.reproduce.uncertainty.trials import Trials, plan
@@ -99,6 +99,7 @@ def make_maps(folder: Path, settings: Settings, n_jobs: int | None, watch: Watch
 def _open(outputs: Outputs, settings: Settings, sources: dict[str, str]) -> None:
     wanted: dict[str, Any] = {"experiment": NAME, **asdict(settings), "sources": sources}
     wanted |= {"depths": list(settings.depths), "rates": list(settings.rates)}
+    wanted |= {"held_out_for_scale": list(HELD_OUT_FOR_SCALE)}
     open_folder(outputs.folder, wanted, {RESULTS: ResultLine, TUNING: TuningLine})
 
 

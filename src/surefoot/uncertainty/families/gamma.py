@@ -11,7 +11,13 @@ from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import LARGEST, Distribution
 from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily
 from surefoot.uncertainty.families.lognormal import positive
-from surefoot.uncertainty.families.targets import centre_and_spread, finest_scale, rows_with_weight, standardise
+from surefoot.uncertainty.families.targets import (
+    centre_and_spread,
+    finest_scale,
+    rows_with_weight,
+    standardise,
+    weighted_sum,
+)
 
 FINEST_LOG = 1e-6  # log y is not read more finely than this, so that no shape is above 1e12
 LEAST_LOG_RANGE = 10.0
@@ -62,7 +68,7 @@ class Gamma(RegressionFamily):
         values, shares = rows_with_weight(y, weights)
         log_mean = float(special.logsumexp(values, b=shares))
         log_ratios = values - log_mean
-        excess = float(shares @ (np.expm1(log_ratios) - log_ratios))
+        excess = weighted_sum(np.expm1(log_ratios) - log_ratios, shares)
         return np.array([log_mean, best_log_shape(excess, self.floor, self.cap)])
 
     def gradients(

@@ -10,7 +10,7 @@ from scipy import stats
 from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import LARGEST, Distribution
 from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
-from surefoot.uncertainty.families.targets import rows_with_weight
+from surefoot.uncertainty.families.targets import rows_with_weight, weighted_sum
 
 LOG_TWO = math.log(2.0)
 TIE = 1e-12  # a share this close to one half is one half
@@ -37,7 +37,7 @@ class Laplace(LocationScaleFamily):
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         values, shares = rows_with_weight(y, weights)
         median = weighted_median(values, shares)
-        return self._start(median, float(shares @ np.abs(values - median)))
+        return self._start(median, weighted_sum(np.abs(values - median), shares))
 
     def gradients(
         self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray

@@ -10,7 +10,7 @@ from scipy import stats
 from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import Distribution
 from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
-from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight
+from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight, weighted_sum
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 MOST_Z = 1e150  # the square of more would be infinite
@@ -36,7 +36,7 @@ class Normal(LocationScaleFamily):
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         values, shares = rows_with_weight(y, weights)
         mean, _ = centre_and_spread(values, shares)
-        return self._start(mean, math.sqrt(float(shares @ (values - mean) ** 2)))
+        return self._start(mean, math.sqrt(weighted_sum((values - mean) ** 2, shares)))
 
     def gradients(
         self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray

@@ -11,7 +11,7 @@ from surefoot._exceptions import DataError
 from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import Distribution
 from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily
-from surefoot.uncertainty.families.targets import rows_with_weight
+from surefoot.uncertainty.families.targets import rows_with_weight, weighted_sum
 
 MOST_COUNT = 2.0**53  # beyond it, a float cannot tell a whole number from a fraction
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
@@ -90,7 +90,7 @@ class Poisson(RegressionFamily):
 def bounded_log_mean(y: np.ndarray, weights: np.ndarray | None) -> float:
     """Log of the weighted mean; without a single event, that of a mean too small to matter."""
     values, shares = rows_with_weight(y, weights)
-    return math.log(min(max(float(shares @ values), 1 / MOST_COUNT), MOST_COUNT))
+    return math.log(min(max(weighted_sum(values, shares), 1 / MOST_COUNT), MOST_COUNT))
 
 
 @kernel

@@ -11,7 +11,7 @@ from surefoot._jit import kernel
 from surefoot._parameters import check_number
 from surefoot.uncertainty.distribution import Distribution
 from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
-from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight
+from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight, weighted_sum
 
 MOST_Z = 1e150  # the square of more would be infinite
 MOST_STEPS = 200
@@ -53,8 +53,8 @@ class StudentT(LocationScaleFamily):
         for _ in range(MOST_STEPS):
             pull = shares / (self.df + ((values - location) / scale) ** 2)  # outliers pull less
             pull /= pull.sum()
-            moved = float(pull @ values)
-            spread = math.sqrt(float(pull @ (values - moved) ** 2))
+            moved = weighted_sum(values, pull)
+            spread = math.sqrt(weighted_sum((values - moved) ** 2, pull))
             spread = min(max(spread, math.exp(self.floor)), math.exp(self.cap))
             change = max(abs(moved - location), abs(spread - scale)) / spread
             location, scale = moved, spread

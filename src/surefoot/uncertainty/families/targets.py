@@ -19,12 +19,17 @@ def rows_with_weight(values: np.ndarray, weights: np.ndarray | None) -> tuple[np
     return values[weights > 0], shares / shares.sum()
 
 
+def weighted_sum(values: np.ndarray, shares: np.ndarray) -> float:
+    """Sum of products; not by BLAS, whose last digits (and so the model's) depend on how many threads it may use."""
+    return float((values * shares).sum())
+
+
 def centre_and_spread(values: np.ndarray, shares: np.ndarray) -> tuple[float, float]:
     """Weighted mean and standard deviation, for values as large as floats can be; the spread of a constant is 1."""
     size = max(float(np.abs(values).max()), LEAST_SPREAD)
     unit = values / size
-    centre = min(max(float(shares @ unit), float(unit.min())), float(unit.max()))  # a constant is its own mean
-    spread = math.sqrt(min(float(shares @ (unit - centre) ** 2), 1.0))  # rounding must not lift it above the size
+    centre = min(max(weighted_sum(unit, shares), float(unit.min())), float(unit.max()))  # a constant is its own mean
+    spread = math.sqrt(min(weighted_sum((unit - centre) ** 2, shares), 1.0))  # rounding must not lift it above the size
     if spread == 0:
         return centre * size, 1.0
     return centre * size, max(spread * size, LEAST_SPREAD)

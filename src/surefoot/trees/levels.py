@@ -1,8 +1,18 @@
-"""The best split of a level's nodes, from their histograms.
+"""The passes over rows and bins that grow the levels of a tree.
 
-A side with the score sums S_k and the weight n is worth ``sum of S_k**2 / (n + l2)``; a split gains what its two sides
-are worth more than the node. A symmetric tree has one split for all nodes of a level, chosen by the sum of their gains;
-a depthwise tree one for each node.
+*Histograms*: sums of the rows' gradients, bin by bin, for the nodes of one level. A row's statistics are whole numbers,
+so sums do not depend on the order of the rows, nor on the number of threads. They are one 64-bit word where they fit
+(``packed.py`` says how), else several words side by side. The children of a node share its rows: the smaller one is
+added up, the larger is what remains of the parent.
+
+*Splits*: a side with the score sums S_k and the weight n is worth ``sum of S_k**2 / (n + l2)``; a split gains what its
+two sides are worth more than the node. A symmetric tree has one split for all nodes of a level, chosen by the sum of
+their gains; a depthwise tree one for each node.
+
+*Partition*: the rows of each node, left ones first. Indices are unsigned wherever a loop runs over rows: a signed one
+would be checked for wrapping around.
+
+Kernels that call each other have to share a file; this one is long for that reason alone.
 """
 
 import numpy as np
@@ -14,6 +24,97 @@ MOST_ORDERS = 8  # categories are sorted by each score in turn, but by no more t
 SPARSE = 4  # a node with fewer rows than a column has codes, by this factor, is searched code by code that has rows
 RARE = 10.0  # a category's mean score is drawn to zero as if it had so many rows more
 COUNT, WEIGHT, SCORES = 0, 1, 2  # rows of the array of sums
+BYTE, BITS, ONE = np.uint64(255), np.uint64(8), np.uint64(1)
+
+
+@kernel
+def add_packed_rows(words, rows, values, start, stop, offsets, histogram):
+    """Add ``values[i]`` to one bin per column of the group for the rows ``start`` to ``stop``.
+
+    ``offsets`` are unsigned, as are the codes: a signed index would be checked for wrapping around at every cell.
+    """
+    width = offsets.shape[0]
+    if width == 8:
+        o0, o1, o2, o3 = offsets[0], offsets[1], offsets[2], offsets[3]
+        o4, o5, o6, o7 = offsets[4], offsets[5], offsets[6], offsets[7]
+        for i in range(start, stop):
+            word = words[rows[i]]
+            value = values[i, 0]
+            histogram[o0 + (word & BYTE)] += value
+            histogram[o1 + ((word >> np.uint64(8)) & BYTE)] += value
+            histogram[o2 + ((word >> np.uint64(16)) & BYTE)] += value
+            histogram[o3 + ((word >> np.uint64(24)) & BYTE)] += value
+            histogram[o4 + ((word >> np.uint64(32)) & BYTE)] += value
+            histogram[o5 + ((word >> np.uint64(40)) & BYTE)] += value
+            histogram[o6 + ((word >> np.uint64(48)) & BYTE)] += value
+            histogram[o7 + (word >> np.uint64(56))] += value
+    else:
+        for i in range(start, stop):
+            word = words[rows[i]]
+            value = values[i, 0]
+            for k in range(width):
+                histogram[offsets[k] + (word & BYTE)] += value
+                word >>= BITS
+
+
+@kernel
+def add_wide_rows(words, rows, values, start, stop, offsets, histogram):
+    """As ``add_packed_rows``, for statistics of several words a row."""
+    n_words = np.uint64(values.shape[1])
+    for i in range(start, stop):
+        word = words[rows[i]]
+        for k in range(offsets.shape[0]):
+            first = (offsets[k] + (word & BYTE)) * n_words
+            for f in range(n_words):
+                histogram[first + np.uint64(f)] += values[i, f]
+            word >>= BITS
+
+
+@kernel
+def build_root(words, first_group, last_group, rows, values, offsets, histograms):
+    """Write the histogram of all ``rows`` to slot 0, for the columns of some groups."""
+    n_words = values.shape[1]
+    for group in range(first_group, last_group):
+        columns = offsets[8 * group : min(8 * group + 9, offsets.shape[0])]
+        bins = columns - columns[0]
+        out = histograms[0, columns[0] * np.uint64(n_words) : columns[-1] * np.uint64(n_words)]
+        out[:] = 0
+        if n_words == 1:
+            add_packed_rows(words[group], rows, values, 0, rows.shape[0], bins[:-1], out)
+        else:
+            add_wide_rows(words[group], rows, values, 0, rows.shape[0], bins[:-1], out)
+
+
+@kernel
+def build_level(words, first_group, last_group, rows, values, bounds, offsets, histograms):
+    """Replace the histograms of a level's nodes (slot p) by those of their children (slots 2p and 2p + 1).
+
+    ``bounds`` are those of the children: child c has the rows ``bounds[c]`` to ``bounds[c + 1]``. Parents are visited
+    from the last to the first, so that no child's slot is written before the parent that lies there has been read.
+    """
+    n_words = values.shape[1]
+    for group in range(first_group, last_group):
+        columns = offsets[8 * group : min(8 * group + 9, offsets.shape[0])]
+        bins = columns - columns[0]
+        begin, end = columns[0] * np.uint64(n_words), columns[-1] * np.uint64(n_words)
+        smaller = np.empty(end - begin, np.int64)
+        for parent in range(bounds.shape[0] // 2 - 1, -1, -1):
+            left = 2 * parent
+            n_left = bounds[left + 1] - bounds[left]
+            n_right = bounds[left + 2] - bounds[left + 1]
+            small = left if n_left < n_right else left + 1
+            smaller[:] = 0
+            if n_words == 1:
+                add_packed_rows(words[group], rows, values, bounds[small], bounds[small + 1], bins[:-1], smaller)
+            else:
+                add_wide_rows(words[group], rows, values, bounds[small], bounds[small + 1], bins[:-1], smaller)
+            whole = histograms[parent, begin:end]
+            larger_slot = histograms[2 * left + 1 - small, begin:end]
+            smaller_slot = histograms[small, begin:end]
+            for b in range(smaller.shape[0]):
+                rest = whole[b] - smaller[b]
+                smaller_slot[b] = smaller[b]  # the parent's own slot may be one of the two: it has been read
+                larger_slot[b] = rest
 
 
 @kernel
@@ -288,6 +389,20 @@ def count_rows(histograms, first_node, last_node, begin, n_codes, n_words, count
 
 
 @kernel
+def send_absent(running, table):
+    """Send codes without rows, to judge by the ``running`` counts, with the larger side."""
+    n_codes = running.shape[0]
+    on_left = 0.0
+    for b in range(n_codes):
+        if table[b] == 0:
+            on_left += running[b] - (running[b - 1] if b > 0 else 0.0)
+    absent = 0 if 2.0 * on_left >= running[n_codes - 1] else 1
+    for b in range(n_codes):
+        if running[b] == (running[b - 1] if b > 0 else 0.0):
+            table[b] = absent
+
+
+@kernel
 def choose_splits(
     histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, chances,
     gains, places, sides, features, codes, missing_left, split_gains, tables,
@@ -295,8 +410,8 @@ def choose_splits(
     """Take the best column of each row of ``gains``, times ``chances[0]``; write the splits, and in ``tables`` the
     codes that go right.
 
-    Rows without a column that gains anything keep feature -1: everything goes left. Where no training row lacked the
-    column's value, missing values go with the larger side.
+    Rows without a column that gains anything keep feature -1: everything goes left. Missing values and categories that
+    no row of the node has go with the larger side.
     """
     running = np.empty(256, np.int64)
     sums = np.empty((SCORES + n_scores, 256))
@@ -324,6 +439,7 @@ def choose_splits(
             table[n_codes:] = 0
             for b in range(places[row, column] + 1, n_codes):
                 table[order[b]] = 1
+            send_absent(sums[COUNT, :n_codes], table)
             missing_left[row] = table[n_codes - 1] == 0
             continue
         table[places[row, column] + 1 :] = 1
@@ -333,3 +449,131 @@ def choose_splits(
             on_left = count_rows(histograms, first, last, begin, places[row, column] + 1, n_words, count_bits)
             missing_left[row] = 2 * on_left >= on_both
         table[n_codes - 1] = 0 if missing_left[row] else 1
+
+
+@kernel
+def part_node(column, shift, table, rows, values, start, stop, new_rows, new_values):
+    """Write the node's rows, left ones from the start on, right ones from the end backwards; return where they meet."""
+    left, right = np.uint64(start), np.uint64(stop)
+    n_words = values.shape[1]
+    if n_words == 1:
+        words, new_words = values.reshape(values.size), new_values.reshape(new_values.size)
+        for i in range(np.uint64(start), np.uint64(stop)):
+            row = rows[i]
+            goes_right = np.uint64(table[(column[row] >> shift) & BYTE])
+            right -= goes_right
+            place = right if goes_right == ONE else left
+            new_rows[place] = row
+            new_words[place] = words[i]
+            left += ONE - goes_right
+    else:
+        for i in range(np.uint64(start), np.uint64(stop)):
+            row = rows[i]
+            goes_right = np.uint64(table[(column[row] >> shift) & BYTE])
+            right -= goes_right
+            place = right if goes_right == ONE else left
+            new_rows[place] = row
+            for f in range(n_words):
+                new_values[place, f] = values[i, f]
+            left += ONE - goes_right
+    return np.int64(left)
+
+
+@kernel
+def part_level(
+    words, rows, values, bounds, shared, features, tables, least, count_mask, new_rows, new_values, new_bounds, kept
+):
+    """Part the rows of each node and write the bounds of the children; ``kept`` marks nodes that are not split.
+
+    A node that would get a child with rows, but fewer than ``least``, keeps all its rows on the left.
+    """
+    n_nodes = bounds.shape[0] - 1
+    for node in range(n_nodes):
+        start, stop = bounds[node], bounds[node + 1]
+        split = 0 if shared else node
+        feature = features[split]
+        kept[node] = feature < 0
+        left = stop
+        if feature >= 0:
+            shift = np.uint64(8 * (feature % 8))
+            left = part_node(words[feature // 8], shift, tables[split], rows, values, start, stop, new_rows, new_values)
+            if least > 1:
+                rows_left, rows_right = 0, 0
+                for i in range(start, left):
+                    rows_left += new_values[i, 0] & count_mask
+                for i in range(left, stop):
+                    rows_right += new_values[i, 0] & count_mask
+                kept[node] = (0 < rows_left < least) or (0 < rows_right < least)
+        if kept[node]:
+            new_rows[start:stop] = rows[start:stop]
+            new_values[start:stop] = values[start:stop]
+            left = stop
+        new_bounds[2 * node] = start
+        new_bounds[2 * node + 1] = left
+    new_bounds[2 * n_nodes] = bounds[n_nodes]
+
+
+@kernel
+def note_leaves(rows, bounds, leaves):
+    """Write the leaf of each row: ``rows[bounds[l]:bounds[l + 1]]`` are those of leaf l."""
+    for leaf in range(bounds.shape[0] - 1):
+        for i in range(np.uint64(bounds[leaf]), np.uint64(bounds[leaf + 1])):
+            leaves[rows[i]] = leaf
+
+
+@kernel
+def find_leaves(words, rows, depth, shared, features, tables, leaves):
+    """Walk ``rows`` down a tree whose nodes (levels, if shared) have the splits ``features`` and ``tables``."""
+    for i in range(np.uint64(rows.shape[0])):
+        row = rows[i]
+        node = 0
+        for level in range(depth):
+            split = level if shared else node
+            feature = features[split]
+            goes_right = 0
+            if feature >= 0:
+                word = words[feature // 8, row]
+                goes_right = np.int64(tables[split, (word >> np.uint64(8 * (feature % 8))) & BYTE])
+            node = 2 * node + 1 + goes_right
+        leaves[row] = node + 1 - (1 << depth)
+
+
+@kernel
+def grow_levels(
+    words, offsets, has_missing, is_categorical, constraints, shared, l2, least, n_words, n_scores, count_bits,
+    count_mask, units, chances, rows, values, bounds, histograms, gains, places, sides, features, codes, missing_left,
+    split_gains, tables, kept, first_level, last_level,
+):  # fmt: skip
+    """Grow some levels of a tree in one call: histograms, splits and partition of each.
+
+    ``rows`` and ``values`` hold two buffers each: a level reads one and writes the other. Splits are written at their
+    level (``shared``) or at their node in heap order.
+    """
+    n_groups = words.shape[0]
+    n_columns = offsets.shape[0] - 1
+    n_rows = bounds[0, 1]
+    for level in range(first_level, last_level):
+        n_nodes = 1 << level
+        here, there = level % 2, 1 - level % 2
+        first = level if shared else n_nodes - 1
+        last = level + 1 if shared else 2 * n_nodes - 1
+        limits = bounds[level, : n_nodes + 1]
+        counts = limits[1:] - limits[:-1]
+        if level == 0:
+            build_root(words, 0, n_groups, rows[here, :n_rows], values[here, :n_rows], offsets, histograms)
+        else:
+            build_level(words, 0, n_groups, rows[here, :n_rows], values[here, :n_rows], limits, offsets, histograms)
+        search_columns(
+            histograms, n_nodes, shared, 0, n_columns, offsets, has_missing, is_categorical, constraints, n_words,
+            n_scores, count_bits, units, l2, least, counts, chances[level], gains, places, sides,
+        )  # fmt: skip
+        choose_splits(
+            histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units,
+            chances[level], gains, places, sides, features[first:last], codes[first:last], missing_left[first:last],
+            split_gains[first:last], tables[first:last],
+        )  # fmt: skip
+        part_level(
+            words, rows[here, :n_rows], values[here, :n_rows], limits, shared, features[first:last],
+            tables[first:last], least, count_mask, rows[there, :n_rows], values[there, :n_rows], bounds[level + 1, : 2 * n_nodes + 1],
+            kept[n_nodes - 1 : 2 * n_nodes - 1],
+        )  # fmt: skip
