@@ -574,6 +574,6 @@ def grow_levels(
         )  # fmt: skip
         part_level(
             words, rows[here, :n_rows], values[here, :n_rows], limits, shared, features[first:last],
-            tables[first:last], least, count_mask, rows[there, :n_rows], values[there, :n_rows], bounds[level + 1, : 2 * n_nodes + 1],
-            kept[n_nodes - 1 : 2 * n_nodes - 1],
+            tables[first:last], least, count_mask, rows[there, :n_rows], values[there, :n_rows],
+            bounds[level + 1, : 2 * n_nodes + 1], kept[n_nodes - 1 : 2 * n_nodes - 1],
         )  # fmt: skip
