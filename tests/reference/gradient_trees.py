@@ -175,11 +175,31 @@ def category_sets(nodes, score):
     return [[c for c, mean in enumerate(means) if mean <= bound] for bound in sorted(set(means))[:-1]]
 
 
+def rows_of_code(code, nodes):
+    return sum(node[code][COUNT] for node in nodes)
+
+
 def is_first_part(left_codes, nodes, score):
-    """Whether no code that goes right has a lower mean score than one that goes left."""
+    """Whether, of the codes with rows, none that goes right has a lower mean score than one that goes left."""
+    means = {c: mean for c, mean in enumerate(category_means(nodes, score)) if rows_of_code(c, nodes)}
+    left = [mean for code, mean in means.items() if code in left_codes]
+    right = [mean for code, mean in means.items() if code not in left_codes]
+    return not left or not right or max(left) <= min(right)
+
+
+def are_absent_with_the_larger_side(left_codes, nodes):
+    """Whether the codes that no row has go where most rows go; left, if there are as many on either side."""
+    counts = [rows_of_code(code, nodes) for code in range(len(nodes[0]))]
+    goes_left = 2 * sum(counts[code] for code in left_codes) >= sum(counts)
+    return all((code in left_codes) == goes_left for code, count in enumerate(counts) if not count)
+
+
+def fewest_and_most_with_rows(n_codes, nodes, score):
+    """How many of the first codes in the order of their means have rows; equal means may stand in any order."""
     means = category_means(nodes, score)
-    right = [mean for code, mean in enumerate(means) if code not in left_codes]
-    return max((means[code] for code in left_codes), default=0) <= min(right, default=0) or not left_codes or not right
+    has_rows = [rows_of_code(code, nodes) > 0 for code in range(len(means))]
+    orders = [sorted(range(len(means)), key=lambda c, n=n: (means[c], has_rows[c] != n)) for n in (False, True)]
+    return [sum(has_rows[code] for code in order[:n_codes]) for order in orders]
 
 
 def highest_place(gains, tie, within):

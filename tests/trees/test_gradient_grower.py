@@ -108,6 +108,7 @@ class Audit:
         n_codes = self.table.n_codes[feature]
         left = [code for code in range(n_codes) if self.tree.tables[split, code] == 0]
         assert any(naive.is_first_part(left, sums, k) for k in range(len(self.table.scores)))
+        assert naive.are_absent_with_the_larger_side(left, sums)
         return naive.set_gain(sums, left, self.l2, self.rules.min_samples_leaf)
 
     def part(self, level, first):

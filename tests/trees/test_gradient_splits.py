@@ -319,8 +319,10 @@ def test_the_column_that_gains_most_is_chosen_and_codes_are_sent_its_way(seed, s
         left = [code for code in range(n_codes) if tables[row, code] == 0]
         assert missing_left[row] == (n_codes - 1 in left)
         if column == 2:
-            assert len(left) == places[row, column] + 1
+            fewest, most = naive.fewest_and_most_with_rows(places[row, column] + 1, nodes, sides[row, column])
+            assert fewest <= sum(naive.rows_of_code(code, nodes) > 0 for code in left) <= most
             assert naive.is_first_part(left, nodes, sides[row, column])
+            assert naive.are_absent_with_the_larger_side(left, nodes)
             continue
         assert [code for code in left if code < n_codes - 1] == list(range(places[row, column] + 1))
         if any(node[-1][0] for node in nodes):

@@ -67,10 +67,10 @@ class CategoryStatistics:
         """
         order = train[random_permutation(key, len(train))]
         total = weights[train] / weights[train].sum()
-        prior = targets[:, train] @ total
+        prior = (targets[:, train] * total).sum(axis=1)  # no BLAS: its sums depend on its threads
         early = running_priors(targets[:, order], weights[order])
         singles = [_fit_one((j,), codes, targets, weights, order, early, prior) for j in range(len(codes))]
-        spread = max(float(((targets[:, train] - prior[:, np.newaxis]) ** 2 @ total).sum()), 1e-300)
+        spread = max(float(((targets[:, train] - prior[:, np.newaxis]) ** 2 * total).sum()), 1e-300)
         misses = [_miss(ordered, targets, weights, order) / spread for _, ordered in singles]
         pairs = [
             _fit_one(pair, codes, targets, weights, order, early, prior) for pair in combinations(range(len(codes)), 2)

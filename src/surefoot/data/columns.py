@@ -25,6 +25,7 @@ class Schema:
 
     n_columns: int
     categories: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
+    listed: frozenset[int] = frozenset()  # those that are categories because the user said so, whatever their dtype
 
     @property
     def has_only_numbers(self) -> bool:
@@ -62,7 +63,7 @@ class Columns:
         categories = {}
         for position, labels in known.items():
             parts[position], categories[position] = _value_codes(parts[position], labels, weights)
-        return cls(parts, schema or Schema(array.shape[1], categories), array.shape[0])
+        return cls(parts, schema or Schema(array.shape[1], categories, frozenset(known)), array.shape[0])
 
     @classmethod
     def from_frame(
@@ -83,10 +84,11 @@ class Columns:
         if not table.columns:
             raise DataError("X has 0 feature(s) (columns) while a minimum of 1 is required.")
         parts, categories = [], {}
+        listed = frozenset(categorical) if schema is None else schema.listed
         for position, name in enumerate(table.columns):
             series = table.get_column(name)
             known = None if schema is None else schema.categories.get(position)
-            if _is_categorical(series) or position in categorical or (known is not None and _is_plain(known, series)):
+            if _is_categorical(series) or position in listed:
                 if schema is not None and known is None:
                     raise DataError(f"Column {name!r} of X is categorical, but was numeric when the model was fitted.")
                 codes, seen = _category_codes(series, known, weights)
@@ -98,7 +100,7 @@ class Columns:
                 )
             else:
                 parts.append(_numbers(series, name))
-        return cls(parts, schema or Schema(len(parts), categories), len(table))
+        return cls(parts, schema or Schema(len(parts), categories, listed), len(table))
 
     @property
     def n_columns(self) -> int:
@@ -159,12 +161,6 @@ def is_frame(table: Any) -> bool:
 
 def _is_categorical(series: nw.Series) -> bool:
     return isinstance(series.dtype, nw.Categorical | nw.Enum)
-
-
-def _is_plain(known: tuple[Hashable, ...], series: nw.Series) -> bool:
-    """Whether a column of numbers (or text) holds categories that were learned from numbers (or text)."""
-    numbers = all(isinstance(label, int | float) for label in known)
-    return bool(series.dtype.is_numeric()) if numbers else series.dtype == nw.String
 
 
 def _value_codes(

@@ -49,6 +49,15 @@ class Encoding:
         whole = replace(self, sources=self.sources + sources, statistics=statistics, statistics_binner=binner)
         return whole, binner.codes_of(values)
 
+    def reads_like(self, other: "Encoding") -> bool:
+        """Whether every value has the same code in both."""
+        mine = [edges for binner in self._binners for edges in binner.edges]
+        theirs = [edges for binner in other._binners for edges in binner.edges]
+        return len(mine) == len(theirs) and all(
+            (a is None) == (b is None) and (a is None or b is None or np.array_equal(a.thresholds, b.thresholds))
+            for a, b in zip(mine, theirs, strict=True)
+        )
+
     @property
     def missing(self) -> np.ndarray:
         """The code of missing values, of every column that trees read."""

@@ -93,9 +93,10 @@ class SingleRun:
         """Refuse to go on with another table or other settings."""
         mine, now = self.rounds, task.recipe
         with RowThreads(1) as threads:
-            other, _ = start_rounds(replace(task, seed=mine.seed[0]), SharedTable.of(task), 0, threads)
+            other, encoding = start_rounds(replace(task, seed=mine.seed[0]), SharedTable.of(task), 0, threads)
         if not (
-            np.array_equal(other.table.words, mine.table.words)
+            encoding.reads_like(self.encoding)
+            and np.array_equal(other.table.words, mine.table.words)
             and np.array_equal(other.table.n_codes, mine.table.n_codes)
             and np.array_equal(other.rows.y, mine.rows.y)
             and np.array_equal(other.weights, mine.weights)
