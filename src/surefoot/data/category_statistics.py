@@ -14,6 +14,7 @@ from surefoot._jit import kernel
 from surefoot._random import random_permutation
 
 STRENGTH = 5.0  # a category's mean is drawn to that of all rows as if so many more rows had been there
+MOST_PAIRED = 12  # of more columns than this, those that say most are tried in pairs
 PAIR_GAIN = 1e-3  # least share of the target's variance that a pair must explain more than its better column
 
 
@@ -72,14 +73,13 @@ class CategoryStatistics:
         singles = [_fit_one((j,), codes, targets, weights, order, early, prior) for j in range(len(codes))]
         spread = max(float(((targets[:, train] - prior[:, np.newaxis]) ** 2 * total).sum()), 1e-300)
         misses = [_miss(ordered, targets, weights, order) / spread for _, ordered in singles]
-        pairs = [
-            _fit_one(pair, codes, targets, weights, order, early, prior) for pair in combinations(range(len(codes)), 2)
-        ]
-        gains = [
-            min(misses[j] for j in statistic.columns) - _miss(ordered, targets, weights, order) / spread
-            for statistic, ordered in pairs
-        ]
-        found = singles + _telling(pairs, gains)
+        paired = sorted(np.argsort(misses, kind="stable")[:MOST_PAIRED].tolist())
+        gains = {
+            pair: min(misses[j] for j in pair)
+            - _miss(_fit_one(pair, codes, targets, weights, order, early, prior)[1], targets, weights, order) / spread
+            for pair in combinations(paired, 2)
+        }
+        found = singles + [_fit_one(pair, codes, targets, weights, order, early, prior) for pair in _telling(gains)]
         fitted = cls(tuple(statistic for statistic, _ in found), prior)
         values = fitted.transform(codes)
         place = 0
@@ -95,7 +95,7 @@ class CategoryStatistics:
         return means + tuple(statistic.columns for statistic in self.statistics if len(statistic.columns) == 1)
 
     def transform(self, codes: np.ndarray) -> np.ndarray:
-        """Values (values, rows) of new rows, from the codes of all columns."""
+        """Values (values, rows) of new rows, from the codes of all columns; a code that training did not have is -1."""
         found = [statistic.lookup(codes, self.prior) for statistic in self.statistics]
         counts = [
             count for statistic, (_, count) in zip(self.statistics, found, strict=True) if len(statistic.columns) == 1
@@ -103,11 +103,11 @@ class CategoryStatistics:
         return np.concatenate([*(means for means, _ in found), np.array(counts).reshape(len(counts), codes.shape[1])])
 
 
-def _telling(pairs: list[tuple[Statistic, np.ndarray]], gains: list[float]) -> list[tuple[Statistic, np.ndarray]]:
+def _telling(gains: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
     """The pairs that say more than their columns; all of them, if most do."""
-    if pairs and np.median(gains) > PAIR_GAIN:
-        return pairs
-    return [pair for pair, gain in zip(pairs, gains, strict=True) if gain > PAIR_GAIN]
+    if gains and np.median(list(gains.values())) > PAIR_GAIN:
+        return list(gains)
+    return [pair for pair, gain in gains.items() if gain > PAIR_GAIN]
 
 
 def _fit_one(

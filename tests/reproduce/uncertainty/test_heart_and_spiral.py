@@ -47,6 +47,12 @@ def test_an_ensemble_of_a_few_trees_already_sees_the_heart(tmp_path: Path) -> No
     assert np.median(errors) < 0.5 * heart.CALM
 
 
+def test_knowledge_uncertainty_separates_the_heart_perfectly() -> None:
+    found = heart.detection(heart.run(Settings(trees=400, members=10, rows_per_cell=300), 2))
+    assert found["SGLB ensemble"]["knowledge"] == 1.0
+    assert found["vSGLB"]["knowledge"] == 1.0
+
+
 def test_the_spirals_wind_around_one_another() -> None:
     points, classes = spiral.training_rows()
     assert np.bincount(classes).tolist() == [spiral.ROWS_PER_CLASS] * 3

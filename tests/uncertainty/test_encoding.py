@@ -1,0 +1,257 @@
+"""How rows become codes: plain columns by their bins, columns with many categories through statistics of the target."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from reference.gradient_boosters import (
+    ENSEMBLES,
+    GRADIENT_BOOSTERS,
+    assert_finite_answers,
+    assert_identical_boosters,
+    assert_same_answers,
+    small,
+    target_of,
+)
+from reference.models import FRAMES, make_frame
+
+from surefoot import BoostingEnsembleRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from surefoot._parallel import RowThreads
+from surefoot._random import stream_key
+from surefoot.data import Columns
+from surefoot.data.category_statistics import CategoryStatistics
+from surefoot.uncertainty.encoding import SET_CATEGORIES, Encoding
+from surefoot.uncertainty.training import SharedTable, Task
+
+each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
+KEY = stream_key(7)
+N_MANY = SET_CATEGORIES + 10
+
+
+def make_columns(n_rows=600, n_many=N_MANY, seed=0):
+    """Two numbers, a column of five categories and one of ``n_many``, all of which occur; some cells are missing."""
+    generator = np.random.default_rng(seed)
+    few, many = np.arange(n_rows) % 5, generator.permutation(np.arange(n_rows) % n_many)
+    first, second = generator.normal(size=(2, n_rows))
+    second[::11] = np.nan
+    labels = [None if i % 13 == 5 else f"m{code:03d}" for i, code in enumerate(many)]
+    frame = make_frame("pandas", {"a": first, "b": second}, {"few": [f"f{code}" for code in few], "many": labels})
+    y = first + 2.0 * np.sin(many) + 0.2 * generator.normal(size=n_rows)
+    return frame, y
+
+
+def fit_encoding(columns, max_bins=16, weights=None):
+    with RowThreads(1) as threads:
+        return Encoding.fit(columns, max_bins, weights, threads)
+
+
+def make_task(columns, y, validation=None, n_jobs=1, classes=1):
+    """What SharedTable reads of a task."""
+    family = SimpleNamespace(n_outputs=classes, natural=False)
+    return Task(columns, validation, y, None, family, None, None, 16, 0.0, 0, n_jobs, None)
+
+
+def labels_of(codes):
+    return [None if code is None else f"c{code}" for code in codes]
+
+
+# Codes
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_many", [3, SET_CATEGORIES])
+def test_codes_of_the_shared_table_are_those_of_its_blocks(n_jobs, n_many, monkeypatch):
+    monkeypatch.setattr("surefoot._parallel.THREADED_CELLS", 1)  # small tables go to threads as well
+    frame, y = make_columns(9000, n_many)
+    columns = Columns.from_frame(frame[:7000])
+    validation = Columns.from_frame(frame[7000:], columns.schema)
+    table = SharedTable.of(make_task(columns, y, validation, n_jobs))
+    assert table.categories is None
+    assert table.encoding.many == ()
+    assert table.codes.shape == (4, 9000)
+    for part, shift in ((columns, 0), (validation, 7000)):
+        for start in range(0, part.n_rows, 999):
+            stop = min(start + 999, part.n_rows)
+            block = table.encoding.codes(part, start, stop)
+            np.testing.assert_array_equal(block, table.codes[:, shift + start : shift + stop])
+
+
+@pytest.mark.parametrize("names", [["a", "b", "few", "many"], ["many", "a", "few", "b"], ["a", "many", "b", "few"]])
+def test_codes_of_plain_columns_beside_statistics_are_those_of_the_blocks(names):
+    frame, y = make_columns()
+    columns = Columns.from_frame(frame[names])
+    task = make_task(columns, y)
+    table = SharedTable.of(task)
+    assert table.words is None
+    _, encoding = table.for_member(task, 0, np.arange(600))
+    codes = encoding.codes(columns, 0, 600)
+    np.testing.assert_array_equal(codes[:3], table.codes)
+    for start in range(0, 600, 75):
+        np.testing.assert_array_equal(encoding.codes(columns, start, start + 75), codes[:, start : start + 75])
+
+
+@pytest.mark.parametrize("n_many", [SET_CATEGORIES, SET_CATEGORIES + 1, 300])
+def test_columns_with_many_categories_go_through_statistics(n_many):
+    columns = Columns.from_frame(make_columns(1200, n_many)[0])
+    encoding = fit_encoding(columns)
+    if n_many <= SET_CATEGORIES:
+        assert (encoding.plain, encoding.many) == ((0, 1, 2, 3), ())
+    else:
+        assert (encoding.plain, encoding.many) == ((0, 1, 2), (3,))
+        assert encoding.category_codes(columns).max() == n_many - 1  # the rarest do not share a code
+    assert encoding.sources == tuple((j,) for j in encoding.plain)
+    assert encoding.is_categorical.tolist() == [False, False, True, True][: len(encoding.plain)]
+
+
+def test_statistics_are_binned_in_their_order():
+    frame, y = make_columns()
+    columns, train = Columns.from_frame(frame), np.arange(0, 600, 2)
+    plain = fit_encoding(columns)
+    categories = plain.category_codes(columns)
+    whole, more = plain.with_statistics(categories, y[np.newaxis], np.ones(600), train, KEY)
+    _, values = CategoryStatistics.fit(categories, y[np.newaxis], np.ones(600), train, KEY)
+    assert plain.statistics is None  # each member has its own
+    assert whole.sources == ((0,), (1,), (2,), (3,), (3,))
+    assert whole.is_categorical.tolist() == [False, False, True, False, False]
+    assert len(whole.missing) == 5
+    for code, value in zip(more, values, strict=True):
+        order = np.argsort(value[train], kind="stable")
+        assert (np.diff(code[train][order].astype(int)) >= 0).all()
+        assert len(np.unique(code[train])) > 5
+    held_out = np.arange(1, 600, 2)  # rows outside training are read as new rows are
+    np.testing.assert_array_equal(more[:, held_out], whole.codes(columns, 0, 600)[3:, held_out])
+
+
+def test_what_reads_alike():
+    frame, y = make_columns()
+    columns = Columns.from_frame(frame)
+    plain, rows, ones = fit_encoding(columns), np.arange(600), np.ones(600)
+    categories = plain.category_codes(columns)
+    one, _ = plain.with_statistics(categories, y[np.newaxis], ones, rows, KEY)
+    same, _ = fit_encoding(columns).with_statistics(categories, y[np.newaxis], ones, rows, KEY)
+    other, _ = plain.with_statistics(categories, y[np.newaxis], ones, rows, stream_key(8))
+    assert plain.reads_like(fit_encoding(columns))
+    assert not plain.reads_like(fit_encoding(columns, max_bins=8))
+    assert one.reads_like(same)
+    assert not one.reads_like(other)
+    assert not one.reads_like(plain)
+
+
+# Importances
+
+
+def test_importances_are_shared_out_to_the_columns_they_come_from():
+    encoding = Encoding((1,), (0, 2), None, ((1,), (0,), (2,), (0, 2), (0,), (2,)))
+    shares = encoding.split_importances(np.array([0.1, 0.2, 0.05, 0.5, 0.1, 0.05]), 4)
+    np.testing.assert_allclose(shares, [0.2 + 0.25 + 0.1, 0.1, 0.05 + 0.25 + 0.05, 0.0])
+
+
+@each_estimator
+def test_importances_of_a_model_are_by_column_and_sum_to_one(estimator):
+    frame, values = make_columns()
+    model = small(estimator, n_estimators=20).fit(frame, target_of(estimator, values))
+    assert model.feature_importances_.shape == (4,)
+    np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
+    assert model.feature_importances_[3] > 0.2
+    assert (model.feature_importances_[1:3] < 0.2).all()  # they say nothing
+
+
+# Models
+
+
+@each_estimator
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_model_is_the_same_for_any_number_of_jobs(estimator, n_classes, monkeypatch):
+    monkeypatch.setattr("surefoot._parallel.THREADED_CELLS", 1)  # small tables go to threads as well
+    frame, values = make_columns()
+    y = target_of(estimator, values, n_classes)
+    models = [small(estimator, n_jobs=n_jobs).fit(frame, y) for n_jobs in (1, 2)]
+    assert_identical_boosters(*models)
+    assert_same_answers(*models, frame)
+
+
+@each_estimator
+@pytest.mark.parametrize("kind", FRAMES)
+def test_unseen_categories_are_answered_as_missing_ones(estimator, kind):
+    generator = np.random.default_rng(0)
+    codes, number = np.arange(600) % N_MANY, generator.normal(size=600)
+    y = target_of(estimator, number + 2.0 * np.sin(codes))
+    model = small(estimator).fit(make_frame(kind, {"a": number}, {"many": labels_of(codes)}), y)
+    unseen = make_frame(kind, {"a": number}, {"many": ["violet"] * 600})
+    missing = make_frame(kind, {"a": number}, {"many": [None] * 600})
+    assert_finite_answers(model, unseen)
+    assert_same_answers(model, model, unseen, missing)
+
+
+@each_estimator
+def test_all_columns_have_many_categories(estimator):
+    generator = np.random.default_rng(1)
+    codes = np.stack([generator.permutation(np.arange(1200) % N_MANY) for _ in range(3)])
+    X = make_frame("pandas", categories={f"c{j}": labels_of(column) for j, column in enumerate(codes)})
+    y = target_of(estimator, np.sin(codes[0]) + 0.1 * generator.normal(size=1200))
+    model = small(estimator, n_estimators=30).fit(X, y)
+    assert model._members[0].encoding.plain == ()
+    assert_finite_answers(model, X)
+    assert model.score(X, y) > 0.6
+    assert model.feature_importances_[0] > 0.6
+    assert_finite_answers(model, make_frame("pandas", categories={f"c{j}": ["violet", None] for j in range(3)}))
+
+
+@each_estimator
+def test_many_categories_listed_by_position_in_an_array(estimator):
+    frame, values = make_columns()
+    y = target_of(estimator, values)
+    codes = Columns.from_frame(frame).category_codes(3).astype(float)
+    array = np.stack([frame["a"], frame["b"], np.where(codes < 0, np.nan, codes)], axis=1)
+    listed = small(estimator, categorical_features=[2]).fit(array, y)
+    by_dtype = small(estimator).fit(frame[["a", "b", "many"]], y)
+    assert_same_answers(by_dtype, listed, frame[["a", "b", "many"]], array)
+
+
+@pytest.mark.parametrize("estimator", ENSEMBLES)
+def test_members_have_statistics_of_their_own(estimator):
+    frame, values = make_columns()
+    model = small(estimator).fit(frame, target_of(estimator, values))
+    one, other = (member.encoding for member in model._members)
+    assert one.binner is other.binner
+    assert not one.reads_like(other)
+    assert not np.array_equal(one.statistics.statistics[0].means, other.statistics.statistics[0].means)
+
+
+def test_members_share_an_encoding_where_no_column_has_many_categories():
+    frame, y = make_columns(n_many=SET_CATEGORIES)
+    one, other = (member.encoding for member in small(BoostingEnsembleRegressor).fit(frame, y)._members)
+    assert one is other
+
+
+def test_held_out_rows_tell_nothing_to_the_statistics():
+    frame, y = make_columns()
+    changed = y.copy()
+    changed[400:] += 100.0
+    found = []
+    for target in (y, changed):
+        model = small(GradientBoostingRegressor)
+        model.fit(frame[:400], y[:400], X_val=frame[400:], y_val=target[400:])
+        found.append(model._members[0].encoding.statistics)
+    np.testing.assert_array_equal(found[0].prior, found[1].prior)
+    np.testing.assert_array_equal(found[0].statistics[0].means, found[1].statistics[0].means)
+
+
+def test_rows_without_weight_tell_nothing():
+    frame, y = make_columns()
+    weights = np.where(np.arange(600) % 4 == 0, 0.0, 1.0)
+    changed = np.where(weights == 0, 50.0, y)
+    models = [small(GradientBoostingRegressor).fit(frame, target, sample_weight=weights) for target in (y, changed)]
+    assert_same_answers(*models, frame)
+
+
+def test_a_pair_of_columns_that_alone_tells_the_class():
+    """The best answer without the pair is right for half of the rows."""
+    generator = np.random.default_rng(2)
+    codes = generator.integers(0, N_MANY, size=(2, 16_000))
+    y = codes.sum(axis=0) % 2
+    X = make_frame("pandas", categories={"one": labels_of(codes[0]), "two": labels_of(codes[1])})
+    model = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(X[:12_000], y[:12_000])
+    assert model.score(X[12_000:], y[12_000:]) > 0.9
+    assert (0, 1) in model._members[0].encoding.sources
+    np.testing.assert_allclose(model.feature_importances_, 0.5, atol=0.1)
