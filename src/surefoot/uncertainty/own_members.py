@@ -30,9 +30,8 @@ def members_uncertainty(
 
     def part(raw: np.ndarray, start: int, stop: int) -> None:
         if isinstance(family, RegressionFamily):
-            distributions = [family.distribution(member) for member in raw]
-            means = np.stack([distribution.mean for distribution in distributions])
-            here = regression_uncertainty(means, np.stack([distribution.var for distribution in distributions]))
+            means, variances = zip(*(family.moments(member) for member in raw), strict=True)
+            here = regression_uncertainty(np.stack(means), np.stack(variances))
         else:
             here = classification_uncertainty(np.stack([family.probabilities(member) for member in raw]))
         data[start:stop], knowledge[start:stop] = here.data, here.knowledge

@@ -47,6 +47,7 @@ def test_the_distribution_is_that_of_scipy(name):
     law, distribution = scipy_law(name, family, raw), family.distribution(raw)
     np.testing.assert_allclose(distribution.mean, law.mean(), rtol=1e-9)
     np.testing.assert_allclose(distribution.std, law.std(), rtol=1e-9)
+    np.testing.assert_allclose(family.moments(raw), (law.mean(), law.var()), rtol=1e-9)
     np.testing.assert_allclose(distribution.logpdf(y), log_density(law, y), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(distribution.quantile(0.3), law.ppf(0.3), rtol=1e-9)
     assert distribution.name == family.name

@@ -94,6 +94,11 @@ class RegressionFamily(ABC):
     def distribution(self, raw: np.ndarray) -> Distribution:
         """The distributions that the outputs describe, in the user's units."""
 
+    def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Their means and variances alone."""
+        distribution = self.distribution(raw)
+        return distribution.mean, distribution.var
+
 
 @dataclass(frozen=True, kw_only=True)
 class LocationScaleFamily(RegressionFamily):
