@@ -16,7 +16,7 @@ class Progress:
         self.name, self.n_members, self.verbose, self.measure = name, n_members, verbose, measure
 
     def watch(self, member: int, n_rounds: int, cancellation: Cancellation) -> "Watch":
-        """What one member calls between slices of its rounds, and when it is done."""
+        """What one member (below 0: a model on trial) calls between slices of its rounds, and when it is done."""
         return Watch(self, member, n_rounds, cancellation)
 
 
@@ -39,7 +39,8 @@ class Watch:
 
     def _say(self, what: str, error: float) -> None:
         self.last_line = time.monotonic()
-        who = f"[{self.progress.name}] member {self.member + 1} of {self.progress.n_members}"
+        number = f"member {self.member + 1} of {self.progress.n_members}" if self.member >= 0 else "trial model"
+        who = f"[{self.progress.name}] {number}"
         seconds = self.last_line - self.started
         measured = "" if isnan(error) else f", {self.progress.measure} {error:.3f}"
         print(f"{who}: {what}{measured}, {seconds:.1f} s", file=sys.stderr)

@@ -202,15 +202,20 @@ def fewest_and_most_with_rows(n_codes, nodes, score):
     return [sum(has_rows[code] for code in order[:n_codes]) for order in orders]
 
 
-def highest_place(gains, tie, within):
-    """A place in the first run of gains that are level with the highest: its first at 0, its last towards 1."""
+def middle_place(gains, tie):
+    """The highest gain and the middle of the first run of places that have it."""
     best = max(gains)
-    level = [gain >= best - tie for gain in gains]
-    first = level.index(True)
+    first = next(place for place, gain in enumerate(gains) if gain >= best - tie)
     last = first
-    while last + 1 < len(gains) and level[last + 1]:
+    while last + 1 < len(gains) and gains[last + 1] >= best - tie:
         last += 1
-    return best, first + floor(within * (last - first + 1))
+    return best, first + (last - first + 1) // 2
+
+
+def noisy_place(gains, tie, scale, noise):
+    """The first highest sum of gain and noise among places that gain anything, and where it is."""
+    sums = [gain + scale * more if gain > tie else -np.inf for gain, more in zip(gains, noise, strict=True)]
+    return max(sums), sums.index(max(sums))
 
 
 # partition.py

@@ -11,10 +11,12 @@ from reference import gradient_trees as naive
 from surefoot.trees.levels import (
     add_gains,
     add_sparse_gains,
+    choose_place,
     choose_splits,
     count_rows,
-    highest_place,
     lay_in_order,
+    middle_place,
+    noisy_place,
     order_categories,
     search_categories,
     search_columns,
@@ -24,6 +26,7 @@ from surefoot.trees.levels import (
 
 COUNT_BITS = 12
 L2 = (0.5, 3.0)
+NONE = np.empty(0)  # no noise
 seeds = st.integers(0, 10_000)
 
 
@@ -69,32 +72,28 @@ class Level:
             np.empty((3, 256)),
         )
 
-    def search(self, shared, constraints, l2, least):
+    def search(self, shared, constraints, l2, least, noise=NONE):
         shape = (1 if shared else self.n_nodes, len(self.table.n_codes))
-        found = np.empty(shape), np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+        found = tuple(np.empty(shape, dtype=kind) for kind in (float, float, np.int64, np.int64))
+        windows = np.zeros(shape[1], dtype=np.int64)
         search_columns(
             self.histograms, self.n_nodes, shared, 0, shape[1], self.offsets, self.has_missing,
             self.table.is_categorical, constraints, self.n_words, self.n_scores, COUNT_BITS, self.units, l2, least,
-            self.counts, plain_chances(shape[1]), *found,
+            self.counts, noise, windows, *found,
         )  # fmt: skip
         return found
 
-    def choose(self, shared, gains, places, sides, chances):
+    def choose(self, shared, values, gains, places, sides):
         n_splits = 1 if shared else self.n_nodes
         features, codes = np.empty(n_splits, dtype=np.int64), np.zeros(n_splits, dtype=np.int64)
         missing_left, split_gains = np.zeros(n_splits, dtype=np.bool_), np.empty(n_splits)
         tables = np.empty((n_splits, 256), dtype=np.uint8)
         choose_splits(
             self.histograms, self.n_nodes, shared, self.offsets, self.has_missing, self.table.is_categorical,
-            self.n_words, self.n_scores, COUNT_BITS, self.units, chances, gains, places, sides, features, codes,
+            self.n_words, self.n_scores, COUNT_BITS, self.units, values, gains, places, sides, features, codes,
             missing_left, split_gains, tables,
         )  # fmt: skip
         return features, codes, missing_left, split_gains, tables
-
-
-def plain_chances(n_columns):
-    """Nothing by chance: factors of 1, and thresholds in the middle of their runs."""
-    return np.array([[1.0] * n_columns, [0.5] * n_columns])
 
 
 def tolerance(nodes, l2):
@@ -171,14 +170,28 @@ def test_rows_with_the_first_codes_are_counted(seed, packed, n_codes):
 @given(
     gains=st.lists(st.sampled_from([-0.5, 0.0, 1.0, 2.0 - 1e-9, 2.0]), min_size=1, max_size=12),
     tie=st.sampled_from([0.0, 1e-6]),
-    within=st.sampled_from([0.0, 0.3, 0.5, 1.0 - 2.0**-53]),
 )
-def test_the_highest_place_is_within_the_first_run(gains, tie, within):
-    assert highest_place(np.array([*gains, 99.0]), len(gains), tie, within) == naive.highest_place(gains, tie, within)
+def test_the_highest_place_is_in_the_middle_of_the_first_run(gains, tie):
+    assert middle_place(np.array([*gains, 99.0]), len(gains), tie) == naive.middle_place(gains, tie)
 
 
-def test_no_place_gains_nothing():
-    assert highest_place(np.array([5.0, 5.0]), 0, 0.0, 0.5)[0] < 0
+@settings(deadline=None, max_examples=60)
+@given(seed=seeds, scale=st.sampled_from([0.0, 1e-9, 1.0]))
+def test_noise_chooses_among_places_that_gain(seed, scale):
+    rng = np.random.default_rng(seed)
+    gains, noise = rng.choice([0.0, 0.1, 2.0, 2.0], size=12), rng.normal(size=12)
+    gains[3] = 2.0
+    assert noisy_place(gains, 12, 0.1, scale, noise) == naive.noisy_place(gains, 0.1, scale, noise)
+    value, gain, place = choose_place(gains, 12, 7.0, scale * noise)  # what is there is worth 7, and 2 more are gained
+    assert (value, place) == naive.noisy_place(gains, 7e-12, 3.0 * scale, noise)
+    assert gain == gains[place] > 0.0
+
+
+@pytest.mark.parametrize("noise", [NONE, np.full(2, 9.0)])
+def test_no_place_gains_nothing(noise):
+    assert middle_place(np.array([5.0, 5.0]), 0, 0.0)[0] < 0
+    assert choose_place(np.array([5.0, 5.0]), 0, 1.0, noise) == (-np.inf, 0.0, 0)
+    assert choose_place(np.array([1e-13, 0.0]), 2, 1.0, noise) == (-np.inf, 0.0, 0)  # what rounding leaves of nothing
 
 
 @settings(deadline=None, max_examples=40)
@@ -221,12 +234,13 @@ def test_codes_laid_in_another_order(n_words):
 def test_the_best_threshold_is_the_best_of_all(seed, n_nodes, n_codes, packed, missing, l2, least, constraint):
     level = Level(seed, n_nodes, [n_codes], packed=packed, missing=missing)
     has_missing = bool(level.has_missing[0])
-    gain, place, side = search_numbers(
+    value, gain, place, side = search_numbers(
         level.histograms, 0, n_nodes, 0, n_codes * level.n_words, level.n_words, COUNT_BITS, level.units, has_missing,
-        l2, least, constraint, level.counts, 0.5, *level.scratch(),
+        l2, least, constraint, level.counts, NONE, *level.scratch(),
     )  # fmt: skip
     nodes = level.nodes(0)
     gains = naive.number_gains(nodes, has_missing, l2, least, constraint)
+    assert value == gain or (value, gain) == (-np.inf, 0.0)
     assert_best_gain(gain, gains, (place, side), tolerance(nodes, l2))
 
 
@@ -239,7 +253,7 @@ def assert_best_gain(gain, gains, where, noise):
 
 def assert_best_categories(found, n_scores, nodes, l2, least):
     """No first part of an order by mean score gains more, and the one found is such a part."""
-    gain, place, score = found
+    gain, place, score = found[1:]
     parts = [part for k in range(n_scores) for part in naive.category_sets(nodes, k)]
     most = max((float(naive.set_gain(nodes, part, l2, least)) for part in parts), default=-1.0)
     assert gain >= most - tolerance(nodes, l2) or most < tolerance(nodes, l2)
@@ -261,7 +275,7 @@ def test_the_best_set_of_categories_is_the_best_first_part(seed, n_nodes, n_scor
     level = Level(seed, n_nodes, [7], n_scores=n_scores, packed=packed, categorical=(0,))
     found = search_categories(
         level.histograms, 0, n_nodes, 0, 7 * level.n_words, level.n_words, COUNT_BITS, level.units, l2, least,
-        *level.scratch(),
+        NONE, *level.scratch(),
     )  # fmt: skip
     assert_best_categories(found, n_scores, level.nodes(0), l2, least)
 
@@ -277,16 +291,16 @@ def test_the_best_set_of_categories_is_the_best_first_part(seed, n_nodes, n_scor
 def test_each_columns_best_split_for_all_nodes_or_for_each(seed, shared, packed, missing, least):
     level = Level(seed, 3, [1, 2, 3, 6, 6], packed=packed, missing=missing, categorical=(4,))
     constraints = np.array([0, 0, 1, -1, 0])
-    gains, places, sides = level.search(shared, constraints, 3.0, least)
+    values, gains, places, sides = level.search(shared, constraints, 3.0, least)
     for column in range(5):
         nodes = level.nodes(column)
         for row, of_row in enumerate([nodes] if shared else [[node] for node in nodes]):
-            found = gains[row, column], places[row, column], sides[row, column]
+            found = values[row, column], gains[row, column], places[row, column], sides[row, column]
             if column == 4:
                 assert_best_categories(found, level.n_scores, of_row, 3.0, least)
                 continue
             every = naive.number_gains(of_row, level.has_missing[column], 3.0, least, constraints[column])
-            assert_best_gain(found[0], every, found[1:], tolerance(of_row, 3.0))
+            assert_best_gain(found[1], every, found[2:], tolerance(of_row, 3.0))
 
 
 @settings(deadline=None, max_examples=40)
@@ -304,15 +318,13 @@ def test_the_column_that_gains_most_is_chosen_and_codes_are_sent_its_way(seed, s
     gains = rng.choice([-1.0, 0.0, 1.0, 2.0, 2.0], size=shape)
     places = rng.integers(0, 3, size=shape)
     sides = rng.integers(0, 2, size=shape)
-    chances = plain_chances(3)
-    if by_chance:
-        chances[0] = 1.0 + rng.random(3)
-    features, codes, missing_left, split_gains, tables = level.choose(shared, gains, places, sides, chances)
+    values = np.where(gains > 0, gains + by_chance * rng.normal(size=shape), -np.inf)
+    features, codes, missing_left, split_gains, tables = level.choose(shared, values, gains, places, sides)
     for row in range(shape[0]):
         if gains[row].max() <= 0:
             assert (features[row], split_gains[row], tables[row].any()) == (-1, 0.0, False)
             continue
-        column = int(np.argmax(gains[row] * chances[0]))  # of equal ones the first
+        column = int(np.argmax(values[row]))  # of equal ones the first
         assert (features[row], codes[row], split_gains[row]) == (column, places[row, column], gains[row, column])
         n_codes = level.table.n_codes[column]
         nodes = level.nodes(column) if shared else [level.nodes(column)[row]]
@@ -343,8 +355,8 @@ def test_categories_are_ordered_by_eight_scores_at_most():
         level.table.scores[telling] = np.array([3, -3, -3, 3, 0])[level.table.codes[0]]
         level.histograms = np.array([level.histogram(0)])
         found = level.search(False, np.zeros(1, dtype=np.int64), 1.0, 1.0)
-        gains.append(found[0][0, 0])
-        sides.append(found[2][0, 0])
+        gains.append(found[1][0, 0])
+        sides.append(found[3][0, 0])
     assert gains[0] > gains[1]
     assert sides[0] == 7
 

@@ -12,7 +12,6 @@ from reference.gradient_boosters import (
     numbers,
     problem,
     small,
-    target_of,
 )
 from scipy import stats
 from scipy.stats import entropy
@@ -94,8 +93,31 @@ def test_members_are_whole_models(estimator, method):
 @each_method
 def test_the_first_member_is_the_single_model_of_the_same_seed(estimator, method):
     X, y = problem(estimator)
-    model = small(estimator, method=method).fit(X, y)
-    alone = small(MEMBER[estimator], **NOISE[method]).fit(X, y)
+    model = small(estimator, method=method, early_stopping=False).fit(X, y)
+    alone = small(MEMBER[estimator], early_stopping=False, **NOISE[method]).fit(X, y)
+    assert_same_answers(alone, model.estimators_[0], X)
+
+
+@each_ensemble
+@each_method
+def test_members_learn_from_all_rows_what_a_trial_model_tells(estimator, method):
+    """None holds rows out; how many trees they have is what stopping early has found, for all the same."""
+    X, y = problem(estimator)
+    model = small(estimator, method=method, n_estimators=300, learning_rate=0.3, early_stopping=True).fit(X, y)
+    trees = {len(member.trees.forest.leaves) for member in model._members}
+    assert len(trees) == 1
+    assert 0 < trees.pop() < 300
+    starts = {member.trees.start.tobytes() for member in model._members}
+    alone = small(MEMBER[estimator], early_stopping=False, n_estimators=1).fit(X, y)._members[0].trees.start
+    assert len(starts) == 1
+    assert method == "sglb" or starts == {alone.tobytes()}  # sglb shrinks it round by round
+
+
+@each_ensemble
+def test_rows_for_validation_spare_the_trial_model(estimator):
+    X, y = problem(estimator)
+    model = small(estimator, method="sgb", early_stopping=True).fit(X, y, X_val=X[:30], y_val=y[:30])
+    alone = small(MEMBER[estimator], early_stopping=True, **NOISE["sgb"]).fit(X, y, X_val=X[:30], y_val=y[:30])
     assert_same_answers(alone, model.estimators_[0], X)
 
 
@@ -140,14 +162,13 @@ def test_subsample_can_be_chosen_for_either_method(estimator):
         assert bits(chosen._raw(X)) != bits(small(estimator, method=method).fit(X, y)._raw(X))
 
 
-@each_ensemble
-def test_where_there_are_few_rows_there_is_more_to_learn(estimator):
-    """The heart of it: knowledge uncertainty is larger where the table has hardly any rows."""
+def test_where_there_are_few_rows_there_is_more_to_learn():
+    """Under the posterior's own noise, knowledge uncertainty is larger where the table has hardly any rows."""
     generator = np.random.default_rng(0)
     crowded, sparse = generator.uniform(0, 1, size=600), generator.uniform(1, 2, size=12)
     X = np.concatenate([crowded, sparse])[:, np.newaxis]
-    y = target_of(estimator, (X[:, 0] > 0.5) + generator.normal(size=612))
-    model = small(estimator, n_members=10, n_estimators=150, max_depth=2).fit(X, y)
+    y = (X[:, 0] > 0.5) + generator.normal(size=612)
+    model = BoostingEnsembleRegressor(n_estimators=600, max_depth=2, temperature=1.0, random_state=0).fit(X, y)
     knowledge = model.predict_uncertainty(np.linspace(0.05, 1.95, 39)[:, np.newaxis]).knowledge
     assert knowledge[20:].mean() > 2 * knowledge[:19].mean()
 

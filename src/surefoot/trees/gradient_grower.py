@@ -1,15 +1,17 @@
 """Grow trees on gradients: Python drives the levels, kernels make the passes over rows and bins."""
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from math import floor, log2
+from math import floor, log2, pi, sqrt
 from typing import Any
 
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot._random import random_bits
+from surefoot._random import random_bits, random_normals, stream_key
 from surefoot.trees.levels import (
+    NOISE_LENGTH,
     build_level,
     build_root,
     choose_splits,
@@ -27,6 +29,7 @@ MOST_WEIGHT = 1 << 16  # the same for weighted rows: few steps would be left for
 CELLS_AT_ONCE = 20_000_000  # of larger tables a call grows one level: Ctrl-C waits for a call to end
 LEAST_SUM = 1e-200  # scores that add up to less are nothing
 MOST_EXPONENT = 200  # of a scale
+ROOT_HALF_PI = sqrt(pi / 2)  # root of the mean square of Normal numbers, over their mean absolute value
 LEAST_L2 = 1e-9  # so that an empty side is worth 0, not 0/0
 
 
@@ -38,7 +41,6 @@ class GrowthRules:
     symmetric: bool = True
     min_samples_leaf: int = 1
     l2: float = 3.0
-    chance: float = 0.0  # gains are multiplied by up to 1 plus this, at random; 0: of columns that tie the first wins
     constraints: tuple[int, ...] | None = (
         None  # -1, 0 or 1 for each column: falling, free or rising in the first output
     )
@@ -136,22 +138,24 @@ class GradientTreeGrower:
         self._bounds = np.zeros((depth + 1, (1 << depth) + 1), dtype=np.int64)
         self._histograms = np.empty((1 << (depth - 1), self.table.n_bins * self.n_words), dtype=np.int64)
         shape = (1 if self.rules.symmetric else 1 << (depth - 1), self.table.n_columns)
-        self._found = np.empty(shape), np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+        self._found = tuple(np.empty(shape, dtype=kind) for kind in (float, float, np.int64, np.int64))
         self._units = np.ones(4 if self.packed else 2 + self.n_scores)
-        self._chances = np.empty((depth, 2, self.table.n_columns))
-        self._chances[:, 0], self._chances[:, 1] = 1.0, 0.5
+        self._noise, self._windows = np.empty(0), np.zeros((depth, self.table.n_columns), dtype=np.int64)
         self._tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
 
-    def grow(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64) -> GrownGradientTree:
-        """A tree on ``rows`` (uint32) for ``scores`` of shape (n_scores, n_rows)."""
+    def grow(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, noise: float = 0.0) -> GrownGradientTree:
+        """A tree on ``rows`` (uint32) for ``scores`` of shape (n_scores, n_rows).
+
+        Splits are chosen by their gain plus ``noise`` standard errors times a random Normal number.
+        """
         n = len(rows)
         self._rows[0, :n] = rows
-        self._fill_values(scores, rows, key, self._values[0, :n])
+        spread = self._fill_values(scores, rows, key, self._values[0, :n])
         self._bounds[0, 1] = n
-        if self.rules.chance > 0.0:
-            units = (random_bits(key, self._chances.size) >> np.uint64(11)) * 2.0**-53
-            self._chances[:] = units.reshape(self._chances.shape)
-            self._chances[:, 0] = 1.0 + self.rules.chance * self._chances[:, 0]
+        self._noise = normal_numbers() * (noise * spread) if noise > 0.0 else np.empty(0)
+        if noise > 0.0:
+            windows = random_bits(key, self._windows.size) % np.uint64(NOISE_LENGTH)
+            self._windows[:] = windows.reshape(self._windows.shape)
         depth = self.rules.depth
         at_once = depth if n * self.table.n_columns <= CELLS_AT_ONCE else 1
         for level in range(0, depth, at_once):
@@ -169,9 +173,9 @@ class GradientTreeGrower:
         grow_levels(
             table.words, table.offsets, table.has_missing, table.is_categorical, self.constraints, rules.symmetric,
             max(rules.l2, LEAST_L2), rules.min_samples_leaf, self.n_words, self.n_scores, self.count_bits,
-            self.count_mask, self._units, self._chances, self._rows, self._values, self._bounds, self._histograms,
-            *self._found, tree.features, tree.codes, tree.missing_left, tree.gains, tree.tables, tree.kept,
-            first_level, last_level,
+            self.count_mask, self._units, self._noise, self._windows, self._rows, self._values, self._bounds,
+            self._histograms, *self._found, tree.features, tree.codes, tree.missing_left, tree.gains, tree.tables,
+            tree.kept, first_level, last_level,
         )  # fmt: skip
 
     def _grow_side_by_side(self, level: int, n: int) -> None:
@@ -179,10 +183,10 @@ class GradientTreeGrower:
         table, rules, tree = self.table, self.rules, self._tree
         n_nodes, here, there = 1 << level, level % 2, 1 - level % 2
         splits, limits = tree.splits_of_level(level), self._bounds[level, : n_nodes + 1]
-        self._search_side_by_side(n_nodes, self._rows[here, :n], self._values[here, :n], limits, self._chances[level])
+        self._search_side_by_side(n_nodes, self._rows[here, :n], self._values[here, :n], limits, self._windows[level])
         choose_splits(
             self._histograms, n_nodes, rules.symmetric, table.offsets, table.has_missing, table.is_categorical,
-            self.n_words, self.n_scores, self.count_bits, self._units, self._chances[level], *self._found,
+            self.n_words, self.n_scores, self.count_bits, self._units, *self._found,
             tree.features[splits], tree.codes[splits], tree.missing_left[splits], tree.gains[splits],
             tree.tables[splits],
         )  # fmt: skip
@@ -194,7 +198,7 @@ class GradientTreeGrower:
         )  # fmt: skip
 
     def _search_side_by_side(
-        self, n_nodes: int, rows: np.ndarray, values: np.ndarray, bounds: np.ndarray, chances: np.ndarray
+        self, n_nodes: int, rows: np.ndarray, values: np.ndarray, bounds: np.ndarray, windows: np.ndarray
     ) -> None:
         table, rules = self.table, self.rules
         counts = np.diff(bounds)
@@ -208,16 +212,19 @@ class GradientTreeGrower:
             search_columns(
                 self._histograms, n_nodes, rules.symmetric, first * GROUP, min(last * GROUP, table.n_columns),
                 table.offsets, table.has_missing, table.is_categorical, self.constraints, self.n_words, self.n_scores,
-                self.count_bits, self._units, max(rules.l2, LEAST_L2), rules.min_samples_leaf, counts, chances,
-                *self._found,
+                self.count_bits, self._units, max(rules.l2, LEAST_L2), rules.min_samples_leaf, counts,
+                self._noise, windows, *self._found,
             )  # fmt: skip
 
         n_parts = min(self.threads.n_threads, table.n_groups)
         cuts = [k * table.n_groups // n_parts for k in range(n_parts + 1)]
         self.threads.run(search, list(pairwise(cuts)))
 
-    def _fill_values(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, values: np.ndarray) -> None:
-        """Whole numbers for the rows' scores; the units that turn their sums back."""
+    def _fill_values(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, values: np.ndarray) -> float:
+        """Write whole numbers for the rows' scores, and the units that turn their sums back; return their spread.
+
+        The spread is the root of their mean square if they are Normal, and less than that if some are extreme.
+        """
         sums = np.empty(self.n_scores)
         absolute_sums(scores, self.weights, rows, sums)
         n_bits = field_bits(self.count_bits) if self.packed else WIDE_BITS
@@ -235,3 +242,11 @@ class GradientTreeGrower:
             widen_rows(scores, self.weights, rows, np.array(scales), weight_scale, values)
             if self.whole:
                 values[:, 0] = self.weights[rows]
+        total = float(self.weights[rows].sum())
+        return ROOT_HALF_PI * float(np.sqrt(np.sum((sums / max(total, LEAST_SUM)) ** 2)))
+
+
+@cache
+def normal_numbers() -> np.ndarray:
+    """Noise for all trees, read from random places on: to draw it anew would cost more than the splits."""
+    return random_normals(stream_key(0, 0, 0), NOISE_LENGTH + 256)

@@ -22,6 +22,8 @@ from surefoot._jit import kernel
 TIE = 1e-12  # gains this close, relative to what the node is worth, are one gain: the first column wins
 MOST_ORDERS = 8  # categories are sorted by each score in turn, but by no more than these
 SPARSE = 4  # a node with fewer rows than a column has codes, by this factor, is searched code by code that has rows
+NOISE_LENGTH = 4096  # noise is read from one of so many places on
+NEXT_WINDOW = 257  # how far apart two nodes begin to read
 RARE = 10.0  # a category's mean score is drawn to zero as if it had so many rows more
 COUNT, WEIGHT, SCORES = 0, 1, 2  # rows of the array of sums
 BYTE, BITS, ONE = np.uint64(255), np.uint64(8), np.uint64(1)
@@ -225,8 +227,8 @@ def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
 
 
 @kernel
-def highest_place(gains, n_places, tie, within):
-    """The highest gain and where it is; of a run of equal ones the place ``within`` it (0 to 1): 0.5 is mid-gap."""
+def middle_place(gains, n_places, tie):
+    """The highest gain and where it is; of a run of equal ones the middle."""
     best = -1.0
     for b in range(n_places):
         best = max(best, gains[b])
@@ -236,7 +238,34 @@ def highest_place(gains, n_places, tie, within):
     last = first
     while last < n_places - 1 and gains[last + 1] >= best - tie:
         last += 1
-    return best, first + int(within * (last - first + 1))
+    return best, first + (last - first + 1) // 2
+
+
+@kernel
+def noisy_place(gains, n_places, tie, scale, noise):
+    """Of the places that gain anything, the one with the highest sum of gain and noise: (sum, place)."""
+    best, place = -np.inf, 0
+    for b in range(n_places):
+        value = gains[b] + scale * noise[b]
+        if (gains[b] > tie) & (value > best):
+            best, place = value, b
+    return best, place
+
+
+@kernel
+def choose_place(gains, n_places, worth, noise):
+    """The place to split at: (what it is chosen by, its gain, place), by the gain alone if there is no ``noise``.
+
+    Noise is in units of the standard error of the root of what the nodes are worth after the split.
+    """
+    tie = TIE * worth
+    best, place = middle_place(gains, n_places, tie)
+    if best <= tie:  # what rounding has left of nothing
+        return -np.inf, 0.0, 0
+    if noise.shape[0] == 0:
+        return best, best, place
+    value, place = noisy_place(gains, n_places, tie, np.sqrt(worth + best), noise)
+    return value, gains[place], place
 
 
 @kernel
@@ -269,9 +298,12 @@ def lay_in_order(histogram, order, n_words, out):
 @kernel
 def search_numbers(
     histograms, first_node, last_node, begin, end, n_words, count_bits, units, has_missing, l2, least, constraint,
-    counts, within, running, sums, total, work, gains,
+    counts, noise, running, sums, total, work, gains,
 ):  # fmt: skip
-    """Best split of one numeric column for the sum of some nodes: (gain, last code on the left, missing left?)."""
+    """Best split of one numeric column for the sum of some nodes.
+
+    Returns what it is chosen by, its gain, the last code on the left and whether missing values go left.
+    """
     n_codes = (end - begin) // n_words
     n_places = n_codes - 1 if has_missing else n_codes - 2
     gains[:, :n_codes] = 0.0
@@ -299,27 +331,28 @@ def search_numbers(
         for b in range(n_places):
             gain += jumps[b]
             gains[0, b] += gain
-    tie = TIE * worth
-    best, place = highest_place(gains[0], n_places, tie, within)
+    value, gain, place = choose_place(gains[0], n_places, worth, noise)
     side = 0
     if has_missing:
-        other, other_place = highest_place(gains[1], n_places - 1, tie, within)
-        if other > best + tie:
-            best, place, side = other, other_place, 1
-    if best <= tie:  # what rounding has left of nothing
-        return -1.0, 0, 0
-    return best, place, side
+        other = choose_place(gains[1], n_places - 1, worth, noise)
+        if other[0] > value + TIE * worth:
+            value, gain, place = other
+            side = 1
+    return value, gain, place, side
 
 
 @kernel
 def search_categories(
-    histograms, first_node, last_node, begin, end, n_words, count_bits, units, l2, least, running, sums, total, work,
-    gains,
+    histograms, first_node, last_node, begin, end, n_words, count_bits, units, l2, least, noise, running, sums, total,
+    work, gains,
 ):  # fmt: skip
-    """Best split of one categorical column: (gain, place in the order of codes, score that the order is by)."""
+    """Best split of one categorical column.
+
+    Returns what it is chosen by, its gain, the place in the order of codes and the score that the order is by.
+    """
     n_codes = (end - begin) // n_words
     laid = np.empty(end - begin, np.int64)
-    best, best_place, best_score = -1.0, 0, 0
+    best, best_gain, best_place, best_score = -np.inf, 0.0, 0, 0
     for score in range(min(sums.shape[0] - SCORES, MOST_ORDERS)):
         order = order_categories(
             histograms, first_node, last_node, begin, end, n_words, count_bits, units, score, running, sums
@@ -332,22 +365,22 @@ def search_categories(
             if sums[COUNT, n_codes - 1] > 0.0:
                 total[:] = sums[:, n_codes - 1]
                 worth += add_gains(sums, total, n_codes - 1, l2, least, 0, work, gains[0])
-        gain, place = highest_place(gains[0], n_codes - 1, TIE * worth, 0.0)
-        if gain > max(best, 0.0) + TIE * worth:
-            best, best_place, best_score = gain, place, score
-    return best, best_place, best_score
+        value, gain, place = choose_place(gains[0], n_codes - 1, worth, noise)
+        if value > best + TIE * worth:
+            best, best_gain, best_place, best_score = value, gain, place, score
+    return best, best_gain, best_place, best_score
 
 
 @kernel
 def search_columns(
     histograms, n_nodes, shared, first_column, last_column, offsets, has_missing, is_categorical, constraints,
-    n_words, n_scores, count_bits, units, l2, least, counts, chances, gains, places, sides,
+    n_words, n_scores, count_bits, units, l2, least, counts, noise, windows, values, gains, places, sides,
 ):  # fmt: skip
     """Write each column's best split: for all nodes together (row 0 of the outputs) or for each node (one row each).
 
-    ``chances[1]`` says where in a run of equal gains each column's threshold goes.
-    ``places`` is the last code on the left (categories: the last place in their order); ``sides`` says whether missing
-    values go left (categories: by which score they are ordered).
+    ``values`` is what splits are to be chosen by: the gain, and noise that begins at ``windows[column]`` for a column's
+    first place (none if ``noise`` is empty). ``places`` is the last code on the left (categories: the last place in
+    their order); ``sides`` says whether missing values go left (categories: by which score they are ordered).
     """
     running = np.empty(256, np.int64)
     sums = np.empty((SCORES + n_scores, 256))
@@ -359,19 +392,21 @@ def search_columns(
         begin, end = np.int64(begin), np.int64(end)
         for row in range(1 if shared else n_nodes):
             first, last = (0, n_nodes) if shared else (row, row + 1)
+            window = (windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
+            own_noise = noise[window : window + 256]
             if is_categorical[column]:
                 found = search_categories(
-                    histograms, first, last, begin, end, n_words, count_bits, units, l2, least, running, sums, total,
-                    work, scratch,
+                    histograms, first, last, begin, end, n_words, count_bits, units, l2, least, own_noise, running,
+                    sums, total, work, scratch,
                 )  # fmt: skip
             elif end - begin < (2 if has_missing[column] else 3) * n_words:
-                found = (-1.0, 0, 0)
+                found = (-np.inf, 0.0, 0, 0)
             else:
                 found = search_numbers(
                     histograms, first, last, begin, end, n_words, count_bits, units, has_missing[column], l2, least,
-                    constraints[column], counts, chances[1, column], running, sums, total, work, scratch,
+                    constraints[column], counts, own_noise, running, sums, total, work, scratch,
                 )  # fmt: skip
-            gains[row, column], places[row, column], sides[row, column] = found
+            values[row, column], gains[row, column], places[row, column], sides[row, column] = found
 
 
 @kernel
@@ -404,11 +439,10 @@ def send_absent(running, table):
 
 @kernel
 def choose_splits(
-    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, chances,
+    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, values,
     gains, places, sides, features, codes, missing_left, split_gains, tables,
 ):  # fmt: skip
-    """Take the best column of each row of ``gains``, times ``chances[0]``; write the splits, and in ``tables`` the
-    codes that go right.
+    """Take the best column of each row of ``values``; write the splits, and in ``tables`` the codes that go right.
 
     Rows without a column that gains anything keep feature -1: everything goes left. Missing values and categories that
     no row of the node has go with the larger side.
@@ -423,7 +457,8 @@ def choose_splits(
         tables[row] = 0
         column = 0
         for j in range(1, gains.shape[1]):
-            if gains[row, j] * chances[0, j] > gains[row, column] * chances[0, column] * (1.0 + TIE):
+            value, best = values[row, j], values[row, column]
+            if best == -np.inf or value > best + TIE * abs(best):
                 column = j
         if gains[row, column] <= 0.0:
             continue
@@ -541,8 +576,8 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
 @kernel
 def grow_levels(
     words, offsets, has_missing, is_categorical, constraints, shared, l2, least, n_words, n_scores, count_bits,
-    count_mask, units, chances, rows, values, bounds, histograms, gains, places, sides, features, codes, missing_left,
-    split_gains, tables, kept, first_level, last_level,
+    count_mask, units, noise, windows, rows, values, bounds, histograms, chosen_by, gains, places, sides, features,
+    codes, missing_left, split_gains, tables, kept, first_level, last_level,
 ):  # fmt: skip
     """Grow some levels of a tree in one call: histograms, splits and partition of each.
 
@@ -565,11 +600,11 @@ def grow_levels(
             build_level(words, 0, n_groups, rows[here, :n_rows], values[here, :n_rows], limits, offsets, histograms)
         search_columns(
             histograms, n_nodes, shared, 0, n_columns, offsets, has_missing, is_categorical, constraints, n_words,
-            n_scores, count_bits, units, l2, least, counts, chances[level], gains, places, sides,
+            n_scores, count_bits, units, l2, least, counts, noise, windows[level], chosen_by, gains, places, sides,
         )  # fmt: skip
         choose_splits(
             histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units,
-            chances[level], gains, places, sides, features[first:last], codes[first:last], missing_left[first:last],
+            chosen_by, gains, places, sides, features[first:last], codes[first:last], missing_left[first:last],
             split_gains[first:last], tables[first:last],
         )  # fmt: skip
         part_level(

@@ -21,7 +21,6 @@ from surefoot.uncertainty.rounds import Recipe
 from surefoot.uncertainty.training import Task, train_members
 
 MOST_DEPTH = 10
-CHANCE = 0.3  # models that differ by chance also choose by chance between splits that gain about as much
 SHARED = (
     "n_estimators", "learning_rate", "max_depth", "grow_policy", "min_samples_leaf", "l2_regularization", "max_bins",
     "categorical_features", "monotonic_cst", "early_stopping", "validation_fraction", "n_iter_no_change",
@@ -119,7 +118,7 @@ class GradientBooster(BaseEstimator):
         stops = self.early_stopping is True or (self.early_stopping == "auto" and not self._uses_langevin)
         rules = GrowthRules(
             int(self.max_depth), self.grow_policy == "symmetric", int(self.min_samples_leaf),
-            float(self.l2_regularization), CHANCE if self._uses_langevin or self._row_share < 1.0 else 0.0, constraints,
+            float(self.l2_regularization), constraints,
         )  # fmt: skip
         return Recipe(
             int(self.n_estimators), float(self.learning_rate), rules, self._row_share, self._uses_langevin,
@@ -203,7 +202,8 @@ class GradientBooster(BaseEstimator):
             weights = _joined_weights(weights, sample_weight_val, len(target), len(target_val))
             target = np.concatenate([target, target_val])
         recipe = self._recipe(self._constraints(problem.columns), validation is not None)
-        hold_out = 0.0 if self.early_stopping is False else float(self.validation_fraction)
+        of_use = recipe.patience is not None or family.has_scale
+        hold_out = float(self.validation_fraction) if of_use and self.early_stopping is not False else 0.0
         task = Task(
             problem.columns, columns_val, target, weights, family, strata, recipe, int(self.max_bins), hold_out,
             seed_from(self.random_state), self.n_jobs,

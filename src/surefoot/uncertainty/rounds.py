@@ -37,6 +37,7 @@ LEAST_KNOWN = 1.0  # rows (of classes: information) that a leaf counts for under
 MOST_PRECISE, FEW_ROWS = 1.5, 1000.0  # among so few rows, no scale is below the typical one by more than this factor
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
+SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # standard errors at first; the share that stays breaks ties
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ class Rounds:
         seed: tuple[int, int],
         threads: RowThreads,
         start: np.ndarray,
+        guide: np.ndarray | None = None,
     ) -> None:
+        """``guide`` is the honesty of each round, if it is known already."""
         self.table, self.family, self.rows, self.recipe, self.seed = table, family, rows, recipe, seed
         n_rows, n_outputs = table.n_rows, family.n_outputs
         self.weights = np.ones(n_rows) if rows.weights is None else rows.weights
@@ -98,8 +101,10 @@ class Rounds:
         self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
         self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
         self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
+        self.guide, self.honesties = guide, [self.honesty]
         self._shares = self.weights[rows.train] / self.weights[rows.train].sum()
-        self._most_leverage = _most_leverage(table.twins(self.weights, rows.train)) if self.has_scale else np.empty(0)
+        alike = table.twins(self.weights, rows.train) if family.has_scale else np.empty(0)
+        self._most_leverage = _most_leverage(alike)
         self._bounds: list[tuple[float, float]] = []
         self.grower = GradientTreeGrower(table, n_outputs, recipe.rules, rows.weights, threads)
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
@@ -121,11 +126,6 @@ class Rounds:
         return len(self.builder)
 
     @property
-    def has_scale(self) -> bool:
-        """Whether the family has a dispersion of its own, which fitted rows understate."""
-        return self.family.natural and self.family.n_outputs > 1
-
-    @property
     def _stops_early(self) -> bool:
         return self.recipe.patience is not None and len(self.rows.held_out) > 0
 
@@ -141,19 +141,30 @@ class Rounds:
         """One tree."""
         if self.n_done and self.shrink < 1.0:
             self.raw *= self.shrink
+        if self.guide is not None:
+            self.honesty = float(self.guide[self.n_done])
         self._fill_gradients()
         drawn = self._draw_rows()
-        tree = self.grower.grow(
-            self.scores if self.family.natural else self.steps, drawn, self._keys[DITHER, self.n_done]
-        )
+        scores = self.scores if self.family.natural else self.steps
+        tree = self.grower.grow(scores, drawn, self._keys[DITHER, self.n_done], self._split_noise())
         values = self._leaf_values(tree, drawn)
         self._add_to_rows(tree, values, drawn)
         self.builder.add(tree, values, self._counts)
         self._look_at_held_out()
 
+    def _split_noise(self) -> float:
+        """Noise in the choice of splits: models that differ by chance shall not all choose the first of equals.
+
+        It fades once the rounds could have fitted every row, at ``rate * rounds = log(rows)``.
+        """
+        if not (self.recipe.langevin or self.recipe.subsample < 1.0):
+            return 0.0
+        left = self.n_train * exp(-self.recipe.learning_rate * self.n_done)
+        return SPLIT_NOISE * max(left / (1.0 + left), LEAST_NOISE)
+
     def _fill_gradients(self) -> None:
         if isinstance(self.family, RegressionFamily):
-            if self.has_scale and (self.table.n_rows <= STRETCH_ROWS or self.n_done % STRETCH_EVERY == 0):
+            if self.family.has_scale and (self.table.n_rows <= STRETCH_ROWS or self.n_done % STRETCH_EVERY == 0):
                 stretch_rows(self.leverage, self.honesty, self.stretch)
             self.family.gradients(self.raw, self.rows.y, self.stretch, self.steps, self.scores)
         else:
@@ -224,7 +235,7 @@ class Rounds:
         if len(others):
             tree.walk(self.table.words, others)
         add_leaves(tree.leaves, values, self.raw)
-        if self.has_scale:
+        if self.family.has_scale:
             taken = self.recipe.learning_rate / np.maximum(self._counts + self.recipe.rules.l2, 1e-300)
             gains = -np.log1p(-np.minimum(taken, 0.99))
             add_leverage(drawn, tree.leaves, gains, self._most_leverage, self.leverage)
@@ -236,10 +247,11 @@ class Rounds:
         if not len(held_out):
             return
         weights = self.weights[held_out]
-        if self.has_scale and isinstance(self.family, RegressionFamily):
+        if self.family.has_scale and isinstance(self.family, RegressionFamily):
             excess = float(np.average(self.steps[-1][held_out], weights=weights)) * self.family.dispersion_sign
             honesty = self.honesty + HONESTY_RATE * log1p(max(2.0 * excess, -0.95))
             self.honesty = min(max(honesty, 0.0), MOST_HONESTY)
+        self.honesties.append(self.honesty)
         if self.recipe.patience is not None:
             raw = np.ascontiguousarray(self.raw[:, held_out])
             np.clip(raw[-1], *self._bounds[-1], out=raw[-1])
@@ -263,7 +275,7 @@ class Rounds:
 
         A small scale is learned from the few rows of its kind, and the next of that kind may be the first outlier.
         """
-        if not (self.has_scale and isinstance(self.family, RegressionFamily)):
+        if not (self.family.has_scale and isinstance(self.family, RegressionFamily)):
             return -inf, inf
         typical = weighted_sum(self.raw[-1][self.rows.train], self._shares)
         step = log(MOST_PRECISE * max(1.0, sqrt(self.n_train / FEW_ROWS)))

@@ -18,6 +18,7 @@ from surefoot.uncertainty.rounds import Recipe, Rounds, TrainingRows
 
 HOLD_OUT, STATISTICS = 1_000_003, 1_000_033  # labels of streams: which rows are held out, their order in statistics
 MOST_TARGETS = 8  # of many classes, the most frequent
+TRIAL = -1  # in place of a member's number
 FEWEST_TO_PART = 10  # smaller tables are trained on whole: one row would decide when to stop
 SLICE_SECONDS = 0.1  # between two looks at Ctrl-C and progress
 
@@ -41,6 +42,7 @@ class Task:
     seed: int
     n_jobs: int | None
     progress: Progress
+    guide: np.ndarray | None = None  # the honesty of every round, if held-out rows of another model have told it
 
     @property
     def n_own(self) -> int:
@@ -55,8 +57,9 @@ class Task:
 
 
 def train_members(task: Task, n_members: int) -> list[Member]:
-    """Members with different seeds: different rows held out, drawn, and different noise."""
+    """Members with different seeds: different rows drawn, and different noise."""
     table = SharedTable.of(task)
+    task = guided(task, table)
 
     def train(member: int, cancellation: Cancellation) -> Member:
         with RowThreads(1) as threads:
@@ -64,6 +67,21 @@ def train_members(task: Task, n_members: int) -> list[Member]:
             return finish_rounds(rounds, encoding, member, task, cancellation)
 
     return run_tasks(train, range(n_members), task.n_jobs)
+
+
+def guided(task: Task, table: "SharedTable") -> Task:
+    """The same task with no rows held out: a model on trial has told how many trees it takes, and the honesty.
+
+    If each member held out rows of its own, members would differ by the rows that they know, most of all near the
+    training rows, where they should agree.
+    """
+    if task.validation is not None or not len(part_rows(task, TRIAL)[1]):
+        return task
+    with RowThreads(threads_for(task.n_jobs, len(task.y) * task.columns.n_columns)) as threads:
+        rounds, encoding = start_rounds(task, table, TRIAL, threads)
+        trees = finish_rounds(rounds, encoding, TRIAL, task, Cancellation()).trees
+    recipe = replace(task.recipe, n_estimators=trees.forest.n_trees, patience=None)
+    return replace(task, hold_out=0.0, recipe=recipe, guide=np.array(rounds.honesties))
 
 
 @dataclass
@@ -158,7 +176,7 @@ def start_rounds(task: Task, table: SharedTable, member: int, threads: RowThread
     else:
         start = task.family.start(task.y[train], weights, max(2, task.family.n_outputs))
     words, encoding = table.for_member(task, member, train)
-    return Rounds(words, task.family, rows, task.recipe, (task.seed, member), threads, start), encoding
+    return Rounds(words, task.family, rows, task.recipe, (task.seed, member), threads, start, task.guide), encoding
 
 
 def finish_rounds(rounds: Rounds, encoding: Encoding, member: int, task: Task, cancellation: Cancellation) -> Member:

@@ -65,14 +65,12 @@ def test_validation_rows_are_a_fifth_of_the_training_rows(classification: Proble
 def test_single_ensemble_and_virtual_come_from_one_training(regression: Problem, tiny: Settings) -> None:
     chosen = line(3, 0.0, trees=12)
     found = train_boosters(regression, "SGLB", chosen, tiny, 1)
-    alone = GradientBoostingRegressor(
-        n_estimators=12, max_depth=3, learning_rate=0.1, langevin=True, random_state=0
-    ).fit(regression.X, regression.y)
-    single = found["SGLB"](regression.X_test)
-    np.testing.assert_array_equal(single.means[0], alone.predict(regression.X_test))
     ensemble = BoostingEnsembleRegressor(
         method="sglb", n_members=3, n_estimators=12, max_depth=3, learning_rate=0.1, random_state=0
     ).fit(regression.X, regression.y)
+    alone = ensemble.estimators_[0]
+    single = found["SGLB"](regression.X_test)
+    np.testing.assert_array_equal(single.means[0], alone.predict(regression.X_test))
     said = found["SGLB ensemble"](regression.X_test).uncertainty()
     np.testing.assert_allclose(said.knowledge, ensemble.predict_uncertainty(regression.X_test).knowledge)
     virtual = VirtualEnsemble(alone, 3).predict_members(regression.X_test)
@@ -94,10 +92,12 @@ def test_sgb_may_hold_rows_back_for_the_scale(
 ) -> None:
     monkeypatch.setattr(methods, "HELD_OUT_FOR_SCALE", ("SGB", "SGLB"))
     found = train_boosters(regression, "SGB", line(2, 0.0, trees=7), tiny, 1)["SGB"](regression.X_test)
-    alone = GradientBoostingRegressor(
-        n_estimators=7, max_depth=2, learning_rate=0.1, subsample=0.5, n_iter_no_change=7, random_state=0
+    ensemble = BoostingEnsembleRegressor(
+        method="sgb", n_members=1, n_estimators=7, max_depth=2, learning_rate=0.1, n_iter_no_change=7, random_state=0
     ).fit(regression.X, regression.y)
-    np.testing.assert_array_equal(found.means[0], alone.predict(regression.X_test))
+    np.testing.assert_array_equal(found.means[0], ensemble.predict(regression.X_test))
+    whole = ensemble.set_params(early_stopping=False).fit(regression.X, regression.y)
+    assert (found.variances[0] != whole.predict_distribution(regression.X_test).var).any()
 
 
 @pytest.mark.parametrize("kind", ["regression", "classification"])

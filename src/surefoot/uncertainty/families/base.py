@@ -55,6 +55,11 @@ class RegressionFamily(ABC):
     def n_outputs(self) -> int:
         return len(self.parameters)
 
+    @property
+    def has_scale(self) -> bool:
+        """Whether the family has a dispersion of its own, which fitted rows understate."""
+        return self.n_outputs > 1
+
     @abstractmethod
     def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
         """A copy that knows the target's location, spread and resolution; a target it cannot have is a DataError."""
@@ -153,6 +158,7 @@ class ClassificationFamily(ABC):
 
     name: ClassVar[str]
     natural: ClassVar[bool] = False
+    has_scale: ClassVar[bool] = False
 
     @property
     @abstractmethod
