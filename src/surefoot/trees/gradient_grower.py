@@ -30,6 +30,7 @@ CELLS_AT_ONCE = 20_000_000  # of larger tables a call grows one level: Ctrl-C wa
 LEAST_SUM = 1e-200  # scores that add up to less are nothing
 MOST_EXPONENT = 200  # of a scale
 ROOT_HALF_PI = sqrt(pi / 2)  # root of the mean square of Normal numbers, over their mean absolute value
+NO_NOISE = np.empty(0)
 LEAST_L2 = 1e-9  # so that an empty side is worth 0, not 0/0
 
 
@@ -90,7 +91,7 @@ class GrownGradientTree:
 
         A symmetric tree sends new rows by its levels' splits, whichever node they are in.
         """
-        if self.symmetric:
+        if self.symmetric and self.kept.any():
             for node in np.flatnonzero(self.kept)[::-1]:
                 level = int(node + 1).bit_length() - 1
                 half = 1 << (self.depth - level - 1)
@@ -113,6 +114,7 @@ class GradientTreeGrower:
         self, table: RowWords, n_scores: int, rules: GrowthRules, weights: np.ndarray | None, threads: RowThreads
     ) -> None:
         self.table, self.rules, self.threads, self.n_scores = table, rules, threads, n_scores
+        self.weighted = weights is not None
         self.weights = np.ones(table.n_rows) if weights is None else weights
         total = float(self.weights.sum())
         self.whole = weights is None or bool((np.rint(weights) == weights).all())
@@ -150,10 +152,12 @@ class GradientTreeGrower:
         """
         n = len(rows)
         self._rows[0, :n] = rows
-        spread = self._fill_values(scores, rows, key, self._values[0, :n])
+        sums, total = self._fill_values(scores, rows, key, self._values[0, :n])
         self._bounds[0, 1] = n
-        self._noise = normal_numbers() * (noise * spread) if noise > 0.0 else np.empty(0)
-        if noise > 0.0:
+        self._noise = NO_NOISE
+        if noise > 0.0:  # mean absolute scores tell their spread as if they were Normal, extremes notwithstanding
+            spread = ROOT_HALF_PI * sqrt(sum((part / max(total, LEAST_SUM)) ** 2 for part in sums))
+            self._noise = normal_numbers() * (noise * spread)
             windows = random_bits(key, self._windows.size) % np.uint64(NOISE_LENGTH)
             self._windows[:] = windows.reshape(self._windows.shape)
         depth = self.rules.depth
@@ -220,20 +224,23 @@ class GradientTreeGrower:
         cuts = [k * table.n_groups // n_parts for k in range(n_parts + 1)]
         self.threads.run(search, list(pairwise(cuts)))
 
-    def _fill_values(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, values: np.ndarray) -> float:
-        """Write whole numbers for the rows' scores, and the units that turn their sums back; return their spread.
+    def _fill_values(
+        self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, values: np.ndarray
+    ) -> tuple[list[float], float]:
+        """Write whole numbers for the rows' scores, and the units that turn their sums back.
 
-        The spread is the root of their mean square if they are Normal, and less than that if some are extreme.
+        Returns the weighted sum of each score's absolute values, and the sum of the weights.
         """
-        sums = np.empty(self.n_scores)
-        absolute_sums(scores, self.weights, rows, sums)
+        absolute = np.empty(self.n_scores)
+        absolute_sums(scores, self.weights, rows, absolute)
+        sums, total = absolute.tolist(), float(self.weights[rows].sum()) if self.weighted else float(len(rows))
         n_bits = field_bits(self.count_bits) if self.packed else WIDE_BITS
-        weight = max(float(self.weights[rows].sum()) if self.packed else len(rows), 1.0)
+        weight = max(total if self.packed else len(rows), 1.0)
         room = 2.0 ** (n_bits - 1) - 1 - weight
-        scales = [2.0 ** min(floor(log2(room / max(total, LEAST_SUM))), MOST_EXPONENT) for total in sums.tolist()]
+        scales = [2.0 ** min(floor(log2(room / max(part, LEAST_SUM))), MOST_EXPONENT) for part in sums]
         self._units[2 : 2 + self.n_scores] = [1.0 / scale for scale in scales]
         if self.packed:
-            steps = min(total * scale for total, scale in zip(sums.tolist(), scales, strict=True)) / weight
+            steps = min(part * scale for part, scale in zip(sums, scales, strict=True)) / weight
             both = np.array([*scales, 0.0])
             pack_rows(scores, self.weights, rows, both, steps < FINE_STEPS, key, self.count_bits, values)
         else:
@@ -242,8 +249,7 @@ class GradientTreeGrower:
             widen_rows(scores, self.weights, rows, np.array(scales), weight_scale, values)
             if self.whole:
                 values[:, 0] = self.weights[rows]
-        total = float(self.weights[rows].sum())
-        return ROOT_HALF_PI * float(np.sqrt(np.sum((sums / max(total, LEAST_SUM)) ** 2)))
+        return sums, total
 
 
 @cache

@@ -8,6 +8,7 @@ from surefoot._jit import kernel
 from surefoot.trees.gradient_grower import GrownGradientTree
 
 ALL_LEFT = 255  # no code is beyond it: every row goes left
+SPLIT_KINDS = (np.int32, np.uint8, np.uint8, np.int32, np.float32)  # of features, shifts, limits, sets and gains
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class ForestBuilder:
 
     def __init__(self, n_codes: np.ndarray, is_categorical: np.ndarray) -> None:
         self.n_codes, self.is_categorical = n_codes, is_categorical
+        self._has_categories = bool(is_categorical.any())
         self._trees: list[tuple[np.ndarray, ...]] = []
         self._tables: list[np.ndarray] = []
         self._symmetric, self._depth = True, 1
@@ -83,27 +85,27 @@ class ForestBuilder:
     def add(self, tree: GrownGradientTree, leaves: np.ndarray, covers: np.ndarray) -> None:
         """Take a grown tree with the values and weights of its leaves."""
         self._symmetric, self._depth = tree.symmetric, tree.depth
-        missing = self.n_codes[tree.features] - 1
-        shifts = np.where(tree.missing_left, missing, 0)
-        limits = np.where(tree.missing_left, 256 - missing + tree.codes, tree.codes)
-        limits[tree.features < 0] = ALL_LEFT
-        sets = np.full(len(tree.features), -1)
-        for split in np.flatnonzero((tree.features >= 0) & self.is_categorical[tree.features]):
-            sets[split] = len(self._tables)
-            self._tables.append(tree.tables[split].copy())
-        self._trees.append(
-            (tree.features.copy(), shifts, limits, sets, tree.gains.copy(), covers.copy(), leaves.copy())
-        )
+        grown = (tree.features, tree.codes, tree.missing_left, tree.gains, covers, leaves)
+        self._trees.append(tuple(array.copy() for array in grown))
+        if self._has_categories:
+            is_set = (tree.features >= 0) & self.is_categorical[tree.features]
+            self._tables.append(tree.tables[is_set])
 
     def forest(self, n_trees: int) -> VectorForest:
         """The first ``n_trees`` of the trees collected."""
+        features, codes, missing_left, gains, covers, leaves = (
+            np.array(parts) for parts in zip(*self._trees[:n_trees], strict=True)
+        )
+        missing = self.n_codes[features] - 1
+        shifts = np.where(missing_left, missing, 0)
+        limits = np.where(features < 0, ALL_LEFT, np.where(missing_left, 256 - missing + codes, codes))
+        is_set = (features >= 0) & self.is_categorical[features]
+        sets = np.where(is_set, np.cumsum(is_set).reshape(is_set.shape) - 1, -1)
+        tables = np.concatenate([np.empty((0, 256), dtype=np.uint8), *self._tables[:n_trees]])
+        splits = zip((features, shifts, limits, sets, gains), SPLIT_KINDS, strict=True)
         level = np.floor(np.log2(np.arange(1, 1 << self._depth))).astype(np.int64)
-        kinds = (np.int32, np.uint8, np.uint8, np.int32, np.float32, np.float64, np.float64)
-        parts = [np.array([tree[k] for tree in self._trees], dtype=kind)[:n_trees] for k, kind in enumerate(kinds)]
-        if self._symmetric:
-            parts[:5] = [part[:, level] for part in parts[:5]]
-        tables = np.array(self._tables, dtype=np.uint8).reshape(-1, 256)
-        features, shifts, limits, sets, gains, covers, leaves = parts
+        by_node = [part.astype(kind)[:, level] if self._symmetric else part.astype(kind) for part, kind in splits]
+        features, shifts, limits, sets, gains = by_node
         return VectorForest(self._symmetric, features, shifts, limits, sets, tables, gains, covers, leaves)
 
 

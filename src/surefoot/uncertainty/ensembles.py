@@ -74,8 +74,8 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
 
     The members are trained on the same rows and differ by chance alone. What they agree on is known; their
     disagreement is uncertainty of knowledge, which more data could take away, as opposed to the noise of the data.
-    Unless ``early_stopping`` is False or there are ``X_val, y_val``, one model more is trained first, on trial: it holds
-    rows out to find the number of trees and the scale.
+    Unless ``early_stopping`` is False or there are ``X_val, y_val``, one model more is trained first, on trial: it
+    holds rows out to find the number of trees and the scale.
 
     Parameters
     ----------

@@ -277,7 +277,8 @@ class Rounds:
         """
         if not (self.family.has_scale and isinstance(self.family, RegressionFamily)):
             return -inf, inf
-        typical = weighted_sum(self.raw[-1][self.rows.train], self._shares)
+        every = len(self._shares) == self.table.n_rows
+        typical = weighted_sum(self.raw[-1] if every else self.raw[-1][self.rows.train], self._shares)
         step = log(MOST_PRECISE * max(1.0, sqrt(self.n_train / FEW_ROWS)))
         return (typical - step, inf) if self.family.dispersion_sign > 0 else (-inf, typical + 2.0 * step)
 
