@@ -12,7 +12,7 @@ ENSEMBLES = (SGB_ENSEMBLE, SGLB_ENSEMBLE, VIRTUAL_SGLB)
 BOOSTER_TRAININGS = {SGB: (SGB, SGB_ENSEMBLE), SGLB: (SGLB, SGLB_ENSEMBLE, VIRTUAL_SGLB)}
 FOREST_TRAININGS = {FOREST: (FOREST, VIRTUAL_FOREST), FORESTS: (FORESTS,)}
 FOREST_SPLITS = 5  # forests are run on the first so many splits: they take longer than all boosters together
-# Regressors of these methods hold a tenth of their training rows back to fit the scale, as they do by default.
+# Regressors of these methods learn their scale from a model that holds a tenth of the rows back, as they do by default.
 HELD_OUT_FOR_SCALE: tuple[str, ...] = (SGB, SGLB)
 
 
