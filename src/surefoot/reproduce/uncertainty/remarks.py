@@ -11,9 +11,9 @@ QUICK_MARK = "QUICK RUN, not the experiment"
 ALWAYS = (
     "Depth, rate and (for SGB) the number of trees are chosen on each split by the likelihood of a fifth of its "
     "training rows (tuning.csv); then all training rows are used. The paper keeps 1,000 trees for SGB too.",
-    "Single models are the first members of the ensembles. In regression an ensemble trains one model more, which holds "
-    f"back a tenth of the training rows for the others to fit their scale ({' and '.join(HELD_OUT_FOR_SCALE)}); of "
-    "SGB it may also cut the last trees.",
+    "Single models are the first members of the ensembles. In regression an ensemble trains one model more, which "
+    f"holds back a tenth of the training rows for the others to fit their scale ({' and '.join(HELD_OUT_FOR_SCALE)}); "
+    "of SGB it may also cut the last trees.",
     "The second out-of-domain set, from Higgs, is ours: the paper has no numbers for it.",
     "The mask and the noise of the heart, and the spirals, are ours: the paper shows its own as pictures only.",
 )
