@@ -32,9 +32,9 @@ class Statistic:
     counts: np.ndarray  # rows by weight
 
     def keys_of(self, codes: np.ndarray) -> np.ndarray:
-        """Keys of rows, from the codes (columns, rows) of all columns; a missing category has the code -1."""
-        first = codes[self.columns[0]].astype(np.int64) + 1
-        return first if len(self.columns) == 1 else first * self.factor + codes[self.columns[1]] + 1
+        """Keys of rows, from the codes (columns, rows) of all columns: -1 is a missing category, -2 an unknown one."""
+        first = codes[self.columns[0]].astype(np.int64) + 2
+        return first if len(self.columns) == 1 else first * self.factor + codes[self.columns[1]] + 2
 
     def lookup(self, codes: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means (targets, rows) and counts of rows; what training has not seen gets the ``prior`` and the count 0."""
@@ -120,7 +120,7 @@ def _fit_one(
     prior: np.ndarray,
 ) -> tuple[Statistic, np.ndarray]:
     """The statistic of a column or a pair, and its ordered values (targets, rows in their order)."""
-    factor = int(codes[columns[-1]].max(initial=-1)) + 2
+    factor = int(codes[columns[-1]].max(initial=-1)) + 3
     empty = np.empty(0, dtype=np.int64)
     keys, kinds = np.unique(
         Statistic(columns, factor, empty, empty, empty).keys_of(codes[:, order]), return_inverse=True

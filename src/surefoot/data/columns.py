@@ -13,6 +13,7 @@ from surefoot._exceptions import DataError
 MAX_CATEGORIES = (
     255  # with more, codes go from the most frequent on, and where bytes must do, the rarest share the last
 )
+UNKNOWN = -1.0  # stands for a category that was not there when the model was fitted
 
 
 @dataclass(frozen=True)
@@ -107,16 +108,16 @@ class Columns:
         return self.schema.n_columns
 
     def column(self, position: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """One column, or some of its rows, as float64; of many categories the rarest share a code."""
+        """One column, or some of its rows, as float64; of many categories the rarest share a code, unknown are NaN."""
         if not isinstance(self._parts, list):
             return self._parts[rows, position].astype(np.float64)
         part = self._parts[position][rows].astype(np.float64)
-        return np.minimum(part, MAX_CATEGORIES - 1) if position in self.schema.categories else part
+        return _few_codes(part) if position in self.schema.categories else part
 
     def category_codes(self, position: int, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """Every category of a column by its own code, however many there are; -1 where it is missing or unknown."""
+        """Every category of a column by its own code, however many there are; -1 where it is missing, -2 if unknown."""
         part = self._parts[position][start:stop]
-        return np.where(np.isnan(part), -1, part).astype(np.int32)
+        return np.where(np.isnan(part), -1, np.where(part == UNKNOWN, -2, part)).astype(np.int32)
 
     def matrix(self, rows: np.ndarray) -> np.ndarray:
         """Some rows as an array (rows, columns), for learners that are not ours."""
@@ -144,8 +145,13 @@ class Columns:
         for position, part in enumerate(self._parts):
             out[position] = part[start:stop]
         for position in self.schema.categories:
-            np.minimum(out[position], MAX_CATEGORIES - 1, out=out[position])
+            out[position] = _few_codes(out[position])
         return out
+
+
+def _few_codes(codes: np.ndarray) -> np.ndarray:
+    """Codes that fit a byte, NaN where the category is missing or unknown."""
+    return np.minimum(np.where(codes == UNKNOWN, np.nan, codes), MAX_CATEGORIES - 1)
 
 
 def is_frame(table: Any) -> bool:
@@ -166,7 +172,7 @@ def _is_categorical(series: nw.Series) -> bool:
 def _value_codes(
     values: np.ndarray, known: tuple[Hashable, ...] | None, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-    """Codes of numbers that are categories: NaN where missing or unknown."""
+    """Codes of numbers that are categories: NaN where missing, ``UNKNOWN`` where not among ``known``."""
     values = values.astype(np.float64)
     if known is None:
         seen = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
@@ -175,12 +181,13 @@ def _value_codes(
             mass = np.bincount(places, None if weights is None else weights[seen])
             labels = labels[np.argsort(-mass, kind="stable")]
         known = tuple(_plain(label) for label in labels)
+    strangers = np.where(np.isnan(values), np.nan, UNKNOWN).astype(np.float32)
     if not known:
-        return np.full(len(values), np.nan, dtype=np.float32), known
+        return strangers, known
     labels = np.array(known, dtype=np.float64)
     order = np.argsort(labels)
     place = order[np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)]
-    return np.where(labels[place] == values, place, np.nan).astype(np.float32), known
+    return np.where(labels[place] == values, place, strangers).astype(np.float32), known
 
 
 def _numbers(series: nw.Series, name: str) -> np.ndarray:
@@ -200,7 +207,7 @@ def _numbers(series: nw.Series, name: str) -> np.ndarray:
 def _category_codes(
     series: nw.Series, known: tuple[Hashable, ...] | None, weights: np.ndarray | None
 ) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-    """Codes as float32, NaN where missing or not among ``known`` (None: those that occur are the known ones)."""
+    """Codes as float32, NaN where missing, ``UNKNOWN`` where not among ``known`` (None: all that occur are)."""
     labels, codes = _dictionary(series)
     if known is None:
         seen = codes >= 0
@@ -208,7 +215,7 @@ def _category_codes(
         order = np.arange(len(labels)) if (mass > 0).sum() <= MAX_CATEGORIES else np.argsort(-mass, kind="stable")
         known = tuple(labels[code] for code in order if mass[code] > 0)
     code_of = {label: code for code, label in enumerate(known)}
-    lookup = np.array([code_of.get(label, np.nan) for label in labels] + [np.nan], dtype=np.float32)
+    lookup = np.array([code_of.get(label, UNKNOWN) for label in labels] + [np.nan], dtype=np.float32)
     return lookup[codes], known  # a missing value has code -1: the last entry
 
 

@@ -190,7 +190,7 @@ class GradientTreeGrower:
         self._search_side_by_side(n_nodes, self._rows[here, :n], self._values[here, :n], limits, self._windows[level])
         choose_splits(
             self._histograms, n_nodes, rules.symmetric, table.offsets, table.has_missing, table.is_categorical,
-            self.n_words, self.n_scores, self.count_bits, self._units, *self._found,
+            self.n_words, self.n_scores, self.count_bits, self._units, self._noise, self._windows[level], *self._found,
             tree.features[splits], tree.codes[splits], tree.missing_left[splits], tree.gains[splits],
             tree.tables[splits],
         )  # fmt: skip

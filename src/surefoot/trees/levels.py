@@ -269,8 +269,13 @@ def choose_place(gains, n_places, worth, noise):
 
 
 @kernel
-def order_categories(histograms, first_node, last_node, begin, end, n_words, count_bits, units, score, running, sums):
-    """Codes of a categorical column sorted by their mean score over some nodes."""
+def order_categories(
+    histograms, first_node, last_node, begin, end, n_words, count_bits, units, score, noise, running, sums
+):
+    """Codes of a categorical column sorted by their mean score over some nodes, each with noise of its standard error.
+
+    A category of few rows then goes with one side or the other: what it does is not known.
+    """
     n_codes = (end - begin) // n_words
     all_nodes = np.zeros(end - begin, np.int64)
     for node in range(first_node, last_node):
@@ -284,6 +289,8 @@ def order_categories(histograms, first_node, last_node, begin, end, n_words, cou
             above -= sums[SCORES + score, b - 1]
             weight -= sums[WEIGHT, b - 1]
         means[b] = above / (weight + RARE)
+        if noise.shape[0] > 0:
+            means[b] += noise[noise.shape[0] - 1 - b] / np.sqrt(weight + RARE)
     return np.argsort(means)
 
 
@@ -355,7 +362,7 @@ def search_categories(
     best, best_gain, best_place, best_score = -np.inf, 0.0, 0, 0
     for score in range(min(sums.shape[0] - SCORES, MOST_ORDERS)):
         order = order_categories(
-            histograms, first_node, last_node, begin, end, n_words, count_bits, units, score, running, sums
+            histograms, first_node, last_node, begin, end, n_words, count_bits, units, score, noise, running, sums
         )
         gains[0, :n_codes] = 0.0
         worth = 0.0
@@ -369,6 +376,13 @@ def search_categories(
         if value > best + TIE * worth:
             best, best_gain, best_place, best_score = value, gain, place, score
     return best, best_gain, best_place, best_score
+
+
+@kernel
+def noise_window(noise, first, row):
+    """The noise of one column and node; there may be none."""
+    begin = (first + row * NEXT_WINDOW) % NOISE_LENGTH
+    return noise[begin : begin + 256]
 
 
 @kernel
@@ -392,8 +406,7 @@ def search_columns(
         begin, end = np.int64(begin), np.int64(end)
         for row in range(1 if shared else n_nodes):
             first, last = (0, n_nodes) if shared else (row, row + 1)
-            window = (windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
-            own_noise = noise[window : window + 256]
+            own_noise = noise_window(noise, windows[column], row)
             if is_categorical[column]:
                 found = search_categories(
                     histograms, first, last, begin, end, n_words, count_bits, units, l2, least, own_noise, running,
@@ -439,8 +452,8 @@ def send_absent(running, table):
 
 @kernel
 def choose_splits(
-    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, values,
-    gains, places, sides, features, codes, missing_left, split_gains, tables,
+    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, noise,
+    windows, values, gains, places, sides, features, codes, missing_left, split_gains, tables,
 ):  # fmt: skip
     """Take the best column of each row of ``values``; write the splits, and in ``tables`` the codes that go right.
 
@@ -469,8 +482,9 @@ def choose_splits(
         table = tables[row]
         if is_categorical[column]:
             order = order_categories(
-                histograms, first, last, begin, end, n_words, count_bits, units, sides[row, column], running, sums
-            )
+                histograms, first, last, begin, end, n_words, count_bits, units, sides[row, column],
+                noise_window(noise, windows[column], row), running, sums,
+            )  # fmt: skip
             table[n_codes:] = 0
             for b in range(places[row, column] + 1, n_codes):
                 table[order[b]] = 1
@@ -604,8 +618,8 @@ def grow_levels(
         )  # fmt: skip
         choose_splits(
             histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units,
-            chosen_by, gains, places, sides, features[first:last], codes[first:last], missing_left[first:last],
-            split_gains[first:last], tables[first:last],
+            noise, windows[level], chosen_by, gains, places, sides, features[first:last], codes[first:last],
+            missing_left[first:last], split_gains[first:last], tables[first:last],
         )  # fmt: skip
         part_level(
             words, rows[here, :n_rows], values[here, :n_rows], limits, shared, features[first:last],

@@ -89,6 +89,10 @@ class Encoding:
             [self.binner.codes_of(values[list(self.plain)]), self.statistics_binner.codes_of(counted)]
         )
 
+    def constraints(self, by_column: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        """The monotone constraint of every column that trees read, from those of the table's columns."""
+        return None if by_column is None else tuple(by_column[source[0]] for source in self.sources)
+
     def split_importances(self, importances: np.ndarray, n_columns: int) -> np.ndarray:
         """Importances of the table's columns; a column made from several shares out its own."""
         out = np.zeros(n_columns)

@@ -23,7 +23,6 @@ from surefoot.trees.leaves import (
     stretch_rows,
     sum_leaves,
 )
-from surefoot.trees.row_words import RowWords
 from surefoot.trees.vector_forest import ForestBuilder, VectorForest
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.targets import weighted_sum
@@ -82,17 +81,17 @@ class Rounds:
 
     def __init__(
         self,
-        table: RowWords,
+        grower: GradientTreeGrower,
         family: RegressionFamily | ClassificationFamily,
         rows: TrainingRows,
         recipe: Recipe,
         seed: tuple[int, int],
-        threads: RowThreads,
         start: np.ndarray,
         guide: np.ndarray | None = None,
     ) -> None:
         """``guide`` is the honesty of each round, if it is known already."""
-        self.table, self.family, self.rows, self.recipe, self.seed = table, family, rows, recipe, seed
+        self.grower, self.family, self.rows, self.recipe, self.seed = grower, family, rows, recipe, seed
+        self.table = table = grower.table
         n_rows, n_outputs = table.n_rows, family.n_outputs
         self.weights = np.ones(n_rows) if rows.weights is None else rows.weights
         self.n_train = max(float(self.weights[rows.train].sum()), 1.0)
@@ -106,14 +105,13 @@ class Rounds:
         alike = table.twins(self.weights, rows.train) if family.has_scale else np.empty(0)
         self._most_leverage = _most_leverage(alike)
         self._bounds: list[tuple[float, float]] = []
-        self.grower = GradientTreeGrower(table, n_outputs, recipe.rules, rows.weights, threads)
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
         self.history: list[float] = []
         self.best = 0
         n_leaves = 1 << recipe.rules.depth
         self._sums, self._totals = np.empty((n_leaves, n_outputs)), np.empty((n_leaves, n_outputs))
         self._counts = np.empty(n_leaves)
-        self.go_on(recipe, threads)
+        self.go_on(recipe, grower.threads)
 
     def go_on(self, recipe: Recipe, threads: RowThreads) -> None:
         """Make ready for the rounds of a recipe that differs from the last at most in the number of trees."""

@@ -10,6 +10,7 @@ from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
 from surefoot._progress import Progress
 from surefoot._random import random_permutation, stream_key
 from surefoot.data import Columns
+from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.trees.row_words import RowWords
 from surefoot.uncertainty.encoding import Encoding
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
@@ -176,7 +177,9 @@ def start_rounds(task: Task, table: SharedTable, member: int, threads: RowThread
     else:
         start = task.family.start(task.y[train], weights, max(2, task.family.n_outputs))
     words, encoding = table.for_member(task, member, train)
-    return Rounds(words, task.family, rows, task.recipe, (task.seed, member), threads, start, task.guide), encoding
+    rules = replace(task.recipe.rules, constraints=encoding.constraints(task.recipe.rules.constraints))
+    grower = GradientTreeGrower(words, task.family.n_outputs, rules, task.weights, threads)
+    return Rounds(grower, task.family, rows, task.recipe, (task.seed, member), start, task.guide), encoding
 
 
 def finish_rounds(rounds: Rounds, encoding: Encoding, member: int, task: Task, cancellation: Cancellation) -> Member:
