@@ -1,5 +1,7 @@
 """Statistics of targets by category, by plain loops over rows and dictionaries."""
 
+import numpy as np
+
 
 def in_order(kinds, targets, weights, priors, strength):
     """Twin of the kernel: what the earlier rows of each row's kind say, (targets, rows), and {kind: (sums, weight)}."""
@@ -54,3 +56,10 @@ def statistic_of_all(codes, columns, targets, weights, train, strength):
         means = [(s + strength * prior) / (mass + strength) for s, prior in zip(sums, priors, strict=True)]
         found[kind] = (means, mass)
     return found, priors
+
+
+def make_table(n_rows=400, n_categories=8, n_columns=2, seed=0):
+    """Independent columns, and a target that none of them tells anything of."""
+    generator = np.random.default_rng(seed)
+    codes = generator.integers(0, n_categories, size=(n_columns, n_rows)).astype(np.int32)
+    return codes, generator.normal(size=(1, n_rows)), np.ones(n_rows), np.arange(n_rows)

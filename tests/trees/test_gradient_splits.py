@@ -90,8 +90,8 @@ class Level:
         tables = np.empty((n_splits, 256), dtype=np.uint8)
         choose_splits(
             self.histograms, self.n_nodes, shared, self.offsets, self.has_missing, self.table.is_categorical,
-            self.n_words, self.n_scores, COUNT_BITS, self.units, values, gains, places, sides, features, codes,
-            missing_left, split_gains, tables,
+            self.n_words, self.n_scores, COUNT_BITS, self.units, NONE, np.zeros(gains.shape[1], dtype=np.int64), values,
+            gains, places, sides, features, codes, missing_left, split_gains, tables,
         )  # fmt: skip
         return features, codes, missing_left, split_gains, tables
 
@@ -203,12 +203,28 @@ def test_categories_are_sorted_by_their_mean_score(seed, n_scores, packed, n_nod
     begin, end = 4 * level.n_words, 13 * level.n_words
     for score in range(n_scores):
         order = order_categories(
-            level.histograms, 0, n_nodes, begin, end, level.n_words, COUNT_BITS, level.units, score, running, sums
+            level.histograms, 0, n_nodes, begin, end, level.n_words, COUNT_BITS, level.units, score, NONE, running, sums
         )
         assert sorted(order.tolist()) == list(range(9))
         means = naive.category_means(level.nodes(1), score)
         in_order = [means[code] for code in order]
         assert in_order == sorted(in_order)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_noise_moves_rare_categories_most(packed):
+    """Each category's mean is moved by its own noise, in standard errors."""
+    level = Level(0, 2, [9], packed=packed, categorical=(0,))
+    running, sums, *_ = level.scratch()
+    noise = np.random.default_rng(0).normal(size=256)
+    order = order_categories(
+        level.histograms, 0, 2, 0, 9 * level.n_words, level.n_words, COUNT_BITS, level.units, 0, noise, running, sums
+    )
+    counts = np.array([sum(node[code][1] for node in level.nodes(0)) for code in range(9)], dtype=float)
+    means = np.array([float(mean) for mean in naive.category_means(level.nodes(0), 0)])
+    moved = means + noise[255 - np.arange(9)] / np.sqrt(counts + 10.0)
+    np.testing.assert_array_equal(order, np.argsort(moved))
+    assert order.tolist() != np.argsort(means).tolist()
 
 
 @pytest.mark.parametrize("n_words", [1, 3])

@@ -21,7 +21,8 @@ from surefoot._random import stream_key
 from surefoot.data import Columns
 from surefoot.data.category_statistics import CategoryStatistics
 from surefoot.uncertainty.encoding import SET_CATEGORIES, Encoding
-from surefoot.uncertainty.training import SharedTable, Task
+from surefoot.uncertainty.shared_table import SharedTable
+from surefoot.uncertainty.task import Task
 
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
 KEY = stream_key(7)
@@ -109,7 +110,7 @@ def test_statistics_are_binned_in_their_order():
     plain = fit_encoding(columns)
     categories = plain.category_codes(columns)
     whole, more = plain.with_statistics(categories, y[np.newaxis], np.ones(600), train, KEY)
-    _, values = CategoryStatistics.fit(categories, y[np.newaxis], np.ones(600), train, KEY)
+    _, values = CategoryStatistics.fit(categories[:1], y[np.newaxis], np.ones(600), train, KEY)
     assert plain.statistics is None  # each member has its own
     assert whole.sources == ((0,), (1,), (2,), (3,), (3,))
     assert whole.is_categorical.tolist() == [False, False, True, False, False]
@@ -172,7 +173,7 @@ def test_the_model_is_the_same_for_any_number_of_jobs(estimator, n_classes, monk
 
 @each_estimator
 @pytest.mark.parametrize("kind", FRAMES)
-def test_unseen_categories_are_answered_as_missing_ones(estimator, kind):
+def test_unseen_categories_are_answered_as_missing_ones_where_none_were_missing(estimator, kind):
     generator = np.random.default_rng(0)
     codes, number = np.arange(600) % N_MANY, generator.normal(size=600)
     y = target_of(estimator, number + 2.0 * np.sin(codes))
@@ -181,6 +182,22 @@ def test_unseen_categories_are_answered_as_missing_ones(estimator, kind):
     missing = make_frame(kind, {"a": number}, {"many": [None] * 600})
     assert_finite_answers(model, unseen)
     assert_same_answers(model, model, unseen, missing)
+
+
+@each_estimator
+def test_unseen_categories_are_not_taken_for_missing_ones(estimator):
+    """Missing values say something of their own; a category that training did not have says nothing."""
+    generator = np.random.default_rng(0)
+    codes, number = np.arange(600) % N_MANY, generator.normal(size=600)
+    missing = generator.random(600) < 0.3
+    y = target_of(estimator, 0.3 * generator.normal(size=600) + 3.0 * missing)
+    labels = [None if gone else label for gone, label in zip(missing, labels_of(codes), strict=True)]
+    model = small(estimator, n_estimators=40).fit(make_frame("pandas", {"a": number}, {"many": labels}), y)
+    raws = {
+        label: model._raw(make_frame("pandas", {"a": number[:50]}, {"many": [label] * 50}))[:, 0].mean()
+        for label in ("violet", None, "c1")
+    }
+    assert abs(raws["violet"] - raws["c1"]) < 0.5 * abs(raws[None] - raws["c1"])
 
 
 @each_estimator
@@ -255,3 +272,50 @@ def test_a_pair_of_columns_that_alone_tells_the_class():
     assert model.score(X[12_000:], y[12_000:]) > 0.9
     assert (0, 1) in model._members[0].encoding.sources
     np.testing.assert_allclose(model.feature_importances_, 0.5, atol=0.1)
+
+
+def make_deliveries(n_rows=12_000, seed=0):
+    """What a place and a day have in common, and no column or pair of columns tells; and a number that tells more."""
+    generator = np.random.default_rng(seed)
+    codes = np.stack([generator.integers(0, n, n_rows) for n in (N_MANY, 6, 4)])
+    number = generator.normal(size=n_rows)
+    effect = generator.normal(size=(N_MANY, 6, 4))[tuple(codes)]
+    names = {name: labels_of(column) for name, column in zip(("place", "day", "hour"), codes, strict=True)}
+    return make_frame("pandas", {"a": number}, names), 2.0 * number + 2.0 * effect + generator.normal(size=n_rows)
+
+
+@each_estimator
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_combination_with_columns_of_few_categories(estimator, n_classes):
+    frame, values = make_deliveries()
+    model = small(estimator).fit(frame, target_of(estimator, values, n_classes))
+    for member in model._members:
+        assert (1, 2, 3) in member.encoding.sources
+        codes = member.encoding.codes(Columns.from_frame(frame), 0, 12_000)
+        assert len(codes) == len(member.encoding.sources) == len(member.encoding.missing)
+    assert_finite_answers(model, frame)
+    unseen = make_frame("pandas", {"a": [0.0]}, {"place": ["violet"], "day": [None], "hour": ["c1"]})
+    assert_finite_answers(model, unseen)
+
+
+def test_a_combination_makes_new_rows_more_likely(monkeypatch):
+    frame, y = make_deliveries(16_000)
+    scores = []
+    for fewest in (2000, 100_000):
+        monkeypatch.setattr("surefoot.uncertainty.first_models.FEWEST_ROWS", fewest)
+        model = GradientBoostingRegressor(n_estimators=150, random_state=0, n_jobs=1).fit(frame[:12_000], y[:12_000])
+        scores.append(model.score(frame[12_000:], y[12_000:]))
+    assert scores[0] > scores[1] + 0.05
+
+
+def test_columns_that_tell_nothing_together_have_no_combination():
+    frame, y = make_deliveries()
+    model = small(GradientBoostingRegressor).fit(frame, frame["a"] + 0.1 * np.random.default_rng(1).normal(size=len(y)))
+    assert model._members[0].encoding.combinations is None
+
+
+def test_the_most_important_columns_are_paired_one_with_many_categories_and_one_with_few(monkeypatch):
+    monkeypatch.setattr("surefoot.uncertainty.encoding.MOST_TRIED", 3)
+    encoding = Encoding((1, 3), (0, 2), None, ((1,), (3,)), few=(1, 3))
+    assert encoding.pairs(np.array([0.1, 0.4, 0.3, 0.2])) == [(1, 2), (1, 3)]
+    assert encoding.pairs(np.array([0.4, 0.1, 0.3, 0.2])) == [(0, 3), (1, 3)]

@@ -136,3 +136,26 @@ def test_a_constraint_that_is_true_costs_no_accuracy(grow_policy):
         peer = HistGradientBoostingRegressor(monotonic_cst=[1, -1, 0], random_state=0).fit(X[:400], y[:400])
         ours, theirs = (np.mean((m.predict(X[400:]) - y[400:]) ** 2) for m in (model, peer))
     assert ours < 1.2 * theirs
+
+
+@each_policy
+@pytest.mark.parametrize("estimator", [GradientBoostingRegressor, GradientBoostingClassifier])
+def test_constraints_hold_beside_columns_of_many_categories(estimator, grow_policy):
+    """Trees read such columns elsewhere than the table has them."""
+    X, y = table(estimator, 0)
+    labels = np.array([f"c{code}" for code in np.arange(len(X)) % 60])
+    numbers = {"a": X[:, 0], "b": X[:, 1]}
+
+    def frame(columns, rows):
+        many = pd.Categorical(labels[rows], categories=np.unique(labels))
+        return pd.DataFrame({"many": many, **{name: values[rows] for name, values in columns.items()}})
+
+    settings = {"n_estimators": 25, "max_depth": 4, "grow_policy": grow_policy}
+    model = small(estimator, monotonic_cst={"a": 1, "b": -1}, **settings).fit(frame(numbers, np.arange(len(X))), y)
+    grid = np.linspace(-3, 3, 41)
+    rows = np.repeat(np.arange(25), len(grid))
+    for name, sign in (("a", 1), ("b", -1)):
+        moved = {**numbers, name: np.empty(len(X))}
+        here = frame(moved, rows).assign(**{name: np.tile(grid, 25)})
+        along = first_parameter(model, here).reshape(-1, 25, len(grid))
+        assert (sign * np.diff(along, axis=2) >= 0).all()

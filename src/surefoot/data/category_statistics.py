@@ -5,6 +5,7 @@ that no row's statistic knows its own target (Prokhorenkova et al. 2018). New ro
 whose pair says more than either of them get a statistic of their pair as well.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -20,25 +21,17 @@ PAIR_GAIN = 1e-3  # least share of the target's variance that a pair must explai
 
 @dataclass(frozen=True)
 class Statistic:
-    """Means of the targets by category, or by pair of categories.
-
-    ``keys`` are the categories seen in training, sorted; a pair's is its first code times ``factor`` plus its second.
-    """
+    """Means of the targets by category, or by combination; ``keys`` are those seen in training, sorted."""
 
     columns: tuple[int, ...]
-    factor: int
+    factors: tuple[int, ...]
     keys: np.ndarray  # int64
     means: np.ndarray  # (targets, keys)
     counts: np.ndarray  # rows by weight
 
-    def keys_of(self, codes: np.ndarray) -> np.ndarray:
-        """Keys of rows, from the codes (columns, rows) of all columns: -1 is a missing category, -2 an unknown one."""
-        first = codes[self.columns[0]].astype(np.int64) + 2
-        return first if len(self.columns) == 1 else first * self.factor + codes[self.columns[1]] + 2
-
     def lookup(self, codes: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means (targets, rows) and counts of rows; what training has not seen gets the ``prior`` and the count 0."""
-        wanted = self.keys_of(codes)
+        wanted = keys_of(self.columns, self.factors, codes)
         place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         known = self.keys[place] == wanted
         return np.where(known, self.means[:, place], prior[:, np.newaxis]), np.where(known, self.counts[place], 0.0)
@@ -46,7 +39,7 @@ class Statistic:
 
 @dataclass(frozen=True)
 class CategoryStatistics:
-    """Statistics of several columns and of their pairs: one number per target for each, and a count for each column."""
+    """Statistics of columns and of combinations: one number per target for each, and a count for each column."""
 
     statistics: tuple[Statistic, ...]
     prior: np.ndarray  # mean of each target
@@ -80,12 +73,32 @@ class CategoryStatistics:
             for pair in combinations(paired, 2)
         }
         found = singles + [_fit_one(pair, codes, targets, weights, order, early, prior) for pair in _telling(gains)]
+        return cls._of(found, prior, codes, order)
+
+    @classmethod
+    def of_combinations(
+        cls,
+        combinations: Sequence[tuple[int, ...]],
+        codes: np.ndarray,
+        left: np.ndarray,
+        weights: np.ndarray,
+        order: np.ndarray,
+        strength: float,
+    ) -> tuple["CategoryStatistics", np.ndarray]:
+        """Statistics of given combinations of columns; ``left`` are targets whose prior is 0."""
+        none = np.zeros((len(left), len(order)))
+        found = [_fit_one(columns, codes, left, weights, order, none, none[:, 0], strength) for columns in combinations]
+        return cls._of(found, none[:, 0], codes, order)
+
+    @classmethod
+    def _of(
+        cls, found: list[tuple[Statistic, np.ndarray]], prior: np.ndarray, codes: np.ndarray, order: np.ndarray
+    ) -> tuple["CategoryStatistics", np.ndarray]:
+        """All statistics, and their values for all rows: the ordered ones for the rows of ``order``."""
         fitted = cls(tuple(statistic for statistic, _ in found), prior)
         values = fitted.transform(codes)
-        place = 0
-        for _, ordered in found:
-            values[place : place + len(targets), order] = ordered
-            place += len(targets)
+        for place, (_, ordered) in enumerate(found):
+            values[place * len(prior) : (place + 1) * len(prior), order] = ordered
         return fitted, values
 
     @property
@@ -95,7 +108,7 @@ class CategoryStatistics:
         return means + tuple(statistic.columns for statistic in self.statistics if len(statistic.columns) == 1)
 
     def transform(self, codes: np.ndarray) -> np.ndarray:
-        """Values (values, rows) of new rows, from the codes of all columns; a code that training did not have is -1."""
+        """Values (values, rows) of new rows, from the codes of all columns; one that training did not have is -2."""
         found = [statistic.lookup(codes, self.prior) for statistic in self.statistics]
         counts = [
             count for statistic, (_, count) in zip(self.statistics, found, strict=True) if len(statistic.columns) == 1
@@ -118,18 +131,29 @@ def _fit_one(
     order: np.ndarray,
     early: np.ndarray,
     prior: np.ndarray,
+    strength: float = STRENGTH,
 ) -> tuple[Statistic, np.ndarray]:
-    """The statistic of a column or a pair, and its ordered values (targets, rows in their order)."""
-    factor = int(codes[columns[-1]].max(initial=-1)) + 3
-    empty = np.empty(0, dtype=np.int64)
-    keys, kinds = np.unique(
-        Statistic(columns, factor, empty, empty, empty).keys_of(codes[:, order]), return_inverse=True
-    )
+    """The statistic of one or several columns, and its ordered values (targets, rows in their order)."""
+    factors = key_factors(columns, codes)
+    keys, kinds = np.unique(keys_of(columns, factors, codes[:, order]), return_inverse=True)
     sums, counts = np.zeros((len(targets), len(keys))), np.zeros(len(keys))
     ordered = np.empty((len(targets), len(order)))
-    order_statistics(kinds, targets[:, order], weights[order], early, STRENGTH, sums, counts, ordered)
-    means = (sums + STRENGTH * prior[:, np.newaxis]) / (counts + STRENGTH)
-    return Statistic(columns, factor, keys, means, counts), ordered
+    order_statistics(kinds, targets[:, order], weights[order], early, strength, sums, counts, ordered)
+    means = (sums + strength * prior[:, np.newaxis]) / (counts + strength)
+    return Statistic(columns, factors, keys, means, counts), ordered
+
+
+def key_factors(columns: tuple[int, ...], codes: np.ndarray) -> tuple[int, ...]:
+    """For each column, one more than its largest code as ``keys_of`` counts."""
+    return tuple(int(codes[j].max(initial=-1)) + 3 for j in columns)
+
+
+def keys_of(columns: tuple[int, ...], factors: tuple[int, ...], codes: np.ndarray) -> np.ndarray:
+    """One number for what a row has in the columns; the code -1 is a missing category, -2 an unknown one."""
+    keys = codes[columns[0]].astype(np.int64) + 2
+    for j, factor in zip(columns[1:], factors[1:], strict=True):
+        keys = keys * factor + codes[j] + 2
+    return keys
 
 
 def _miss(ordered: np.ndarray, targets: np.ndarray, weights: np.ndarray, order: np.ndarray) -> float:

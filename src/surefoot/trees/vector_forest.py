@@ -94,7 +94,7 @@ class ForestBuilder:
     def forest(self, n_trees: int) -> VectorForest:
         """The first ``n_trees`` of the trees collected."""
         features, codes, missing_left, gains, covers, leaves = (
-            np.array(parts) for parts in zip(*self._trees[:n_trees], strict=True)
+            np.array(parts)[:n_trees] for parts in zip(*self._trees, strict=True)
         )
         missing = self.n_codes[features] - 1
         shifts = np.where(missing_left, missing, 0)

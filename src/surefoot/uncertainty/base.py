@@ -18,7 +18,8 @@ from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member, raw_outputs
 from surefoot.uncertainty.rounds import Recipe
-from surefoot.uncertainty.training import Task, train_members
+from surefoot.uncertainty.task import Task
+from surefoot.uncertainty.training import train_members
 
 MOST_DEPTH = 10
 SHARED = (

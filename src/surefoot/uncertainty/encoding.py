@@ -1,15 +1,18 @@
 """How a row becomes the codes that trees read."""
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot.data import BinEdges, Binner, Columns
+from surefoot.data.category_combinations import STRENGTH, telling_combinations
 from surefoot.data.category_statistics import CategoryStatistics
 
 SET_CATEGORIES = 50  # columns with more categories are read through statistics of the target
 STATISTICS_BINS = 255
+MOST_TRIED = 30  # of more categorical columns than this, the most important are tried in combinations
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,9 @@ class Encoding:
     many: tuple[int, ...]  # positions of those with many categories
     binner: Binner
     sources: tuple[tuple[int, ...], ...]
+    few: tuple[int, ...] = ()  # positions of other categorical columns, which those with many are combined with
+    combinations: CategoryStatistics | None = None
+    combinations_binner: Binner | None = None
     statistics: CategoryStatistics | None = None
     statistics_binner: Binner | None = None
 
@@ -33,21 +39,52 @@ class Encoding:
         many = tuple(j for j in sorted(categories) if len(categories[j]) > SET_CATEGORIES)
         plain = tuple(j for j in range(columns.n_columns) if j not in many)
         binner = Binner.from_columns(columns.only(plain), max_bins, weights, threads)
-        return cls(plain, many, binner, tuple((j,) for j in plain))
+        few = tuple(j for j in sorted(categories) if j not in many) if many else ()
+        return cls(plain, many, binner, tuple((j,) for j in plain), few)
+
+    def pairs(self, importances: np.ndarray) -> list[tuple[int, int]]:
+        """Pairs of a column with many categories and one with few, as places among ``category_codes``.
+
+        Pairs of the former are among ``statistics``; the latter are combined by the trees themselves.
+        """
+        columns = np.array(self.many + self.few)
+        tried = np.sort(np.argsort(-importances[columns], kind="stable")[:MOST_TRIED]).tolist()
+        return [(a, b) for a, b in combinations(tried, 2) if a < len(self.many) <= b]
+
+    def with_combinations(
+        self, codes: np.ndarray, pairs: list[tuple[int, int]], left: np.ndarray, weights: np.ndarray, order: np.ndarray
+    ) -> tuple["Encoding", np.ndarray]:
+        """An encoding with statistics of combinations that tell what is ``left`` of the targets; and their codes.
+
+        ``codes`` are those of ``category_codes``, (columns, rows); rows see one another in ``order``.
+        """
+        telling = telling_combinations(codes[:, order], pairs, left[:, order], weights[order])
+        if not telling:
+            return self, np.empty((0, codes.shape[1]), dtype=np.uint8)
+        found, values = CategoryStatistics.of_combinations(telling, codes, left, weights, order, STRENGTH)
+        binner, sources = self._binned(found, values, weights, order)
+        whole = replace(self, sources=self.sources + sources, combinations=found, combinations_binner=binner)
+        return whole, binner.codes_of(values)
 
     def with_statistics(
         self, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64
     ) -> tuple["Encoding", np.ndarray]:
-        """An encoding with statistics from the rows ``train``; and the codes that trees read in place of ``codes``.
+        """An encoding with statistics of columns with many categories, from the rows ``train``; and their codes.
 
-        ``codes`` are those of the columns with many categories, (columns, rows).
+        ``codes`` are those of ``category_codes``, (columns, rows).
         """
-        statistics, values = CategoryStatistics.fit(codes, targets, weights, train, key)
-        edges = [BinEdges.from_values(value[train], STATISTICS_BINS, weights[train]) for value in values]
-        binner = Binner(list(edges), np.array([len(edge) for edge in edges], dtype=np.int64))
-        sources = tuple(tuple(self.many[j] for j in source) for source in statistics.sources)
+        statistics, values = CategoryStatistics.fit(codes[: len(self.many)], targets, weights, train, key)
+        binner, sources = self._binned(statistics, values, weights, train)
         whole = replace(self, sources=self.sources + sources, statistics=statistics, statistics_binner=binner)
         return whole, binner.codes_of(values)
+
+    def _binned(
+        self, statistics: CategoryStatistics, values: np.ndarray, weights: np.ndarray, train: np.ndarray
+    ) -> tuple[Binner, tuple[tuple[int, ...], ...]]:
+        """Bins for the values of statistics, and the table's columns that each value comes from."""
+        edges = [BinEdges.from_values(value[train], STATISTICS_BINS, weights[train]) for value in values]
+        binner = Binner(list(edges), np.array([len(edge) for edge in edges], dtype=np.int64))
+        return binner, tuple(tuple((self.many + self.few)[j] for j in source) for source in statistics.sources)
 
     def reads_like(self, other: "Encoding") -> bool:
         """Whether every value has the same code in both."""
@@ -69,25 +106,26 @@ class Encoding:
 
     @property
     def _binners(self) -> list[Binner]:
-        return [self.binner] if self.statistics_binner is None else [self.binner, self.statistics_binner]
+        all_kinds = (self.binner, self.combinations_binner, self.statistics_binner)
+        return [binner for binner in all_kinds if binner is not None]
 
     def plain_codes(self, columns: Columns, threads: RowThreads) -> np.ndarray:
         """Codes of the columns read as they are, for a whole table."""
         return self.binner.codes(columns.only(self.plain), threads)
 
     def category_codes(self, columns: Columns, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """Codes of the columns with many categories."""
-        return np.stack([columns.category_codes(j, start, stop) for j in self.many])
+        """Codes of the columns with many categories, then of those with few."""
+        return np.stack([columns.category_codes(j, start, stop) for j in self.many + self.few])
 
     def codes(self, columns: Columns, start: int, stop: int) -> np.ndarray:
         """Codes (columns that trees read, rows) of the rows ``start`` to ``stop``."""
         values = columns.block(start, stop)
-        if self.statistics is None or self.statistics_binner is None:
+        if self.statistics is None:
             return self.binner.codes_of(values)
-        counted = self.statistics.transform(self.category_codes(columns, start, stop))
-        return np.concatenate(
-            [self.binner.codes_of(values[list(self.plain)]), self.statistics_binner.codes_of(counted)]
-        )
+        categories = self.category_codes(columns, start, stop)
+        parts = [values[list(self.plain)]]
+        parts += [found.transform(categories) for found in (self.combinations, self.statistics) if found is not None]
+        return np.concatenate([binner.codes_of(part) for binner, part in zip(self._binners, parts, strict=True)])
 
     def constraints(self, by_column: tuple[int, ...] | None) -> tuple[int, ...] | None:
         """The monotone constraint of every column that trees read, from those of the table's columns."""

@@ -258,6 +258,11 @@ class Rounds:
             if self.history[-1] < self.history[self.best - 1] or self.best == 0:
                 self.best = self.n_done
 
+    def residuals(self, rows: np.ndarray) -> np.ndarray:
+        """The step that each output of some rows has still to go, (outputs, rows)."""
+        self._fill_gradients()
+        return self.steps[:, rows]
+
     def result(self) -> BoostedTrees:
         """The model: up to the best round if it was looked for, else all of them."""
         n_trees = self.best if self._stops_early else self.n_done

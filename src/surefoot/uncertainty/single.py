@@ -12,7 +12,8 @@ from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member, raw_outputs
 from surefoot.uncertainty.shap_trees import shap_models
-from surefoot.uncertainty.training import SingleRun, Task
+from surefoot.uncertainty.task import Task
+from surefoot.uncertainty.training import SingleRun
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 

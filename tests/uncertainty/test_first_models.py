@@ -1,0 +1,77 @@
+"""What first models leave of the targets: of no row does it depend on other rows that come later."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reference.gradient_boosters import small, target_of
+from reference.models import make_frame
+
+from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
+from surefoot.uncertainty import first_models
+from surefoot.uncertainty.first_models import FirstModels
+
+SINGLE = (GradientBoostingRegressor, GradientBoostingClassifier)
+
+
+def make_table(n_rows=2400, seed=0):
+    generator = np.random.default_rng(seed)
+    codes = [generator.integers(0, n, n_rows) for n in (70, 4)]
+    number = generator.normal(size=n_rows)
+    names = {name: [f"c{code}" for code in column] for name, column in zip(("many", "few"), codes, strict=True)}
+    return make_frame("pandas", {"a": number}, names), number + np.sin(codes[0]) + generator.normal(size=n_rows)
+
+
+def arguments_of_fit(monkeypatch, estimator, weights=None, **settings):
+    """Task, table and order that a fit gives to the first models, and what these leave."""
+    seen = []
+    train = FirstModels.train
+
+    def spy(task, table, order):
+        seen.append((task, table, order, train(task, table, order)))
+        return seen[-1][3]
+
+    monkeypatch.setattr(FirstModels, "train", spy)
+    frame, values = make_table()
+    small(estimator, **settings).fit(frame, target_of(estimator, values), weights)
+    monkeypatch.setattr(FirstModels, "train", train)
+    return seen[0]
+
+
+@pytest.mark.parametrize("estimator", SINGLE)
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_later_targets_do_not_matter(monkeypatch, estimator, early_stopping):
+    task, table, order, first = arguments_of_fit(monkeypatch, estimator, early_stopping=early_stopping)
+    for kept in (3 * len(order) // 4, len(order) // 4 + 1):
+        y = task.y.copy()
+        y[order[kept:]] = y[order[kept:]][::-1]
+        again = FirstModels.train(replace(task, y=y), table, order)
+        np.testing.assert_array_equal(again.left[:, order[:kept]], first.left[:, order[:kept]])
+        assert (again.left[:, order[kept:]] != first.left[:, order[kept:]]).any()
+
+
+@pytest.mark.parametrize("estimator", SINGLE)
+def test_first_rows_and_rows_not_trained_on_have_no_say(monkeypatch, estimator):
+    weights = np.random.default_rng(1).integers(1, 3, size=2400).astype(float)
+    task, _, order, first = arguments_of_fit(monkeypatch, estimator, weights, early_stopping=False)
+    start = -(-len(order) // first_models.FIRST_PART)
+    assert (first.weights[order[:start]] == 0).all()
+    np.testing.assert_array_equal(first.weights[order[start:]], task.weights[order[start:]])
+    assert (first.left[:, order[:start]] == 0).all()
+    assert first.left[:, order[start:]].std() < 0.95 * np.std(task.y[order[start:]])  # they have learned something
+    np.testing.assert_allclose(first.importances.sum(), 1.0)
+
+
+@pytest.mark.parametrize("estimator", SINGLE)
+def test_rate_and_number_of_trees_do_not_matter(monkeypatch, estimator):
+    first, again = (
+        arguments_of_fit(monkeypatch, estimator, early_stopping=False, **settings)[3].left
+        for settings in ({}, {"n_estimators": 3, "learning_rate": 0.9, "langevin": True, "temperature": 0.5})
+    )
+    np.testing.assert_array_equal(first, again)
+
+
+def test_small_tables_go_without(monkeypatch):
+    monkeypatch.setattr(first_models, "FEWEST_ROWS", 2401)
+    with pytest.raises(IndexError):  # nobody asks them
+        arguments_of_fit(monkeypatch, GradientBoostingRegressor, early_stopping=False)
