@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
+from surefoot import BoostingEnsembleClassifier, GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot.uncertainty import Normal, StudentT
 
 each_policy = pytest.mark.parametrize("grow_policy", ["symmetric", "depthwise"])
@@ -231,12 +231,12 @@ def test_parameters_can_be_read_and_set(estimator):
 def test_parameters_are_those_of_the_contract(estimator):
     shared = {
         "n_estimators": 1000, "learning_rate": 0.1, "max_depth": 6, "grow_policy": "symmetric", "min_samples_leaf": 1,
-        "l2_regularization": 3.0, "max_bins": 255, "categorical_features": "from_dtype", "monotonic_cst": None,
-        "early_stopping": "auto", "validation_fraction": 0.1, "n_iter_no_change": 50, "random_state": None,
-        "n_jobs": None, "verbose": 0,
+        "max_bins": 255, "categorical_features": "from_dtype", "monotonic_cst": None, "early_stopping": "auto",
+        "validation_fraction": 0.1, "n_iter_no_change": 50, "random_state": None, "n_jobs": None, "verbose": 0,
     }  # fmt: skip
     parameters = estimator().get_params()
     assert shared.items() <= parameters.items()
+    assert parameters["l2_regularization"] == (0.1 if estimator is BoostingEnsembleClassifier else 3.0)
     assert list(inspect.signature(estimator.fit).parameters) == [
         "self", "X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val",
     ]  # fmt: skip

@@ -153,6 +153,8 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
     Parameters
     ----------
     class_weight : dict, "balanced" or None, default=None
+    l2_regularization : float, default=0.1
+        Less than for a single model: what is not known shows in leaves of few rows, whose values it would draw to zero.
 
     The other parameters are those of :class:`BoostingEnsembleRegressor`.
 
@@ -183,7 +185,7 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         max_depth: int = 6,
         grow_policy: str = "symmetric",
         min_samples_leaf: int = 1,
-        l2_regularization: float = 3.0,
+        l2_regularization: float = 0.1,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,

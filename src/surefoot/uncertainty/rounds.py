@@ -32,7 +32,7 @@ MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty
 HONESTY_RATE = 0.05
 MOST_HONESTY = 4.0
 MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
-LEAST_KNOWN = 1.0  # rows (of classes: information) that a leaf counts for under Langevin noise, its l2 included
+EVEN_ODDS = 0.25  # information of a row whose classes are even
 MOST_PRECISE, FEW_ROWS = 1.5, 1000.0  # among so few rows, no scale is below the typical one by more than this factor
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
@@ -200,9 +200,11 @@ class Rounds:
 
         The noise of a leaf falls with what it knows. One that knows next to nothing, because it has no rows or because
         its classes are all but certain, would leave the model to noise alone: it counts as one row, for noise and step.
+        Of classes, that is as much as a row of even odds tells, and four times as much under noise of its own size.
         """
         l2 = self.recipe.rules.l2
-        return np.maximum(l2, LEAST_KNOWN - self._totals) if self.recipe.langevin else l2
+        least = EVEN_ODDS if not self.family.natural and self.recipe.temperature is None else 1.0
+        return np.maximum(l2, least - self._totals) if self.recipe.langevin else l2
 
     def _noise(self, tree: GrownGradientTree, drawn: np.ndarray, l2: float | np.ndarray) -> np.ndarray:
         """Noise of each leaf's sum.

@@ -81,7 +81,13 @@ def test_sgb_is_trained_on_all_rows_with_the_trees_found(classification: Problem
     found = train_boosters(classification, "SGB", line(2, 0.0, trees=7), tiny, 1)
     assert set(found) == {"SGB", "SGB ensemble"}
     alone = GradientBoostingClassifier(
-        n_estimators=7, max_depth=2, learning_rate=0.1, subsample=0.5, early_stopping=False, random_state=0
+        n_estimators=7,
+        max_depth=2,
+        learning_rate=0.1,
+        subsample=0.5,
+        early_stopping=False,
+        random_state=0,
+        l2_regularization=0.1,
     ).fit(classification.X, classification.y)
     single = found["SGB"](classification.X_test)
     np.testing.assert_array_equal(single.probabilities[0], alone.predict_proba(classification.X_test))
