@@ -33,7 +33,8 @@ HONESTY_RATE = 0.05
 MOST_HONESTY = 4.0
 MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
 EVEN_ODDS = 0.25  # information of a row whose classes are even
-MOST_PRECISE, FEW_ROWS = 1.5, 1000.0  # among so few rows, no scale is below the typical one by more than this factor
+LEAST_ROOM = 1.3  # a scale may be below the typical one by this factor, however few the rows
+ROOM, ROOM_ROWS = 1.5, 1000.0  # and among so many rows by this one: it grows with the root of their number
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
 SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # standard errors at first; the share that stays breaks ties
@@ -284,7 +285,7 @@ class Rounds:
             return -inf, inf
         every = len(self._shares) == self.table.n_rows
         typical = weighted_sum(self.raw[-1] if every else self.raw[-1][self.rows.train], self._shares)
-        step = log(MOST_PRECISE * max(1.0, sqrt(self.n_train / FEW_ROWS)))
+        step = log(max(LEAST_ROOM, ROOM * sqrt(self.n_train / ROOM_ROWS)))
         return (typical - step, inf) if self.family.dispersion_sign > 0 else (-inf, typical + 2.0 * step)
 
 
