@@ -14,6 +14,7 @@ from surefoot.trees.levels import (
     choose_place,
     choose_splits,
     count_rows,
+    highest,
     lay_in_order,
     middle_place,
     noisy_place,
@@ -172,7 +173,9 @@ def test_rows_with_the_first_codes_are_counted(seed, packed, n_codes):
     tie=st.sampled_from([0.0, 1e-6]),
 )
 def test_the_highest_place_is_in_the_middle_of_the_first_run(gains, tie):
-    assert middle_place(np.array([*gains, 99.0]), len(gains), tie) == naive.middle_place(gains, tie)
+    array = np.array([*gains, 99.0])
+    best = highest(array, len(gains))
+    assert (best, middle_place(array, len(gains), best - tie)) == naive.middle_place(gains, tie)
 
 
 @settings(deadline=None, max_examples=60)
@@ -181,17 +184,25 @@ def test_noise_chooses_among_places_that_gain(seed, scale):
     rng = np.random.default_rng(seed)
     gains, noise = rng.choice([0.0, 0.1, 2.0, 2.0], size=12), rng.normal(size=12)
     gains[3] = 2.0
-    assert noisy_place(gains, 12, 0.1, scale, noise) == naive.noisy_place(gains, 0.1, scale, noise)
-    value, gain, place = choose_place(gains, 12, 7.0, scale * noise)  # what is there is worth 7, and 2 more are gained
+    room = np.empty(12)
+    assert noisy_place(gains, 12, 0.1, scale, noise, room) == naive.noisy_place(gains, 0.1, scale, noise)
+    value, gain, place = choose_place(
+        gains, 12, 7.0, scale * noise, room
+    )  # what is there is worth 7, and 2 more are gained
     assert (value, place) == naive.noisy_place(gains, 7e-12, 3.0 * scale, noise)
     assert gain == gains[place] > 0.0
 
 
 @pytest.mark.parametrize("noise", [NONE, np.full(2, 9.0)])
 def test_no_place_gains_nothing(noise):
-    assert middle_place(np.array([5.0, 5.0]), 0, 0.0)[0] < 0
-    assert choose_place(np.array([5.0, 5.0]), 0, 1.0, noise) == (-np.inf, 0.0, 0)
-    assert choose_place(np.array([1e-13, 0.0]), 2, 1.0, noise) == (-np.inf, 0.0, 0)  # what rounding leaves of nothing
+    room = np.empty(2)
+    assert highest(np.array([5.0, 5.0]), 0) == -np.inf
+    assert choose_place(np.array([5.0, 5.0]), 0, 1.0, noise, room) == (-np.inf, 0.0, 0)
+    assert choose_place(np.array([1e-13, 0.0]), 2, 1.0, noise, room) == (
+        -np.inf,
+        0.0,
+        0,
+    )  # what rounding leaves of nothing
 
 
 @settings(deadline=None, max_examples=40)
