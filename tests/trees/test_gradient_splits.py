@@ -186,9 +186,7 @@ def test_noise_chooses_among_places_that_gain(seed, scale):
     gains[3] = 2.0
     room = np.empty(12)
     assert noisy_place(gains, 12, 0.1, scale, noise, room) == naive.noisy_place(gains, 0.1, scale, noise)
-    value, gain, place = choose_place(
-        gains, 12, 7.0, scale * noise, room
-    )  # what is there is worth 7, and 2 more are gained
+    value, gain, place = choose_place(gains, 12, 7.0, scale * noise, room)  # worth 7, and 2 more are gained
     assert (value, place) == naive.noisy_place(gains, 7e-12, 3.0 * scale, noise)
     assert gain == gains[place] > 0.0
 
@@ -202,7 +200,7 @@ def test_no_place_gains_nothing(noise):
         -np.inf,
         0.0,
         0,
-    )  # what rounding leaves of nothing
+    )  # rounding
 
 
 @settings(deadline=None, max_examples=40)
