@@ -29,11 +29,13 @@ def members_uncertainty(
     data, knowledge = np.empty(columns.n_rows), np.empty(columns.n_rows)
 
     def part(raw: np.ndarray, start: int, stop: int) -> None:
+        n_members, n_outputs, n_rows = raw.shape
+        side_by_side = raw.transpose(1, 0, 2).reshape(n_outputs, -1)  # one call for all members, not one for each
         if isinstance(family, RegressionFamily):
-            means, variances = zip(*(family.moments(member) for member in raw), strict=True)
-            here = regression_uncertainty(np.stack(means), np.stack(variances))
+            means, variances = family.moments(side_by_side)
+            here = regression_uncertainty(means.reshape(n_members, n_rows), variances.reshape(n_members, n_rows))
         else:
-            here = classification_uncertainty(np.stack([family.probabilities(member) for member in raw]))
+            here = classification_uncertainty(family.probabilities(side_by_side).reshape(n_members, n_rows, -1))
         data[start:stop], knowledge[start:stop] = here.data, here.knowledge
 
     each_block(members, columns, n_jobs, cuts, part)
