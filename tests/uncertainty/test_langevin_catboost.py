@@ -16,7 +16,7 @@ pd = pytest.importorskip("pandas")
 
 FOLDER = os.environ.get("SUREFOOT_DATA")
 SEEDS = range(6)
-NO_OTHER_NOISE = {"random_strength": 0, "bootstrap_type": "No", "thread_count": 1, "verbose": 0}
+NO_DRAWS = {"bootstrap_type": "No", "thread_count": 1, "verbose": 0}
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +33,18 @@ def between_seeds(predictions):
     return np.sqrt(np.var(list(predictions), axis=0, ddof=1).mean())
 
 
+@pytest.mark.parametrize("split_noise", [False, True])
 @pytest.mark.parametrize(("n_trees", "depth", "rate"), [(100, 4, 0.1), (100, 6, 0.1), (200, 4, 0.05)])
-def test_seeds_differ_as_much_as_those_of_catboost(concrete, n_trees, depth, rate):
+def test_seeds_differ_as_much_as_those_of_catboost(concrete, n_trees, depth, rate, split_noise, monkeypatch):
+    """Noise in the leaves alone, and with noise in the choice of splits besides, for both."""
     X, y = concrete
+    if not split_noise:
+        monkeypatch.setattr("surefoot.uncertainty.rounds.SPLIT_NOISE", 1e-9)  # what is left breaks ties
     theirs = between_seeds(
         cb.CatBoostRegressor(
             iterations=n_trees, depth=depth, learning_rate=rate, l2_leaf_reg=3.0, posterior_sampling=True,
             leaf_estimation_method="Gradient", leaf_estimation_iterations=1, random_seed=seed,
-            allow_writing_files=False, **NO_OTHER_NOISE,
+            random_strength=float(split_noise), allow_writing_files=False, **NO_DRAWS,
         ).fit(X, y).predict(X)
         for seed in SEEDS
     )  # fmt: skip
