@@ -142,7 +142,7 @@ class GradientTreeGrower:
         shape = (1 if self.rules.symmetric else 1 << (depth - 1), self.table.n_columns)
         self._found = tuple(np.empty(shape, dtype=kind) for kind in (float, float, np.int64, np.int64))
         self._units = np.ones(4 if self.packed else 2 + self.n_scores)
-        self._noise, self._windows = np.empty(0), np.zeros((depth, self.table.n_columns), dtype=np.int64)
+        self._noise, self._windows = NO_NOISE, np.zeros((depth, self.table.n_columns), dtype=np.int64)
         self._tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
 
     def grow(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, noise: float = 0.0) -> GrownGradientTree:

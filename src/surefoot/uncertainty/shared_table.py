@@ -15,9 +15,10 @@ STATISTICS = 1_000_033  # label of a stream: the order of the rows in a member's
 
 @dataclass(frozen=True)
 class SharedTable:
-    """What all members read: codes of the plain columns, and the categories of those that have many.
+    """What all members read: codes of the plain columns (and of combinations, if any), and all categories.
 
-    The rows are the training rows, then the validation rows that the user gave.
+    Categories are kept only if a column has many, and so needs statistics. The rows are the training rows, then the
+    validation rows that the user gave.
     """
 
     encoding: Encoding

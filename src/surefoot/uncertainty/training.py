@@ -42,11 +42,11 @@ def guided(task: Task, table: SharedTable) -> Task:
     If each member held out rows of its own, members would differ by the rows that they know, most of all near the
     training rows, where they should agree.
     """
-    if task.validation is not None or not len(part_rows(task, TRIAL)[1]):
+    train, held_out = part_rows(task, TRIAL)
+    if task.validation is not None or not len(held_out):
         return task
     with RowThreads(threads_for(task.n_jobs, len(task.y) * task.columns.n_columns)) as threads:
-        combined = with_combinations(task, table, part_rows(task, TRIAL)[0])
-        rounds, encoding = start_rounds(task, combined, TRIAL, threads)
+        rounds, encoding = start_rounds(task, with_combinations(task, table, train), TRIAL, threads)
         trees = finish_rounds(rounds, encoding, TRIAL, task, Cancellation()).trees
     recipe = replace(task.recipe, n_estimators=trees.forest.n_trees, patience=None)
     return replace(task, hold_out=0.0, recipe=recipe, guide=np.array(rounds.honesties))
