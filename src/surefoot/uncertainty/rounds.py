@@ -154,10 +154,13 @@ class Rounds:
     def _split_noise(self) -> float:
         """Noise in the choice of splits: models that differ by chance shall not all choose the first of equals.
 
-        It fades once the rounds could have fitted every row, at ``rate * rounds = log(rows)``.
+        It fades once the rounds could have fitted every row, at ``rate * rounds = log(rows)``. Classes and counts cannot
+        be fitted: their noise is of a known size, and so is that of the splits to the end.
         """
         if not (self.recipe.langevin or self.recipe.subsample < 1.0):
             return 0.0
+        if not self.family.has_scale:
+            return SPLIT_NOISE
         left = self.n_train * exp(-self.recipe.learning_rate * self.n_done)
         return SPLIT_NOISE * max(left / (1.0 + left), LEAST_NOISE)
 
