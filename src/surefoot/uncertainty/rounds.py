@@ -154,8 +154,8 @@ class Rounds:
     def _split_noise(self) -> float:
         """Noise in the choice of splits: models that differ by chance shall not all choose the first of equals.
 
-        It fades once the rounds could have fitted every row, at ``rate * rounds = log(rows)``. Classes and counts cannot
-        be fitted: their noise is of a known size, and so is that of the splits to the end.
+        It fades once the rounds could have fitted every row, at ``rate * rounds = log(rows)``. Classes and counts have
+        noise of a known size, which no number of rounds fits away: there it stays.
         """
         if not (self.recipe.langevin or self.recipe.subsample < 1.0):
             return 0.0
