@@ -37,6 +37,7 @@ LEAST_ROOM = 1.3  # a scale may be below the typical one by this factor, however
 ROOM, ROOM_ROWS = 1.5, 1000.0  # and among so many rows by this one: it grows with the root of their number
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
+SCALE_PATIENCE = 50  # rounds without a better held-out likelihood before the scale stops learning
 SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # standard errors at first; the share that stays breaks ties
 
 
@@ -90,7 +91,7 @@ class Rounds:
         start: np.ndarray,
         guide: np.ndarray | None = None,
     ) -> None:
-        """``guide`` is the honesty of each round, if it is known already."""
+        """``guide`` is the honesty of each round in which the scale learns, if it is known already."""
         self.grower, self.family, self.rows, self.recipe, self.seed = grower, family, rows, recipe, seed
         self.table = table = grower.table
         n_rows, n_outputs = table.n_rows, family.n_outputs
@@ -101,7 +102,7 @@ class Rounds:
         self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
         self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
         self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
-        self.guide, self.honesties = guide, [self.honesty]
+        self.guide, self.honesties, self.settled = guide, [self.honesty], False
         self._shares = self.weights[rows.train] / self.weights[rows.train].sum()
         alike = table.twins(self.weights, rows.train) if family.has_scale else np.empty(0)
         self._most_leverage = _most_leverage(alike)
@@ -141,8 +142,11 @@ class Rounds:
         if self.n_done and self.shrink < 1.0:
             self.raw *= self.shrink
         if self.guide is not None:
-            self.honesty = float(self.guide[self.n_done])
+            self.settled = self.n_done >= len(self.guide)
+            self.honesty = self.honesty if self.settled else float(self.guide[self.n_done])
         self._fill_gradients()
+        if self.settled:
+            self.scores[-1] = 0.0
         drawn = self._draw_rows()
         scores = self.scores if self.family.natural else self.steps
         tree = self.grower.grow(scores, drawn, self._keys[DITHER, self.n_done], self._split_noise())
@@ -191,6 +195,8 @@ class Rounds:
         if not self.family.natural:
             np.clip(values, -MOST_STEP, MOST_STEP, out=values)
         values *= recipe.learning_rate
+        if self.settled:
+            values[:, -1] = 0.0
         if recipe.rules.constraints is not None:
             first = recipe.learning_rate * sums[:, 0]
             bound_leaves(
@@ -255,14 +261,28 @@ class Rounds:
             excess = float(np.average(self.steps[-1][held_out], weights=weights)) * self.family.dispersion_sign
             honesty = self.honesty + HONESTY_RATE * log1p(max(2.0 * excess, -0.95))
             self.honesty = min(max(honesty, 0.0), MOST_HONESTY)
-        self.honesties.append(self.honesty)
-        if self.recipe.patience is not None:
+        if not self.settled:
+            self.honesties.append(self.honesty)
+        if self.recipe.patience is not None or self.family.has_scale:
             raw = np.ascontiguousarray(self.raw[:, held_out])
             np.clip(raw[-1], *self._bounds[-1], out=raw[-1])
             nll = self.family.nll(raw, self.rows.y[held_out])
             self.history.append(float(np.average(nll, weights=weights)))
             if self.history[-1] < self.history[self.best - 1] or self.best == 0:
                 self.best = self.n_done
+            self._settle()
+
+    def _settle(self) -> None:
+        """Let the scale be once held-out rows have long not become more likely; go back in what it is to learn by.
+
+        A chain of noise goes on with the mean. By then the residuals of the training rows tell what these rows have
+        done to them, and no longer what noise there is. With a temperature of its own the scale is sampled to the end.
+        """
+        if not self.family.has_scale or self.recipe.temperature is not None or self.settled:
+            return
+        if self.n_done - self.best >= (self.recipe.patience or SCALE_PATIENCE):
+            self.settled = True
+            del self.honesties[self.best :]
 
     def residuals(self, rows: np.ndarray) -> np.ndarray:
         """The step that each output of some rows has still to go, (outputs, rows)."""
@@ -277,7 +297,8 @@ class Rounds:
         forest.leaves[:] *= (self.shrink**ages)[:, np.newaxis, np.newaxis]
         start = self.start * exp((n_trees - 1) * log(self.shrink)) if self.shrink < 1.0 else self.start
         bounds = np.array(self._bounds[:n_trees])
-        return BoostedTrees(start, forest, self.shrink, np.array(self.history), bounds)
+        history = [] if self.recipe.patience is None else self.history
+        return BoostedTrees(start, forest, self.shrink, np.array(history), bounds)
 
     def _scale_bounds(self) -> tuple[float, float]:
         """Least and most of the scale: no row is much more precise than the typical one, unless rows are many.

@@ -1,0 +1,38 @@
+"""With no tuning at all, held-out rows are more likely than under the best constant Normal distribution.
+
+Only the splits on which the scale once went astray are tried here; `benchmarks/likelihood.py` tries all of all nine sets.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+from surefoot import BoostingEnsembleRegressor
+
+
+@pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA does not name the folder of the data files")
+@pytest.mark.parametrize("split", [6, 15])
+def test_the_scale_of_a_long_chain_does_not_go_astray(split):
+    folder = Path(os.environ["SUREFOOT_DATA"])
+    table, splits = pd.read_parquet(folder / "concrete.parquet"), np.load(folder / "concrete_splits.npz")
+    X, y = table.drop(columns="target").to_numpy(np.float64), table["target"].to_numpy(np.float64)
+    train, test = splits[f"train_{split}"], splits[f"test_{split}"]
+    constant = -norm.logpdf(y[test], y[train].mean(), y[train].std()).mean()
+    model = BoostingEnsembleRegressor(n_members=1, random_state=split).fit(X[train], y[train])
+    assert -model.predict_distribution(X[test]).logpdf(y[test]).mean() < constant - 1.0
+
+
+def test_a_scale_that_has_settled_is_left_alone_by_later_trees():
+    """Pure noise is learned by heart soon, and then held-out rows become less likely from tree to tree."""
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(300, 5)), generator.normal(size=300)
+    model = BoostingEnsembleRegressor(n_members=1, n_estimators=300, random_state=0).fit(X, y)
+    scale = np.abs(model.estimators_[0]._members[0].trees.forest.leaves[:, :, 1]).max(axis=1)
+    settled = np.flatnonzero(scale > 0).max() + 1
+    assert 0 < settled < 250 and (scale[settled:] == 0).all()
+    std = model.predict_distribution(generator.normal(size=(200, 5))).std
+    assert 0.7 < np.median(std) < 1.4
