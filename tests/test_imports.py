@@ -18,10 +18,11 @@ ALLOWED = {
     "trees": {"data"},
     "boosting": {"data", "trees", "metrics"},
     "uncertainty": {"data", "trees", "metrics"},
-    "plots": {"boosting", "uncertainty", "metrics", FACE},
-    "reproduce": {"boosting", "uncertainty", "plots", "metrics", FACE},
-    "cli": {"data", "trees", "boosting", "uncertainty", "metrics", "plots", "reproduce", FACE},
-    "__init__": {"data", "trees", "boosting", "uncertainty", "metrics", "plots"},
+    "selection": {"data"},
+    "plots": {"boosting", "uncertainty", "selection", "metrics", FACE},
+    "reproduce": {"boosting", "uncertainty", "selection", "plots", "metrics", FACE},
+    "cli": {"data", "trees", "boosting", "uncertainty", "selection", "metrics", "plots", "reproduce", FACE},
+    "__init__": {"data", "trees", "boosting", "uncertainty", "selection", "metrics", "plots"},
 }
 HEAVY = ("dask", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")
 

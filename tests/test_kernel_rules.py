@@ -82,7 +82,11 @@ def calls_across_files(code):
     """(kernel, name) for every name a kernel uses from another file, and every call of what is no kernel."""
     tree = ast.parse(code)
     foreign = imported_names(tree, "surefoot")
-    own = {kernel.name for kernel in kernels(tree)}
+    own = {kernel.name for kernel in kernels(tree)} | {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and [getattr(base, "id", "") for base in node.bases] == ["NamedTuple"]
+    }
     found = []
     for kernel in kernels(tree):
         for node in [inner for statement in kernel.body for inner in ast.walk(statement)]:

@@ -6,7 +6,7 @@ import re
 import types
 
 import pytest
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, TransformerMixin
 
 import surefoot
 
@@ -89,13 +89,20 @@ def test_the_check_of_explanations_can_fail():
 METHODS = {
     "classifier": {"fit", "predict", "predict_proba"},
     "regressor": {"fit", "predict", "predict_distribution"},
+    "transformer": {"fit", "transform", "leave_one_out", "get_support"},
 }
+
+
+def kind(estimator):
+    if issubclass(estimator, TransformerMixin):
+        return "transformer"
+    return "classifier" if issubclass(estimator, ClassifierMixin) else "regressor"
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_public_method_of_an_estimator_is_explained(name):
     public = getattr(surefoot, name)
     methods = {method for method, value in inspect.getmembers(public, callable) if not method.startswith("_")}
-    assert METHODS["classifier" if issubclass(public, ClassifierMixin) else "regressor"] <= methods
+    assert METHODS[kind(public)] <= methods
     for method in methods:
         assert inspect.getdoc(getattr(public, method)), method

@@ -8,6 +8,7 @@ from surefoot._exceptions import (
     QuietEnsembleWarning,
     SurefootError,
     SurefootWarning,
+    UndecidedWarning,
 )
 from surefoot.boosting import (
     AdaBoostClassifier,
@@ -16,6 +17,7 @@ from surefoot.boosting import (
     LarsenRitzertClassifier,
     MajorityBoostClassifier,
 )
+from surefoot.selection import StableSelector, inflated_argmax, stability_delta, stability_epsilon
 from surefoot.uncertainty import (
     BoostingEnsembleClassifier,
     BoostingEnsembleRegressor,
@@ -44,9 +46,14 @@ __all__ = [
     "ManyMembersWarning",
     "ParameterError",
     "QuietEnsembleWarning",
+    "StableSelector",
     "SurefootError",
     "SurefootWarning",
     "Uncertainty",
+    "UndecidedWarning",
     "VirtualEnsemble",
     "__version__",
+    "inflated_argmax",
+    "stability_delta",
+    "stability_epsilon",
 ]

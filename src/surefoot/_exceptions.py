@@ -9,7 +9,8 @@
 
     SurefootWarning (UserWarning)
     ├── ManyMembersWarning                 the ensemble asked for is large; says how large
-    └── QuietEnsembleWarning               a virtual ensemble of a model grown without noise: its spread means less
+    ├── QuietEnsembleWarning               a virtual ensemble of a model grown without noise: its spread means less
+    └── UndecidedWarning                   the bags of a stable selection cannot tell models apart
 
 Errors of wrong type or of an unfitted model are those of scikit-learn.
 """
@@ -41,3 +42,7 @@ class ManyMembersWarning(SurefootWarning):
 
 class QuietEnsembleWarning(SurefootWarning):
     """A virtual ensemble is cut from a model grown without noise; the message says how to grow one with it."""
+
+
+class UndecidedWarning(SurefootWarning):
+    """The bags cannot tell which models to select; the message says what would help."""

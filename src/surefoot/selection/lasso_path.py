@@ -1,0 +1,460 @@
+"""The LASSO of a bag, exactly: its path is followed from the largest penalty on, one variable at a time.
+
+Between two events (a variable joins, or leaves) the coefficients are ``u - penalty * d`` and what is left of the
+correlations is ``p + penalty * q``, so that the next event is at the largest penalty where one of them reaches its
+bound. A solution of few variables takes few events. Where rounding or ties have led astray, the conditions of the
+optimum do not hold at the end, and coordinate descent finds the solution instead.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot._jit import kernel
+
+TIES = 1e-12  # events that differ by this share of the penalty are at the same place
+INDEPENDENT = 1e-10  # least share of a column's variance that the columns before it must leave
+OPTIMAL = 1e-9  # share of the penalty by which a correlation may be above it
+LEAST_PENALTY = 1e-3  # that folds try, as a share of the one that leaves no variable
+MOST_EVENTS = 8  # for each column and each place among the active ones
+MOST_SWEEPS = 100_000
+
+
+class FullTable(NamedTuple):
+    """A centred table, and sums over all its rows: of ``y`` times the columns, and of columns times columns.
+
+    Products of the ``likely`` columns are summed up for every bag in one pass; those of others when they join.
+    """
+
+    X: Any
+    y: Any
+    products: Any
+    gram: Any  # of no rows: bags are summed up by themselves
+    likely: Any  # columns that have a coefficient on all rows
+    place_of: Any  # the place of each column among the likely ones, or -1
+
+
+class Bag(NamedTuple):
+    """What the path of a bag reads: the rows to add up (with a sign), and the moments of its columns."""
+
+    rows: Any
+    sign: float
+    size: int
+    factors: Any
+    sums: Any  # of the columns times: one, the target, each likely column
+    means: Any
+    correlations: Any
+    scales: Any
+
+
+class Room(NamedTuple):
+    """Arrays that one bag after the other is read into."""
+
+    factors: Any
+    sums: Any
+    moments: Any
+
+
+class Path(NamedTuple):
+    """Room for a path: active variables, products of their columns with all, and a segment's lines."""
+
+    active: Any
+    signs: Any
+    gram: Any
+    factor: Any
+    u: Any
+    d: Any
+    p: Any
+    q: Any
+    state: Any
+
+
+@kernel
+def add_products(X, rows, factors, out):
+    """Read rows of a table and factors (sums, rows) of them; add to each sum the rows times their factors.
+
+    Four rows at a time: the table is read once, and the sums are written a quarter as often.
+    """
+    n_columns, last = X.shape[1], rows.shape[0] - rows.shape[0] % 4
+    for i in range(0, last, 4):
+        a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        for f in range(factors.shape[0]):
+            of_a, of_b, of_c, of_d = factors[f, i], factors[f, i + 1], factors[f, i + 2], factors[f, i + 3]
+            for k in range(n_columns):
+                out[f, k] += (of_a * X[a, k] + of_b * X[b, k]) + (of_c * X[c, k] + of_d * X[d, k])
+    for i in range(last, rows.shape[0]):
+        for f in range(factors.shape[0]):
+            for k in range(n_columns):
+                out[f, k] += factors[f, i] * X[rows[i], k]
+
+
+@kernel
+def rows_between(bag, n_rows, out):
+    """Read the ascending rows of a bag; write those that it does not hold, and return their number."""
+    place, missing = 0, 0
+    for row in range(n_rows):
+        if place < bag.shape[0] and bag[place] == row:
+            place += 1
+        else:
+            out[missing] = row
+            missing += 1
+    return missing
+
+
+@kernel
+def extend_factor(gram, active, n_active, factor):
+    """Read products of the active columns; write the last row of their Cholesky factor; return its pivot's share."""
+    last = n_active - 1
+    for r in range(last):
+        value = gram[last, active[r]]
+        for s in range(r):
+            value -= factor[last, s] * factor[r, s]
+        factor[last, r] = value / factor[r, r]
+    whole = gram[last, active[last]]
+    pivot = whole
+    for s in range(last):
+        pivot -= factor[last, s] * factor[last, s]
+    factor[last, last] = np.sqrt(max(pivot, 0.0))
+    return pivot / whole
+
+
+@kernel
+def solve_factor(factor, n_active, x):
+    """Read a Cholesky factor; write the solution over the right-hand side."""
+    for r in range(n_active):
+        value = x[r]
+        for s in range(r):
+            value -= factor[r, s] * x[s]
+        x[r] = value / factor[r, r]
+    for r in range(n_active - 1, -1, -1):
+        value = x[r]
+        for s in range(r + 1, n_active):
+            value -= factor[s, r] * x[s]
+        x[r] = value / factor[r, r]
+
+
+@kernel
+def solve_segment(correlations, gram, active, signs, n_active, factor, u, d, p, q):
+    """Read the active variables; write coefficients ``u - penalty * d`` and correlations ``p + penalty * q``."""
+    for r in range(n_active):
+        u[r], d[r] = correlations[active[r]], signs[r]
+    solve_factor(factor, n_active, u)
+    solve_factor(factor, n_active, d)
+    p[:] = correlations
+    q[:] = 0.0
+    for r in range(n_active):
+        for k in range(p.shape[0]):
+            p[k] -= gram[r, k] * u[r]
+            q[k] += gram[r, k] * d[r]
+
+
+@kernel
+def next_joining(p, q, penalty, state, left, left_sign):
+    """Read correlations and states (not 0: cannot join); return the next to join, its penalty and its sign.
+
+    A variable that has just left is where it would join again, with the same sign: that is no event.
+    """
+    best, found, sign = 0.0, -1, 1.0
+    limit = penalty * (1.0 + TIES)
+    for j in range(p.shape[0]):
+        if state[j] == 0:
+            for side in (1.0, -1.0):
+                slope = 1.0 - side * q[j]
+                if slope > TIES and not (j == left and side == left_sign):
+                    at = side * p[j] / slope
+                    if at <= limit and at > best:
+                        best, found, sign = at, j, side
+    return found, min(best, penalty), sign
+
+
+@kernel
+def next_leaving(u, d, n_active, penalty, joined):
+    """Read coefficients; return the place of the next to become zero, and the penalty at which it does."""
+    best, found = 0.0, -1
+    for r in range(n_active):
+        if r != joined and d[r] != 0.0:
+            at = u[r] / d[r]
+            if at < penalty * (1.0 - TIES) and at > best:
+                best, found = at, r
+    return found, best
+
+
+@kernel
+def read_bag(table, bag, standardize):
+    """Read the rows of a bag, or those that it lacks (sign -1); write its moments; return the target's mean."""
+    n_columns, likely = table.X.shape[1], table.likely
+    total = 0.0
+    bag.sums[:] = 0.0
+    for i in range(bag.rows.shape[0]):
+        row = bag.rows[i]
+        total += table.y[row]
+        bag.factors[0, i] = bag.sign
+        bag.factors[1, i] = bag.sign * table.y[row]
+        for f in range(likely.shape[0]):
+            bag.factors[2 + f, i] = bag.sign * table.X[row, likely[f]]
+    if bag.sign < 0:
+        bag.sums[1] = table.products
+        for f in range(likely.shape[0]):
+            bag.sums[2 + f] = table.gram[likely[f]]
+    add_products(table.X, bag.rows, bag.factors[:, : bag.rows.shape[0]], bag.sums)
+    target_mean = bag.sign * total / bag.size
+    for j in range(n_columns):
+        bag.means[j] = bag.sums[0, j] / bag.size
+        bag.correlations[j] = bag.sums[1, j] / bag.size - bag.means[j] * target_mean
+        bag.scales[j] = 1.0
+    if standardize:
+        scale_columns(table, bag)
+    return target_mean
+
+
+@kernel
+def scale_columns(table, bag):
+    """Read a bag; write one over each column's standard deviation (0 for a constant), and scale the correlations."""
+    bag.scales[:] = 0.0
+    for i in bag.rows:
+        for j in range(table.X.shape[1]):
+            bag.scales[j] += bag.sign * table.X[i, j] ** 2
+    for j in range(table.X.shape[1]):
+        square = (bag.scales[j] + (table.gram[j, j] if bag.sign < 0 else 0.0)) / bag.size
+        variance = square - bag.means[j] ** 2
+        bag.scales[j] = 1.0 / np.sqrt(variance) if variance > INDEPENDENT * square else 0.0
+        bag.correlations[j] *= bag.scales[j]
+
+
+@kernel
+def read_column(table, bag, j, out):
+    """Read a bag; write the covariances of column ``j`` with all columns."""
+    place = table.place_of[j]
+    if place >= 0:
+        out[:] = bag.sums[2 + place]
+    else:
+        out[:] = 0.0
+        if bag.sign < 0:
+            out[:] = table.gram[j]
+        for i in range(bag.rows.shape[0]):
+            bag.factors[0, i] = bag.sign * table.X[bag.rows[i], j]
+        add_products(table.X, bag.rows, bag.factors[:1, : bag.rows.shape[0]], out.reshape(1, out.shape[0]))
+    for k in range(out.shape[0]):
+        out[k] = (out[k] / bag.size - bag.means[j] * bag.means[k]) * bag.scales[j] * bag.scales[k]
+
+
+@kernel
+def join(table, bag, path, n_active, j, sign):
+    """Make a variable the last of the active ones; return their number, the same if its column is not independent."""
+    if n_active == path.active.shape[0]:
+        path.state[j] = 2
+        return n_active
+    read_column(table, bag, j, path.gram[n_active])
+    path.active[n_active], path.signs[n_active] = j, sign
+    if extend_factor(path.gram, path.active, n_active + 1, path.factor) < INDEPENDENT:
+        path.state[j] = 2
+        return n_active
+    path.state[j] = 1
+    return n_active + 1
+
+
+@kernel
+def leave(path, n_active, place):
+    """Take a variable out of the active ones and factor the rest anew; return their number."""
+    path.state[path.active[place]] = 0
+    for j in range(path.state.shape[0]):
+        if path.state[j] == 2:  # it may be independent of those that stay
+            path.state[j] = 0
+    for r in range(place, n_active - 1):
+        path.active[r], path.signs[r] = path.active[r + 1], path.signs[r + 1]
+        path.gram[r] = path.gram[r + 1]
+    for r in range(place, n_active - 1):
+        extend_factor(path.gram, path.active, r + 1, path.factor)
+    return n_active - 1
+
+
+@kernel
+def write_coefficients(bag, path, n_active, penalty, out):
+    """Read a segment; write the coefficients at a penalty, and return whether they are the best there."""
+    out[:] = 0.0
+    optimal = True
+    for r in range(n_active):
+        value = path.u[r] - penalty * path.d[r]
+        optimal = optimal and value * path.signs[r] >= 0.0
+        out[path.active[r]] = value * bag.scales[path.active[r]]
+    for j in range(out.shape[0]):
+        if path.state[j] != 1:
+            optimal = optimal and abs(path.p[j] + penalty * path.q[j]) <= penalty * (1.0 + OPTIMAL)
+    return optimal
+
+
+@kernel
+def walk_path(table, bag, path, penalties, coefficients):
+    """Read a bag; write the coefficients at penalties in descending order; return how many of them are sure."""
+    n_active, joined, left, left_sign, done = 0, -1, -1, 0.0, 0
+    penalty = np.inf
+    path.state[:] = 0
+    for _ in range(MOST_EVENTS * (path.state.shape[0] + path.active.shape[0])):
+        solve_segment(
+            bag.correlations, path.gram, path.active, path.signs, n_active, path.factor, path.u, path.d, path.p, path.q
+        )
+        j, joins_at, sign = next_joining(path.p, path.q, penalty, path.state, left, left_sign)
+        place, leaves_at = next_leaving(path.u, path.d, n_active, penalty, joined)
+        while penalties[done] >= max(joins_at, leaves_at):
+            if not write_coefficients(bag, path, n_active, penalties[done], coefficients[done]):
+                return done
+            done += 1
+            if done == penalties.shape[0]:
+                return done
+        penalty = max(joins_at, leaves_at)
+        if leaves_at >= joins_at:
+            left, left_sign, joined = path.active[place], path.signs[place], -1
+            n_active = leave(path, n_active, place)
+        else:
+            before = n_active
+            n_active = join(table, bag, path, n_active, j, sign)
+            if n_active > before:
+                joined, left = before, -1
+    return done
+
+
+@kernel
+def descend(table, rows, bag, target_mean, penalty, coefficients):
+    """Read a bag and coefficients to begin with; write those that coordinate descent ends at."""
+    n_columns, size = table.X.shape[1], rows.shape[0]
+    residuals, variances = np.empty(size), np.zeros(n_columns)
+    for i in range(size):
+        residuals[i] = table.y[rows[i]] - target_mean
+        for j in range(n_columns):
+            value = table.X[rows[i], j] - bag.means[j]
+            residuals[i] -= value * coefficients[j]
+            variances[j] += value * value / size
+    whole = True  # a sweep over all columns; else over those that have a coefficient
+    for _ in range(MOST_SWEEPS):
+        change = 0.0
+        for j in range(n_columns):
+            old = coefficients[j]
+            if bag.scales[j] == 0.0 or variances[j] <= 0.0 or (old == 0.0 and not whole):
+                continue
+            product = old * variances[j]
+            for i in range(size):
+                product += residuals[i] * (table.X[rows[i], j] - bag.means[j]) / size
+            bound = penalty / bag.scales[j]
+            new = np.sign(product) * max(abs(product) - bound, 0.0) / variances[j]
+            if new != old:
+                coefficients[j] = new
+                for i in range(size):
+                    residuals[i] -= (new - old) * (table.X[rows[i], j] - bag.means[j])
+                change = max(change, abs(new - old) * np.sqrt(variances[j]) / penalty * bag.scales[j])
+        if change < OPTIMAL and whole:
+            return
+        whole = change < OPTIMAL
+
+
+@kernel
+def solve_bag(table, rows, bag, path, standardize, penalties, coefficients):
+    """Read a bag and penalties in descending order; write the coefficients at each, and return the target's mean."""
+    target_mean = read_bag(table, bag, standardize)
+    sure = walk_path(table, bag, path, penalties, coefficients)
+    for k in range(sure, penalties.shape[0]):
+        coefficients[k] = 0.0
+        if k:
+            coefficients[k] = coefficients[k - 1]
+        descend(table, rows, bag, target_mean, penalties[k], coefficients[k])
+    return target_mean
+
+
+@kernel
+def make_path(n_columns, most):
+    """Room for a path of at most so many active variables."""
+    return Path(
+        np.empty(most, dtype=np.int64), np.empty(most), np.empty((most, n_columns)), np.empty((most, most)),
+        np.empty(most), np.empty(most), np.empty(n_columns), np.empty(n_columns), np.empty(n_columns, dtype=np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def open_bag(table, rows, missing, room):
+    """The bag of some rows; where it holds most rows, and none twice, it is read through those that it lacks."""
+    n_rows, size = table.X.shape[0], rows.shape[0]
+    read, sign = rows, 1.0
+    if table.gram.shape[0] and 2 * size > n_rows:
+        n_missing = rows_between(rows, n_rows, missing)
+        if n_missing + size == n_rows:
+            read, sign = missing[:n_missing], -1.0
+    return Bag(read, sign, size, room.factors, room.sums, room.moments[0], room.moments[1], room.moments[2])
+
+
+@kernel
+def make_room(table, size):
+    """Room for the moments of a bag."""
+    n_sums, n_columns = 2 + table.likely.shape[0], table.X.shape[1]
+    return Room(np.empty((n_sums, size)), np.empty((n_sums, n_columns)), np.empty((3, n_columns)))
+
+
+@kernel
+def mark_variables(coefficients, groups, out):
+    """Read coefficients; write which variables have one that is not zero."""
+    out[:] = False
+    for j in range(coefficients.shape[0]):
+        if coefficients[j] != 0.0:
+            out[groups[j]] = True
+
+
+@kernel
+def select_bags(table, bags, penalty, standardize, groups, out):
+    """Read bags of rows; write which variables have a coefficient at a penalty."""
+    (n_rows, n_columns), size = table.X.shape, bags.shape[1]
+    path, room, missing = make_path(n_columns, min(n_columns, size)), make_room(table, size), np.empty(n_rows, np.int32)
+    penalties, coefficients = np.full(1, penalty), np.empty((1, n_columns))
+    for b in range(bags.shape[0]):
+        bag = open_bag(table, bags[b], missing, room)
+        solve_bag(table, bags[b], bag, path, standardize, penalties, coefficients)
+        mark_variables(coefficients[0], groups, out[b])
+
+
+@kernel
+def add_errors(table, rows, bag, target_mean, coefficients, errors):
+    """Read rows and the coefficients at each penalty; add the mean squared error at each."""
+    for i in rows:
+        for k in range(coefficients.shape[0]):
+            miss = target_mean - table.y[i]
+            for j in range(coefficients.shape[1]):
+                if coefficients[k, j] != 0.0:
+                    miss += (table.X[i, j] - bag.means[j]) * coefficients[k, j]
+            errors[k] += miss * miss / rows.shape[0]
+
+
+@kernel
+def choose_penalty(table, rows, n_folds, path, room, missing, standardize, penalties, coefficients):
+    """Read a bag, and folds of rows that follow each other; write penalties to try; return the best (0: none)."""
+    size, n_penalties = rows.shape[0], penalties.shape[0]
+    bag = open_bag(table, rows, missing, room)
+    read_bag(table, bag, standardize)
+    largest = np.abs(bag.correlations).max()
+    if largest == 0.0:
+        return 0.0
+    for k in range(n_penalties):
+        penalties[k] = largest * LEAST_PENALTY ** (k / (n_penalties - 1))
+    errors, others, start = np.zeros(n_penalties), np.empty(size, dtype=np.int32), 0
+    for fold in range(n_folds):
+        stop = start + size // n_folds + (1 if fold < size % n_folds else 0)
+        others[:start] = rows[:start]
+        others[start : start + size - stop] = rows[stop:]
+        train = others[: size - stop + start]
+        bag = open_bag(table, train, missing, room)
+        target_mean = solve_bag(table, train, bag, path, standardize, penalties, coefficients)
+        add_errors(table, rows[start:stop], bag, target_mean, coefficients, errors)
+        start = stop
+    return penalties[np.argmin(errors)]
+
+
+@kernel
+def select_bags_by_folds(table, bags, n_folds, n_penalties, standardize, groups, out):
+    """Read bags of rows; write which variables have a coefficient at the penalty that the bag's own folds choose."""
+    (n_rows, n_columns), size = table.X.shape, bags.shape[1]
+    path, room, missing = make_path(n_columns, min(n_columns, size)), make_room(table, size), np.empty(n_rows, np.int32)
+    penalties, coefficients = np.empty(n_penalties), np.zeros((n_penalties, n_columns))
+    for b in range(bags.shape[0]):
+        best = choose_penalty(table, bags[b], n_folds, path, room, missing, standardize, penalties, coefficients)
+        coefficients[0] = 0.0
+        if best > 0.0:
+            penalties[0] = best
+            bag = open_bag(table, bags[b], missing, room)
+            solve_bag(table, bags[b], bag, path, standardize, penalties[:1], coefficients[:1])
+        mark_variables(coefficients[0], groups, out[b])

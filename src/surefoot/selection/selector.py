@@ -1,0 +1,63 @@
+"""What a selector is: something that chooses a model from some rows of a table."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import ClassVar, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from surefoot.selection.table import SelectionTable
+
+NO_TARGET, NUMBERS, CLASSES, ANY_TARGET = "none", "numbers", "classes", "any"
+
+
+class BagError(Exception):
+    """A bag has no model: its place among the bags of one call, and why."""
+
+    def __init__(self, index: int, reason: str) -> None:
+        super().__init__(index, reason)
+        self.index, self.reason = index, reason
+
+
+class PreparedSelector(Protocol):
+    """A selector with a table: what all bags share is computed. Several threads call it at once."""
+
+    @property
+    def items(self) -> tuple[Hashable, ...] | None:
+        """What models are subsets of (names of variables, edges, ...), or None: models are anything hashable."""
+
+    @property
+    def are_variables(self) -> bool:
+        """Whether the items are the table's variables, in their order."""
+
+    @property
+    def bags_per_call(self) -> int:
+        """So many bags take well under 200 milliseconds, for Ctrl-C to be noticed between calls."""
+
+    def select(self, bags: np.ndarray) -> np.ndarray | list:
+        """The model of each bag.
+
+        Parameters
+        ----------
+        bags : int32 array of shape (n_bags, size)
+            Row numbers in ascending order; a row that was drawn twice is there twice.
+
+        Returns
+        -------
+        models : bool array of shape (n_bags, n_items), or a list
+            Which items a bag's model has. Without items, a hashable model for each bag, or a dict of models and their
+            weights.
+        """
+
+
+class Selector(ABC, BaseEstimator):
+    """Chooses a model from some rows of a table; ``StableSelector`` lets it choose on many bags of rows."""
+
+    pool_is_exact: ClassVar[bool] = True  # a bag's model depends on its rows alone, not on those that it leaves out
+    may_be_constant: ClassVar[bool] = False  # whether a column of equal values is no error
+    target: ClassVar[str] = NO_TARGET
+
+    @abstractmethod
+    def prepare(self, table: SelectionTable) -> PreparedSelector:
+        """Check parameters and table, and compute what all bags share."""

@@ -1,0 +1,145 @@
+"""The table that selectors read: numbers without gaps, and the names of its variables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_consistent_length
+
+from surefoot._exceptions import DataError
+from surefoot.data import Columns
+from surefoot.data.columns import is_frame
+from surefoot.data.problem import check_labels, check_numbers, check_table, encode_labels
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class SelectionTable:
+    """A table of numbers; the columns of a category (one for each of its values) are one variable.
+
+    ``y`` are numbers, codes of ``classes``, or None.
+    """
+
+    X: np.ndarray  # float64, C-contiguous, (rows, columns)
+    names: tuple[str, ...]  # of the variables
+    groups: np.ndarray  # int32: the variable of each column
+    y: np.ndarray | None = None
+    classes: np.ndarray | None = None
+    extras: Mapping[str, Any] = field(default_factory=dict)  # other arguments of fit, such as times
+    given: tuple[Any, Any] = (None, None)  # X and y as the user has them
+
+    @property
+    def n_rows(self) -> int:
+        return self.X.shape[0]
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.names)
+
+    def without(self, row: int) -> "SelectionTable":
+        """The same table less one row; arguments of fit that have an entry for each row lose theirs."""
+        rows = np.delete(np.arange(self.n_rows), row)
+        extras = {
+            name: np.asarray(value)[rows] if np.ndim(value) and len(value) == self.n_rows else value
+            for name, value in self.extras.items()
+        }
+        y = None if self.y is None else self.y[rows]
+        given = (take_rows(self.given[0], rows), take_rows(self.given[1], rows))
+        X = np.ascontiguousarray(self.X[rows])
+        return SelectionTable(X, self.names, self.groups, y, self.classes, extras, given)
+
+
+def take_rows(table: Any, rows: np.ndarray) -> Any:
+    """Some rows of an array, a frame or a series, as the same kind of thing."""
+    if table is None:
+        return None
+    native = nw.from_native(table, pass_through=True, allow_series=True)
+    return native[rows].to_native() if isinstance(native, nw.DataFrame | nw.Series) else np.asarray(table)[rows]
+
+
+def take_columns(table: Any, positions: np.ndarray) -> Any:
+    """Some columns of an array or a frame, as the same kind of thing."""
+    native = nw.from_native(table, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        return native[:, positions.tolist()].to_native()
+    return table[:, positions]
+
+
+def read_table(
+    estimator: BaseEstimator, X: Any, y: Any, target: str, extras: Mapping[str, Any], *, may_be_constant: bool
+) -> SelectionTable:
+    """Check the arguments of ``fit``; remember names and number of columns on the estimator."""
+    columns = check_table(estimator, X)
+    names = tuple(map(str, getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(columns.n_columns)])))
+    parts, groups = _numbers(columns, names)
+    values = np.ascontiguousarray(np.stack(parts, axis=1))
+    _refuse_missing(values, groups, names)
+    if not may_be_constant:
+        _refuse_constant(values, groups, names)
+    codes, classes = _target(estimator, y, target)
+    if codes is not None:
+        check_consistent_length(values, codes)
+    given = (X if is_frame(X) else values, y)
+    return SelectionTable(values, names, np.array(groups, dtype=np.int32), codes, classes, dict(extras), given)
+
+
+def _numbers(columns: Columns, names: tuple[str, ...]) -> tuple[list[np.ndarray], list[int]]:
+    """The columns as numbers, a column of 0 and 1 for each value of a category; and the variable of each."""
+    parts, groups = [], []
+    for j in range(columns.n_columns):
+        if j not in columns.schema.categories:
+            parts.append(columns.column(j))
+            groups.append(j)
+            continue
+        codes = columns.category_codes(j)
+        if (codes < 0).any():
+            raise DataError(f"Column {names[j]!r} of X has missing categories: fill them in, or leave out these rows.")
+        for code in range(len(columns.schema.categories[j])):
+            parts.append((codes == code).astype(np.float64))
+            groups.append(j)
+    return parts, groups
+
+
+def _refuse_missing(values: np.ndarray, groups: list[int], names: tuple[str, ...]) -> None:
+    missing = sorted({groups[j] for j in np.flatnonzero(np.isnan(values).any(axis=0))})
+    if missing:
+        raise DataError(f"X contains NaN in {_named(missing, names)}: fill the gaps in, or leave out these rows.")
+
+
+def _refuse_constant(values: np.ndarray, groups: list[int], names: tuple[str, ...]) -> None:
+    varies = {groups[j] for j in np.flatnonzero((values != values[0]).any(axis=0))}
+    constant = [j for j in range(len(names)) if j not in varies]
+    if constant:
+        raise DataError(
+            f"X has the same value in every row of {_named(constant, names)}: it tells nothing, leave it out."
+        )
+
+
+def _named(positions: list[int], names: tuple[str, ...]) -> str:
+    shown = ", ".join(repr(names[j]) for j in positions[:MOST_NAMED])
+    more = f" and {len(positions) - MOST_NAMED} more" if len(positions) > MOST_NAMED else ""
+    return f"column{'s' if len(positions) > 1 else ''} {shown}{more}"
+
+
+def _target(estimator: BaseEstimator, y: Any, target: str) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """The target as numbers, or as codes of classes."""
+    if target == "none":
+        if y is not None:
+            raise DataError(f"y must be None: {type(estimator).__name__} with this selector looks at X alone.")
+        return None, None
+    if y is None:
+        if target == "any":
+            return None, None
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    if target == "numbers":
+        return check_numbers(y), None
+    if target == "any":
+        return np.asarray(y), None
+    classes, codes = encode_labels(check_labels(y), None)
+    if len(classes) < 2:
+        raise DataError(f"y has only one class, {classes.tolist()}: choosing variables needs at least two.")
+    return codes.astype(np.int64), classes
