@@ -1,5 +1,7 @@
 """Question 3: would the conclusion survive dropping a row?"""
 
+from surefoot.selection.graphical_lasso import solve_graphical_lasso
+from surefoot.selection.graphical_lasso_selector import GraphicalLassoSelector
 from surefoot.selection.guarantee import stability_delta, stability_epsilon
 from surefoot.selection.inflated_argmax import inflated_argmax
 from surefoot.selection.lasso_selector import LassoSelector
@@ -11,6 +13,7 @@ from surefoot.selection.stable_selector import StableSelector
 
 __all__ = [
     "Argmax",
+    "GraphicalLassoSelector",
     "InclusionProbability",
     "InflatedArgmax",
     "LassoSelector",
@@ -20,6 +23,7 @@ __all__ = [
     "StableSelector",
     "TopK",
     "inflated_argmax",
+    "solve_graphical_lasso",
     "stability_delta",
     "stability_epsilon",
 ]

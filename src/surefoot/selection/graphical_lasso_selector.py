@@ -1,0 +1,231 @@
+"""Which variables of a table are connected: the edges of a graphical lasso."""
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from surefoot._exceptions import DataError
+from surefoot._jit import kernel
+from surefoot._parameters import check_number
+from surefoot.selection.graphical_lasso import penalty_roots, solve_correlations
+from surefoot.selection.selector import NO_TARGET, BagError, Selector
+from surefoot.selection.table import SelectionTable
+
+LEAST_SHARE = 1e-3  # of a column's variance that has to be left for a bag's sums to be got by subtraction
+WORK_PER_CALL = 1e8  # multiplications: well under 200 ms
+FACTORS_PER_BAG = 20  # more Cholesky factors than most bags take
+
+
+@dataclass(frozen=True)
+class PreparedGraphicalLasso:
+    """A table of shifted and scaled columns, their sums, and the solution for all rows, from which bags start."""
+
+    items: tuple[tuple[str, str], ...]  # the pairs of variables
+    names: tuple[str, ...]
+    values: np.ndarray  # (rows, variables)
+    sums: np.ndarray  # (variables,)
+    products: np.ndarray  # (variables, variables): sums of products, on and below the diagonal
+    roots: np.ndarray  # of the penalties, were all deviations 1
+    start: np.ndarray  # (variables, variables): a precision in units of correlation
+    bags_per_call: int
+    are_variables: bool = False
+
+    def select(self, bags: np.ndarray) -> np.ndarray:
+        """Which pairs each bag connects."""
+        correlations, deviations = self.correlate(bags)
+        wrong, columns = np.nonzero(deviations == 0.0)
+        if len(wrong):
+            raise BagError(int(wrong[0]), f"column {self.names[columns[0]]!r} is constant in it")
+        precisions, solved = np.empty_like(correlations), np.empty(len(bags), np.bool_)
+        solve_correlations(correlations, self.roots / deviations, self.start, precisions, solved)
+        if not solved.all():
+            raise BagError(int(np.argmin(solved)), "its columns are too nearly collinear for so small an alpha")
+        first, second = np.triu_indices(len(self.names), 1)
+        return precisions[:, first, second] != 0.0
+
+    def correlate(self, bags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The correlations of each bag, and its standard deviations: 0 where a column is constant."""
+        n_bags, n_variables = len(bags), len(self.names)
+        correlations = np.empty((n_bags, n_variables, n_variables))
+        deviations = np.empty((n_bags, n_variables))
+        rows = np.ascontiguousarray(bags, dtype=np.int32)
+        correlate_bags(self.values, self.sums, self.products, rows, correlations, deviations)
+        return correlations, deviations
+
+
+class GraphicalLassoSelector(Selector):
+    """Chooses a graph of the variables: the pairs whose entry of a sparse precision matrix is not zero.
+
+    The covariance matrix is that of a bag's rows around their own means, divided by their number, in the columns' own
+    units. Every bag is solved until no edge is in doubt, also where columns are strongly correlated or of very
+    different size.
+
+    Parameters
+    ----------
+    alpha : float
+        The penalty of the entries off the diagonal, in the units of the covariance: the larger, the fewer edges. The
+        diagonal has none, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.selection.graphical_lasso_selector import GraphicalLassoSelector
+    >>> from surefoot.selection.table import SelectionTable
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> X[:, 2] += X[:, 0]
+    >>> table = SelectionTable(X, ("a", "b", "c"), np.arange(3, dtype=np.int32))
+    >>> prepared = GraphicalLassoSelector(alpha=0.5).prepare(table)
+    >>> prepared.items
+    (('a', 'b'), ('a', 'c'), ('b', 'c'))
+    >>> prepared.select(np.arange(100, dtype=np.int32)[np.newaxis])
+    array([[False,  True, False]])
+    """
+
+    target: ClassVar[str] = NO_TARGET
+
+    def __init__(self, alpha: float) -> None:
+        self.alpha = alpha
+
+    def prepare(self, table: SelectionTable) -> PreparedGraphicalLasso:
+        """Check ``alpha`` and the table, and solve the problem of all rows."""
+        alpha = check_number("alpha", self.alpha, 0, np.inf, most_included=False)
+        _check_variables(table)
+        values, units = _shifted_and_scaled(table)
+        n_rows, n_variables = values.shape
+        sums, products = np.zeros(n_variables), np.zeros((n_variables, n_variables))
+        add_rows(values, np.arange(n_rows, dtype=np.int32), np.zeros(n_variables), sums, products)
+        pairs = tuple(combinations(table.names, 2))
+        roots, start = penalty_roots(alpha, units), np.eye(n_variables)
+        prepared = PreparedGraphicalLasso(pairs, table.names, values, sums, products, roots, start, bags_per_call=1)
+        return _with_start(prepared, alpha)
+
+
+def _check_variables(table: SelectionTable) -> None:
+    """A graph needs two variables or more, each of them one column of numbers that are not all equal."""
+    categories = np.flatnonzero(np.bincount(table.groups, minlength=table.n_variables) > 1)
+    if len(categories):
+        raise DataError(
+            f"X: column {table.names[categories[0]]!r} is a category, and a graph needs numbers: leave it out."
+        )
+    if table.n_variables < 2:
+        raise DataError("X has fewer than two columns, and a graph needs at least two.")
+    constant = np.flatnonzero(table.X.min(axis=0) == table.X.max(axis=0))
+    if len(constant):
+        raise DataError(
+            f"X: column {table.names[constant[0]]!r} is constant, so that its variance is zero: leave it out."
+        )
+
+
+def _shifted_and_scaled(table: SelectionTable) -> tuple[np.ndarray, np.ndarray]:
+    """Columns without their medians, between -1 and 1, and the units that they were divided by.
+
+    Halves do not overflow, and differences from the median keep their digits whatever the outliers are.
+    """
+    values = table.X / 2
+    values -= np.median(values, axis=0)
+    spread = np.abs(values).max(axis=0)
+    with np.errstate(over="ignore", under="ignore"):
+        return values / spread, 2 * spread
+
+
+def _with_start(prepared: PreparedGraphicalLasso, alpha: float) -> PreparedGraphicalLasso:
+    """The same, with the solution for all rows to start from, and the number of bags that suits its size."""
+    n_rows, n_variables = prepared.values.shape
+    correlations, deviations = prepared.correlate(np.arange(n_rows)[np.newaxis])
+    start, solved = np.empty_like(correlations), np.empty(1, np.bool_)
+    solve_correlations(correlations, prepared.roots / deviations, prepared.start, start, solved)
+    if not solved[0]:
+        raise DataError(
+            f"X has columns that are too nearly collinear for alpha={alpha:g}: raise alpha or leave some out."
+        )
+    n_free = np.count_nonzero(start[0]) // 2 + n_variables
+    work = n_rows * n_variables**2 + FACTORS_PER_BAG * n_free**3 / 6
+    return replace(prepared, start=start[0], bags_per_call=max(1, int(WORK_PER_CALL / work)))
+
+
+@kernel
+def correlate_bags(values, sums, products, bags, correlations, deviations):
+    """Read a table and the sums over all its rows; write each bag's correlations and standard deviations.
+
+    The sums of a bag of most rows are those of all rows less the rows that it leaves out, where enough digits are left.
+    """
+    n_rows, n_variables = values.shape
+    size = bags.shape[1]
+    all_sums, all_products = sums / n_rows, products / n_rows
+    bag_sums, bag_products = np.empty_like(sums), np.empty_like(products)
+    rest, origin = np.empty(n_rows, np.int32), np.zeros(n_variables)
+    for bag in range(bags.shape[0]):
+        n_rest = find_rest(bags[bag], rest) if 2 * size > n_rows else n_rows
+        precise = size + n_rest == n_rows  # otherwise rows are repeated, or too few
+        if precise:
+            bag_sums[:], bag_products[:] = 0.0, 0.0
+            add_rows(values, rest[:n_rest], origin, bag_sums, bag_products)
+            for i in range(n_variables):
+                bag_sums[i] = (sums[i] - bag_sums[i]) / size
+                for j in range(i + 1):
+                    bag_products[i, j] = (products[i, j] - bag_products[i, j]) / size
+                whole = all_products[i, i] - all_sums[i] ** 2
+                precise &= bag_products[i, i] - bag_sums[i] ** 2 > LEAST_SHARE * whole
+        if not precise:
+            add_bag(values, bags[bag], bag_sums, bag_products)
+        for i in range(n_variables):
+            deviations[bag, i] = np.sqrt(max(bag_products[i, i] - bag_sums[i] ** 2, 0.0))
+            for j in range(i):
+                scale = deviations[bag, i] * deviations[bag, j]
+                covariance = bag_products[i, j] - bag_sums[i] * bag_sums[j]
+                correlations[bag, i, j] = covariance / scale if scale > 0.0 else 0.0
+                correlations[bag, j, i] = correlations[bag, i, j]
+            correlations[bag, i, i] = 1.0
+
+
+@kernel
+def find_rest(rows, rest):
+    """Read a bag's rows, in ascending order; write the rows that it leaves out and return how many they are.
+
+    A repeated row is not passed: all rows after it count as left out, which are then too many for the bag's size.
+    """
+    n_rest, place = 0, 0
+    for row in range(rest.shape[0]):
+        if place < rows.shape[0] and rows[place] == row:
+            place += 1
+        else:
+            rest[n_rest] = row
+            n_rest += 1
+    return n_rest
+
+
+@kernel
+def add_rows(values, rows, origin, sums, products):
+    """Read some rows of a table as they lie from ``origin``; add them to the sums and the sums of products."""
+    n_variables = values.shape[1]
+    shifted = np.empty(n_variables)
+    for k in range(rows.shape[0]):
+        row = values[rows[k]]
+        for i in range(n_variables):
+            shifted[i] = row[i] - origin[i]
+            sums[i] += shifted[i]
+            for j in range(i + 1):
+                products[i, j] += shifted[i] * shifted[j]
+
+
+@kernel
+def add_bag(values, rows, sums, products):
+    """Read a bag's rows of a table; write means and means of products around the bag's own mean.
+
+    A constant column's mean is its value to the last bit, and what is written for it is exactly 0.
+    """
+    size, n_variables = rows.shape[0], values.shape[1]
+    mean = np.zeros(n_variables)
+    for i in range(n_variables):
+        first, constant = values[rows[0], i], True
+        for k in range(size):
+            value = values[rows[k], i]
+            constant &= value == first
+            mean[i] += value
+        mean[i] = first if constant else mean[i] / size
+    sums[:], products[:] = 0.0, 0.0
+    add_rows(values, rows, mean, sums, products)
+    sums /= size
+    products /= size
