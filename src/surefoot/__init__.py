@@ -17,7 +17,7 @@ from surefoot.boosting import (
     LarsenRitzertClassifier,
     MajorityBoostClassifier,
 )
-from surefoot.selection import StableSelector, inflated_argmax, stability_delta, stability_epsilon
+from surefoot.selection import StableClassifier, StableSelector, inflated_argmax, stability_delta, stability_epsilon
 from surefoot.uncertainty import (
     BoostingEnsembleClassifier,
     BoostingEnsembleRegressor,
@@ -46,6 +46,7 @@ __all__ = [
     "ManyMembersWarning",
     "ParameterError",
     "QuietEnsembleWarning",
+    "StableClassifier",
     "StableSelector",
     "SurefootError",
     "SurefootWarning",

@@ -49,12 +49,12 @@ class Watch:
 class BagWatch:
     """Called with the number of a bag now and then; with ``verbose=1`` it says every two seconds how far bags are."""
 
-    def __init__(self, verbose: int, n_bags: int) -> None:
-        self.verbose, self.n_bags = verbose, n_bags
+    def __init__(self, name: str, verbose: int, n_bags: int) -> None:
+        self.name, self.verbose, self.n_bags = name, verbose, n_bags
         self.started = self.last_line = time.monotonic()
 
     def __call__(self, bag: int) -> None:
         if self.verbose > 0 and time.monotonic() - self.last_line > SECONDS_BETWEEN_LINES:
             self.last_line = time.monotonic()
             seconds = self.last_line - self.started
-            print(f"[StableSelector] bag {bag:,} of {self.n_bags:,}, {seconds:.1f} s", file=sys.stderr)
+            print(f"[{self.name}] bag {bag:,} of {self.n_bags:,}, {seconds:.1f} s", file=sys.stderr)

@@ -110,7 +110,7 @@ def guarantee_in_words(delta: float) -> str:
     if delta >= 1:
         return "This epsilon carries no guarantee."
     return (
-        f"For at most a share {_rounded_up(delta)} of the rows, removing that row would give a set of models that "
+        f"For at most a share {rounded_up(delta)} of the rows, removing that row would give a set of models that "
         "shares none with this one. It does not say that any of them is right."
     )
 
@@ -169,11 +169,11 @@ def _unreachable(delta: float, least: float, n_bags: int | None) -> str:
         )
     return (
         f"delta={delta!r} would need an epsilon above the square root of 2, with which no model could ever win: the "
-        f"least delta within reach is {_rounded_up(least)}; allow that, or take smaller bags, more rows{more_bags}."
+        f"least delta within reach is {rounded_up(least)}; allow that, or take smaller bags, more rows{more_bags}."
     )
 
 
-def _rounded_up(share: float) -> str:
+def rounded_up(share: float) -> str:
     """Three digits, never less than the share but for the noise of rounding: less would be promised too much."""
     noiseless = Context(prec=12).create_decimal(share)
     return f"{float(Context(prec=3, rounding=ROUND_CEILING).plus(noiseless)):.3g}"

@@ -25,7 +25,7 @@ from surefoot.selection.rules import InflatedArgmax, SelectionRule
 from surefoot.selection.selector import Selector
 from surefoot.selection.table import read_table, take_columns
 
-INFLATED_ARGMAX = "inflated_argmax"
+NAME, INFLATED_ARGMAX = "StableSelector", "inflated_argmax"
 DEFAULT_DELTA = 0.05
 MOST_EXACT_ITEMS = 50  # of more items there are so many models that their number no longer matters
 MOST_WEIGHTS = 1 << 24  # weights of leave-one-out that are held at once
@@ -151,7 +151,7 @@ It does not say that any of them is right.
         rule = self._make_rule(table.n_rows, size, n_models)
         pool = BagPool(table.n_rows, size, self.replace, seed_from(self.random_state))
         found = BagModels()
-        choose_on_bags(prepared, pool, 0, self.n_bags, found, self.n_jobs, BagWatch(self.verbose, self.n_bags))
+        choose_on_bags(prepared, pool, 0, self.n_bags, found, self.n_jobs, BagWatch(NAME, self.verbose, self.n_bags))
         self._table, self._prepared, self._pool, self._found, self._rule = table, prepared, pool, found, rule
         self._select(n_models)
         return self
@@ -259,7 +259,7 @@ It does not say that any of them is right.
         pool, found = self._pool, self._found
         n_all = ceil(self.n_bags / max(1.0 - pool.share, 1e-9))
         if found.n_bags < n_all:
-            watch = BagWatch(self.verbose, n_all)
+            watch = BagWatch(NAME, self.verbose, n_all)
             choose_on_bags(self._prepared, pool, found.n_bags, n_all, found, self.n_jobs, watch)
         full = np.zeros(len(found.models))
         full[: len(self.models_)] = [self.weights_[model] for model in self.models_]
@@ -277,7 +277,7 @@ It does not say that any of them is right.
                 f"bag_size is {pool.size} of {table.n_rows} rows: without a row there would be no bags that leave one "
                 "out. Take smaller bags."
             )
-        watch = BagWatch(self.verbose, self.n_bags * table.n_rows)
+        watch = BagWatch(NAME, self.verbose, self.n_bags * table.n_rows)
         disjoint, sizes = np.empty(table.n_rows, dtype=np.bool_), np.empty(table.n_rows, dtype=np.int64)
         for row in range(table.n_rows):
             seed = int(stream_key(pool.seed, REFIT, row) >> np.uint64(1))

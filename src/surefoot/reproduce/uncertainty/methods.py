@@ -11,7 +11,7 @@ ENSEMBLES = (SGB_ENSEMBLE, SGLB_ENSEMBLE, VIRTUAL_SGLB)
 # One training fills several lines of the results: a single model is the first member of its ensemble.
 BOOSTER_TRAININGS = {SGB: (SGB, SGB_ENSEMBLE), SGLB: (SGLB, SGLB_ENSEMBLE, VIRTUAL_SGLB)}
 FOREST_TRAININGS = {FOREST: (FOREST, VIRTUAL_FOREST), FORESTS: (FORESTS,)}
-FOREST_SPLITS = 5  # forests are run on the first so many splits: they take as long as all boosters together
+FOREST_SPLITS = 5  # forests are run on the first so many splits, to save hours
 # Regressors of these methods learn their scale from a model that holds a tenth of the rows back, as they do by default.
 HELD_OUT_FOR_SCALE: tuple[str, ...] = (SGB, SGLB)
 

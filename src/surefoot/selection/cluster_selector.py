@@ -1,0 +1,95 @@
+"""The number of clusters."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.metrics import silhouette_score
+
+from surefoot._exceptions import ParameterError
+from surefoot._parameters import check_integer
+from surefoot.selection.python_selector import PreparedPython
+from surefoot.selection.selector import NO_TARGET, Selector
+from surefoot.selection.table import SelectionTable
+
+
+class ClusterCountSelector(Selector):
+    """Choose a number of clusters: that with the largest silhouette score, of k-means (scikit-learn's ``KMeans``).
+
+    Columns count by their own scales: bring them to one scale first if their units differ. Of numbers with the same
+    score the smallest is chosen. A number that a bag does not have more different rows than is not chosen there.
+
+    Parameters
+    ----------
+    candidates : iterable of int, default=range(2, 9)
+        The numbers to choose from, each 2 or more.
+    n_init : int, default=5
+        How many times k-means starts anew, from centres drawn with ``random_state=0`` in every bag; the tightest
+        clusters count.
+
+    See Also
+    --------
+    surefoot.StableSelector : Bags of rows, and what they agree on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from surefoot import StableSelector
+    >>> from surefoot.selection.cluster_selector import ClusterCountSelector
+    >>> X, _ = make_blobs(120, centers=3, random_state=0)
+    >>> stable = StableSelector(ClusterCountSelector(range(2, 5)), n_bags=20, bag_size=0.3, random_state=0).fit(X)
+    >>> stable.selected_
+    (3,)
+    """
+
+    target = NO_TARGET
+    may_be_constant = True
+
+    def __init__(self, candidates: Iterable[int] = range(2, 9), *, n_init: int = 5) -> None:
+        self.candidates = candidates
+        self.n_init = n_init
+
+    def prepare(self, table: SelectionTable) -> "PreparedClusterCount":
+        """Check the numbers of clusters."""
+        n_init = check_integer("n_init", self.n_init, 1)
+        if isinstance(self.candidates, str) or not isinstance(self.candidates, Iterable):
+            raise ParameterError(f"candidates must be whole numbers such as range(2, 9), got {self.candidates!r}.")
+        counts = sorted({check_integer("candidates", count, 2) for count in self.candidates})
+        if not counts:
+            raise ParameterError("candidates is empty: name at least one number of clusters.")
+        return PreparedClusterCount(table.X, tuple(counts), n_init)
+
+
+@dataclass(frozen=True)
+class PreparedClusterCount(PreparedPython):
+    """Numbers of clusters with a table."""
+
+    X: np.ndarray
+    counts: tuple[int, ...]
+    n_init: int
+    bags_per_call = 1  # k-means takes milliseconds for each number of clusters
+
+    def model_of(self, rows: np.ndarray) -> Any:
+        """The number of clusters of a bag."""
+        X = self.X[rows]
+        n_different = len(np.unique(X, axis=0))
+        possible = [count for count in self.counts if count < n_different]
+        if not possible:
+            raise ValueError(f"too few different rows, {n_different}, for {self.counts[0]} clusters; take larger bags.")
+        with _compiled_threads().limit(limits=1, user_api="openmp"):  # else sums are added up in any order, and slowly
+            scores = [silhouette_score(X, self._clusters(X, count)) for count in possible]
+        return possible[int(np.argmax(scores))]
+
+    def _clusters(self, X: np.ndarray, count: int) -> np.ndarray:
+        return KMeans(count, n_init=self.n_init, random_state=0).fit_predict(X)
+
+
+@cache
+def _compiled_threads() -> Any:
+    """What sets the number of threads of compiled code; made once, for it takes longer than k-means."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # scikit-learn needs it too
+
+    return ThreadpoolController()

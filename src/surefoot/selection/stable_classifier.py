@@ -1,0 +1,277 @@
+"""A classifier that names every label which it cannot decide between."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._parallel import Cancellation, row_blocks, run_tasks
+from surefoot._parameters import check_integer
+from surefoot._progress import BagWatch
+from surefoot._random import seed_from, stream_key
+from surefoot.data.columns import is_frame
+from surefoot.data.problem import check_labels, encode_labels
+from surefoot.selection.bags import BagPool
+from surefoot.selection.guarantee import bag_rows, rounded_up, stability_delta, stability_epsilon
+from surefoot.selection.inflated_argmax import check_epsilon, inflated_argmax_many
+from surefoot.selection.python_selector import open_random_states
+from surefoot.selection.table import take_rows
+
+DEFAULT_DELTA = 0.05
+MEMBER = 7_000_003  # label of a stream: random numbers of the estimator on a bag
+MEMBERS_AT_ONCE = 64  # whose probabilities are held until they are added up
+
+
+class StableClassifier(ClassifierMixin, BaseEstimator):
+    """Bag a classifier, and predict the labels between which the rows cannot decide, with a guarantee of stability.
+
+    Probabilities are averaged over estimators that were each fitted on a bag of rows. The inflated argmax then returns
+    every label that could be the clear winner if the probabilities were a little different. For each row to predict:
+    for at most a share delta of the training rows, removing that row would give a set of labels that shares none with
+    this one. It does not say that any of them is right.
+
+    Parameters
+    ----------
+    estimator : classifier
+        What is fitted on the bags. One without ``predict_proba`` counts as certain of what it predicts. Random states
+        that are None are set, to other numbers for each bag.
+    n_bags : int, default=100
+        The guarantee is that of very many bags: ``delta_monte_carlo_`` tells what this many can promise.
+    bag_size : int or float, default=0.5
+        The number of rows in a bag, or their share of all rows; they are drawn without replacement.
+    delta, epsilon : float, default=None
+        The share of training rows that may turn a prediction over, or the inflation itself. Give one; neither is
+        ``delta=0.05``. Few rows cannot promise every delta: then there is an error that says so.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int, default=None
+        Bags are shared out to so many threads; the result does not depend on it.
+    verbose : int, default=0
+        With 1, how far the bags are is told on standard error.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    estimators_ : list of classifiers
+        One for each bag. A bag whose rows are all of one class has a ``DummyClassifier``, which predicts that class.
+    epsilon_, delta_, delta_monte_carlo_ : float
+        ``delta_`` is at most 1, which is no guarantee. The last one covers the chance in drawing the bags too; its
+        bound is far too careful.
+    guarantee_ : str
+        What is promised, in words.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Soloff, Barber and Willett, "Building a stable classifier with the inflated argmax", 2024.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from surefoot.selection.stable_classifier import StableClassifier
+    >>> data = load_iris()
+    >>> y = data.target_names[data.target]
+    >>> model = StableClassifier(DecisionTreeClassifier(), random_state=0).fit(data.data, y)
+    >>> model.predict_set(data.data[[0, 77, 100]])
+    [('setosa',), ('virginica', 'versicolor'), ('virginica',)]
+    >>> round(model.epsilon_, 2), round(model.delta_, 2)
+    (0.3, 0.05)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_bags: int = 100,
+        bag_size: int | float = 0.5,
+        delta: float | None = None,
+        epsilon: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_bags = n_bags
+        self.bag_size = bag_size
+        self.delta = delta
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if _is_classifier(self.estimator):
+            own = get_tags(self.estimator)
+            for name in ("allow_nan", "categorical", "string"):
+                setattr(tags.input_tags, name, getattr(own.input_tags, name))
+            tags.classifier_tags.multi_class = own.classifier_tags.multi_class
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the estimator on every bag.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_columns)
+            The estimator gets a frame as a frame.
+        y : array of shape (n_rows,)
+            Labels of two or more classes.
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y)
+        except BaseException:  # a fit that fails or is stopped leaves the estimator as it was
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any) -> Self:
+        self._check_parameters()
+        if y is None:
+            raise DataError("StableClassifier requires y to be passed, but the target y is None.")
+        X, labels = self._check_table(X, reset=True), check_labels(y)
+        check_consistent_length(X, labels)
+        self.classes_ = encode_labels(labels, None)[0]
+        if len(self.classes_) < 2:
+            raise DataError(f"y has only one class, {self.classes_.tolist()}: a classifier needs at least two classes.")
+        size = bag_rows(self.bag_size, len(labels), replace=False)
+        self._promise(len(labels), size)
+        seed = seed_from(self.random_state)
+        pool = BagPool(len(labels), size, False, seed)
+        fit = MemberFit(self.estimator, X, labels, pool, BagWatch("StableClassifier", self.verbose, self.n_bags))
+        self.estimators_ = run_tasks(fit, range(self.n_bags), self.n_jobs)
+        return self
+
+    def _check_parameters(self) -> None:
+        if not _is_classifier(self.estimator):
+            raise ParameterError(f"estimator must be a scikit-learn classifier, got {self.estimator!r}.")
+        check_integer("n_bags", self.n_bags, 1)
+        if self.delta is not None and self.epsilon is not None:
+            raise ParameterError("delta and epsilon are both given, but each follows from the other: give one of them.")
+
+    def _check_table(self, X: Any, *, reset: bool) -> Any:
+        """A frame as it is, anything else as an array; names and number of columns are remembered, or compared."""
+        if is_frame(X):
+            if len(X) == 0:
+                raise DataError("X has 0 sample(s) (rows) while a minimum of 1 is required.")
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        finite = "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up the table to look for infinities
+            return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=finite)
+
+    def _promise(self, n_rows: int, size: int) -> None:
+        """Epsilon, delta, and the guarantee in words."""
+        setting: dict[str, Any] = {"n_samples": n_rows, "bag_size": size, "n_models": len(self.classes_)}
+        if self.epsilon is None:
+            self.epsilon_ = stability_epsilon(DEFAULT_DELTA if self.delta is None else self.delta, **setting)
+        else:
+            self.epsilon_ = check_epsilon(self.epsilon)
+        self.delta_ = min(1.0, stability_delta(self.epsilon_, **setting))
+        self.delta_monte_carlo_ = min(1.0, stability_delta(self.epsilon_, n_bags=self.n_bags, **setting))
+        self.guarantee_ = _guarantee_in_words(self.delta_)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The mean of the estimators' probabilities, one column per class; a class that a bag lacks counts as 0."""
+        check_is_fitted(self)
+        X = self._check_table(X, reset=False)
+        blocks = (take_rows(X, np.arange(*block)) for block in row_blocks(len(X)))
+        return np.concatenate([self._mean_probabilities(block) for block in blocks])
+
+    def _mean_probabilities(self, X: Any) -> np.ndarray:
+        """Members are added up in their order, whatever the number of threads."""
+        total = np.zeros((len(X), len(self.classes_)))
+        predict = MemberPrediction(X, self.classes_)
+        for first in range(0, len(self.estimators_), MEMBERS_AT_ONCE):
+            for part in run_tasks(predict, self.estimators_[first : first + MEMBERS_AT_ONCE], self.n_jobs):
+                total += part
+        mean = total / len(self.estimators_)
+        if not ((mean >= 0).all() and np.allclose(mean.sum(axis=1), 1, rtol=0, atol=1e-6)):
+            raise DataError(
+                f"predict_proba of {type(self.estimator).__name__} gives numbers that are no probabilities (below 0, "
+                "or their sum is not 1): take another estimator."
+            )
+        return mean
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label with the largest probability; of equal ones, the first of ``classes_``."""
+        winners = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[winners]
+
+    def predict_set(self, X: Any) -> list[tuple[Any, ...]]:
+        """For each row the labels that it could be if the probabilities were a little different, likeliest first."""
+        probabilities = self.predict_proba(X)
+        sizes = inflated_argmax_many(probabilities, self.epsilon_).sum(axis=1)
+        orders = np.argsort(-probabilities, axis=1, kind="stable")  # whoever is in the set, all likelier labels are too
+        labels = self.classes_.tolist()
+        return [tuple(labels[j] for j in order[:size]) for order, size in zip(orders, sizes, strict=True)]
+
+    def set_sizes(self, X: Any) -> np.ndarray:
+        """How many labels ``predict_set`` has for each row."""
+        return inflated_argmax_many(self.predict_proba(X), self.epsilon_).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class MemberFit:
+    """Fits an estimator on a bag, given the bag's number."""
+
+    estimator: Any
+    X: Any
+    labels: np.ndarray
+    pool: BagPool
+    watch: BagWatch
+
+    def __call__(self, bag: int, cancellation: Cancellation) -> Any:
+        cancellation.check()
+        rows = self.pool.bags(bag, bag + 1)[0]
+        X, labels = take_rows(self.X, rows), self.labels[rows]
+        if (labels == labels[0]).all():  # many classifiers refuse a single class
+            return DummyClassifier().fit(X, labels)
+        member = clone(self.estimator)
+        states = open_random_states(member)
+        keys = [stream_key(self.pool.seed, MEMBER, bag, place) for place in range(len(states))]
+        member.set_params(**{name: int(key >> np.uint64(33)) for name, key in zip(states, keys, strict=True)})
+        try:
+            member.fit(X, labels)
+        except Exception as error:
+            error.add_note(f"The estimator failed on bag {bag}.")
+            raise
+        self.watch(bag)
+        return member
+
+
+@dataclass(frozen=True)
+class MemberPrediction:
+    """The probabilities of all classes that a fitted member gives to the rows of a table."""
+
+    X: Any
+    classes: np.ndarray
+
+    def __call__(self, member: Any, cancellation: Cancellation) -> np.ndarray:
+        cancellation.check()
+        if hasattr(member, "predict_proba"):
+            probabilities = np.zeros((len(self.X), len(self.classes)))
+            probabilities[:, np.searchsorted(self.classes, member.classes_)] = member.predict_proba(self.X)
+            return probabilities
+        return np.eye(len(self.classes))[np.searchsorted(self.classes, member.predict(self.X))]
+
+
+def _is_classifier(estimator: Any) -> bool:
+    return not isinstance(estimator, type) and hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator)
+
+
+def _guarantee_in_words(delta: float) -> str:
+    """What a delta promises for labels; the number is rounded up."""
+    if delta >= 1:
+        return "This epsilon carries no guarantee."
+    return (
+        f"For each row to predict, and with very many bags: for at most a share {rounded_up(delta)} of the training "
+        "rows, removing that row would give a set of labels that shares none with this one. It does not say that any "
+        "of them is right."
+    )

@@ -1,0 +1,211 @@
+"""Decision trees, of which two are one model when they ask for the same variables in the same order."""
+
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from sklearn import config_context
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import type_of_target
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._parameters import check_integer
+from surefoot.data.problem import check_labels, check_numbers, encode_labels
+from surefoot.selection.python_selector import PreparedPython
+from surefoot.selection.selector import ANY_TARGET, Selector
+from surefoot.selection.table import SelectionTable
+
+REGRESSION_CRITERIA = ("squared_error", "friedman_mse", "absolute_error", "poisson")
+LEAF = "leaf"  # of a tree of numbers
+LARGEST_SEED = 2**32 - 1
+
+
+class TreeSelector(Selector):
+    """Choose the structure of a decision tree (scikit-learn's ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``).
+
+    Two trees are one model when structure, split variables and the classes of the leaves agree; thresholds do not
+    count, nor does which value of a category is split off. A model is a nested tuple ``(variable, low, high)``, of
+    the trees for the rows at or below the threshold and above it, with class labels (in trees of numbers, "leaf") for
+    leaves. `tree_text` writes it as an outline.
+
+    Parameters
+    ----------
+    **tree_params
+        Parameters of the tree, such as ``max_depth=3``. A dict ``class_weight`` names classes of y. ``random_state``
+        decides between splits that are equally good: None (unless given) anew in each bag, by its row numbers; a whole
+        number in the same way in every bag, which hides that the rows do not decide.
+
+    Notes
+    -----
+    The tree is a classifier where y is text, truth values or whole numbers ("binary" or "multiclass" by scikit-learn's
+    ``type_of_target``), and a regressor where it has fractions. A ``criterion`` for regression, such as
+    "squared_error", makes it a regressor for whole numbers too.
+
+    See Also
+    --------
+    surefoot.StableSelector : Bags of rows, and what they agree on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from surefoot import StableSelector
+    >>> from surefoot.selection import TreeSelector, tree_text
+    >>> data = load_iris()
+    >>> y = data.target_names[data.target]
+    >>> selector = TreeSelector(max_leaf_nodes=3)
+    >>> stable = StableSelector(selector, n_bags=200, bag_size=0.3, random_state=0).fit(data.data, y)
+    >>> len(stable.selected_)  # either measure of the petal will do, for either split
+    4
+    >>> print(tree_text(stable.selected_[0]))
+    x3
+      low: setosa
+      high: x2
+        low: versicolor
+        high: virginica
+    """
+
+    target = ANY_TARGET
+    may_be_constant = True
+
+    def __init__(self, **tree_params: Any) -> None:
+        self.tree_params = tree_params
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the tree that were given."""
+        return dict(self.tree_params)
+
+    def set_params(self, **params: Any) -> "TreeSelector":
+        """Give parameters of the tree; those that are not named stay."""
+        _refuse_unknown(params)
+        self.tree_params = {**self.tree_params, **params}
+        return self
+
+    def prepare(self, table: SelectionTable) -> "PreparedTree":
+        """Decide between classes and numbers, and try the parameters on all rows."""
+        _refuse_unknown(self.tree_params)
+        params = {"random_state": None, **self.tree_params}
+        if params["random_state"] is not None:
+            check_integer("random_state", params["random_state"], 0, LARGEST_SEED)
+        X, (y, classes) = _single_precision(table.X), _target(table.y, params.get("criterion"))
+        names = tuple(table.names[variable] for variable in table.groups)
+        if isinstance(params.get("class_weight"), dict):
+            params["class_weight"] = _weights_of_codes(params["class_weight"], classes)
+        prepared = PreparedTree(X, y, names, classes, params)
+        try:
+            prepared.fit(np.arange(len(X)), check_input=True)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"scikit-learn's tree refuses parameters or y of TreeSelector: {error}") from error
+        return prepared
+
+
+@dataclass(frozen=True)
+class PreparedTree(PreparedPython):
+    """A tree's parameters with its table; ``y`` are numbers, or codes of ``classes``."""
+
+    X: np.ndarray  # float32, as trees want it
+    y: np.ndarray
+    names: tuple[str, ...]  # of the variable of each column
+    classes: tuple[Any, ...] | None
+    params: dict[str, Any]
+
+    def select(self, bags: np.ndarray) -> list:
+        """The tree of each bag."""
+        with config_context(skip_parameter_validation=True):  # they have been tried on all rows
+            return super().select(bags)
+
+    def fit(self, rows: np.ndarray, *, check_input: bool) -> Any:
+        """scikit-learn's tree of some rows."""
+        kind = DecisionTreeRegressor if self.classes is None else DecisionTreeClassifier
+        tree = kind(**self.params)
+        if tree.random_state is None:
+            tree.random_state = crc32(rows.tobytes())  # chance that depends on nothing but the rows
+        return tree.fit(self.X[rows], self.y[rows], check_input=check_input)
+
+    def model_of(self, rows: np.ndarray) -> Any:
+        """The structure of a bag's tree."""
+        fitted = self.fit(rows, check_input=self.params.get("criterion") == "poisson")  # all its targets may be 0
+        tree = fitted.tree_
+        if self.classes is None:
+            models: list[Any] = [LEAF] * tree.node_count
+        else:
+            codes = fitted.classes_[tree.value[:, 0, :].argmax(axis=1)]
+            models = [self.classes[code] for code in codes.tolist()]
+        features, lows, highs = tree.feature.tolist(), tree.children_left.tolist(), tree.children_right.tolist()
+        for node in range(tree.node_count - 1, -1, -1):  # children come after their parent
+            if lows[node] >= 0:
+                models[node] = (self.names[features[node]], models[lows[node]], models[highs[node]])
+        return models[0]
+
+
+def tree_text(model: Any) -> str:
+    """A model of `TreeSelector` as an outline: a variable, and indented below it what follows from low and high values.
+
+    Parameters
+    ----------
+    model : nested tuple, or the label of a leaf
+        One of ``StableSelector.selected_``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from surefoot.selection.tree_selector import tree_text
+    >>> print(tree_text(("age", "no", ("income", "no", "yes"))))
+    age
+      low: no
+      high: income
+        low: no
+        high: yes
+    """
+    lines, to_write = [], [(0, "", model)]
+    while to_write:
+        depth, branch, node = to_write.pop()
+        is_split = isinstance(node, tuple)
+        lines.append(f"{'  ' * depth}{branch}{node[0] if is_split else node}")
+        if is_split:
+            to_write += [(depth + 1, "high: ", node[2]), (depth + 1, "low: ", node[1])]
+    return "\n".join(lines)
+
+
+def _refuse_unknown(params: dict[str, Any]) -> None:
+    known = DecisionTreeClassifier().get_params().keys() | DecisionTreeRegressor().get_params().keys()
+    unknown = sorted(set(params) - known)
+    if unknown:
+        raise ParameterError(
+            f"{', '.join(unknown)} is no parameter of scikit-learn's trees: valid parameters are {sorted(known)}."
+        )
+
+
+def _single_precision(X: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        single = X.astype(np.float32)
+    if not np.isfinite(single).all():
+        raise DataError("X has values too large for dtype('float32'), in which trees are grown: scale columns down.")
+    return single
+
+
+def _target(y: np.ndarray | None, criterion: Any) -> tuple[np.ndarray, tuple[Any, ...] | None]:
+    """Numbers and None, or the codes of classes and the classes."""
+    if y is None:
+        raise DataError("y is missing: TreeSelector grows trees that tell y.")
+    labels = np.asarray(column_or_1d(y, warn=True))
+    if labels.dtype.kind == "f" or criterion in REGRESSION_CRITERIA:
+        labels = check_numbers(labels)  # before their type is asked for, which cannot be told of missing ones
+    if criterion in REGRESSION_CRITERIA or type_of_target(labels) == "continuous":
+        return labels, None
+    classes, codes = encode_labels(check_labels(labels), None)
+    if len(classes) < 2:
+        raise DataError(f"y has only one class, {classes.tolist()}: a tree needs at least two.")
+    return codes.astype(np.int64), tuple(classes.tolist())
+
+
+def _weights_of_codes(class_weight: dict[Any, float], classes: tuple[Any, ...] | None) -> dict[int, float]:
+    """The weight of every class by its code; bags may lack some."""
+    unknown = set(class_weight) - set(classes or ())
+    if unknown:
+        raise ParameterError(f"class_weight names classes that y does not have: {sorted(map(str, unknown))}.")
+    return {code: class_weight.get(label, 1.0) for code, label in enumerate(classes or ())}
