@@ -1,8 +1,21 @@
 """Pictures: a Display computes in ``from_estimator`` and draws in ``plot``; matplotlib is imported on drawing."""
 
 from surefoot.plots.calibration_display import CalibrationDisplay
+from surefoot.plots.graph_display import GraphDisplay
 from surefoot.plots.margin_display import MarginDisplay
+from surefoot.plots.model_weights_display import ModelWeightsDisplay
 from surefoot.plots.rejection_curve_display import RejectionCurveDisplay
+from surefoot.plots.rule_curve import RuleCurve
+from surefoot.plots.stability_display import StabilityDisplay
 from surefoot.plots.uncertainty_display import UncertaintyDisplay
 
-__all__ = ["CalibrationDisplay", "MarginDisplay", "RejectionCurveDisplay", "UncertaintyDisplay"]
+__all__ = [
+    "CalibrationDisplay",
+    "GraphDisplay",
+    "MarginDisplay",
+    "ModelWeightsDisplay",
+    "RejectionCurveDisplay",
+    "RuleCurve",
+    "StabilityDisplay",
+    "UncertaintyDisplay",
+]

@@ -1,0 +1,172 @@
+"""Instability, accuracy and size of what a kind of rule selects."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._progress import BagWatch
+from surefoot._random import stream_key
+from surefoot.selection.bag_models import BagModels, choose_on_bags, left_out_shares
+from surefoot.selection.bags import BagPool
+from surefoot.selection.guarantee import stability_delta
+from surefoot.selection.inflated_argmax import LARGEST_EPSILON, check_epsilon, unseen_would_enter
+from surefoot.selection.leave_one_out import compare_with_full
+from surefoot.selection.rules import Argmax, InflatedArgmax, SelectionRule, TopK
+from surefoot.selection.stable_selector import MOST_WEIGHTS, REFIT
+
+N_EPSILONS = 24
+SIZES_OF_TOP_K = (2, 3, 4, 5, 6)
+HALVINGS = 40
+JUST_BELOW = 0.98  # of the epsilon at which all models enter at once: what is just below it says more
+
+
+@dataclass(frozen=True)
+class RuleCurve:
+    """What a kind of rule does over trials, at one value of its parameter (a setting) or at several.
+
+    Parameters
+    ----------
+    label : str
+        Such as "top-k".
+    instabilities : array of shape (n_trials,)
+        The instability in each trial, at the setting that the first panel shows.
+    worst : array of shape (n_settings,)
+        The largest instability over the trials, at each setting.
+    accuracy : array of shape (n_settings,) or None
+        The utility-weighted accuracy; None where the truth is not known.
+    set_size : array of shape (n_settings,) or None
+        The median number of selected models.
+    setting : str or None
+        The setting that the first panel shows, such as "k = 2".
+    epsilons : array of shape (n_settings,) or None
+        The settings of the inflated argmax. Over a single trial, the first panel shows the instability along them.
+    promised : array of shape (n_settings,) or None
+        The instabilities that are promised not to be exceeded.
+
+    Examples
+    --------
+    >>> from surefoot.plots.rule_curve import RuleCurve
+    >>> RuleCurve("top-k", [0.0, 0.1, 0.3], worst=[0.3, 0.1], set_size=[2, 3], setting="k = 2").worst
+    array([0.3, 0.1])
+    """
+
+    label: str
+    instabilities: Any
+    worst: Any
+    accuracy: Any = None
+    set_size: Any = None
+    setting: str | None = None
+    epsilons: Any = None
+    promised: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("instabilities", "worst", "accuracy", "set_size", "epsilons", "promised"):
+            if getattr(self, name) is not None:
+                values = np.asarray(getattr(self, name), dtype=np.float64)
+                object.__setattr__(self, name, values)
+                _check_values(self.label, name, values, values.size if name == "instabilities" else np.size(self.worst))
+
+
+def _check_values(label: str, name: str, values: np.ndarray, length: int) -> None:
+    if values.ndim != 1 or len(values) == 0 or len(values) != length:
+        raise DataError(
+            f"{name} of {label!r} must be one-dimensional, with a value for each "
+            f"{'trial' if name == 'instabilities' else 'setting, as worst has'}; got shape {values.shape}."
+        )
+    if name in ("instabilities", "worst", "accuracy") and not ((values >= 0) & (values <= 1)).all():
+        raise DataError(f"{name} of {label!r} must be shares, between 0 and 1.")
+
+
+def curves_of(estimator: Any, epsilons: Sequence[float] | None, method: str) -> list[RuleCurve]:
+    """Argmax, top-k and the inflated argmax on the bags of one fitted `StableSelector`."""
+    weights = np.array(list(estimator.weights_.values()))
+    inflations = _default_epsilons(estimator, weights) if epsilons is None else _checked(epsilons)
+    rules = [Argmax(), *map(TopK, SIZES_OF_TOP_K), *map(InflatedArgmax, inflations.tolist())]
+    worst = _instabilities(estimator, rules, method)
+    sizes = np.array([_set_size(rule, weights) for rule in rules])
+    tops, inflated = slice(1, 1 + len(SIZES_OF_TOP_K)), slice(1 + len(SIZES_OF_TOP_K), None)
+    promised = _promised(estimator, inflations)
+    sweep: dict[str, Any] = {
+        "worst": worst[inflated],
+        "set_size": sizes[inflated],
+        "epsilons": inflations,
+        "promised": promised,
+    }
+    return [
+        RuleCurve("inflated argmax", worst[-1:], **sweep),
+        RuleCurve("top-k", worst[1:2], worst=worst[tops], set_size=sizes[tops], setting=f"k = {SIZES_OF_TOP_K[0]}"),
+        RuleCurve("argmax", worst[:1], worst=worst[:1], set_size=sizes[:1]),
+    ]
+
+
+def _checked(epsilons: Sequence[float]) -> np.ndarray:
+    if len(epsilons) == 0:
+        raise ParameterError("epsilons is empty: give at least one, or None.")
+    return np.sort([check_epsilon(epsilon, "epsilons") for epsilon in epsilons])
+
+
+def _default_epsilons(estimator: Any, weights: np.ndarray) -> np.ndarray:
+    """Evenly up to the largest with which no unseen model would be selected, and the estimator's own."""
+    low, high = 0.0, LARGEST_EPSILON
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if unseen_would_enter(weights, middle) else (middle, high)
+    low *= JUST_BELOW
+    grid = np.linspace(low / N_EPSILONS, low, N_EPSILONS)
+    return np.unique([*grid, estimator.epsilon_]) if estimator.epsilon_ < low else grid  # false where there is none
+
+
+def _promised(estimator: Any, epsilons: np.ndarray) -> np.ndarray:
+    """The share of rows that may turn the selection over by the estimator's guarantee, for each epsilon."""
+    items = estimator._prepared.items
+    setting = estimator._setting(estimator._table.n_rows, estimator._pool.size, None if items is None else len(items))
+    n_bags = estimator.n_bags if estimator.monte_carlo else None
+    return np.minimum([stability_delta(epsilon, n_bags=n_bags, **setting) for epsilon in epsilons.tolist()], 1.0)
+
+
+def _set_size(rule: SelectionRule, weights: np.ndarray) -> float:
+    """How many models are selected; not a number where that would be all that no bag chose."""
+    if isinstance(rule, InflatedArgmax) and unseen_would_enter(weights, rule.epsilon):
+        return float("nan")
+    return float(rule.choose_many(weights[np.newaxis])[0].sum())
+
+
+def _instabilities(estimator: Any, rules: Sequence[SelectionRule], method: str) -> np.ndarray:
+    """The share of rows without which each rule would select none of the models that it selects."""
+    disjoint = np.zeros(len(rules))
+    weightings = _weightings_by_pool if method == "pool" else _weightings_by_refits
+    for full, left_out in weightings(estimator):
+        disjoint += [compare_with_full(rule, full, left_out, None)[0].sum() for rule in rules]
+    return disjoint / estimator._table.n_rows
+
+
+def _weightings_by_pool(estimator: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Weights of all models by all rows, and without each of some rows: (models,) and (rows, models)."""
+    estimator.leave_one_out("pool")  # refuses what is not exact, and sees to it that there are enough bags
+    found, n_rows = estimator._found, estimator._table.n_rows
+    full = np.array([estimator.weights_[model] for model in found.models])
+    at_once = max(1, MOST_WEIGHTS // len(full))
+    for start in range(0, n_rows, at_once):
+        yield full, left_out_shares(found, estimator._pool, range(start, min(start + at_once, n_rows)))
+
+
+def _weightings_by_refits(estimator: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The same, row by row, from the bags that ``leave_one_out("refit")`` draws."""
+    table, pool = estimator._table, estimator._pool
+    if pool.size >= table.n_rows - 1 and not estimator.replace:
+        raise ParameterError(f"bag_size is {pool.size} of {table.n_rows} rows, too large for method='refit'.")
+    watch = BagWatch("StabilityDisplay", estimator.verbose, estimator.n_bags * table.n_rows)
+    for row in range(table.n_rows):
+        others = BagPool(
+            table.n_rows - 1, pool.size, estimator.replace, int(stream_key(pool.seed, REFIT, row) >> np.uint64(1))
+        )
+        found = BagModels()
+        prepared = estimator.selector.prepare(table.without(row))
+        choose_on_bags(prepared, others, 0, estimator.n_bags, found, estimator.n_jobs, watch)
+        shares = dict(zip(found.models, found.shares().tolist(), strict=True))
+        models = list(dict.fromkeys([*estimator.models_, *found.models]))
+        full = np.array([estimator.weights_[model] for model in models])
+        yield full, np.array([[shares.get(model, 0.0) for model in models]])
