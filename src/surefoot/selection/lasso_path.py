@@ -13,22 +13,24 @@ import numpy as np
 from surefoot._jit import kernel
 
 TIES = 1e-12  # events that differ by this share of the penalty are at the same place
-INDEPENDENT = 1e-10  # least share of a column's variance that the columns before it must leave
+INDEPENDENT = 1e-13  # least share of a column's variance that the columns before it must leave
 OPTIMAL = 1e-9  # share of the penalty by which a correlation may be above it
 LEAST_PENALTY = 1e-3  # that folds try, as a share of the one that leaves no variable
+LEAST_LEFT = 1e-3  # of a column's square, for sums over a bag to be got from those over all rows
 MOST_EVENTS = 8  # for each column and each place among the active ones
 MOST_SWEEPS = 100_000
 
 
 class FullTable(NamedTuple):
-    """A centred table, and sums over all its rows: of ``y`` times the columns, and of columns times columns.
+    """A table around its medians, and sums over all rows: of columns, of ``y`` times columns, of columns times columns.
 
     Products of the ``likely`` columns are summed up for every bag in one pass; those of others when they join.
     """
 
     X: Any
     y: Any
-    products: Any
+    sums: Any  # the target's last
+    products: Any  # the square of the target last
     gram: Any  # of no rows: bags are summed up by themselves
     likely: Any  # columns that have a coefficient on all rows
     place_of: Any  # the place of each column among the likely ones, or -1
@@ -183,21 +185,22 @@ def next_leaving(u, d, n_active, penalty, joined):
 def read_bag(table, bag, standardize):
     """Read the rows of a bag, or those that it lacks (sign -1); write its moments; return the target's mean."""
     n_columns, likely = table.X.shape[1], table.likely
-    total = 0.0
+    total = table.sums[n_columns] if bag.sign < 0 else 0.0
     bag.sums[:] = 0.0
     for i in range(bag.rows.shape[0]):
         row = bag.rows[i]
-        total += table.y[row]
+        total += bag.sign * table.y[row]
         bag.factors[0, i] = bag.sign
         bag.factors[1, i] = bag.sign * table.y[row]
         for f in range(likely.shape[0]):
             bag.factors[2 + f, i] = bag.sign * table.X[row, likely[f]]
     if bag.sign < 0:
-        bag.sums[1] = table.products
+        bag.sums[0] = table.sums[:n_columns]
+        bag.sums[1] = table.products[:n_columns]
         for f in range(likely.shape[0]):
             bag.sums[2 + f] = table.gram[likely[f]]
     add_products(table.X, bag.rows, bag.factors[:, : bag.rows.shape[0]], bag.sums)
-    target_mean = bag.sign * total / bag.size
+    target_mean = total / bag.size
     for j in range(n_columns):
         bag.means[j] = bag.sums[0, j] / bag.size
         bag.correlations[j] = bag.sums[1, j] / bag.size - bag.means[j] * target_mean
@@ -275,6 +278,8 @@ def write_coefficients(bag, path, n_active, penalty, out):
     optimal = True
     for r in range(n_active):
         value = path.u[r] - penalty * path.d[r]
+        if abs(value) <= TIES * (abs(path.u[r]) + penalty * abs(path.d[r])):
+            value = 0.0  # it joins at this very penalty
         optimal = optimal and value * path.signs[r] >= 0.0
         out[path.active[r]] = value * bag.scales[path.active[r]]
     for j in range(out.shape[0]):
@@ -369,13 +374,28 @@ def make_path(n_columns, most):
 
 
 @kernel
+def leaves_enough(table, missing, squares):
+    """Read rows that a bag lacks; return whether, of every column's square, enough is left to be got by subtraction."""
+    n_columns, of_target = table.X.shape[1], 0.0
+    squares[:] = 0.0
+    for i in missing:
+        of_target += table.y[i] ** 2
+        for j in range(n_columns):
+            squares[j] += table.X[i, j] ** 2
+    enough = table.products[n_columns] - of_target >= LEAST_LEFT * table.products[n_columns]
+    for j in range(n_columns):
+        enough = enough and table.gram[j, j] - squares[j] >= LEAST_LEFT * table.gram[j, j]
+    return enough
+
+
+@kernel
 def open_bag(table, rows, missing, room):
     """The bag of some rows; where it holds most rows, and none twice, it is read through those that it lacks."""
     n_rows, size = table.X.shape[0], rows.shape[0]
     read, sign = rows, 1.0
     if table.gram.shape[0] and 2 * size > n_rows:
         n_missing = rows_between(rows, n_rows, missing)
-        if n_missing + size == n_rows:
+        if n_missing + size == n_rows and leaves_enough(table, missing[:n_missing], room.moments[0]):
             read, sign = missing[:n_missing], -1.0
     return Bag(read, sign, size, room.factors, room.sums, room.moments[0], room.moments[1], room.moments[2])
 
@@ -426,8 +446,10 @@ def choose_penalty(table, rows, n_folds, path, room, missing, standardize, penal
     size, n_penalties = rows.shape[0], penalties.shape[0]
     bag = open_bag(table, rows, missing, room)
     read_bag(table, bag, standardize)
-    largest = np.abs(bag.correlations).max()
-    if largest == 0.0:
+    largest, low, high = np.abs(bag.correlations).max(), table.y[rows[0]], table.y[rows[0]]
+    for i in rows:
+        low, high = min(low, table.y[i]), max(high, table.y[i])
+    if largest == 0.0 or low == high:
         return 0.0
     for k in range(n_penalties):
         penalties[k] = largest * LEAST_PENALTY ** (k / (n_penalties - 1))

@@ -14,6 +14,7 @@ from surefoot.selection.table import SelectionTable
 CV = "cv"
 FOLDS, PENALTIES = 5, 100
 MOST_GRAM_COLUMNS = 1000  # products of more columns than this are not kept for all rows
+LARGEST = 1e100  # of a number; products of four must stay within float64
 CALL_CELLS = 50_000_000  # products that take well under 200 milliseconds
 
 
@@ -54,20 +55,29 @@ class LassoSelector(Selector):
         self.standardize = standardize
 
     def prepare(self, table: SelectionTable) -> "PreparedLasso":
-        """Centre the table and sum up what all bags share."""
+        """Shift the table to its medians, which no row far out can move, and sum up what all bags share."""
         if self.alpha != CV:
             check_number("alpha", self.alpha, 0.0, np.inf, most_included=False)
         if not isinstance(self.standardize, bool):
             raise ParameterError(f"standardize must be True or False, got {self.standardize!r}.")
         if table.y is None:
             raise DataError("y is missing: LassoSelector chooses variables that tell y.")
-        X, y = np.ascontiguousarray(table.X - table.X.mean(axis=0)), table.y - table.y.mean()
+        X, y = np.ascontiguousarray(table.X - np.median(table.X, axis=0)), table.y - np.median(table.y)
+        _refuse_extremes(X, y)
         n_columns = X.shape[1]
         gram = np.einsum("ij,ik->jk", X, X) if n_columns <= MOST_GRAM_COLUMNS else np.empty((0, 0))
         none = np.empty(0, dtype=np.int64), np.full(n_columns, -1)
-        whole = FullTable(X, y, (X * y[:, np.newaxis]).sum(axis=0), gram, *none)
+        both = np.column_stack([X, y])
+        whole = FullTable(X, y, both.sum(axis=0), (both * y[:, np.newaxis]).sum(axis=0), gram, *none)
         prepared = PreparedLasso(table.names, table.groups, whole, self.alpha, self.standardize)
         return prepared if self.alpha == CV else prepared.with_likely_columns()
+
+
+def _refuse_extremes(X: np.ndarray, y: np.ndarray) -> None:
+    """An error where products of numbers would be beyond float64, or below it."""
+    largest = np.abs(np.column_stack([X, y])).max(axis=0)
+    if (largest > LARGEST).any() or ((largest > 0) & (largest < 1 / LARGEST)).any():
+        raise DataError("X or y has columns of extremely large or small numbers: change their units.")
 
 
 @dataclass(frozen=True)

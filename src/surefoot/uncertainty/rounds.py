@@ -196,7 +196,7 @@ class Rounds:
             np.clip(values, -MOST_STEP, MOST_STEP, out=values)
         values *= recipe.learning_rate
         if self.settled:
-            values[:, -1] = 0.0
+            values[:, -1] = recipe.learning_rate * self._held_out_step()
         if recipe.rules.constraints is not None:
             first = recipe.learning_rate * sums[:, 0]
             bound_leaves(
@@ -272,8 +272,13 @@ class Rounds:
                 self.best = self.n_done
             self._settle()
 
+    def _held_out_step(self) -> float:
+        """How far held-out rows, if there are any, want the level of the scale to move."""
+        held_out = self.rows.held_out
+        return float(np.average(self.steps[-1][held_out], weights=self.weights[held_out])) if len(held_out) else 0.0
+
     def _settle(self) -> None:
-        """Let the scale be once held-out rows have long not become more likely; go back in what it is to learn by.
+        """Let the scale be, but for its level, once held-out rows have long not become more likely.
 
         A chain of noise goes on with the mean. By then the residuals of the training rows tell what these rows have
         done to them, and no longer what noise there is. With a temperature of its own the scale is sampled to the end.
