@@ -67,6 +67,11 @@ class BagModels:
         self.weights.append(weights)
         self.bags.append(bags + self.n_bags)
 
+    def copy(self) -> "BagModels":
+        """One that may grow while others read this one."""
+        parts = (list(self.ids), list(self.weights), list(self.bags), list(self.members))
+        return BagModels(list(self.models), dict(self.places), *parts, self.n_bags)
+
     def shares(self) -> np.ndarray:
         """The weight of each model: its mean share of the bags."""
         ids, weights = np.concatenate(self.ids), np.concatenate(self.weights)

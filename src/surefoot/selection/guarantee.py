@@ -115,13 +115,18 @@ def guarantee_in_words(delta: float) -> str:
     )
 
 
-def bag_rows(bag_size: Any, n_samples: int, replace: bool) -> int:
-    """The number of rows in a bag: a fraction is a share of all rows (to the nearest row), else it is a count."""
+def refuse_few_rows(n_samples: int) -> None:
+    """An error where removing a row leaves fewer than two."""
     if n_samples < FEWEST_ROWS:
         raise DataError(
             f"Found n_samples={n_samples}, but at least {FEWEST_ROWS} rows are needed to tell what removing one does: "
             "take more rows."
         )
+
+
+def bag_rows(bag_size: Any, n_samples: int, replace: bool) -> int:
+    """The number of rows in a bag: a fraction is a share of all rows (to the nearest row), else it is a count."""
+    refuse_few_rows(n_samples)
     if isinstance(bag_size, float | np.floating):
         if not 0 < bag_size < 1:
             raise ParameterError(

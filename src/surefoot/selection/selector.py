@@ -57,6 +57,7 @@ class Selector(ABC, BaseEstimator):
     pool_is_exact: ClassVar[bool] = True  # a bag's model depends on its rows alone, not on those that it leaves out
     may_be_constant: ClassVar[bool] = False  # whether a column of equal values is no error
     target: ClassVar[str] = NO_TARGET
+    fit_arguments: ClassVar[tuple[str, ...]] = ()  # what else ``fit`` takes
 
     @abstractmethod
     def prepare(self, table: SelectionTable) -> PreparedSelector:

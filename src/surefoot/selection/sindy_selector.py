@@ -112,6 +112,7 @@ class SINDySelector(Selector):
 
     pool_is_exact: ClassVar[bool] = False  # a row that is left out changes its neighbours' derivatives
     target: ClassVar[str] = NO_TARGET
+    fit_arguments: ClassVar[tuple[str, ...]] = ("t",)
 
     def __init__(self, *, degree: int = 2, threshold: float = 0.1, alpha: float = 0.05) -> None:
         self.degree = degree

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._exceptions import DataError, ParameterError, UndecidedWarning
@@ -21,7 +21,7 @@ from surefoot.selection.guarantee import bag_rows, guarantee_in_words, stability
 from surefoot.selection.inflated_argmax import check_epsilon, unseen_would_enter
 from surefoot.selection.leave_one_out import LeaveOneOut, compare_with_full
 from surefoot.selection.model_weights import ModelWeights
-from surefoot.selection.rules import InflatedArgmax, SelectionRule
+from surefoot.selection.rules import InclusionProbability, InflatedArgmax, SelectionRule
 from surefoot.selection.selector import Selector
 from surefoot.selection.table import read_table, take_columns
 
@@ -29,6 +29,7 @@ NAME, INFLATED_ARGMAX = "StableSelector", "inflated_argmax"
 DEFAULT_DELTA = 0.05
 MOST_EXACT_ITEMS = 50  # of more items there are so many models that their number no longer matters
 MOST_WEIGHTS = 1 << 24  # weights of leave-one-out that are held at once
+LEAST_LACKING = 1e-4  # share of the bags that must lack a given row for the pool to tell of it
 REFIT = 5_000_011  # label of a stream: bags without a row
 
 
@@ -142,26 +143,43 @@ It does not say that any of them is right.
         **fit_params
             What else the selector asks for, such as the times ``t`` of `selection.SINDySelector`.
         """
-        selector = self._check_parameters()
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y, fit_params)
+        except BaseException:  # Ctrl-C included: the selector stays as it was
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> "StableSelector":
+        selector = self._check_parameters(fit_params)
         table = read_table(self, X, y, selector.target, fit_params, may_be_constant=selector.may_be_constant)
         size = bag_rows(self.bag_size, table.n_rows, self.replace)
-        rule = self._make_rule(table.n_rows, size, None)
         prepared = selector.prepare(table)
+        if prepared.items is None and isinstance(self.rule, InclusionProbability):
+            raise ParameterError(
+                f"rule=InclusionProbability is for models that are sets of items; those of {type(selector).__name__} "
+                "are not: take another rule."
+            )
         n_models = None if prepared.items is None else len(prepared.items)
         rule = self._make_rule(table.n_rows, size, n_models)
         pool = BagPool(table.n_rows, size, self.replace, seed_from(self.random_state))
         found = BagModels()
         choose_on_bags(prepared, pool, 0, self.n_bags, found, self.n_jobs, BagWatch(NAME, self.verbose, self.n_bags))
         self._table, self._prepared, self._pool, self._found, self._rule = table, prepared, pool, found, rule
+        self._fitted_selector, self._fitted_bags = clone(selector), self.n_bags  # parameters may be set anew later
         self._select(n_models)
         return self
 
-    def _check_parameters(self) -> Selector:
+    def _check_parameters(self, fit_params: dict[str, Any]) -> Selector:
         if not isinstance(self.selector, Selector):
             raise ParameterError(
                 f"selector must be a selector such as surefoot.selection.LassoSelector, got {self.selector!r}: wrap "
                 "anything else in surefoot.selection.FunctionSelector."
             )
+        unknown = sorted(set(fit_params) - set(self.selector.fit_arguments))
+        if unknown:
+            raise ParameterError(f"{type(self.selector).__name__} makes nothing of {unknown[0]}: leave it out of fit.")
         check_integer("n_bags", self.n_bags, 1)
         for name in ("replace", "monte_carlo"):
             if not isinstance(getattr(self, name), bool):
@@ -217,7 +235,7 @@ It does not say that any of them is right.
                 f"epsilon={self.epsilon_:.3g} is so large that models which no bag chose would be selected as well: "
                 "the bags cannot tell. Take more rows, smaller bags, or a larger delta.",
                 UndecidedWarning,
-                stacklevel=3,
+                stacklevel=4,  # that of the call of fit
             )
 
     def _selected(self, shares: np.ndarray) -> tuple[Hashable, ...]:
@@ -251,16 +269,23 @@ It does not say that any of them is right.
         return self._by_pool() if method == "pool" else self._by_refits()
 
     def _by_pool(self) -> LeaveOneOut:
-        if not self.selector.pool_is_exact:
+        if not self._fitted_selector.pool_is_exact:
             raise ParameterError(
-                f"method='pool' would not be exact for {type(self.selector).__name__}, whose models depend on rows "
-                "that a bag leaves out: take method='refit'."
+                f"method='pool' would not be exact for {type(self._fitted_selector).__name__}, whose models depend on "
+                "rows that a bag leaves out: take method='refit'."
             )
         pool, found = self._pool, self._found
-        n_all = ceil(self.n_bags / max(1.0 - pool.share, 1e-9))
+        if 1.0 - pool.share < LEAST_LACKING:
+            raise ParameterError(
+                f"Hardly a bag lacks a given row (bag_size is {pool.size} of {self._table.n_rows} rows, drawn with "
+                "replacement): take smaller bags, or method='refit'."
+            )
+        n_all = ceil(self._fitted_bags / (1.0 - pool.share))
         if found.n_bags < n_all:
+            found = found.copy()
             watch = BagWatch(NAME, self.verbose, n_all)
             choose_on_bags(self._prepared, pool, found.n_bags, n_all, found, self.n_jobs, watch)
+            self._found = found
         full = np.zeros(len(found.models))
         full[: len(self.models_)] = [self.weights_[model] for model in self.models_]
         members, n_rows = found.member_array(), self._table.n_rows
@@ -272,19 +297,19 @@ It does not say that any of them is right.
 
     def _by_refits(self) -> LeaveOneOut:
         table, pool = self._table, self._pool
-        if pool.size >= table.n_rows - 1 and not self.replace:
+        if pool.size >= table.n_rows - 1 and not pool.replace:
             raise ParameterError(
                 f"bag_size is {pool.size} of {table.n_rows} rows: without a row there would be no bags that leave one "
                 "out. Take smaller bags."
             )
-        watch = BagWatch(NAME, self.verbose, self.n_bags * table.n_rows)
+        watch = BagWatch(NAME, self.verbose, self._fitted_bags * table.n_rows)
         disjoint, sizes = np.empty(table.n_rows, dtype=np.bool_), np.empty(table.n_rows, dtype=np.int64)
         for row in range(table.n_rows):
             seed = int(stream_key(pool.seed, REFIT, row) >> np.uint64(1))
             found = BagModels()
-            others = BagPool(table.n_rows - 1, pool.size, self.replace, seed)
-            prepared = self.selector.prepare(table.without(row))
-            choose_on_bags(prepared, others, 0, self.n_bags, found, self.n_jobs, watch)
+            others = BagPool(table.n_rows - 1, pool.size, pool.replace, seed)
+            prepared = self._fitted_selector.prepare(table.without(row))
+            choose_on_bags(prepared, others, 0, self._fitted_bags, found, self.n_jobs, watch)
             shares, members = found.shares(), found.member_array()
             selected = self._models_of(shares, members, found.models, prepared.items)
             disjoint[row], sizes[row] = not selected & set(self.selected_), len(selected)
@@ -310,15 +335,20 @@ It does not say that any of them is right.
     def transform(self, X: Any) -> Any:
         """The columns that any of the selected models has."""
         support = self.get_support(indices=True)
-        checked = validate_data(self, X, reset=False, skip_check_array=is_frame(X), dtype=None, ensure_all_finite=False)
+        checked = validate_data(self, X, reset=False, skip_check_array=is_frame(X), dtype=None)
         return take_columns(checked, support)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns that ``transform`` keeps."""
         check_is_fitted(self)
         names = np.array(self._table.names, dtype=object)
-        if input_features is not None and list(input_features) != names.tolist():
-            raise DataError("input_features is not equal to feature_names_in_: pass the names of the columns of X.")
+        if input_features is not None:
+            given = np.array(list(input_features), dtype=object)
+            if len(given) != len(names):
+                raise DataError(f"input_features should have length equal to the number of columns, {len(names)}.")
+            if hasattr(self, "feature_names_in_") and given.tolist() != names.tolist():
+                raise DataError("input_features is not equal to feature_names_in_: pass the names of the columns of X.")
+            names = given
         return names[self.get_support()]
 
 

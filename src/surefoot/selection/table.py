@@ -13,6 +13,7 @@ from surefoot._exceptions import DataError
 from surefoot.data import Columns
 from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_labels, check_numbers, check_table, encode_labels
+from surefoot.selection.guarantee import refuse_few_rows
 
 MOST_NAMED = 5
 
@@ -77,13 +78,15 @@ def read_table(
     names = tuple(map(str, getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(columns.n_columns)])))
     parts, groups = _numbers(columns, names)
     values = np.ascontiguousarray(np.stack(parts, axis=1))
+    refuse_few_rows(len(values))
     _refuse_missing(values, groups, names)
     if not may_be_constant:
         _refuse_constant(values, groups, names)
     codes, classes = _target(estimator, y, target)
     if codes is not None:
         check_consistent_length(values, codes)
-    given = (X if is_frame(X) else values, y)
+    every = np.arange(len(values))  # copies: the user may change X and y before leave-one-out reads them again
+    given = (take_rows(X, every) if is_frame(X) else values, take_rows(y, every))
     return SelectionTable(values, names, np.array(groups, dtype=np.int32), codes, classes, dict(extras), given)
 
 
@@ -138,7 +141,7 @@ def _target(estimator: BaseEstimator, y: Any, target: str) -> tuple[np.ndarray |
     if target == "numbers":
         return check_numbers(y), None
     if target == "any":
-        return np.asarray(y), None
+        return np.array(y), None
     classes, codes = encode_labels(check_labels(y), None)
     if len(classes) < 2:
         raise DataError(f"y has only one class, {classes.tolist()}: choosing variables needs at least two.")
