@@ -292,8 +292,7 @@ def test_a_delta_out_of_reach_names_the_least_within_reach(data):
     assert 0.0869 < least < 0.087
     with pytest.raises(ParameterError, match=r"delta=0\.05 .* least delta within reach is 0\.087; allow that"):
         stable_lasso(delta=0.05, bag_size=35).fit(X, y)
-    with pytest.warns(UndecidedWarning):
-        with pytest.warns(UndecidedWarning):  # within reach, and of little use
+    with pytest.warns(UndecidedWarning):  # within reach, and of little use
         assert stable_lasso(delta=0.0875, bag_size=35).fit(X, y).delta_ == pytest.approx(0.0875)
 
 
