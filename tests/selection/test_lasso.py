@@ -209,7 +209,7 @@ def test_identical_columns_have_some_solution(copies):
         np.testing.assert_allclose(several.reshape(copies, -1).sum(axis=0), one, atol=1e-8 * (1 + np.abs(one).max()))
 
 
-@pytest.mark.parametrize("distance", [1e-3, 1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("distance", [1e-3, 1e-4, 1e-5, 1e-6, 1e-8])
 def test_conditions_of_the_optimum_hold_among_almost_identical_columns(distance):
     """Such as a length in inches and in centimetres, rounded."""
     missed = []

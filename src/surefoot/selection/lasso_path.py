@@ -14,11 +14,11 @@ from surefoot._jit import kernel
 
 TIES = 1e-12  # events that differ by this share of the penalty are at the same place
 INDEPENDENT = 1e-13  # least share of a column's variance that the columns before it must leave
-OPTIMAL = 1e-9  # share of the penalty by which a correlation may be above it
+OPTIMAL, NEARLY_OPTIMAL = 1e-9, 1e-6  # share of the penalty by which a correlation may be above it
 LEAST_PENALTY = 1e-3  # that folds try, as a share of the one that leaves no variable
 LEAST_LEFT = 1e-3  # of a column's square, for sums over a bag to be got from those over all rows
 MOST_EVENTS = 8  # for each column and each place among the active ones
-MOST_SWEEPS = 100_000
+MOST_SWEEPS, WHOLE_SWEEPS = 100_000, 10  # of coordinate descent; one in so many looks at all columns
 
 
 class FullTable(NamedTuple):
@@ -283,8 +283,9 @@ def write_coefficients(bag, path, n_active, penalty, out):
         optimal = optimal and value * path.signs[r] >= 0.0
         out[path.active[r]] = value * bag.scales[path.active[r]]
     for j in range(out.shape[0]):
-        if path.state[j] != 1:
-            optimal = optimal and abs(path.p[j] + penalty * path.q[j]) <= penalty * (1.0 + OPTIMAL)
+        if path.state[j] != 1:  # 2: all but a multiple of others, known no better than they are
+            above = NEARLY_OPTIMAL if path.state[j] == 2 else OPTIMAL
+            optimal = optimal and abs(path.p[j] + penalty * path.q[j]) <= penalty * (1.0 + above)
     return optimal
 
 
@@ -329,8 +330,8 @@ def descend(table, rows, bag, target_mean, penalty, coefficients):
             value = table.X[rows[i], j] - bag.means[j]
             residuals[i] -= value * coefficients[j]
             variances[j] += value * value / size
-    whole = True  # a sweep over all columns; else over those that have a coefficient
-    for _ in range(MOST_SWEEPS):
+    for sweep in range(MOST_SWEEPS):
+        whole = sweep % WHOLE_SWEEPS == 0  # over all columns; else over those that have a coefficient
         change = 0.0
         for j in range(n_columns):
             old = coefficients[j]
@@ -345,10 +346,9 @@ def descend(table, rows, bag, target_mean, penalty, coefficients):
                 coefficients[j] = new
                 for i in range(size):
                     residuals[i] -= (new - old) * (table.X[rows[i], j] - bag.means[j])
-                change = max(change, abs(new - old) * np.sqrt(variances[j]) / penalty * bag.scales[j])
+                change = max(change, abs(new - old) * variances[j] / penalty * bag.scales[j])
         if change < OPTIMAL and whole:
             return
-        whole = change < OPTIMAL
 
 
 @kernel

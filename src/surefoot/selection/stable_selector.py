@@ -277,8 +277,8 @@ It does not say that any of them is right.
         pool, found = self._pool, self._found
         if 1.0 - pool.share < LEAST_LACKING:
             raise ParameterError(
-                f"Hardly a bag lacks a given row (bag_size is {pool.size} of {self._table.n_rows} rows, drawn with "
-                "replacement): take smaller bags, or method='refit'."
+                f"Hardly a bag lacks a given row (bag_size is {pool.size} of {self._table.n_rows} rows): take smaller "
+                "bags, or method='refit'."
             )
         n_all = ceil(self._fitted_bags / (1.0 - pool.share))
         if found.n_bags < n_all:
