@@ -302,6 +302,11 @@ def test_a_delta_within_reach_because_there_are_few_models(data):
     assert stable.delta_ == pytest.approx(0.05)
 
 
+def test_monte_carlo_is_refused_where_it_would_mean_nothing(data):
+    with pytest.raises(ParameterError, match="monte_carlo=True is for rule='inflated_argmax'"):
+        StableSelector(LassoSelector(0.2), rule=TopK(2), monte_carlo=True).fit(*data)
+
+
 def test_undecided_tables_say_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(5, 4)), rng.normal(size=5)

@@ -190,6 +190,8 @@ It does not say that any of them is right.
             )
         if self.delta is not None and self.epsilon is not None:
             raise ParameterError("delta and epsilon are both given, but each follows from the other: give one of them.")
+        if isinstance(self.rule, SelectionRule) and self.monte_carlo:
+            raise ParameterError("monte_carlo=True is for rule='inflated_argmax': leave it out with another rule.")
         if isinstance(self.rule, SelectionRule) and (self.delta, self.epsilon) != (None, None):
             raise ParameterError("delta and epsilon are for rule='inflated_argmax': leave them out with another rule.")
         return self.selector
