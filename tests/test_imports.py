@@ -10,7 +10,7 @@ import pytest
 import surefoot
 
 SOURCE = Path(surefoot.__file__).parent
-FOUNDATION = {"_exceptions", "_jit", "_parallel", "_parameters", "_progress", "_random"}
+FOUNDATION = {"_exceptions", "_jit", "_parallel", "_parameters", "_progress", "_random", "_rollback"}
 FACE = "the public face"
 ALLOWED = {
     "data": set(),

@@ -70,7 +70,7 @@ def test_what_is_drawn_is_what_the_selector_says(stable):
 
 
 def test_the_heaviest_graph_is_what_scikit_learn_finds_most_often(stable):
-    X, bags = chain(), stable._pool.bags(0, 300)
+    X, bags = chain(), stable._bagging.pool.bags(0, 300)
     fits = [GraphicalLasso(alpha=0.25, tol=1e-6, enet_tol=1e-8).fit(X.to_numpy()[bag]).precision_ for bag in bags]
     found = [frozenset(zip(*np.nonzero(np.triu(np.abs(fit) > 1e-6, 1)), strict=True)) for fit in fits]
     most = max(found, key=found.count)

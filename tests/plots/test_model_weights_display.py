@@ -86,7 +86,7 @@ def test_squares_are_the_models_and_weights_stand_beside_them(stable, ax):
 def test_the_first_row_is_what_scikit_learn_chooses_most_often(ax):
     X, y = correlated(n_rows=40)
     stable = StableSelector(LassoSelector(alpha=0.3), n_bags=150, epsilon=0.02, random_state=0).fit(X, y)
-    bags = stable._pool.bags(0, 150)
+    bags = stable._bagging.pool.bags(0, 150)
     fitted = [np.flatnonzero(Lasso(alpha=0.3).fit(X.to_numpy()[bag], y[bag]).coef_) for bag in bags]
     chosen = [tuple(NAMES[j] for j in model) for model in fitted]
     display = ModelWeightsDisplay.from_estimator(stable, top=1, ax=ax)

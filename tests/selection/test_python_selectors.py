@@ -61,7 +61,7 @@ def first_and_count(X, y):
 def test_a_function_is_given_the_rows_of_the_bag(with_y):
     X, y = np.arange(40.0).reshape(20, 2), 100 + np.arange(20) if with_y else None
     stable = stable_with(FunctionSelector(first_and_count)).fit(X, y)
-    bags = BagPool(20, 10, False, stable._pool.seed).bags(0, 12)
+    bags = BagPool(20, 10, False, stable._bagging.pool.seed).bags(0, 12)
     assert models_of_bags(stable) == [
         (10, 2.0 * bag[0], 100.0 + bag[-1] if with_y else None) for bag in bags
     ]  # rows are in ascending order

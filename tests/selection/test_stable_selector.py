@@ -35,7 +35,7 @@ from surefoot.selection import (
     LassoSelector,
     ModelWeights,
     TopK,
-    stable_selector,
+    bagging,
 )
 from surefoot.selection.bag_models import BagModels, choose_on_bags, left_out_shares
 from surefoot.selection.bags import BagPool
@@ -138,7 +138,9 @@ def state_of(stable):
 
 def test_weights_are_shares_of_the_bags(data, fitted):
     X, y = data
-    models = [np.flatnonzero(Lasso(0.2, **TIGHT).fit(X[bag], y[bag]).coef_) for bag in fitted._pool.bags(0, N_BAGS)]
+    models = [
+        np.flatnonzero(Lasso(0.2, **TIGHT).fit(X[bag], y[bag]).coef_) for bag in fitted._bagging.pool.bags(0, N_BAGS)
+    ]
     named = [tuple(f"x{j}" for j in model) for model in models]
     counts = Counter(named)
     assert len(counts) > 5
@@ -269,7 +271,7 @@ def test_neither_delta_nor_epsilon_is_five_in_a_hundred():
     X, y = make_data(n_rows=100)
     stable = StableSelector(LassoSelector(0.2), n_bags=100, random_state=0).fit(X, y)
     assert stable.delta_ == pytest.approx(0.05)
-    assert stable._pool.size == 50
+    assert stable._bagging.pool.size == 50
     assert stable.guarantee_ == PROMISE.format(0.05)
 
 
@@ -339,7 +341,7 @@ def test_threads_do_not_matter(alpha):
         stable_lasso(alpha, n_bags=3000 if alpha != "cv" else 150, n_jobs=n).fit(X, y) for n in (1, 2, 3)
     )
     assert state_of(one) == state_of(two) == state_of(three)
-    assert one._pool == two._pool
+    assert one._bagging.pool == two._bagging.pool
     with_threads, alone = two.leave_one_out(), one.leave_one_out()
     assert with_threads.instability == alone.instability
     np.testing.assert_array_equal(with_threads.set_sizes, alone.set_sizes)
@@ -356,7 +358,7 @@ def test_blocks_do_not_matter(monkeypatch):
     whole = stable_lasso().fit(X, y)
     monkeypatch.setattr("surefoot.selection.bag_models.MOST_CELLS", 7 * SIZE)
     monkeypatch.setattr("surefoot.selection.bag_models.CALLS_AT_ONCE", 3)
-    monkeypatch.setattr("surefoot.selection.stable_selector.MOST_WEIGHTS", 3 * len(whole.models_))
+    monkeypatch.setattr("surefoot.selection.bagging.MOST_WEIGHTS", 3 * len(whole.models_))
     pieces = stable_lasso().fit(X, y)
     assert state_of(pieces) == state_of(whole)
     ours, theirs = pieces.leave_one_out(), whole.leave_one_out()
@@ -374,7 +376,10 @@ def test_seeds(data):
     assert state_of(same[0]) == state_of(same[1])
     assert state_of(same[2]) == state_of(same[3])
     assert dict(same[0].weights_) != dict(same[3].weights_)
-    assert stable_lasso(random_state=None).fit(*data)._pool != stable_lasso(random_state=None).fit(*data)._pool
+    assert (
+        stable_lasso(random_state=None).fit(*data)._bagging.pool
+        != stable_lasso(random_state=None).fit(*data)._bagging.pool
+    )
 
 
 # Without a row
@@ -475,13 +480,13 @@ def test_pool_and_refits_agree_on_a_trial_of_the_paper():
     assert abs(pool.set_sizes.mean() - refit.set_sizes.mean()) < 0.4
     for row in (0, 14, 29):
         rows = np.delete(np.arange(30), row)
-        prepared, others = LassoSelector(0.5).prepare(stable._table.without(row)), BagModels()
+        prepared, others = LassoSelector(0.5).prepare(stable._bagging.table.without(row)), BagModels()
         choose_on_bags(prepared, BagPool(29, 25, False, 1), 0, 3000, others, None, lambda bag: None)
         without = dict(zip(others.models, others.shares(), strict=True))
-        ours = left_out_shares(stable._found, stable._pool, range(row, row + 1))[0]
-        n_ours = sum(row not in bag for bag in stable._pool.bags(0, stable._found.n_bags).tolist())
+        ours = left_out_shares(stable._bagging.found, stable._bagging.pool, range(row, row + 1))[0]
+        n_ours = sum(row not in bag for bag in stable._bagging.pool.bags(0, stable._bagging.found.n_bags).tolist())
         assert abs(n_ours - 1500) < 200  # about as many bags as without leaving a row out
-        for model, weight in zip(stable._found.models, ours, strict=True):
+        for model, weight in zip(stable._bagging.found.models, ours, strict=True):
             other = without.get(model, 0.0)
             mean = (weight * n_ours + other * 3000) / (n_ours + 3000)
             assert abs(weight - other) < 5 * sqrt(mean * (1 - mean) * (1 / n_ours + 1 / 3000)) + 1e-12, (row, model)
@@ -555,7 +560,7 @@ def test_a_pool_beyond_all_measure_is_refused(data, monkeypatch):
     def draw_no_more(*arguments):
         raise AssertionError("bags are drawn for ever")
 
-    monkeypatch.setattr(stable_selector, "choose_on_bags", draw_no_more)
+    monkeypatch.setattr(bagging, "choose_on_bags", draw_no_more)
     with pytest.raises(ParameterError, match="bag_size"):
         stable.leave_one_out()
 
@@ -577,12 +582,12 @@ def test_a_bag_may_weigh_several_models(data):
 
     stable = StableSelector(RowsSelector(weigh), n_bags=200, bag_size=10, epsilon=0.3, random_state=0).fit(X, y)
     expected = Counter()
-    for bag in stable._pool.bags(0, 200):
+    for bag in stable._bagging.pool.bags(0, 200):
         order = np.argsort(-np.abs(X[bag].T @ y[bag]))
         expected[int(order[0])] += 0.75 / 200
         expected[int(order[1])] += 0.25 / 200
     assert dict(stable.weights_) == pytest.approx(dict(expected))
-    heaviest = [int(np.abs(X[bag].T @ y[bag]).argmax()) for bag in stable._pool.bags(0, 200)]
+    heaviest = [int(np.abs(X[bag].T @ y[bag]).argmax()) for bag in stable._bagging.pool.bags(0, 200)]
     assert [stable.models_[place] for place in stable.bag_models_] == heaviest
 
 
@@ -611,7 +616,7 @@ def test_a_model_that_cannot_be_hashed_is_refused(data, model):
 def test_a_selector_that_fails_is_told_with_the_number_of_the_bag(data, per_call, n_jobs):
     X, y = data
     pool = StableSelector(RowsSelector(nearest_column), n_bags=1, bag_size=SIZE, epsilon=0.3, random_state=0)
-    bad = X[pool.fit(X, y)._pool.bags(37, 38)[0]]
+    bad = X[pool.fit(X, y)._bagging.pool.bags(37, 38)[0]]
 
     def choose(bag_X, bag_y):
         if np.array_equal(bag_X, bad):
@@ -640,7 +645,7 @@ def test_bags_of_all_rows(data, bag_size):
     with pytest.raises(ParameterError, match=r"bag_size=.* must leave a row out: take smaller bags, or replace=True"):
         stable_lasso(bag_size=bag_size).fit(*data)
     if bag_size != 0.99:
-        assert stable_lasso(bag_size=bag_size, replace=True).fit(*data)._pool.size == bag_size
+        assert stable_lasso(bag_size=bag_size, replace=True).fit(*data)._bagging.pool.size == bag_size
 
 
 def test_a_refit_needs_room_to_leave_a_row_out(data):

@@ -262,7 +262,7 @@ def test_cell_fates(cells):
         X, y
     )
     expected = Counter()
-    for bag in BagPool(50, 45, False, stable._pool.seed).bags(0, 40):
+    for bag in BagPool(50, 45, False, stable._bagging.pool.seed).bags(0, 40):
         tree = DecisionTreeClassifier(random_state=0).fit(X.to_numpy(np.float64)[bag], np.asarray(y)[bag])
         expected[structure_of_text(export_text(tree, feature_names=list(X.columns), max_depth=100))] += 1 / 40
     assert stable.weights_.keys() == expected.keys()

@@ -13,6 +13,7 @@ from surefoot._parallel import RowThreads, row_blocks, threads_for
 from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import seed_from
+from surefoot._rollback import as_it_was_on_failure
 from surefoot.boosting.learners import check_weak_learner
 from surefoot.boosting.stump_rounds import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
@@ -98,13 +99,8 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on a table ``X`` (array, pandas or polars frame) and labels ``y``; rows count by ``sample_weight``."""
-        before = dict(self.__dict__)
-        try:
+        with as_it_was_on_failure(self):
             return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
-        except BaseException:  # a fit that fails or is stopped leaves the estimator as it was
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         """Fit on a problem that has been checked."""

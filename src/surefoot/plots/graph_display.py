@@ -98,7 +98,7 @@ class GraphDisplay:
         require_method(estimator, "leave_one_out", "pass a fitted StableSelector.")
         check_is_fitted(estimator)
         check_integer("top", top, 1)
-        nodes, items = estimator._table.names, estimator._prepared.items
+        nodes, items = estimator._bagging.table.names, estimator._bagging.prepared.items
         if items is None or not all(_is_edge(item, nodes) for item in items):
             raise ParameterError(
                 f"estimator must have graphs as models, and those of {type(estimator.selector).__name__} are none: fit "

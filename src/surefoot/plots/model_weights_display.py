@@ -130,7 +130,7 @@ class ModelWeightsDisplay:
         """Draw the models of a fitted `StableSelector`, with those that it selected marked."""
         require_method(estimator, "leave_one_out", "pass a fitted StableSelector.")
         check_is_fitted(estimator)
-        prepared = estimator._prepared
+        prepared = estimator._bagging.prepared
         display = cls(
             estimator.weights_,
             items=prepared.items,

@@ -1,21 +1,15 @@
 """Instability, accuracy and size of what a kind of rule selects."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._progress import BagWatch
-from surefoot._random import stream_key
-from surefoot.selection.bag_models import BagModels, choose_on_bags, left_out_shares
-from surefoot.selection.bags import BagPool
-from surefoot.selection.guarantee import stability_delta
 from surefoot.selection.inflated_argmax import LARGEST_EPSILON, check_epsilon, unseen_would_enter
 from surefoot.selection.leave_one_out import compare_with_full
 from surefoot.selection.rules import Argmax, InflatedArgmax, SelectionRule, TopK
-from surefoot.selection.stable_selector import MOST_WEIGHTS, REFIT
 
 N_EPSILONS = 24
 SIZES_OF_TOP_K = (2, 3, 4, 5, 6)
@@ -88,7 +82,7 @@ def curves_of(estimator: Any, epsilons: Sequence[float] | None, method: str) -> 
     worst = _instabilities(estimator, rules, method)
     sizes = np.array([_set_size(rule, weights) for rule in rules])
     tops, inflated = slice(1, 1 + len(SIZES_OF_TOP_K)), slice(1 + len(SIZES_OF_TOP_K), None)
-    promised = _promised(estimator, inflations)
+    promised = [estimator.promised_delta(epsilon) for epsilon in inflations.tolist()]
     sweep: dict[str, Any] = {
         "worst": worst[inflated],
         "set_size": sizes[inflated],
@@ -119,14 +113,6 @@ def _default_epsilons(estimator: Any, weights: np.ndarray) -> np.ndarray:
     return np.unique([*grid, estimator.epsilon_]) if estimator.epsilon_ < low else grid  # false where there is none
 
 
-def _promised(estimator: Any, epsilons: np.ndarray) -> np.ndarray:
-    """The share of rows that may turn the selection over by the estimator's guarantee, for each epsilon."""
-    items = estimator._prepared.items
-    setting = estimator._setting(estimator._table.n_rows, estimator._pool.size, None if items is None else len(items))
-    n_bags = estimator.n_bags if estimator.monte_carlo else None
-    return np.minimum([stability_delta(epsilon, n_bags=n_bags, **setting) for epsilon in epsilons.tolist()], 1.0)
-
-
 def _set_size(rule: SelectionRule, weights: np.ndarray) -> float:
     """How many models are selected; not a number where that would be all that no bag chose."""
     if isinstance(rule, InflatedArgmax) and unseen_would_enter(weights, rule.epsilon):
@@ -136,37 +122,8 @@ def _set_size(rule: SelectionRule, weights: np.ndarray) -> float:
 
 def _instabilities(estimator: Any, rules: Sequence[SelectionRule], method: str) -> np.ndarray:
     """The share of rows without which each rule would select none of the models that it selects."""
-    disjoint = np.zeros(len(rules))
-    weightings = _weightings_by_pool if method == "pool" else _weightings_by_refits
-    for full, left_out in weightings(estimator):
-        disjoint += [compare_with_full(rule, full, left_out, None)[0].sum() for rule in rules]
-    return disjoint / estimator._table.n_rows
-
-
-def _weightings_by_pool(estimator: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Weights of all models by all rows, and without each of some rows: (models,) and (rows, models)."""
-    estimator.leave_one_out("pool")  # refuses what is not exact, and sees to it that there are enough bags
-    found, n_rows = estimator._found, estimator._table.n_rows
-    full = np.array([estimator.weights_[model] for model in found.models])
-    at_once = max(1, MOST_WEIGHTS // len(full))
-    for start in range(0, n_rows, at_once):
-        yield full, left_out_shares(found, estimator._pool, range(start, min(start + at_once, n_rows)))
-
-
-def _weightings_by_refits(estimator: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The same, row by row, from the bags that ``leave_one_out("refit")`` draws."""
-    table, pool = estimator._table, estimator._pool
-    if pool.size >= table.n_rows - 1 and not estimator.replace:
-        raise ParameterError(f"bag_size is {pool.size} of {table.n_rows} rows, too large for method='refit'.")
-    watch = BagWatch("StabilityDisplay", estimator.verbose, estimator.n_bags * table.n_rows)
-    for row in range(table.n_rows):
-        others = BagPool(
-            table.n_rows - 1, pool.size, estimator.replace, int(stream_key(pool.seed, REFIT, row) >> np.uint64(1))
-        )
-        found = BagModels()
-        prepared = estimator.selector.prepare(table.without(row))
-        choose_on_bags(prepared, others, 0, estimator.n_bags, found, estimator.n_jobs, watch)
-        shares = dict(zip(found.models, found.shares().tolist(), strict=True))
-        models = list(dict.fromkeys([*estimator.models_, *found.models]))
-        full = np.array([estimator.weights_[model] for model in models])
-        yield full, np.array([[shares.get(model, 0.0) for model in models]])
+    disjoint, n_rows = np.zeros(len(rules)), 0
+    for weights in estimator.left_out_weights(method):
+        disjoint += [compare_with_full(rule, weights)[0].sum() for rule in rules]
+        n_rows += len(weights.left_out)
+    return disjoint / n_rows

@@ -1,5 +1,6 @@
 """What epsilon and delta promise each other: how many rows may turn the conclusion over when they are removed."""
 
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from math import e, expm1, inf, isnan, log1p, sqrt
 from typing import Any
@@ -11,6 +12,33 @@ from surefoot._parameters import check_integer, check_number
 from surefoot.selection.inflated_argmax import LARGEST_EPSILON, check_epsilon
 
 FEWEST_ROWS = 3
+DEFAULT_DELTA = 0.05
+
+
+@dataclass(frozen=True)
+class Promise:
+    """An epsilon and the deltas that go with it: without and with the chance in drawing the bags, and at most 1."""
+
+    epsilon: float
+    delta: float
+    delta_monte_carlo: float
+
+    @classmethod
+    def of(
+        cls, delta: float | None, epsilon: float | None, n_bags: int, *, monte_carlo: bool = False, **setting: Any
+    ) -> "Promise":
+        """From the one of the two that the user gave; ``setting`` is that of `stability_epsilon`."""
+        if epsilon is None:
+            wanted = DEFAULT_DELTA if delta is None else delta
+            epsilon = stability_epsilon(wanted, n_bags=n_bags if monte_carlo else None, **setting)
+        deltas = (stability_delta(epsilon, n_bags=bags, **setting) for bags in (None, n_bags))
+        return cls(check_epsilon(epsilon), *(min(1.0, delta) for delta in deltas))
+
+
+def refuse_both(delta: Any, epsilon: Any) -> None:
+    """An error if the user gave both."""
+    if delta is not None and epsilon is not None:
+        raise ParameterError("delta and epsilon are both given, but each follows from the other: give one of them.")
 
 
 def stability_epsilon(

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_number
+from surefoot._exceptions import DataError
+from surefoot._parameters import check_boolean, check_number
 from surefoot.selection.lasso_path import FullTable, select_bags, select_bags_by_folds
 from surefoot.selection.selector import NUMBERS, Selector
 from surefoot.selection.table import SelectionTable
@@ -58,8 +58,7 @@ class LassoSelector(Selector):
         """Shift the table to its medians, which no row far out can move, and sum up what all bags share."""
         if self.alpha != CV:
             check_number("alpha", self.alpha, 0.0, np.inf, most_included=False)
-        if not isinstance(self.standardize, bool):
-            raise ParameterError(f"standardize must be True or False, got {self.standardize!r}.")
+        check_boolean("standardize", self.standardize)
         if table.y is None:
             raise DataError("y is missing: LassoSelector chooses variables that tell y.")
         X, y = np.ascontiguousarray(table.X - np.median(table.X, axis=0)), table.y - np.median(table.y)

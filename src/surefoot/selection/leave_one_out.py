@@ -1,9 +1,11 @@
 """What would have been selected without a row, for every row."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot.selection.bagging import LeftOutWeights
 from surefoot.selection.rules import InclusionProbability, SelectionRule
 
 
@@ -26,19 +28,20 @@ class LeaveOneOut:
     disjoint_rows: np.ndarray
 
     @classmethod
-    def of(cls, disjoint: np.ndarray, set_sizes: np.ndarray) -> "LeaveOneOut":
+    def of(cls, rule: SelectionRule, weights: Iterable[LeftOutWeights]) -> "LeaveOneOut":
+        """What a rule makes of the weights without each row, given in blocks of rows."""
+        blocks = [compare_with_full(rule, block) for block in weights]
+        disjoint, set_sizes = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         return cls(float(disjoint.mean()), set_sizes, np.flatnonzero(disjoint))
 
 
-def compare_with_full(
-    rule: SelectionRule, full: np.ndarray, left_out: np.ndarray, members: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which weightings ``left_out`` (sets, models) select nothing that ``full`` selects, and how many they select."""
+def compare_with_full(rule: SelectionRule, weights: LeftOutWeights) -> tuple[np.ndarray, np.ndarray]:
+    """Without which rows nothing is selected that all rows select, and how much is selected without each."""
     if isinstance(rule, InclusionProbability):
-        assert members is not None
-        chosen = rule.chosen_items(full, members)[0]
-        others = np.stack([rule.chosen_items(weights, members)[0] for weights in left_out])
-        return (others != chosen).any(axis=1), np.ones(len(left_out), dtype=np.int64)
-    chosen = rule.choose_many(full[np.newaxis])[0]
-    others = rule.choose_many(left_out)
+        assert weights.members is not None
+        chosen = rule.chosen_items(weights.full, weights.members)[0]
+        others = np.stack([rule.chosen_items(row, weights.members)[0] for row in weights.left_out])
+        return (others != chosen).any(axis=1), np.ones(len(others), dtype=np.int64)
+    chosen = rule.choose_many(weights.full[np.newaxis])[0]
+    others = rule.choose_many(weights.left_out)
     return ~(others & chosen).any(axis=1), others.sum(axis=1)

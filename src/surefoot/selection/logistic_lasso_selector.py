@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_number
+from surefoot._exceptions import DataError
+from surefoot._parameters import check_boolean, check_number
 from surefoot.selection.logistic_bag import BagRows, measure_columns, scale_rows
 from surefoot.selection.logistic_lasso import add_held_out, fit_bags
 from surefoot.selection.selector import CLASSES, BagError, Selector
@@ -70,8 +70,7 @@ class LogisticLassoSelector(Selector):
         """Check parameters and table."""
         if self.C != CV:
             check_number("C", self.C, 0.0, np.inf, most_included=False)
-        if not isinstance(self.standardize, bool):
-            raise ParameterError(f"standardize must be True or False, got {self.standardize!r}.")
+        check_boolean("standardize", self.standardize)
         if table.y is None or table.classes is None:
             raise DataError(
                 "y must be labels of classes: LogisticLassoSelector chooses variables that tell them apart."

@@ -7,9 +7,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from surefoot.selection.table import SelectionTable
+from surefoot.selection.table import ANY_TARGET, CLASSES, NO_TARGET, NUMBERS, SelectionTable
 
-NO_TARGET, NUMBERS, CLASSES, ANY_TARGET = "none", "numbers", "classes", "any"
+__all__ = ["ANY_TARGET", "CLASSES", "NO_TARGET", "NUMBERS", "BagError", "PreparedSelector", "Selector"]
 
 
 class BagError(Exception):

@@ -14,15 +14,15 @@ from surefoot._parallel import Cancellation, row_blocks, run_tasks
 from surefoot._parameters import check_integer
 from surefoot._progress import BagWatch
 from surefoot._random import seed_from, stream_key
+from surefoot._rollback import as_it_was_on_failure
 from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_labels, encode_labels
 from surefoot.selection.bags import BagPool
-from surefoot.selection.guarantee import bag_rows, rounded_up, stability_delta, stability_epsilon
-from surefoot.selection.inflated_argmax import check_epsilon, inflated_argmax_many
+from surefoot.selection.guarantee import Promise, bag_rows, refuse_both, rounded_up
+from surefoot.selection.inflated_argmax import inflated_argmax_many
 from surefoot.selection.python_selector import open_random_states
 from surefoot.selection.table import take_rows
 
-DEFAULT_DELTA = 0.05
 MEMBER = 7_000_003  # label of a stream: random numbers of the estimator on a bag
 MEMBERS_AT_ONCE = 64  # whose probabilities are held until they are added up
 
@@ -124,13 +124,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         y : array of shape (n_rows,)
             Labels of two or more classes.
         """
-        before = dict(self.__dict__)
-        try:
+        with as_it_was_on_failure(self):
             return self._fit(X, y)
-        except BaseException:  # a fit that fails or is stopped leaves the estimator as it was
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _fit(self, X: Any, y: Any) -> Self:
         self._check_parameters()
@@ -153,8 +148,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         if not _is_classifier(self.estimator):
             raise ParameterError(f"estimator must be a scikit-learn classifier, got {self.estimator!r}.")
         check_integer("n_bags", self.n_bags, 1)
-        if self.delta is not None and self.epsilon is not None:
-            raise ParameterError("delta and epsilon are both given, but each follows from the other: give one of them.")
+        refuse_both(self.delta, self.epsilon)
 
     def _check_table(self, X: Any, *, reset: bool) -> Any:
         """A frame as it is, anything else as an array; names and number of columns are remembered, or compared."""
@@ -169,12 +163,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
     def _promise(self, n_rows: int, size: int) -> None:
         """Epsilon, delta, and the guarantee in words."""
         setting: dict[str, Any] = {"n_samples": n_rows, "bag_size": size, "n_models": len(self.classes_)}
-        if self.epsilon is None:
-            self.epsilon_ = stability_epsilon(DEFAULT_DELTA if self.delta is None else self.delta, **setting)
-        else:
-            self.epsilon_ = check_epsilon(self.epsilon)
-        self.delta_ = min(1.0, stability_delta(self.epsilon_, **setting))
-        self.delta_monte_carlo_ = min(1.0, stability_delta(self.epsilon_, n_bags=self.n_bags, **setting))
+        promise = Promise.of(self.delta, self.epsilon, self.n_bags, **setting)
+        self.epsilon_, self.delta_ = promise.epsilon, promise.delta
+        self.delta_monte_carlo_ = promise.delta_monte_carlo
         self.guarantee_ = _guarantee_in_words(self.delta_)
 
     def predict_proba(self, X: Any) -> np.ndarray:

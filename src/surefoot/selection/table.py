@@ -15,6 +15,7 @@ from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_labels, check_numbers, check_table, encode_labels
 from surefoot.selection.guarantee import refuse_few_rows
 
+NO_TARGET, NUMBERS, CLASSES, ANY_TARGET = "none", "numbers", "classes", "any"  # what a selector asks of y
 MOST_NAMED = 5
 
 
@@ -130,17 +131,17 @@ def _named(positions: list[int], names: tuple[str, ...]) -> str:
 
 def _target(estimator: BaseEstimator, y: Any, target: str) -> tuple[np.ndarray | None, np.ndarray | None]:
     """The target as numbers, or as codes of classes."""
-    if target == "none":
+    if target == NO_TARGET:
         if y is not None:
             raise DataError(f"y must be None: {type(estimator).__name__} with this selector looks at X alone.")
         return None, None
     if y is None:
-        if target == "any":
+        if target == ANY_TARGET:
             return None, None
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    if target == "numbers":
+    if target == NUMBERS:
         return check_numbers(y), None
-    if target == "any":
+    if target == ANY_TARGET:
         return np.array(y), None
     classes, codes = encode_labels(check_labels(y), None)
     if len(classes) < 2:

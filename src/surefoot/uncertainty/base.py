@@ -11,6 +11,7 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import seed_from
+from surefoot._rollback import as_it_was_on_failure
 from surefoot.data import Columns
 from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import NumberProblem, Problem, check_table, check_weights
@@ -168,18 +169,13 @@ class GradientBooster(BaseEstimator):
         X_val, y_val, sample_weight_val : default=None
             Rows to stop early by, instead of a part of the training rows.
         """
-        before = dict(self.__dict__)
-        try:
+        with as_it_was_on_failure(self):
             self._check_parameters()
             if (X_val is None) != (y_val is None):
                 raise DataError("X_val and y_val go together: pass both or neither.")
             if X_val is None and sample_weight_val is not None:
                 raise DataError("sample_weight_val is for X_val and y_val: pass them too.")
             return self._fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
-        except BaseException:  # a fit that fails or is stopped leaves the estimator as it was
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
         raise NotImplementedError

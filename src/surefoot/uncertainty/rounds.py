@@ -258,7 +258,7 @@ class Rounds:
             return
         weights = self.weights[held_out]
         if self.family.has_scale and isinstance(self.family, RegressionFamily):
-            excess = float(np.average(self.steps[-1][held_out], weights=weights)) * self.family.dispersion_sign
+            excess = self._held_out_step() * self.family.dispersion_sign
             honesty = self.honesty + HONESTY_RATE * log1p(max(2.0 * excess, -0.95))
             self.honesty = min(max(honesty, 0.0), MOST_HONESTY)
         if not self.settled:

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._exceptions import ParameterError
-from surefoot._parameters import check_number
+from surefoot._parameters import check_boolean, check_number
 from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member, raw_outputs
@@ -32,10 +31,8 @@ class SingleBooster(GradientBooster):
         return 1.0 if self.subsample is None else float(self.subsample)
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.langevin, bool | np.bool_):
-            raise ParameterError(f"langevin must be True or False, got {self.langevin!r}.")
-        if not isinstance(self.warm_start, bool | np.bool_):
-            raise ParameterError(f"warm_start must be True or False, got {self.warm_start!r}.")
+        check_boolean("langevin", self.langevin)
+        check_boolean("warm_start", self.warm_start)
         check_number("subsample", self.subsample, 0, 1, most_included=True)
         super()._check_parameters()
 
