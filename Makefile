@@ -20,6 +20,7 @@ lint: $(INSTALLED)
 bench: $(INSTALLED)
 	$(RUN) benchmarks/boosting.py
 	$(RUN) benchmarks/uncertainty.py
+	$(RUN) benchmarks/selection.py
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
