@@ -11,13 +11,17 @@ from surefoot import SurefootError
 from surefoot.cli import INTERRUPTED, USER_ERROR
 from surefoot.reproduce import EXPERIMENTS, weak_to_strong
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
+from surefoot.reproduce.stability import experiment as stability
 from surefoot.reproduce.uncertainty import experiment as uncertainty
 
-RUNS: dict[str, Any] = {weak_to_strong.NAME: weak_to_strong.run, uncertainty.NAME: uncertainty.run}
-# Options that only one experiment has, and what it calls them.
+RUNS: dict[str, Any] = {
+    weak_to_strong.NAME: weak_to_strong.run, uncertainty.NAME: uncertainty.run, stability.NAME: stability.run,
+}  # fmt: skip
+# Options that not every experiment has, and what it calls them.
 OWN_OPTIONS = {
     weak_to_strong.NAME: {"seeds": "n_seeds", "gamma": "gamma", "hypotheses": "hypotheses"},
     uncertainty.NAME: {"datasets": "datasets", "parts": "parts", "splits": "n_splits"},
+    stability.NAME: {"parts": "parts"},
 }
 
 
@@ -59,7 +63,10 @@ def reproduce(
     ] = None,
     parts: Annotated[
         str | None,
-        typer.Option(help=f"uncertainty: which of {', '.join(uncertainty.PARTS)}, with commas between; default: all."),
+        typer.Option(
+            help=f"uncertainty: which of {', '.join(uncertainty.PARTS)}; stability: which of "
+            f"{', '.join(stability.PARTS)}; with commas between; default: all."
+        ),
     ] = None,
     splits: Annotated[
         int | None,
@@ -104,7 +111,8 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if value is not None and name not in own:
             others = [other for other, options in OWN_OPTIONS.items() if name in options]
-            _fail(f"--{name} is an option of {others[0]}; {experiment} has {', '.join(f'--{known}' for known in own)}.")
+            known = ", ".join(f"--{option}" for option in own)
+            _fail(f"--{name} is an option of {' and '.join(others)}; {experiment} has {known}.")
     return {own[name]: value for name, value in given.items() if value is not None}
 
 

@@ -1,0 +1,1 @@
+"""Experiments of "Stabilizing black-box model selection with the inflated argmax" (Adrian, Soloff & Willett 2024)."""

@@ -1,0 +1,117 @@
+"""Figures 2 to 15 and tables 2 to 4 of "Stabilizing black-box model selection with the inflated argmax"."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot._exceptions import DatasetMissingError, ParameterError
+from surefoot.reproduce.data_folder import find_data_folder
+from surefoot.reproduce.folder_lock import folder_lock
+from surefoot.reproduce.run_folder import (
+    SETTINGS,
+    SUMMARY,
+    Watcher,
+    check_jobs,
+    check_settings,
+    default_folder,
+    open_folder,
+)
+from surefoot.reproduce.stability.dynamics import Dynamics
+from surefoot.reproduce.stability.graph import Graph
+from surefoot.reproduce.stability.larger_sample import LargerSample
+from surefoot.reproduce.stability.part import Part
+from surefoot.reproduce.stability.regression import Regression
+from surefoot.reproduce.stability.settings import Settings
+from surefoot.reproduce.stability.summary import write_summary
+from surefoot.reproduce.stability.trees import Trees
+from surefoot.reproduce.whole_files import write_text
+
+NAME = "stability"
+PARTS: dict[str, Part] = {part.name: part for part in (Regression(), LargerSample(), Dynamics(), Graph(), Trees())}
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that a run leaves in its folder."""
+
+    folder: Path
+
+    @property
+    def summary(self) -> Path:
+        return self.folder / SUMMARY
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        found = sorted([*self.folder.glob("*.csv"), *self.folder.glob("*.png")])
+        return self.summary, *found
+
+
+def run(
+    *,
+    data: str | Path | None = None,
+    out: str | Path | None = None,
+    quick: bool = False,
+    parts: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+    watch: Watcher = lambda done, total, label: None,
+) -> Outputs:
+    """Run what is not yet in the files of ``out``; then draw and write about everything that is there."""
+    settings, chosen = Settings.make(quick), _choose_parts(parts)
+    check_jobs(n_jobs)
+    tables, sources = _find_data(data, chosen)
+    outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
+    _open(outputs.folder, settings, sources)
+    with folder_lock(outputs.folder):
+        for part in chosen:
+            part.run(outputs.folder, tables, settings, n_jobs, watch)
+        watch(1, 1, "drawing")
+        write_report(outputs.folder, tables, settings)
+    return outputs
+
+
+def write_report(folder: Path, data: Path, settings: Settings) -> None:
+    """Figures, tables and the summary, of all parts that have results."""
+    sections, left_out = [], []
+    for part in PARTS.values():
+        if any(not (data / file).exists() for file in part.files):
+            left_out.append(part.name)  # a figure that shows the data itself cannot be drawn
+            continue
+        section = part.report(folder, data, settings)
+        if section is None:
+            left_out.append(part.name)
+        else:
+            sections.append(section)
+    write_text(folder / SUMMARY, write_summary(sections, left_out, settings))
+
+
+def _choose_parts(parts: Sequence[str] | None) -> list[Part]:
+    unknown = [part for part in parts or () if part not in PARTS]
+    if unknown:
+        raise ParameterError(f"there is no part {unknown[0]!r}; there is {', '.join(PARTS)}.")
+    return [part for name, part in PARTS.items() if not parts or name in parts]
+
+
+def _find_data(data: str | Path | None, parts: Sequence[Part]) -> tuple[Path, dict[str, str]]:
+    """The folder of the data files, and a mark of each file that is read: results belong to its content."""
+    files = [file for part in parts for file in part.files]
+    if not files:
+        return Path(data) if data is not None else Path(), {}
+    folder = find_data_folder(data, ", ".join(files))
+    missing = [file for file in files if not (folder / file).is_file()]
+    if missing:
+        owners = [part.name for part in parts if missing[0] in part.files]
+        raise DatasetMissingError(
+            f"{folder} lacks {', '.join(missing)}: put it there, or leave out the part {owners[0]} with --parts."
+        )
+    return folder, {file: hashlib.sha256((folder / file).read_bytes()).hexdigest()[:16] for file in files}
+
+
+def _open(folder: Path, settings: Settings, sources: dict[str, str]) -> None:
+    kinds = {name: kind for part in PARTS.values() for name, kind in part.lines.items()}
+    wanted: dict[str, Any] = {"experiment": NAME, **json.loads(json.dumps(asdict(settings))), "sources": sources}
+    for name in kinds if not (folder / SETTINGS).exists() else ():
+        check_settings(folder / SETTINGS, wanted, folder / name)
+    open_folder(folder, wanted, kinds)

@@ -1,0 +1,66 @@
+"""What the bags of cells gave: rules, and the heaviest graphs."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from surefoot.plots import RuleCurve
+from surefoot.reproduce.stability import paper
+from surefoot.reproduce.stability.lines import RuleLine, WeightLine
+from surefoot.reproduce.stability.rule_grid import ARGMAX, INFLATED, TOP_K, Contender
+from surefoot.selection import stability_delta
+
+BETWEEN_NODES, BETWEEN_EDGES = " - ", ", "
+Edge = tuple[str, str]
+
+
+def graph_words(graph: Collection[Edge]) -> str:
+    """A graph as text: ``a - b, a - c``."""
+    return BETWEEN_EDGES.join(BETWEEN_NODES.join(edge) for edge in graph)
+
+
+def graph_of(words: str) -> set[Edge]:
+    """The graph that is written so."""
+    edges = [edge.split(BETWEEN_NODES) for edge in words.split(BETWEEN_EDGES)] if words else []
+    return {(first, second) for first, second in edges}
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """The rules' lines, and the heaviest graphs with their weights, heaviest first."""
+
+    rules: dict[Contender, RuleLine]
+    heaviest: Sequence[tuple[set[Edge], float]]
+    bags: int
+    n_rows: int
+
+    @classmethod
+    def of(cls, rules: Iterable[RuleLine], weights: Iterable[WeightLine], bags: int, n_rows: int) -> "Graphs":
+        """From the lines of the files."""
+        heaviest = sorted(weights, key=lambda line: -line.weight)
+        graphs = [(graph_of(line.model), line.weight) for line in heaviest]
+        return cls({line.contender: line for line in rules}, graphs, bags, n_rows)
+
+    def delta(self, epsilon: float) -> float:
+        """What an inflation promises; 1 and more is no promise."""
+        return stability_delta(epsilon, n_samples=self.n_rows, bag_size=paper.GRAPH_BAG_SIZE)
+
+    def along(self, rule: str) -> list[Contender]:
+        """The contenders of a kind, by parameter."""
+        return sorted((one for one in self.rules if one.rule == rule), key=lambda one: one.parameter)
+
+    def curves(self) -> list[RuleCurve]:
+        """Instability and set sizes along epsilon and k; without the inflations that would return every graph."""
+        inflated = [one for one in self.along(INFLATED) if not self.rules[one].undecided]
+        epsilons = [one.parameter for one in inflated]
+        promised = [min(1.0, self.delta(epsilon)) for epsilon in epsilons]
+        tops = [one for one in self.along(TOP_K) if one.parameter > 1]
+        return [
+            self._curve("inflated argmax", inflated, epsilons=epsilons, promised=promised),
+            self._curve("top-k", tops, setting=f"k = {tops[0].parameter:g}"),
+            self._curve("argmax", [Contender(ARGMAX)]),
+        ]
+
+    def _curve(self, label: str, along: Sequence[Contender], **more: object) -> RuleCurve:
+        worst = [self.rules[one].instability for one in along]
+        sizes = [self.rules[one].left_out_size for one in along]
+        return RuleCurve(label, worst[:1], worst=worst, set_size=sizes, **more)  # type: ignore[arg-type]
