@@ -40,6 +40,7 @@ def test_a_part_from_start_to_end() -> None:
         (["stability", "--seeds", "3"], "--seeds is an option of weak-to-strong; stability has --parts."),
         (["weak-to-strong", "--parts", "graph"], "--parts is an option of uncertainty and stability"),
         (["stability", "--parts", "graph,boosters"], "there is no part 'boosters'; there is regression"),
+        (["stability", "--parts", ","], "parts names none; there is regression"),
         (["stability"], "set SUREFOOT_DATA"),
         (["stability", "--data", "."], "lacks correlated_regression_trials.npz"),
         (["stability", "--jobs", "0", "--data", "."], "jobs must not be 0"),

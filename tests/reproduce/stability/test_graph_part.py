@@ -187,6 +187,14 @@ def test_there_is_nothing_to_tell_without_results(data: Path, tmp_path: Path) ->
     assert Graph().report(tmp_path, data, TINY) is None
 
 
+def test_there_is_nothing_to_tell_of_bags_whose_lines_are_not_all_there(
+    data: Path, whole: Path, tmp_path: Path
+) -> None:
+    lines = (whole / graph.RESULTS).read_text().splitlines(keepends=True)
+    (tmp_path / graph.RESULTS).write_text("".join(lines[:-1]))
+    assert Graph().report(tmp_path, data, TINY) is None
+
+
 def made_up(instabilities: dict[Contender, float], sizes: dict[Contender, float], second: set) -> Graphs:
     lines = [
         RuleLine(0, 10, one.rule, one.parameter, instabilities.get(one, 0.3), 2, sizes.get(one, 1.0), np.nan, 0, 1.0)
@@ -201,11 +209,11 @@ def test_findings_are_computed() -> None:
     ours, top_2, base, argmax = Contender(INFLATED, 0.02), Contender(TOP_K, 2), Contender(BASE), Contender(ARGMAX)
     printed = {one: row.instability for one, row in paper.TABLE_2.items()}
     sizes = {one: row.set_size for one, row in paper.TABLE_2.items()}
-    best = Validation(np.array([50, 77]), np.array([1.0, 2.0]), np.array([2.0, 1.0]), np.array([3.0, 2.0]))
+    best = Validation(np.array([50, 77]), np.array([1.0, 2.0]), np.array([2.0, 1.0]))
     found = judge(made_up(printed, sizes, {("Raf", "Mek")}), best)
     assert [finding.holds for finding in found] == [True] * 6
 
-    other = Validation(np.array([50, 77]), np.array([2.0, 1.0]), np.array([2.0, 1.0]), np.array([3.0, 2.0]))
+    other = Validation(np.array([50, 77]), np.array([2.0, 1.0]), np.array([2.0, 1.0]))
     worse = {**printed, ours: 0.021, top_2: 0.02, base: 0.1, argmax: 0.015}
     found = judge(made_up(worse, sizes, {("Raf", "Akt")}), other)
     assert [finding.holds for finding in found] == [False] * 6
@@ -217,9 +225,7 @@ def test_an_inflation_that_promises_is_told_with_what_it_returns() -> None:
     graphs = made_up({}, {}, {("Raf", "Mek")})
     epsilon = max(one.parameter for one in graphs.rules if one.rule == INFLATED)
     assert graphs.delta(epsilon) == pytest.approx(0.05)
-    assert any(
-        "would promise δ = 0.05, but with it 2 graphs" in remark for remark in make_remarks(graphs, Peers.of([]))
-    )
+    assert any("promises δ = 0.05, and with it 2 graphs" in remark for remark in make_remarks(graphs, Peers.of([])))
 
 
 def test_graphs_are_read_as_they_were_written() -> None:
@@ -237,11 +243,24 @@ def test_peers_are_counted() -> None:
         PeerLine(BAG, 2, "10", "11", "01", 0.0),
     ]
     peers = Peers.of(lines)
-    assert peers.top_two(OURS) == (2 / 3, 1 / 3)
-    assert peers.top_two(STRICT) == (1.0, 0.0)
-    assert peers.top_two(DEFAULT) == (0.5, 0.5)
+    assert peers.top_two(OURS) == [2 / 3, 1 / 3]
+    assert peers.top_two(STRICT) == [1.0]
+    assert peers.top_two(DEFAULT) == [0.5, 0.5]
     assert (peers.instability(OURS), peers.instability(STRICT), peers.instability(DEFAULT)) == (0.5, 0.0, None)
-    assert (peers.unsolved(DEFAULT), peers.exact(STRICT), peers.exact(DEFAULT)) == (2, 3, 1)
+    assert (peers.solved(DEFAULT), peers.exact(STRICT), peers.exact(DEFAULT)) == (3, 3, 1)
+    strict, default = make_remarks(made_up({}, {}, {("Raf", "Mek")}), peers)[-2:]
+    assert "our graph on 3 of 5 tables: 3 bags, and 2 times all cells but one" in strict
+    assert "then has the instability 0.000; the paper prints 0.453" in strict
+    assert (
+        "3 of these tables have a graph, 1 of them ours. By them, the heaviest graphs have 50.00% and 50.00%" in default
+    )
+    assert (
+        "By ours, the heaviest graphs have 66.67% and 33.33% of the bags that have one. The paper prints 9.31%"
+        in default
+    )
+    assert "then has the instability" not in default
+    none = make_remarks(made_up({}, {}, {("Raf", "Mek")}), Peers.of([PeerLine(BAG, 0, "11", "11", "-", 0.0)]))[-1]
+    assert "By them" not in none
 
 
 @needs_data

@@ -46,6 +46,7 @@ def test_a_solution_that_runs_away_is_infinite_from_there_on() -> None:
 def test_equations_in_words() -> None:
     assert TRUTH.words == ["du1/dt = 0.667 u1 - 1.333 u1 u2", "du2/dt = - 1.000 u2 + 1.000 u1 u2"]
     assert Motion.of({}).words == ["du1/dt = 0", "du2/dt = 0"]
+    assert Motion.of({("u1", "1"): 0.5, ("u1", "u2"): -2.0}).words[0] == "du1/dt = 0.500 - 2.000 u2"
     assert items_in_words()[4] == "u1: u1 u2"
     assert in_words({(("u1", "u1"), ("u2", "u1 u2")): 0.5}) == {("u1: u1", "u2: u1 u2"): 0.5}
 

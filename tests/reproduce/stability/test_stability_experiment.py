@@ -101,11 +101,11 @@ def test_what_a_run_leaves_behind(stability_tables: Path, tmp_path: Path) -> Non
     top = results[(results.rule == "top-k") & (results.parameter == 2) & (results.bags == 60)]
     assert f"| top-2 | {top.utility.mean():.3f} (0.18) | {top.instability.mean():.3f} |" in text
     for words in (
-        "No results for the parts graph, trees.",
+        "Not run, or not yet far enough: graph, trees.",
         "It does not say that any of them is right.",
         "Table 3 and figure 10",
         "Lynx and hare, 1900 to 1920",
-        "which is no guarantee at all",
+        "that is no guarantee at all",
     ):
         assert words in text
     assert "QUICK" not in text
@@ -114,12 +114,38 @@ def test_what_a_run_leaves_behind(stability_tables: Path, tmp_path: Path) -> Non
 def test_parts_may_be_added(stability_tables: Path, tmp_path: Path) -> None:
     out = run(None, tmp_path / "out", report=True, parts=["larger_sample"])
     first = (out / "larger_sample.csv").read_bytes()
-    assert "No results for the parts regression, dynamics, graph, trees." in (out / "summary.md").read_text()
+    assert "Not run, or not yet far enough: regression, dynamics, graph, trees." in (out / "summary.md").read_text()
     run(stability_tables, out, report=True, parts=["regression"])
     text = (out / "summary.md").read_text()
     assert "## Correlated covariates" in text
     assert "## Larger sample" in text
     assert (out / "larger_sample.csv").read_bytes() == first
+
+
+def test_results_stay_in_the_summary_where_data_are_not_named(
+    stability_tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = run(stability_tables, tmp_path / "out", parts=["regression"])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SUREFOOT_DATA", raising=False)
+    run(None, out, report=True, parts=["larger_sample"])
+    assert "Not shown, for want of their data files: regression." in (out / "summary.md").read_text()
+    monkeypatch.setenv("SUREFOOT_DATA", str(stability_tables))
+    run(None, out, report=True, parts=["larger_sample"])
+    text = (out / "summary.md").read_text()
+    assert "## Correlated covariates" in text
+    assert "for want of" not in text
+
+
+def test_a_trial_that_was_stopped_is_not_reported(stability_tables: Path, tmp_path: Path) -> None:
+    out = run(stability_tables, tmp_path / "out", parts=["regression"])
+    lines = (out / "regression.csv").read_text().splitlines(keepends=True)
+    (out / "regression.csv").write_text("".join(lines[:-1]))  # the weights of that trial are all there
+    run(stability_tables, out, report=True, parts=["larger_sample"])
+    assert "2 trials of 30 rows" in (out / "summary.md").read_text()
+    (out / "regression.csv").write_text("".join(lines[:2]))
+    run(stability_tables, out, report=True, parts=["larger_sample"])
+    assert "Not run, or not yet far enough: regression, dynamics, graph, trees." in (out / "summary.md").read_text()
 
 
 def test_results_of_other_settings_are_refused(stability_tables: Path, tmp_path: Path) -> None:
@@ -136,6 +162,8 @@ def test_other_data_are_refused(stability_tables: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "correlated_regression_trials.npz", data=np.zeros((3, 30, 9)))
     with pytest.raises(ParameterError, match=r"correlated_regression_trials\.npz from"):
         run(tmp_path, out, parts=["regression"])
+    with pytest.raises(ParameterError, match=r"correlated_regression_trials\.npz from"):  # the report would read it
+        run(tmp_path, out, parts=["larger_sample"])
 
 
 def test_quick_results_are_marked(stability_tables: Path, tmp_path: Path) -> None:
@@ -147,6 +175,7 @@ def test_quick_results_are_marked(stability_tables: Path, tmp_path: Path) -> Non
     ("options", "message"),
     [
         ({"parts": ["tables"]}, "no part 'tables'; there is regression, larger_sample, dynamics, graph, trees"),
+        ({"parts": []}, "parts names none; there is regression"),
         ({"n_jobs": 0}, "jobs must not be 0"),
     ],
 )
@@ -170,10 +199,10 @@ def test_verdicts_in_words() -> None:
     assert words == ["**It is so.** Holds: see.", "**It is so.** Does not hold: see.",
                      "**It is so.** Cannot be told: see."]  # fmt: skip
     section = Section("A part", "text", (Finding("It is so.", True, "see."),), ("beware",), 90.0)
-    page = write_summary([section], ["trees"], Settings())
+    page = write_summary([section], ["Not run: trees."], Settings())
     assert page.index("## A part") < page.index("It is so.") < page.index("text") < page.index("- beware")
     assert "1.5 minutes of one thread" in page
-    assert "No results for the parts trees." in page
+    assert "- Not run: trees." in page
 
 
 def test_heavy_packages_wait_until_they_are_needed() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Lasso
 
-from surefoot.reproduce.stability.correlated import covariance, draw_table
+from surefoot.reproduce.stability.correlated import PRODUCT, covariance, draw_table
 from surefoot.reproduce.stability.larger_sample import LargerSample, run_draw
-from surefoot.reproduce.stability.larger_sample_report import PRODUCT, tell
+from surefoot.reproduce.stability.larger_sample_report import tell
 from surefoot.reproduce.stability.lines import DrawLine, RuleLine, WeightLine
 from surefoot.reproduce.stability.part import Section
 from surefoot.reproduce.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K
@@ -79,8 +79,8 @@ def test_the_promise_is_judged_on_every_draw(tmp_path: Path) -> None:
 
 def test_the_text(tmp_path: Path) -> None:
     section = told(tmp_path, (0.0, 0.02))
-    assert "| argmax | 0.15 (0 to 0.3) (0.14) | 1 (1 to 1) | 0.500 |" in section.text
-    assert "| inflated argmax | 0.01 (0 to 0.02) (0) | 6 (6 to 6) (6) | 0.500 |" in section.text
+    assert "| argmax | 0.15 (0 to 0.3), paper 0.14 | 1 (1 to 1) | 0.500 |" in section.text
+    assert "| inflated argmax | 0.01 (0 to 0.02), paper 0 | 6 (6 to 6), paper 6 | 0.500 |" in section.text
     assert "| `{x1 \\| x2} x {x3 \\| x4 \\| x5}` | 2 |" in section.text
     assert section.seconds == 12.0
     assert "no figure 9" in told(tmp_path, (0.0, 0.02), row=-1).text

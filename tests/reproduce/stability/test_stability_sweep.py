@@ -11,7 +11,7 @@ from surefoot.reproduce.stability.lines import RuleLine, WeightLine, weight_line
 from surefoot.reproduce.stability.regression_report import mean_weights, top_six
 from surefoot.reproduce.stability.rule_grid import ARGMAX, BASE, INCLUSION, INFLATED, TOP_K, Contender
 from surefoot.reproduce.stability.sweep import Sweep, Sweeps, contenders
-from surefoot.reproduce.stability.sweep_findings import judge, no_promise, rule_table, undecided
+from surefoot.reproduce.stability.sweep_findings import judge, rule_table, undecided, what_is_promised
 
 PANEL = (Contender(INCLUSION, 0.3), Contender(TOP_K, 2), Contender(INFLATED, 0.8))
 
@@ -41,8 +41,10 @@ def test_findings_that_hold() -> None:
     findings = judge(Sweeps(made_up() + made_up(10, 0.05), 100), PANEL, 0.2, (10,))
     assert [finding.holds for finding in findings] == [True] * 7
     assert "top-2, top-3, of 2 values of k" in findings[4].detail
-    assert findings[6].words.startswith("**10 bags give the least stability.** Holds: mean instability")
-    assert "argmax 0.450 (10), 0.400 (100)" in findings[6].detail
+    assert findings[6].words.startswith(
+        "**No rule is more stable with 10 bags than with more, on average over trials.** Holds:"
+    )
+    assert "argmax: 0.450 (10), 0.400 (100)" in findings[6].detail
 
 
 @pytest.mark.parametrize(
@@ -82,8 +84,8 @@ def test_the_table_of_rules_tells_what_is_promised() -> None:
     )
     assert rows["| argmax"].endswith("| none |")
     delta = 25 / 5 / 29 / 0.8**2  # theorem 4.2 without the Monte-Carlo term
-    assert f"δ = {delta:.2f}" in no_promise(0.8, 30, 25)
-    assert "no guarantee at all" in no_promise(0.09, 21, 15)
+    assert f"δ = {delta:.2f}" in what_is_promised(0.8, 30, 25)
+    assert "no guarantee at all" in what_is_promised(0.09, 21, 15)
 
 
 def test_trials_in_which_the_bags_cannot_tell_are_counted() -> None:

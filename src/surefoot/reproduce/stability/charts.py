@@ -28,12 +28,10 @@ def draw_correlations(ax: Any, matrix: np.ndarray, labels: Sequence[str], label:
     ax.figure.colorbar(image, ax=ax, label=label, shrink=0.85)
 
 
-def save_correlations(
-    path: Path, title: str, matrix: np.ndarray, labels: Sequence[str], label: str = "correlation"
-) -> None:
+def save_correlations(path: Path, title: str, matrix: np.ndarray, labels: Sequence[str]) -> None:
     """A figure of one matrix."""
     figure = new_figure(6.4, 5.4)
-    draw_correlations(figure.subplots(), matrix, labels, label)
+    draw_correlations(figure.subplots(), matrix, labels)
     figure.suptitle(title)
     save_figure(path, figure)
 

@@ -5,6 +5,12 @@ import numpy as np
 BLOCKS = ((1, 2), (3, 4, 5))  # covariates, counted from 1, that vary together
 CORRELATION = 0.99
 RELEVANT = (1, 3)
+PRODUCT = " x ".join(f"{{{' | '.join(f'x{j}' for j in block)}}}" for block in BLOCKS)  # one of each block, in words
+
+
+def covariate_names(n_columns: int) -> list[str]:
+    """Covariates are counted from 1, as in the paper."""
+    return [f"x{j}" for j in range(1, n_columns + 1)]
 
 
 def covariance(n_columns: int) -> np.ndarray:

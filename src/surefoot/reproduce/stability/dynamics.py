@@ -11,7 +11,7 @@ from surefoot.reproduce.growing_csv import GrowingCsv
 from surefoot.reproduce.run_folder import Watcher
 from surefoot.reproduce.stability import lynx_hare, paper
 from surefoot.reproduce.stability.dynamics_report import Trajectories, TrialRun, tell
-from surefoot.reproduce.stability.lines import RuleLine, WeightLine, weight_lines
+from surefoot.reproduce.stability.lines import RuleLine, WeightLine, of_trials, weight_lines
 from surefoot.reproduce.stability.motion import JOIN, NAMES, fit_bags, in_words, items_in_words
 from surefoot.reproduce.stability.part import Section
 from surefoot.reproduce.stability.settings import Settings
@@ -50,18 +50,25 @@ class Dynamics:
 
     def report(self, folder: Path, data: Path, settings: Settings) -> Section | None:
         """Figures 2, 3, 10 and 13, and table 3."""
-        runs = [
-            TrialRun(
-                list(GrowingCsv(folder / RESULTS[replace], RuleLine).lines.values()),
-                list(GrowingCsv(folder / WEIGHTS[replace], WeightLine).lines.values()),
-                replace,
-            )
-            for replace in RESULTS
-        ]
+        runs = [_read_run(folder, settings, replace=replace) for replace in RESULTS]
         validation = list(GrowingCsv(folder / VALIDATION, ValidationLine).lines.values())
         if not all(run.results for run in runs):
             return None
         return tell(folder, data, read_trajectories(data), runs, validation, settings)
+
+
+def _open_sweep(folder: Path, settings: Settings, *, replace: bool) -> Sweep:
+    """The rules of figure 3, and their file."""
+    results = GrowingCsv(folder / RESULTS[replace], RuleLine)
+    return Sweep(results, paper.FIGURE_3, settings.dynamics_bags, settings.fewer_bags)
+
+
+def _read_run(folder: Path, settings: Settings, *, replace: bool) -> TrialRun:
+    """The trials that are whole."""
+    sweep = _open_sweep(folder, settings, replace=replace)
+    whole, weights = sweep.whole_trials(), GrowingCsv(folder / WEIGHTS[replace], WeightLine)
+    results = of_trials(sweep.results.lines.values(), whole)
+    return TrialRun(results, of_trials(weights.lines.values(), whole), replace)
 
 
 def read_trajectories(data: Path) -> Trajectories:
@@ -81,9 +88,7 @@ def _run_validation(folder: Path, trajectories: Trajectories, watch: Watcher) ->
 def _run_trials(
     folder: Path, trajectories: Trajectories, settings: Settings, n_jobs: int | None, watch: Watcher, *, replace: bool
 ) -> None:
-    results = GrowingCsv(folder / RESULTS[replace], RuleLine)
-    weights = GrowingCsv(folder / WEIGHTS[replace], WeightLine)
-    sweep = Sweep(results, paper.FIGURE_3, settings.dynamics_bags, settings.fewer_bags)
+    weights, sweep = GrowingCsv(folder / WEIGHTS[replace], WeightLine), _open_sweep(folder, settings, replace=replace)
     states = trajectories.states[: settings.dynamics_trials]
     true_items = {f"{equation}: {term}" for equation, term in paper.TRUE_EQUATIONS}
     truth = np.array([item in true_items for item in items_in_words(NAMES)])
@@ -96,4 +101,4 @@ def _run_trials(
             watch(trial, len(states), f"dynamics, trial {trial}{', with replacement' if replace else ''}")
             stable, lines = sweep.run(trial, fit, "refit", truth)
             weights.append(weight_lines(in_words(stable.weights_), trial, least=LEAST, join=JOIN))
-            results.append(lines)  # last: they say that the trial is done
+            sweep.results.append(lines)  # last: they say that the trial is done

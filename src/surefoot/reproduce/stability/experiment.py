@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from surefoot._exceptions import DatasetMissingError, ParameterError
-from surefoot.reproduce.data_folder import find_data_folder
+from surefoot.reproduce.data_folder import ENVIRONMENT, find_data_folder
 from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.run_folder import (
     SETTINGS,
@@ -61,8 +62,8 @@ def run(
     """Run what is not yet in the files of ``out``; then draw and write about everything that is there."""
     settings, chosen = Settings.make(quick), _choose_parts(parts)
     check_jobs(n_jobs)
-    tables, sources = _find_data(data, chosen)
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
+    tables, sources = _find_data(data, chosen, outputs.folder)
     _open(outputs.folder, settings, sources)
     with folder_lock(outputs.folder):
         for part in chosen:
@@ -74,39 +75,49 @@ def run(
 
 def write_report(folder: Path, data: Path, settings: Settings) -> None:
     """Figures, tables and the summary, of all parts that have results."""
-    sections, left_out = [], []
+    sections, not_run, no_data = [], [], []
     for part in PARTS.values():
-        if any(not (data / file).exists() for file in part.files):
-            left_out.append(part.name)  # a figure that shows the data itself cannot be drawn
-            continue
-        section = part.report(folder, data, settings)
-        if section is None:
-            left_out.append(part.name)
-        else:
+        if not _has_begun(part, folder):
+            not_run.append(part.name)
+        elif any(not (data / file).exists() for file in part.files):
+            no_data.append(part.name)  # a figure that shows the data itself cannot be drawn
+        elif (section := part.report(folder, data, settings)) is not None:
             sections.append(section)
-    write_text(folder / SUMMARY, write_summary(sections, left_out, settings))
+        else:
+            not_run.append(part.name)
+    absent = [f"Not run, or not yet far enough: {', '.join(not_run)}."] if not_run else []
+    absent += [f"Not shown, for want of their data files: {', '.join(no_data)}."] if no_data else []
+    write_text(folder / SUMMARY, write_summary(sections, absent, settings))
+
+
+def _has_begun(part: Part, folder: Path) -> bool:
+    return any((folder / name).exists() for name in part.lines)
 
 
 def _choose_parts(parts: Sequence[str] | None) -> list[Part]:
-    unknown = [part for part in parts or () if part not in PARTS]
-    if unknown:
-        raise ParameterError(f"there is no part {unknown[0]!r}; there is {', '.join(PARTS)}.")
-    return [part for name, part in PARTS.items() if not parts or name in parts]
+    chosen = list(PARTS) if parts is None else parts
+    unknown = [part for part in chosen if part not in PARTS]
+    if unknown or not chosen:
+        wrong = f"there is no part {unknown[0]!r}" if unknown else "parts names none"
+        raise ParameterError(f"{wrong}; there is {', '.join(PARTS)}.")
+    return [part for name, part in PARTS.items() if name in chosen]
 
 
-def _find_data(data: str | Path | None, parts: Sequence[Part]) -> tuple[Path, dict[str, str]]:
+def _find_data(data: str | Path | None, parts: Sequence[Part], out: Path) -> tuple[Path, dict[str, str]]:
     """The folder of the data files, and a mark of each file that is read: results belong to its content."""
     files = [file for part in parts for file in part.files]
-    if not files:
-        return Path(data) if data is not None else Path(), {}
-    folder = find_data_folder(data, ", ".join(files))
+    if not files and data is None and not os.environ.get(ENVIRONMENT):
+        return Path(), {}
+    folder = find_data_folder(data, ", ".join(files) or "the data files")
     missing = [file for file in files if not (folder / file).is_file()]
     if missing:
         owners = [part.name for part in parts if missing[0] in part.files]
         raise DatasetMissingError(
             f"{folder} lacks {', '.join(missing)}: put it there, or leave out the part {owners[0]} with --parts."
         )
-    return folder, {file: hashlib.sha256((folder / file).read_bytes()).hexdigest()[:16] for file in files}
+    told = [part for part in PARTS.values() if part in parts or _has_begun(part, out)]  # the report reads them too
+    read = [folder / file for part in told for file in part.files if (folder / file).is_file()]
+    return folder, {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in read}
 
 
 def _open(folder: Path, settings: Settings, sources: dict[str, str]) -> None:

@@ -15,9 +15,9 @@ from surefoot.reproduce.stability.graph_folds import N_FOLDS, FoldLine, FoldUnit
 from surefoot.reproduce.stability.graph_peer import ALL_CELLS, BAG, WITHOUT, PeerLine, Peers, PeerUnit, peer_line
 from surefoot.reproduce.stability.graph_report import tell
 from surefoot.reproduce.stability.graph_results import Graphs, graph_words
-from surefoot.reproduce.stability.lines import ALL_ROWS, RuleLine, RuleUnit, WeightLine
+from surefoot.reproduce.stability.lines import RuleLine, RuleUnit, WeightLine, weight_lines
 from surefoot.reproduce.stability.part import Section
-from surefoot.reproduce.stability.rule_grid import INFLATED, TOP_K, Contender
+from surefoot.reproduce.stability.rule_grid import INFLATED, Contender, with_curves
 from surefoot.reproduce.stability.settings import Settings
 from surefoot.reproduce.stability.sweep import rule_lines
 from surefoot.selection import Argmax, GraphicalLassoSelector, stability_epsilon
@@ -25,8 +25,6 @@ from surefoot.selection import Argmax, GraphicalLassoSelector, stability_epsilon
 FILE = "sachs_cd3cd28icam2_u0126.parquet"
 RESULTS, WEIGHTS, FOLDS, PEER = "graph.csv", "graph-weights.csv", "graph-folds.csv", "graph-peer.csv"
 TABLE = 0  # there is one
-SIZES = range(1, 7)
-EPSILONS = tuple(round(0.005 * step, 3) for step in range(1, 21))
 PROMISED = 0.05
 TOP = 20  # graphs whose weights are kept
 PEER_SHARE = 10  # one in so many bags is solved by scikit-learn too, which is slow
@@ -44,15 +42,15 @@ class Graph:
         """The bags, the cross-validation, and some bags by scikit-learn: what is not in the files yet."""
         cells = read_cells(data)
         results, weights = GrowingCsv(folder / RESULTS, RuleLine), GrowingCsv(folder / WEIGHTS, WeightLine)
-        rules = contenders(len(cells))
-        units = [RuleUnit(TABLE, settings.graph_bags, one.rule, one.parameter) for one in rules]
         total = 3
-        if any(unit not in results.lines for unit in units):
+        if not _is_done(results, len(cells), settings):
             watch(0, total, "graph, bags and leave-one-out")
             started = time.process_time()
             stable = fit_bags(cells, settings.graph_bags, n_jobs)
-            lines = rule_lines(stable, "pool", TABLE, rules, started=started)
-            weights.append(weight_lines(stable))
+            lines = rule_lines(stable, stable.left_out_weights(), TABLE, contenders(len(cells)), started=started)
+            found: Mapping[Any, float] = stable.weights_
+            in_words = {(graph_words(graph),): weight for graph, weight in found.items()}
+            weights.append(weight_lines(in_words, TABLE, top=TOP))
             results.append(lines)  # last: they say that the bags are done
         watch(1, total, "graph, cross-validation of the penalty")
         _validate(folder, cells.to_numpy(), settings)
@@ -61,15 +59,15 @@ class Graph:
 
     def report(self, folder: Path, data: Path, settings: Settings) -> Section | None:
         """Table 2 and figures 4, 5 and 11."""
-        results = GrowingCsv(folder / RESULTS, RuleLine).lines.values()
+        results, cells = GrowingCsv(folder / RESULTS, RuleLine), read_cells(data)
+        if not _is_done(results, len(cells), settings):
+            return None
+        rules = results.lines.values()
         weights = GrowingCsv(folder / WEIGHTS, WeightLine).lines.values()
         folds = GrowingCsv(folder / FOLDS, FoldLine).lines.values()
         peers = GrowingCsv(folder / PEER, PeerLine).lines.values()
-        if not results:
-            return None
-        cells = read_cells(data)
-        seconds = sum(line.seconds for lines in (results, folds, peers) for line in lines)
-        graphs = Graphs.of(results, weights, settings.graph_bags, len(cells))
+        seconds = sum(line.seconds for lines in (rules, folds, peers) for line in lines)
+        graphs = Graphs.of(rules, weights, settings.graph_bags, len(cells))
         return tell(folder, cells, graphs, Validation.of(folds), Peers.of(peers), seconds)
 
 
@@ -83,8 +81,13 @@ def read_cells(data: Path) -> Any:
 def contenders(n_rows: int) -> list[Contender]:
     """Those of table 2, top-k and the inflated argmax along their parameters, and an inflation that promises."""
     promising = stability_epsilon(PROMISED, n_samples=n_rows, bag_size=paper.GRAPH_BAG_SIZE)
-    more = [Contender(TOP_K, float(k)) for k in SIZES] + [Contender(INFLATED, epsilon) for epsilon in EPSILONS]
-    return list(dict.fromkeys([*paper.TABLE_2, *more, Contender(INFLATED, promising)]))
+    return [*with_curves(paper.TABLE_2), Contender(INFLATED, promising)]
+
+
+def _is_done(results: GrowingCsv[RuleLine], n_rows: int, settings: Settings) -> bool:
+    """Whether all lines of the bags are there."""
+    units = [RuleUnit(TABLE, settings.graph_bags, one.rule, one.parameter) for one in contenders(n_rows)]
+    return all(unit in results.lines for unit in units)
 
 
 def fit_bags(cells: Any, bags: int, n_jobs: int | None) -> StableSelector:
@@ -94,12 +97,6 @@ def fit_bags(cells: Any, bags: int, n_jobs: int | None) -> StableSelector:
         random_state=SEED, n_jobs=n_jobs,
     )  # fmt: skip
     return stable.fit(cells)
-
-
-def weight_lines(stable: StableSelector) -> list[WeightLine]:
-    """The heaviest graphs, written as their edges."""
-    heaviest: list[tuple[Any, float]] = list(stable.weights_.items())[:TOP]
-    return [WeightLine(TABLE, ALL_ROWS, graph_words(graph), weight) for graph, weight in heaviest]
 
 
 def penalties(settings: Settings) -> list[int]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.plots.style import COLOURS, LEGEND_SIZE
+from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR
 from surefoot.reproduce.canvas import new_figure, save_figure
 from surefoot.reproduce.stability import paper
 from surefoot.selection.graphical_lasso import solve_graphical_lasso
@@ -46,11 +46,11 @@ class FoldLine:
 
 def fold_lines(X: np.ndarray, penalty: int) -> list[FoldLine]:
     """A line for each fold; the folds are of consecutive rows."""
-    every = np.arange(len(X))
-    return [_line(X, every, held_out, penalty, fold) for fold, held_out in enumerate(np.array_split(every, N_FOLDS))]
+    folds = np.array_split(np.arange(len(X)), N_FOLDS)
+    return [_line(X, held_out, penalty, fold) for fold, held_out in enumerate(folds)]
 
 
-def _line(X: np.ndarray, every: np.ndarray, held_out: np.ndarray, penalty: int, fold: int) -> FoldLine:
+def _line(X: np.ndarray, held_out: np.ndarray, penalty: int, fold: int) -> FoldLine:
     started = time.process_time()
     precision = solve_graphical_lasso(np.cov(np.delete(X, held_out, axis=0).T, bias=True), float(penalty))
     trace = float(np.sum(np.cov(X[held_out].T, bias=True) * precision))
@@ -67,7 +67,6 @@ class Validation:
     penalties: np.ndarray
     likelihood: np.ndarray
     penalised: np.ndarray
-    edges: np.ndarray
 
     @classmethod
     def of(cls, lines: Iterable[FoldLine]) -> "Validation":
@@ -80,11 +79,10 @@ class Validation:
             [
                 np.mean([line.log_determinant - line.trace for line in by_penalty[penalty]]),
                 np.mean([line.log_determinant - line.trace - penalty * line.norm for line in by_penalty[penalty]]),
-                np.mean([line.edges for line in by_penalty[penalty]]),
             ]
             for penalty in whole
         ]
-        return cls(np.array(whole), *np.reshape(means, (len(whole), 3)).T)
+        return cls(np.array(whole), *np.reshape(means, (len(whole), 2)).T)
 
     def best(self) -> dict[str, int]:
         """The penalties that the likelihood and the paper's equation 25 would choose."""
@@ -101,7 +99,7 @@ def draw_figure_11(path: Path, validation: Validation) -> None:
         curve = curves[name]
         ax.plot(validation.penalties, curve, dash, color=colour, label=f"{name}: best at {best}")
         ax.plot(best, curve.max(), "o", color=colour)
-    ax.axvline(paper.GRAPH_PENALTY, color="0.45", linewidth=1.2, label=f"the paper's choice, {paper.GRAPH_PENALTY:g}")
+    ax.axvline(paper.GRAPH_PENALTY, color=REFERENCE_COLOUR, label=f"the paper's choice, {paper.GRAPH_PENALTY:g}")
     ax.set(xlabel="penalty λ", ylabel=f"mean over {N_FOLDS} held-out folds")
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)

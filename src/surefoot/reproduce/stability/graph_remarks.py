@@ -2,36 +2,28 @@
 
 from surefoot.reproduce.stability import paper
 from surefoot.reproduce.stability.graph_findings import BASE_RULE, OURS_RULE
-from surefoot.reproduce.stability.graph_peer import (
-    DEFAULT,
-    OLD_INSTABILITY,
-    OLD_VERSION,
-    OLD_WEIGHTS,
-    OURS,
-    STRICT,
-    Peers,
-)
+from surefoot.reproduce.stability.graph_peer import DEFAULT, OURS, STRICT, Peers
 from surefoot.reproduce.stability.graph_results import Graphs
-from surefoot.reproduce.stability.rule_grid import INFLATED
-from surefoot.reproduce.stability.sweep_findings import no_promise
+from surefoot.reproduce.stability.rule_grid import INFLATED, along
+from surefoot.reproduce.stability.sweep_findings import what_is_promised
 
 
 def make_remarks(graphs: Graphs, peers: Peers) -> tuple[str, ...]:
     """About promises, leave-one-out, and where our weights part from the paper's."""
     return (
-        no_promise(OURS_RULE.parameter, graphs.n_rows, paper.GRAPH_BAG_SIZE),
+        what_is_promised(OURS_RULE.parameter, graphs.n_rows, paper.GRAPH_BAG_SIZE),
         *_promising(graphs),
         "The weights without a cell come from one pool of bags: those that do not hold the cell are bags of the other "
         f"cells, about {graphs.bags:,} for each. Argmax without bags is fitted anew without each cell.",
-        *([_agreement(peers), _defaults(peers)] if peers.every else []),
+        *([_strict(peers), _defaults(peers)] if peers.every else []),
     )
 
 
 def _promising(graphs: Graphs) -> list[str]:
-    """What the inflation that keeps a promise would have returned."""
-    promising = [one for one in graphs.along(INFLATED) if graphs.delta(one.parameter) < 1]
+    """What the inflations that keep a promise return."""
+    promising = [one for one in along(graphs.rules, INFLATED) if graphs.delta(one.parameter) < 1]
     return [
-        f"ε = {one.parameter:.3g} would promise δ = {graphs.delta(one.parameter):.2g}, but with it "
+        f"ε = {one.parameter:.3g} promises δ = {graphs.delta(one.parameter):.2g}, and with it "
         + (
             "every graph is within reach: bags so large cannot tell."
             if graphs.rules[one].undecided
@@ -41,29 +33,37 @@ def _promising(graphs: Graphs) -> list[str]:
     ]
 
 
-def _agreement(peers: Peers) -> str:
+def _strict(peers: Peers) -> str:
     """Whether our solver is right."""
-    strict = peers.instability(STRICT)
-    told = "" if strict is None else f" By it, argmax without bags has the instability {strict:.3f}."
     return (
-        f"We solve every bag until no edge is in doubt. scikit-learn with strict tolerances has the same graph on "
-        f"{peers.exact(STRICT):,} of {len(peers.every):,} tables: {len(peers.bags):,} bags, and all cells but one."
-        f"{told}"
+        f"scikit-learn with strict tolerances has our graph on {peers.exact(STRICT):,} of {len(peers.every):,} tables: "
+        f"{len(peers.bags):,} bags, and {len(peers.without):,} times all cells but one.{_unstable(peers, STRICT)}"
     )
 
 
 def _defaults(peers: Peers) -> str:
-    """Where the paper's numbers of argmax without bags, and its weights, come from."""
-    printed = " and ".join(f"{weight:.2%}" for weight in paper.FIGURE_5_WEIGHTS)
-    old = " and ".join(f"{weight:.2%}" for weight in OLD_WEIGHTS)
-    ours, default = (" and ".join(f"{weight:.1%}" for weight in peers.top_two(way)) for way in (OURS, DEFAULT))
-    solved = len(peers.every) - peers.unsolved(DEFAULT)
+    """How far that depends on tolerances, beside what the paper prints."""
     return (
-        "The paper has scikit-learn's graphs, found with default tolerances, which leave edges in doubt: that scatters "
-        "bags over more graphs, and makes the graph change with cells that do not matter. scikit-learn "
-        f"{OLD_VERSION} with its defaults (measured once, not by this run) gives the two heaviest graphs {old} of "
-        f"10,000 bags and argmax without bags the instability {OLD_INSTABILITY}; the paper prints {printed} and "
-        f"{paper.TABLE_2[BASE_RULE].instability}. The scikit-learn of this run solves {solved:,} of the tables with "
-        f"its defaults, {peers.exact(DEFAULT):,} exactly; on the bags among them the two heaviest have {default}, by "
-        f"exact solutions of all these bags {ours}."
+        f"With scikit-learn's default tolerances {peers.solved(DEFAULT):,} of these tables have a graph, "
+        f"{peers.exact(DEFAULT):,} of them ours. {_heaviest(peers, DEFAULT)}{_heaviest(peers, OURS)}"
+        f"The paper prints {_shares(paper.FIGURE_5_WEIGHTS)}.{_unstable(peers, DEFAULT)} What the "
+        "defaults of an older scikit-learn give is in docs/selection.md."
     )
+
+
+def _heaviest(peers: Peers, way: str) -> str:
+    shares = peers.top_two(way)
+    whose = "By them, the" if way == DEFAULT else "By ours, the"
+    return f"{whose} heaviest graphs have {_shares(shares)} of the bags that have one. " if shares else ""
+
+
+def _shares(weights: tuple[float, ...] | list[float]) -> str:
+    return " and ".join(f"{weight:.2%}" for weight in weights)
+
+
+def _unstable(peers: Peers, way: str) -> str:
+    """The instability of argmax without bags, where each table has a graph."""
+    found, printed = peers.instability(way), paper.TABLE_2[BASE_RULE].instability
+    if found is None:
+        return ""
+    return f" Argmax without bags then has the instability {found:.3f}; the paper prints {printed}."

@@ -26,7 +26,8 @@ def tell(folder: Path, cells: Any, graphs: Graphs, validation: Validation, peers
     """Draw the figures, and say what they show."""
     proteins = list(cells.columns)
     correlations = np.corrcoef(cells.to_numpy().T)
-    save_correlations(folder / "figure-4.png", "Figure 4: correlations of 11 proteins", correlations, proteins)
+    title = f"Figure 4: correlations of {len(proteins)} proteins"
+    save_correlations(folder / "figure-4.png", title, correlations, proteins)
     _draw_figure_5(folder / "figure-5.png", graphs, proteins)
     _draw_rules(folder / "graph-rules.png", graphs)
     if len(validation.penalties):

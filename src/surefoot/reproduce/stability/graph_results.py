@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from surefoot.plots import RuleCurve
 from surefoot.reproduce.stability import paper
 from surefoot.reproduce.stability.lines import RuleLine, WeightLine
-from surefoot.reproduce.stability.rule_grid import ARGMAX, INFLATED, TOP_K, Contender
+from surefoot.reproduce.stability.rule_grid import ARGMAX, INFLATED, TOP_K, Contender, along
 from surefoot.selection import stability_delta
 
 BETWEEN_NODES, BETWEEN_EDGES = " - ", ", "
@@ -44,23 +44,19 @@ class Graphs:
         """What an inflation promises; 1 and more is no promise."""
         return stability_delta(epsilon, n_samples=self.n_rows, bag_size=paper.GRAPH_BAG_SIZE)
 
-    def along(self, rule: str) -> list[Contender]:
-        """The contenders of a kind, by parameter."""
-        return sorted((one for one in self.rules if one.rule == rule), key=lambda one: one.parameter)
-
     def curves(self) -> list[RuleCurve]:
         """Instability and set sizes along epsilon and k; without the inflations that would return every graph."""
-        inflated = [one for one in self.along(INFLATED) if not self.rules[one].undecided]
+        inflated = [one for one in along(self.rules, INFLATED) if not self.rules[one].undecided]
         epsilons = [one.parameter for one in inflated]
         promised = [min(1.0, self.delta(epsilon)) for epsilon in epsilons]
-        tops = [one for one in self.along(TOP_K) if one.parameter > 1]
+        tops = [one for one in along(self.rules, TOP_K) if one.parameter > 1]
         return [
             self._curve("inflated argmax", inflated, epsilons=epsilons, promised=promised),
             self._curve("top-k", tops, setting=f"k = {tops[0].parameter:g}"),
             self._curve("argmax", [Contender(ARGMAX)]),
         ]
 
-    def _curve(self, label: str, along: Sequence[Contender], **more: object) -> RuleCurve:
-        worst = [self.rules[one].instability for one in along]
-        sizes = [self.rules[one].left_out_size for one in along]
+    def _curve(self, label: str, contenders: Sequence[Contender], **more: object) -> RuleCurve:
+        worst = [self.rules[one].instability for one in contenders]
+        sizes = [self.rules[one].left_out_size for one in contenders]
         return RuleCurve(label, worst[:1], worst=worst, set_size=sizes, **more)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from surefoot import StableSelector
 from surefoot.reproduce.growing_csv import GrowingCsv
 from surefoot.reproduce.run_folder import Watcher
 from surefoot.reproduce.stability import paper
-from surefoot.reproduce.stability.correlated import RELEVANT, draw_table
+from surefoot.reproduce.stability.correlated import RELEVANT, covariate_names, draw_table
 from surefoot.reproduce.stability.larger_sample_report import tell
 from surefoot.reproduce.stability.lines import DrawLine, RuleLine, WeightLine, weight_lines
 from surefoot.reproduce.stability.part import Section
@@ -64,7 +64,7 @@ def fit_draw(draw: int, bags: int, n_jobs: int | None) -> StableSelector:
         LassoSelector(alpha=paper.REGRESSION_PENALTY), delta=paper.LARGER_DELTA, n_bags=bags,
         bag_size=paper.REGRESSION_BAG_SIZE, random_state=draw, n_jobs=n_jobs,
     )  # fmt: skip
-    return stable.fit(pd.DataFrame(X, columns=[f"x{j}" for j in range(1, X.shape[1] + 1)]), y)
+    return stable.fit(pd.DataFrame(X, columns=covariate_names(X.shape[1])), y)
 
 
 def run_draw(draw: int, bags: int, n_jobs: int | None) -> tuple[list[RuleLine], DrawLine, list[WeightLine]]:
@@ -74,8 +74,8 @@ def run_draw(draw: int, bags: int, n_jobs: int | None) -> tuple[list[RuleLine], 
     inflated = Contender(INFLATED, stable.epsilon_)
     rules = [Contender(BASE), Contender(ARGMAX), Contender(TOP_K, 2.0), Contender(TOP_K, 6.0), inflated]
     truth = np.isin(np.arange(1, stable.n_features_in_ + 1), RELEVANT)
-    results = rule_lines(stable, "pool", draw, rules, truth, started=started)
     (weights,) = stable.left_out_weights()
+    results = rule_lines(stable, [weights], draw, rules, truth, started=started)
     changed = LeaveOneOut.of(Argmax(), [weights]).disjoint_rows
     row = int(changed[0]) if len(changed) else -1
     models = weight_lines(stable.weights_, draw, top=TOP)

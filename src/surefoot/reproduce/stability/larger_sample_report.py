@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from surefoot.plots import ModelWeightsDisplay
-from surefoot.plots.style import COLOURS
+from surefoot.plots.style import COLOURS, REFERENCE_COLOUR
 from surefoot.reproduce.canvas import new_figure, save_figure
 from surefoot.reproduce.markdown import table
 from surefoot.reproduce.stability import paper
 from surefoot.reproduce.stability.charts import image
-from surefoot.reproduce.stability.correlated import BLOCKS
-from surefoot.reproduce.stability.lines import ALL_ROWS, DrawLine, RuleLine, WeightLine
+from surefoot.reproduce.stability.correlated import BLOCKS, PRODUCT
+from surefoot.reproduce.stability.lines import ALL_ROWS, DrawLine, RuleLine, WeightLine, of_trials
 from surefoot.reproduce.stability.part import Finding, Section
 from surefoot.reproduce.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender
+from surefoot.reproduce.stability.spread import spread
 from surefoot.reproduce.stability.sweep import Sweeps
 
-PRODUCT = "{x1 | x2} x {x3 | x4 | x5}"
 PICTURE = "larger_sample-draws"
 PRINTED = {ARGMAX: paper.LARGER_ARGMAX_INSTABILITY, INFLATED: paper.LARGER_INFLATED_INSTABILITY}
 
@@ -28,7 +28,7 @@ def tell(
 ) -> Section:
     """Draw the figures, and say what they show."""
     done = {line.trial for line in draws}
-    sweeps = Sweeps([line for line in results if line.trial in done], draws[0].bags)
+    sweeps = Sweeps(of_trials(results, done), draws[0].bags)
     changed = [line for line in draws if line.changed_row >= 0]
     if changed:
         _draw_figure_9(folder / "figure-9.png", changed[0], weights)
@@ -54,7 +54,7 @@ def _introduction(draws: Sequence[DrawLine]) -> str:
     return (
         f"{len(draws)} draws of {paper.LARGER_ROWS} rows and {paper.LARGER_COLUMNS} covariates; {draws[0].bags:,} bags "
         f"of {paper.REGRESSION_BAG_SIZE}. For δ = {paper.LARGER_DELTA}, ε = {draws[0].epsilon:.4f} (paper: "
-        f"{paper.LARGER_EPSILON}). Means over draws, with least and largest; the paper's one draw in brackets."
+        f"{paper.LARGER_EPSILON}). Means over draws, with least and largest; the paper has one draw."
     )
 
 
@@ -62,14 +62,14 @@ def _rules(sweeps: Sweeps) -> str:
     rows = []
     for one in (Contender(BASE), Contender(ARGMAX), Contender(TOP_K, 2.0), Contender(TOP_K, 6.0), _inflated(sweeps)):
         lines = sweeps.of(one)
-        sizes = f" ({paper.LARGER_MODELS})" if one.rule == INFLATED else ""
-        printed = f" ({PRINTED[one.rule]:g})" if one.rule in PRINTED else ""
+        sizes = f", paper {paper.LARGER_MODELS}" if one.rule == INFLATED else ""
+        printed = f", paper {PRINTED[one.rule]:g}" if one.rule in PRINTED else ""
         label = "inflated argmax" if one.rule == INFLATED else one.label
         rows.append(
             [
                 label,
-                _range([line.instability for line in lines]) + printed,
-                _range([line.set_size for line in lines]) + sizes,
+                spread([line.instability for line in lines], "{:.3g}".format) + printed,
+                spread([line.set_size for line in lines], "{:.3g}".format) + sizes,
                 f"{sweeps.accuracy(one):.3f}",
             ]
         )
@@ -90,35 +90,33 @@ def _cell(text: str) -> str:
     return f"`{text}`".replace("|", "\\|")
 
 
-def _range(values: Sequence[float]) -> str:
-    return f"{np.mean(values):.3g} ({min(values):.3g} to {max(values):.3g})"
-
-
 def _kept(sweeps: Sweeps) -> Finding:
     found = sweeps.instabilities(_inflated(sweeps))
     kept = sum(value <= paper.LARGER_DELTA for value in found)
     return Finding(
-        f"The promise: the instability of the inflated argmax is at most {paper.LARGER_DELTA} (paper: 0 on its draw).",
+        f"The promise: the instability of the inflated argmax is at most {paper.LARGER_DELTA} (paper: "
+        f"{paper.LARGER_INFLATED_INSTABILITY:g} on its draw).",
         kept == len(found),
         f"on {kept} of {len(found)} draws; the largest is {max(found):.3f}.",
     )
 
 
 def _unstable(sweeps: Sweeps) -> Finding:
-    found = sweeps.instabilities(Contender(ARGMAX))
+    found, inflated = sweeps.instabilities(Contender(ARGMAX)), sweeps.instabilities(_inflated(sweeps))
     above = sum(value > paper.LARGER_DELTA for value in found)
     return Finding(
-        f"Plain argmax is not so stable (paper: {paper.LARGER_ARGMAX_INSTABILITY:g} on its draw).",
-        np.mean(found) > np.mean(sweeps.instabilities(_inflated(sweeps))),
-        f"its instability is above {paper.LARGER_DELTA} on {above} of {len(found)} draws, from {min(found):.3f} to "
-        f"{max(found):.3f}; it depends on how close the two heaviest models happen to be.",
+        "Argmax is less stable than the inflated argmax, on average over draws (paper: "
+        f"{paper.LARGER_ARGMAX_INSTABILITY:g} and {paper.LARGER_INFLATED_INSTABILITY:g} on its draw).",
+        bool(np.mean(found) > np.mean(inflated)),
+        f"mean instability {np.mean(found):.3f} and {np.mean(inflated):.3f}; that of argmax is above "
+        f"{paper.LARGER_DELTA} on {above} of {len(found)} draws, from {min(found):.3f} to {max(found):.3f}.",
     )
 
 
 def _product(draws: Sequence[DrawLine]) -> Finding:
     same = sum(line.selected == PRODUCT for line in draws)
     return Finding(
-        f"The inflated argmax returns the {len(BLOCKS[0]) * len(BLOCKS[1])} models {PRODUCT}.",
+        f"On most draws the inflated argmax returns the {len(BLOCKS[0]) * len(BLOCKS[1])} models {PRODUCT}.",
         2 * same > len(draws),
         f"exactly these on {same} of {len(draws)} draws.",
     )
@@ -156,7 +154,7 @@ def _draw_draws(path: Path, sweeps: Sweeps) -> None:
         style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": "none", "label": label}
         first.plot([line.trial for line in lines], [line.instability for line in lines], **style)
         second.plot([line.trial for line in lines], [line.set_size for line in lines], **style)
-    first.axhline(paper.LARGER_DELTA, color="0.45", linestyle="--", linewidth=1.2, label="promised at most")
+    first.axhline(paper.LARGER_DELTA, color=REFERENCE_COLOUR, linestyle="--", linewidth=1.2, label="promised at most")
     first.set(xlabel="draw", ylabel="instability")
     second.set(xlabel="draw", ylabel="selected models", ylim=(0, None))
     for ax in (first, second):

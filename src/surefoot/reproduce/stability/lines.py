@@ -1,8 +1,8 @@
 """The lines of the files that parts fill: what a rule did on a table, and how heavy a model was."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from surefoot.reproduce.stability.rule_grid import Contender, Evaluation
 
@@ -67,6 +67,14 @@ class WeightLine:
     @property
     def unit(self) -> WeightUnit:
         return WeightUnit(self.trial, self.row, self.model)
+
+
+OfTrial = TypeVar("OfTrial", RuleLine, WeightLine)
+
+
+def of_trials(lines: Iterable[OfTrial], trials: Collection[int]) -> list[OfTrial]:
+    """The lines that are about some trials."""
+    return [line for line in lines if line.trial in trials]
 
 
 def weight_lines(

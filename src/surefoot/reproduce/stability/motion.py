@@ -62,7 +62,8 @@ class Motion:
         lines = []
         for equation in self.library.variables:
             parts = [(term, value) for (name, term), value in self.equations.items() if name == equation]
-            text = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.3f} {term}" for term, value in parts)
+            signed = [f"{'-' if value < 0 else '+'} {abs(value):.3f} {term}" for term, value in parts]
+            text = " ".join(part.removesuffix(" 1") for part in signed)  # the constant term is named "1"
             lines.append(f"d{equation}/dt = {text.removeprefix('+ ') or '0'}")
         return lines
 

@@ -10,8 +10,8 @@ from surefoot import StableSelector
 from surefoot.reproduce.growing_csv import GrowingCsv
 from surefoot.reproduce.run_folder import Watcher
 from surefoot.reproduce.stability import paper
-from surefoot.reproduce.stability.correlated import RELEVANT
-from surefoot.reproduce.stability.lines import RuleLine, WeightLine, weight_lines
+from surefoot.reproduce.stability.correlated import RELEVANT, covariate_names
+from surefoot.reproduce.stability.lines import RuleLine, WeightLine, of_trials, weight_lines
 from surefoot.reproduce.stability.part import Section
 from surefoot.reproduce.stability.regression_report import tell
 from surefoot.reproduce.stability.settings import Settings
@@ -32,9 +32,7 @@ class Regression:
     def run(self, folder: Path, data: Path, settings: Settings, n_jobs: int | None, watch: Watcher) -> None:
         """The trials whose lines are not all there."""
         tables = read_trials(data)[: settings.regression_trials]
-        weights = GrowingCsv(folder / WEIGHTS, WeightLine)
-        results = GrowingCsv(folder / RESULTS, RuleLine)
-        sweep = Sweep(results, paper.FIGURE_7, settings.regression_bags, settings.fewer_bags)
+        weights, sweep = GrowingCsv(folder / WEIGHTS, WeightLine), open_sweep(folder, settings)
 
         def fit(trial: int, bags: int) -> StableSelector:
             return fit_trial(tables[trial], trial, bags, n_jobs)
@@ -45,15 +43,23 @@ class Regression:
                 watch(trial, len(tables), f"regression, trial {trial}")
                 stable, lines = sweep.run(trial, fit, "pool", truth)
                 weights.append(weight_lines(stable.weights_, trial))
-                results.append(lines)  # last: they say that the trial is done
+                sweep.results.append(lines)  # last: they say that the trial is done
 
     def report(self, folder: Path, data: Path, settings: Settings) -> Section | None:
         """Figures 6, 7, 8 and 12."""
-        results = GrowingCsv(folder / RESULTS, RuleLine).lines.values()
-        weights = GrowingCsv(folder / WEIGHTS, WeightLine).lines.values()
-        if not results:
+        sweep = open_sweep(folder, settings)
+        whole = sweep.whole_trials()
+        if not whole:
             return None
-        return tell(folder, list(results), list(weights), read_trials(data), settings)
+        results = of_trials(sweep.results.lines.values(), whole)
+        weights = of_trials(GrowingCsv(folder / WEIGHTS, WeightLine).lines.values(), whole)
+        return tell(folder, results, weights, read_trials(data), settings)
+
+
+def open_sweep(folder: Path, settings: Settings) -> Sweep:
+    """The rules of figure 7, and their file."""
+    results = GrowingCsv(folder / RESULTS, RuleLine)
+    return Sweep(results, paper.FIGURE_7, settings.regression_bags, settings.fewer_bags)
 
 
 def read_trials(data: Path) -> np.ndarray:
@@ -63,10 +69,10 @@ def read_trials(data: Path) -> np.ndarray:
 
 
 def fit_trial(table: np.ndarray, trial: int, bags: int, n_jobs: int | None) -> StableSelector:
-    """The LASSO on the bags of one table; covariates are counted from 1, as in the paper."""
+    """The LASSO on the bags of one table."""
     import pandas as pd
 
-    X = pd.DataFrame(table[:, :-1], columns=[f"x{j}" for j in range(1, table.shape[1])])
+    X = pd.DataFrame(table[:, :-1], columns=covariate_names(table.shape[1] - 1))
     stable = StableSelector(
         LassoSelector(alpha=paper.REGRESSION_PENALTY), rule=Argmax(), n_bags=bags, bag_size=paper.REGRESSION_BAG_SIZE,
         random_state=trial, n_jobs=n_jobs,

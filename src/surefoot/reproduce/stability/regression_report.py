@@ -9,16 +9,15 @@ from surefoot.plots import ModelWeightsDisplay
 from surefoot.reproduce.canvas import new_figure, save_figure
 from surefoot.reproduce.stability import paper
 from surefoot.reproduce.stability.charts import draw_correlations, image, save_by_bags, save_stability
-from surefoot.reproduce.stability.correlated import BLOCKS, covariance
+from surefoot.reproduce.stability.correlated import BLOCKS, PRODUCT, covariance, covariate_names
 from surefoot.reproduce.stability.lines import RuleLine, WeightLine
 from surefoot.reproduce.stability.part import Finding, Section
 from surefoot.reproduce.stability.settings import Settings
 from surefoot.reproduce.stability.sweep import Sweeps
-from surefoot.reproduce.stability.sweep_findings import judge, no_promise, rule_table, undecided
+from surefoot.reproduce.stability.sweep_findings import judge, rule_table, undecided, what_is_promised
 from surefoot.selection.expression import expression_of
 
 TOP = 10
-ROWS = 30
 
 
 def tell(
@@ -26,22 +25,36 @@ def tell(
 ) -> Section:
     """Draw the figures, and say what they show."""
     sweeps = Sweeps(results, settings.regression_bags)
-    names = [f"x{j}" for j in range(1, tables.shape[2])]
+    n_rows, names = tables.shape[1], covariate_names(tables.shape[2] - 1)
     means = mean_weights(weights)
     _draw_figure_6(folder / "figure-6.png", tables, names)
-    title = "Figure 7: the LASSO on correlated covariates"
-    save_stability(folder / "figure-7.png", title, sweeps.curves(paper.FIGURE_7))
     _draw_figure_8(folder / "figure-8.png", means, names)
-    by_bags = sweeps.by_bags(paper.FIGURE_7, settings.fewer_bags)
-    save_by_bags(folder / "figure-12.png", "Figure 12: instability by the number of bags, LASSO", by_bags)
-    setting = {"n_samples": ROWS, "bag_size": paper.REGRESSION_BAG_SIZE}
+    _draw_sweeps(folder, sweeps, settings)
+    setting = {"n_samples": n_rows, "bag_size": paper.REGRESSION_BAG_SIZE}
     return Section(
         "Correlated covariates: figures 6, 7, 8 and 12",
-        _text(sweeps, means, names, rule_table(sweeps, paper.FIGURE_7, paper.FIGURE_7_ACCURACY, **setting)),
+        "\n\n".join(
+            [
+                _introduction(sweeps, means, n_rows, names),
+                rule_table(sweeps, paper.FIGURE_7, paper.FIGURE_7_ACCURACY, **setting),
+                *(image(f"figure-{number}") for number in (6, 7, 8, 12)),
+            ]
+        ),
         (*judge(sweeps, paper.FIGURE_7, paper.FIGURE_7_ACCURACY, settings.fewer_bags), top_six(means, names)),
-        (no_promise(paper.FIGURE_7[-1].parameter, ROWS, paper.REGRESSION_BAG_SIZE), *undecided(sweeps, paper.FIGURE_7)),
+        (
+            what_is_promised(paper.FIGURE_7[-1].parameter, n_rows, paper.REGRESSION_BAG_SIZE),
+            *undecided(sweeps, paper.FIGURE_7),
+        ),
         sum(line.seconds for line in results),
     )
+
+
+def _draw_sweeps(folder: Path, sweeps: Sweeps, settings: Settings) -> None:
+    """Figures 7 and 12."""
+    title = "Figure 7: the LASSO on correlated covariates"
+    save_stability(folder / "figure-7.png", title, sweeps.curves(paper.FIGURE_7))
+    by_bags = sweeps.by_bags(paper.FIGURE_7, settings.fewer_bags)
+    save_by_bags(folder / "figure-12.png", "Figure 12: instability by the number of bags, LASSO", by_bags)
 
 
 def mean_weights(weights: Sequence[WeightLine]) -> dict[tuple[str, ...], float]:
@@ -64,23 +77,19 @@ def top_six(means: dict[tuple[str, ...], float], names: Sequence[str]) -> Findin
         if model in means and model not in models
     ]
     return Finding(
-        "The six heaviest models, on average over trials, are {x1 | x2} x {x3 | x4 | x5}.",
+        f"The six heaviest models, on average over trials, are {PRODUCT}.",
         set(models) == set(wanted),
         f"they are {expression_of(models, list(names))}.{''.join(lacking)}",
     )
 
 
-def _text(sweeps: Sweeps, means: dict[tuple[str, ...], float], names: Sequence[str], rules: str) -> str:
+def _introduction(sweeps: Sweeps, means: dict[tuple[str, ...], float], n_rows: int, names: Sequence[str]) -> str:
     trials = len(sweeps.of(paper.FIGURE_7[0]))
     heaviest = expression_of(list(means)[:1], list(names))
-    return "\n\n".join(
-        [
-            f"{trials} trials of {ROWS} rows and {len(names)} covariates, response x1 + x3 + noise; LASSO with penalty "
-            f"{paper.REGRESSION_PENALTY}, {sweeps.bags:,} bags of {paper.REGRESSION_BAG_SIZE}. On average over trials "
-            f"the heaviest model is {heaviest}, with {next(iter(means.values())):.1%} of the bags.",
-            rules,
-            *(image(f"figure-{number}") for number in (6, 7, 8, 12)),
-        ]
+    return (
+        f"{trials} trials of {n_rows} rows and {len(names)} covariates, response x1 + x3 + noise; LASSO with penalty "
+        f"{paper.REGRESSION_PENALTY}, {sweeps.bags:,} bags of {paper.REGRESSION_BAG_SIZE}. On average over trials "
+        f"the heaviest model is {heaviest}, with {next(iter(means.values())):.1%} of the bags."
     )
 
 

@@ -19,6 +19,8 @@ RULES: dict[str, Any] = {
     INCLUSION: InclusionProbability,
     INFLATED: InflatedArgmax,
 }
+SIZES = range(1, 7)  # k of top-k
+SMALL_EPSILONS = tuple(round(0.005 * step, 3) for step in range(1, 21))
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Contender:
     @property
     def label(self) -> str:
         """Such as "top-2"; what stands in tables and pictures."""
-        number = f"{self.parameter:g}"
+        number = f"{self.parameter:.3g}"
         return {
             BASE: "argmax, no bags",
             ARGMAX: "argmax",
@@ -48,12 +50,23 @@ class Contender:
         return RULES[self.rule](self.parameter)
 
 
+def along(contenders: Iterable[Contender], rule: str) -> list[Contender]:
+    """Those of a kind, by parameter."""
+    return sorted((one for one in contenders if one.rule == rule), key=lambda one: one.parameter)
+
+
+def with_curves(printed: Iterable[Contender]) -> list[Contender]:
+    """Those of a table of the paper, and top-k and the inflated argmax along their parameters."""
+    more = [Contender(TOP_K, float(k)) for k in SIZES] + [Contender(INFLATED, epsilon) for epsilon in SMALL_EPSILONS]
+    return list(dict.fromkeys([*printed, *more]))
+
+
 class Evaluation(NamedTuple):
     """What a contender did on one table.
 
-    Of the models of a set, those that no bag chose are not counted, as in the paper; where the inflated argmax would
-    return all of them as well, ``undecided`` is 1. ``utility`` is 1 over the size of the set if the truth is in it, 0
-    if not, and not a number where the truth is not known.
+    Sizes and utility do not count models that no bag chose; where the inflated argmax would return all of them as well,
+    ``undecided`` is 1. ``utility`` is 1 over the size of the set if the truth is in it, 0 if not, and not a number
+    where the truth is not known.
     """
 
     instability: float

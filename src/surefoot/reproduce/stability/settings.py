@@ -24,7 +24,7 @@ class Settings:
     penalty_step: int = 1
     tree_draws: int = 20
     tree_bags: int = 10_000
-    tree_left_out_bags: int = 2_000
+    tree_left_out_bags: int = 5_000
 
     @classmethod
     def make(cls, quick: bool) -> "Settings":

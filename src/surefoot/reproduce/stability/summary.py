@@ -11,23 +11,23 @@ QUICK_MARK = "QUICK RUN, not the experiment"
 HOW_TO_READ = """\
 Instability is the share of rows without which none of the selected models would have been selected (eq. 5);
 utility-weighted accuracy counts a set of k models that has the true one as 1/k (eq. 7). The paper's numbers stand in
-brackets, or in columns of their own. Every verdict is computed from the CSV files beside this page."""
+brackets, or in columns of their own. Every verdict is computed, from the CSV files beside this page and the data."""
 GUARANTEE = (
     "What the inflated argmax promises, with an ε from theorem 4.2: for at most a share δ of the rows, removing that "
     "row would give a set of models that shares none with this one. It does not say that any of them is right."
 )
 POOL = (
     "Weights without a row are read off the bags that do not hold it (more bags are drawn for that), where the paper "
-    "draws new ones for every row; in the dynamics, whose derivatives change, new bags are drawn."
+    "draws new ones for every row. New bags are drawn in the dynamics, whose derivatives change, and in figures 12 and "
+    "13 for the smaller numbers of bags."
 )
 
 
-def write_summary(sections: Sequence[Section], left_out: Sequence[str], settings: Settings) -> str:
-    """The whole page; figures are named as files beside it."""
+def write_summary(sections: Sequence[Section], absent: Sequence[str], settings: Settings) -> str:
+    """The whole page; figures are named as files beside it. ``absent`` are remarks about parts that are not there."""
     minutes = sum(section.seconds for section in sections) / 60
     command = f"surefoot reproduce stability --data DIR{' --quick' if settings.quick else ''}"
-    remarks = [_quick(settings)] if settings.quick else []
-    remarks += [f"No results for the parts {', '.join(left_out)}."] if left_out else []
+    remarks = [*([_quick(settings)] if settings.quick else []), *absent]
     pages = [
         f"# {TITLE}{f' ({QUICK_MARK})' if settings.quick else ''}",
         bullets([f"Command: `{command}`", f"Fitting and selecting: {minutes:.1f} minutes of one thread"]),

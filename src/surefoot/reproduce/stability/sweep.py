@@ -15,16 +15,18 @@ from surefoot.reproduce.stability.rule_grid import (
     BASE,
     INCLUSION,
     INFLATED,
+    SIZES,
     TOP_K,
     Contender,
+    along,
     evaluate,
     evaluate_base,
     fit_base,
 )
+from surefoot.selection.bagging import LeftOutWeights
 
 EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.09, *(round(0.05 * step, 2) for step in range(2, 20)))
 TAUS = tuple(round(0.05 * step, 2) for step in range(1, 20))
-SIZES = range(1, 7)
 CURVES = {INFLATED: "inflated argmax", TOP_K: "top-k", INCLUSION: "inclusion probability", ARGMAX: "argmax"}
 NAMES = {INFLATED: "ε", TOP_K: "k", INCLUSION: "τ"}
 Fit = Callable[[int, int], StableSelector]  # of a trial and a number of bags
@@ -50,6 +52,10 @@ class Sweep:
         """Whether all lines of a trial are there."""
         return all(unit in self.results.lines for unit in self._units(trial))
 
+    def whole_trials(self) -> set[int]:
+        """The trials of which no line is missing."""
+        return {trial for trial in {unit.trial for unit in self.results.lines} if self.is_done(trial)}
+
     def _units(self, trial: int) -> list[RuleUnit]:
         units = [RuleUnit(trial, self.bags, one.rule, one.parameter) for one in contenders(self.panel)]
         few = [(bags, one) for bags in self.fewer_bags for one in self._by_bags()]
@@ -66,27 +72,32 @@ class Sweep:
         """
         started = time.process_time()
         stable = fit(trial, self.bags)
-        lines = rule_lines(stable, method, trial, contenders(self.panel), truth, started=started)
+        left_out = stable.left_out_weights(method)
+        lines = rule_lines(stable, left_out, trial, contenders(self.panel), truth, started=started)
         for bags in self.fewer_bags:
             started = time.process_time()
-            lines += rule_lines(fit(trial, bags), "refit", trial, self._by_bags(), truth, started=started)
+            few = fit(trial, bags)
+            left_out = few.left_out_weights("refit")
+            lines += rule_lines(few, left_out, trial, self._by_bags(), truth, started=started)
         return stable, lines
 
 
 def rule_lines(
     stable: StableSelector,
-    method: str,
+    left_out: Iterable[LeftOutWeights],
     trial: int,
     rules: Sequence[Contender],
     truth: np.ndarray | None = None,
     *,
     started: float,
 ) -> list[RuleLine]:
-    """What each rule does on the table of a fitted ``stable``; ``truth`` are the items of the true model.
+    """What each rule does on the table of a fitted ``stable``, whose weights without a row are ``left_out``.
+
+    ``truth`` are the items of the true model.
 
     The lines share the seconds of work since ``started``, which is a `time.process_time`.
     """
-    blocks = list(stable.left_out_weights(method))
+    blocks = list(left_out)
     found = {}
     for contender in rules:
         if contender.rule != BASE:
@@ -134,8 +145,7 @@ class Sweeps:
 
     def along(self, rule: str) -> list[Contender]:
         """The contenders of a kind, by parameter."""
-        found = (one for bags, one in self._by_rule if bags == self.bags and one.rule == rule)
-        return sorted(found, key=lambda one: one.parameter)
+        return along((one for bags, one in self._by_rule if bags == self.bags), rule)
 
     def curves(self, panel: Sequence[Contender]) -> list[RuleCurve]:
         """Those of figures 3 and 7."""
@@ -143,13 +153,13 @@ class Sweeps:
         curves = [self._curve(label, self.along(rule), shown.get(rule)) for rule, label in CURVES.items()]
         return [*curves, self._curve("argmax, no bags", [Contender(BASE)], None)]
 
-    def _curve(self, label: str, along: Sequence[Contender], shown: Contender | None) -> RuleCurve:
+    def _curve(self, label: str, rules: Sequence[Contender], shown: Contender | None) -> RuleCurve:
         return RuleCurve(
             label,
-            self.instabilities(along[0] if shown is None else shown),
-            worst=[max(self.instabilities(one)) for one in along],
-            accuracy=[self.accuracy(one) for one in along],
-            set_size=[self.median_size(one) for one in along],
+            self.instabilities(rules[0] if shown is None else shown),
+            worst=[max(self.instabilities(one)) for one in rules],
+            accuracy=[self.accuracy(one) for one in rules],
+            set_size=[self.median_size(one) for one in rules],
             setting=None if shown is None else f"{NAMES[shown.rule]} = {shown.parameter:g}",
         )
 

@@ -34,12 +34,11 @@ def rule_table(sweeps: Sweeps, panel: Sequence[Contender], accuracy: float, **se
     for one in (Contender(BASE), Contender(ARGMAX), *panel):
         found = np.array(sweeps.instabilities(one))
         printed = f" ({accuracy:g})" if one in panel else ""
-        delta = stability_delta(one.parameter, **setting) if one.rule == INFLATED else None
         rows.append(
             [
                 one.label, f"{sweeps.accuracy(one):.3f}{printed}", f"{found.mean():.3f}", f"{found.max():.3f}",
                 f"{(found <= STABLE).mean():.0%}", f"{sweeps.median_size(one):g}", f"{sweeps.mean_size(one):.2f}",
-                "none" if delta is None or delta >= 1 else f"{delta:.2f}",
+                promised(one, **setting),
             ]
         )  # fmt: skip
     header = [
@@ -49,14 +48,19 @@ def rule_table(sweeps: Sweeps, panel: Sequence[Contender], accuracy: float, **se
     return table(header, rows)
 
 
-def no_promise(epsilon: float, n_rows: int, bag_size: int) -> str:
+def promised(one: Contender, **setting: Any) -> str:
+    """The delta of a contender in a table; ``setting`` is that of `stability_delta`."""
+    delta = stability_delta(one.parameter, **setting) if one.rule == INFLATED else 1.0
+    return "none" if delta >= 1 else f"{delta:.2f}"
+
+
+def what_is_promised(epsilon: float, n_rows: int, bag_size: int) -> str:
     """A remark: what the paper's epsilon promises by its own theorem."""
     delta = stability_delta(epsilon, n_samples=n_rows, bag_size=bag_size)
-    told = "which is no guarantee at all" if delta >= 1 else "which is all that is guaranteed"
+    told = "a share is never above 1, so that is no guarantee at all" if delta >= 1 else "that is all it guarantees"
     return (
-        f"The paper's ε = {epsilon:g} promises, by its theorem 4.2 without the Monte-Carlo term, δ = {delta:.2f} "
-        f"({n_rows} rows, bags of {bag_size}), {told}: the low instability measured here is what happens, not what is "
-        "promised."
+        f"By theorem 4.2 without its Monte-Carlo term, the paper's ε = {epsilon:g} with {n_rows} rows and bags of "
+        f"{bag_size} has δ = {delta:.2f}: {told}. The instability here is measured, not promised."
     )
 
 
@@ -69,7 +73,7 @@ def undecided(sweeps: Sweeps, panel: Sequence[Contender]) -> list[str]:
     return [
         f"In {count} of {trials} trials ε = {one.parameter:g} is so large that models which no bag chose are within "
         "reach: strictly, the inflated argmax is then every model there is (StableSelector warns: the bags cannot "
-        "tell). Sizes and accuracies here count only models that a bag chose, as the paper's must."
+        "tell). Sizes and accuracies here count only models that a bag chose."
     ]
 
 
@@ -84,7 +88,7 @@ def judge_accuracies(sweeps: Sweeps, panel: Sequence[Contender], accuracy: float
     return Finding(
         f"The chosen parameters give a utility-weighted accuracy of {about}{how}.",
         all(abs(value - accuracy) <= CLOSE_ACCURACY for value in found.values()),
-        ", ".join(f"{label} {value:.3f}" for label, value in found.items()) + ".",
+        "; ".join(f"{label}: {value:.3f}" for label, value in found.items()) + ".",
     )
 
 
@@ -93,26 +97,27 @@ def _single_models(sweeps: Sweeps, panel: Sequence[Contender]) -> Finding:
     several = [one for one in panel if one.rule != INCLUSION]
     means = {one: _mean(sweeps, one) for one in (*single, *several)}
     return Finding(
-        "Rules that return one model (argmax, inclusion probability) are less stable than those that may return more.",
+        "Rules that return one model (argmax, inclusion probability) are less stable, on average over trials, than "
+        "those that may return more.",
         min(means[one] for one in single) > max(means[one] for one in several),
-        "mean instability " + ", ".join(f"{one.label} {mean:.3f}" for one, mean in means.items()) + ".",
+        "mean instability of " + "; ".join(f"{one.label}: {mean:.3f}" for one, mean in means.items()) + ".",
     )
 
 
 def _bagged(sweeps: Sweeps) -> Finding:
     without, bagged = _mean(sweeps, Contender(BASE)), _mean(sweeps, Contender(ARGMAX))
-    text = "Bagging alone makes argmax somewhat more stable."
+    text = "Bags alone make argmax more stable, on average over trials."
     return Finding(text, bagged < without, f"mean instability {without:.3f} without bags, {bagged:.3f} with them.")
 
 
 def _inclusion(sweeps: Sweeps, panel: Sequence[Contender]) -> Finding:
     (shown,) = (one for one in panel if one.rule == INFLATED)
-    bar, along = max(sweeps.instabilities(shown)), sweeps.along(INCLUSION)
-    worse = [one.parameter for one in along if max(sweeps.instabilities(one)) > bar]
+    bar, taus = max(sweeps.instabilities(shown)), sweeps.along(INCLUSION)
+    worse = [one for one in taus if max(sweeps.instabilities(one)) > bar]
     return Finding(
-        "Inclusion probabilities do not control the worst instability, for most values of τ.",
-        2 * len(worse) > len(along),
-        f"it is above that of the {shown.label} ({bar:.3f}) for {len(worse)} of {len(along)} values of τ.",
+        f"For most τ, the worst instability of inclusion probabilities is above that of the {shown.label}.",
+        2 * len(worse) > len(taus),
+        f"it is above {bar:.3f} for {len(worse)} of {len(taus)} values of τ.",
     )
 
 
@@ -130,9 +135,9 @@ def _more_accurate(sweeps: Sweeps) -> Finding:
         if max([sweeps.accuracy(other) for other in _as_stable(sweeps, one)], default=0.0) > sweeps.accuracy(one)
     ]
     return Finding(
-        "At the worst instability of a top-k, the inflated argmax is more accurate (utility-weighted).",
+        "For most k above 1, some ε has at most the worst instability of top-k and a higher utility-weighted accuracy.",
         2 * len(better) > len(tops),
-        f"some ε is at least as stable and more accurate than {_listed(better)}, of {len(tops)} values of k.",
+        f"so for {_listed(better)}, of {len(tops)} values of k.",
     )
 
 
@@ -145,10 +150,9 @@ def _smaller(sweeps: Sweeps) -> Finding:
         < sweeps.median_size(one)
     ]
     return Finding(
-        "At the worst instability of a top-k, the inflated argmax returns fewer models.",
+        "For most k above 1, some ε has at most the worst instability of top-k and a smaller median set.",
         2 * len(smaller) > len(tops),
-        f"the median set of some ε that is at least as stable is smaller than that of {_listed(smaller)}, of "
-        f"{len(tops)} values of k.",
+        f"so for {_listed(smaller)}, of {len(tops)} values of k.",
     )
 
 
@@ -156,12 +160,13 @@ def _few_bags(sweeps: Sweeps, panel: Sequence[Contender], numbers: Sequence[int]
     by_bags = sweeps.by_bags(panel, numbers)
     means = {name: {bags: float(np.mean(values)) for bags, values in found.items()} for name, found in by_bags.items()}
     fewest = min(numbers)
-    worst = [name for name, found in means.items() if max(found, key=lambda bags: found[bags]) == fewest]
+    worst = [name for name, found in means.items() if found[fewest] == max(found.values())]
     told = "; ".join(
-        f"{name} {', '.join(f'{mean:.3f} ({bags:,})' for bags, mean in found.items())}" for name, found in means.items()
+        f"{name}: {', '.join(f'{mean:.3f} ({bags:,})' for bags, mean in found.items())}"
+        for name, found in means.items()
     )
-    text = f"{fewest} bags give the least stability."
-    return Finding(text, len(worst) == len(means), f"mean instability (number of bags): {told}.")
+    text = f"No rule is more stable with {fewest} bags than with more, on average over trials."
+    return Finding(text, len(worst) == len(means), f"mean instability (and number of bags) of {told}.")
 
 
 def _listed(names: Sequence[str]) -> str:

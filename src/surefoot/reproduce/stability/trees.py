@@ -17,8 +17,9 @@ from surefoot.reproduce.run_folder import Watcher
 from surefoot.reproduce.stability import paper
 from surefoot.reproduce.stability.lines import RuleLine, RuleUnit
 from surefoot.reproduce.stability.part import Section
-from surefoot.reproduce.stability.rule_grid import BASE, INFLATED, TOP_K, Contender, evaluate, evaluate_base, fit_base
+from surefoot.reproduce.stability.rule_grid import Contender, with_curves
 from surefoot.reproduce.stability.settings import Settings
+from surefoot.reproduce.stability.sweep import rule_lines
 from surefoot.reproduce.stability.trees_cells import FILE, Cells
 from surefoot.reproduce.stability.trees_models import (
     CHANCE,
@@ -34,8 +35,6 @@ from surefoot.selection import Argmax
 
 RESULTS = {CHANCE: "trees.csv", FIXED: "trees-fixed.csv"}
 MODELS = "trees-models.csv"
-SIZES = range(1, 7)
-EPSILONS = tuple(round(0.005 * step, 3) for step in range(1, 21))
 
 
 class Trees:
@@ -73,8 +72,7 @@ class Trees:
 
 def contenders() -> list[Contender]:
     """Those of table 4, and top-k and the inflated argmax along their parameters."""
-    more = [Contender(TOP_K, float(k)) for k in SIZES] + [Contender(INFLATED, epsilon) for epsilon in EPSILONS]
-    return list(dict.fromkeys([*paper.TABLE_4, *more]))
+    return with_curves(paper.TABLE_4)
 
 
 def _units(draw: int, settings: Settings) -> list[RuleUnit]:
@@ -95,8 +93,5 @@ def draw_lines(stable: StableSelector, draw: int, left_out_bags: int, started: f
     The weights by all cells are those of all bags of ``stable``; those without a cell, of about ``left_out_bags``.
     """
     bagging = replace(stable._bagging, n_bags=left_out_bags)  # the same bags; only how far the pool goes is another
-    blocks = list(bagging.left_out_by_pool(stable.n_jobs, stable.verbose))
-    rules = contenders()
-    found = [evaluate_base(*fit_base(stable)) if one.rule == BASE else evaluate(blocks, one) for one in rules]
-    seconds = (time.process_time() - started) / len(rules)
-    return [RuleLine.of(draw, stable.n_bags, one, each, seconds) for one, each in zip(rules, found, strict=True)]
+    left_out = bagging.left_out_by_pool(stable.n_jobs, stable.verbose)
+    return rule_lines(stable, left_out, draw, contenders(), started=started)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from surefoot.plots.graph_display import INK, RED
 from surefoot.reproduce.canvas import new_figure, save_figure
 from surefoot.reproduce.stability.trees_cells import Cells
 from surefoot.reproduce.stability.trees_models import TIES, TreeLine, grow_again
 
-RED, INK = "#C1121F", "0.2"
 SPLIT, LEAF = "#E8EEF4", "white"
 NODE = "#"  # how scikit-learn begins the text of a node, before its number
 Places = dict[str, str]  # what stands at each place of a tree: the path from the root, "l" and "h" for low and high

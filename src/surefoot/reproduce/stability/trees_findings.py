@@ -8,7 +8,7 @@ from surefoot.reproduce.stability import paper
 from surefoot.reproduce.stability.part import Finding
 from surefoot.reproduce.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender
 from surefoot.reproduce.stability.settings import Settings
-from surefoot.reproduce.stability.sweep_findings import no_promise
+from surefoot.reproduce.stability.sweep_findings import what_is_promised
 from surefoot.reproduce.stability.trees_models import CHANCE, FIXED, TIES
 from surefoot.reproduce.stability.trees_results import Draws
 
@@ -24,15 +24,15 @@ def judge(draws: Draws, ties: str) -> tuple[Finding, ...]:
 
 def _told(draws: Draws, rules: Sequence[Contender]) -> str:
     means = [(one.label, draws.instabilities(one).mean(), draws.sizes(one).mean()) for one in rules]
-    return "; ".join(f"{label} {unstable:.3f} with {size:.2f} trees" for label, unstable, size in means)
+    return "; ".join(f"{label}: instability {unstable:.3f}, {size:.2f} trees" for label, unstable, size in means)
 
 
 def _unstable(draws: Draws) -> Finding:
     without, bagged, top_2 = (draws.instabilities(one).mean() for one in (BASE_RULE, ARGMAX_RULE, TOP_2))
     return Finding(
-        "Argmax is very unstable without bags, less so with them, and top-2 is more stable than both.",
+        "Bags make argmax more stable, and top-2 is more stable still, on average over draws.",
         bool(without > bagged > top_2),
-        f"mean instability {without:.3f}, {bagged:.3f} and {top_2:.3f}.",
+        f"mean instability of argmax {without:.3f} without bags, {bagged:.3f} with them, of top-2 {top_2:.3f}.",
     )
 
 
@@ -40,18 +40,19 @@ def _beside_top_2(draws: Draws) -> Finding:
     """The paper chose 0.03 to match top-2 on its draw; ours differ, so the least epsilon that matches is looked for."""
     bar = draws.instabilities(TOP_2).mean()
     matching = [one for one in draws.along(INFLATED) if draws.instabilities(one).mean() <= bar]
-    text = "At the stability of top-2, the inflated argmax returns fewer trees."
+    text = "The least ε that is as stable as top-2, on average over draws, returns fewer trees."
     if not matching:
         return Finding(text, False, f"no ε that was tried is as stable as top-2 ({bar:.3f}).")
     ours = matching[0]
     holds = draws.sizes(ours).mean() < draws.sizes(TOP_2).mean()
-    return Finding(text, bool(holds), f"the least ε that is as stable, on average: {_told(draws, [ours, TOP_2])}.")
+    return Finding(text, bool(holds), f"{_told(draws, [ours, TOP_2])}.")
 
 
 def _more_inflation(draws: Draws) -> Finding:
     first, second = draws.instabilities(SMALLER), draws.instabilities(LARGER)
     return Finding(
-        f"ε = {LARGER.parameter:g} is more stable than ε = {SMALLER.parameter:g}, and returns more trees.",
+        f"ε = {LARGER.parameter:g} is more stable than ε = {SMALLER.parameter:g}, and returns more trees, on average "
+        "over draws.",
         bool(second.mean() < first.mean() and draws.sizes(LARGER).mean() > draws.sizes(SMALLER).mean()),
         f"{_told(draws, [SMALLER, LARGER])}.",
     )
@@ -71,10 +72,10 @@ def _paper_within(draws: Draws) -> Finding:
 def make_remarks(found: Mapping[str, Draws], settings: Settings) -> tuple[str, ...]:
     """About promises, the draws, ties, and the number of bags."""
     return (
-        "Which 50 cells the paper took is not published: one draw differs much from another, so the range over our "
-        "draws says more than any of them.",
+        f"Which {paper.TREE_CELLS} cells the paper took is not published: the range over our draws says more than any "
+        "of them.",
         *_about_ties(found),
-        no_promise(LARGER.parameter, paper.TREE_CELLS, paper.TREE_BAG_SIZE),
+        what_is_promised(LARGER.parameter, paper.TREE_CELLS, paper.TREE_BAG_SIZE),
         *_undecided(found),
         *_left_out_bags(settings),
         f"Different trees that the bags of a draw chose: {'; '.join(_n_models(*each) for each in found.items())}.",
@@ -95,10 +96,9 @@ def _about_ties(found: Mapping[str, Draws]) -> list[str]:
     is_fixed = within[FIXED] and not within[CHANCE]
     guess = " The paper's trees seem to have been grown with a fixed `random_state`." if is_fixed else ""
     return [
-        "Many of the genes split the cells equally well, and scikit-learn's default decides such ties by chance, anew "
-        f"in each fit: that alone changes the tree. Instability of argmax without bags: ties {told}; the paper prints "
-        f"{printed:.2f}.{guess} A fixed `random_state` hides that the cells do not decide: it is stable for no reason "
-        "that lies in them."
+        "scikit-learn's default decides between equally good splits by chance, anew in each fit: that may change the "
+        f"tree where no cell does. Instability of argmax without bags: ties {told}; the paper prints "
+        f"{printed:.2f}.{guess} What a fixed `random_state` adds to stability does not come from the cells."
     ]
 
 
@@ -118,8 +118,8 @@ def _left_out_bags(settings: Settings) -> list[str]:
         return []
     return [
         f"Trees are slow: the weights without a cell come from about {settings.tree_left_out_bags:,} bags for each "
-        f"cell, those by all cells from {settings.tree_bags:,}. Fewer bags add noise, which tends to make "
-        "rules look less stable than they are."
+        f"cell, those by all cells from {settings.tree_bags:,}. Fewer bags add noise to those weights, and "
+        "so to the instability."
     ]
 
 

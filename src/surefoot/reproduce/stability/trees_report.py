@@ -1,9 +1,7 @@
 """What the trees of cells show: table 4 and figures 14 and 15."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-
-import numpy as np
 
 from surefoot.plots import StabilityDisplay
 from surefoot.reproduce.canvas import new_figure, save_figure
@@ -13,6 +11,7 @@ from surefoot.reproduce.stability.charts import image, legend_below, save_correl
 from surefoot.reproduce.stability.part import Section
 from surefoot.reproduce.stability.rule_grid import INFLATED, TOP_K
 from surefoot.reproduce.stability.settings import Settings
+from surefoot.reproduce.stability.spread import spread
 from surefoot.reproduce.stability.trees_cells import Cells
 from surefoot.reproduce.stability.trees_figure_15 import draw_figure_15
 from surefoot.reproduce.stability.trees_findings import SMALLER, TOP_2, judge, make_remarks
@@ -20,7 +19,6 @@ from surefoot.reproduce.stability.trees_models import TIES
 from surefoot.reproduce.stability.trees_results import Draws
 
 SHOWN = {INFLATED: SMALLER, TOP_K: TOP_2}
-Words = Callable[[float], str]
 
 
 def tell(folder: Path, cells: Cells, found: Mapping[str, Draws], settings: Settings) -> Section:
@@ -83,11 +81,6 @@ def table_4(found: Mapping[str, Draws]) -> str:
     ours = [f"ours, ties {TIES[ties]}" for ties in found]
     header = ["rule", "instability: paper", *ours, "mean set size without a cell: paper", *ours]
     return f"**Table 4**\n\n{table(header, rows)}"
-
-
-def spread(values: np.ndarray, words: Words) -> str:
-    """Mean, least and most."""
-    return f"{words(values.mean())} ({words(values.min())} to {words(values.max())})"
 
 
 def _weights(found: Mapping[str, Draws]) -> str:

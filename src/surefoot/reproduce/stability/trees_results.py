@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot.plots import RuleCurve
 from surefoot.reproduce.stability.lines import RuleLine
-from surefoot.reproduce.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender
+from surefoot.reproduce.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender, along
 from surefoot.reproduce.stability.trees_models import TreeLine
 
 
@@ -17,7 +17,6 @@ class Draws:
 
     rules: dict[Contender, list[RuleLine]]
     trees: dict[int, list[TreeLine]]
-    bags: int
 
     @classmethod
     def of(cls, rules: Iterable[RuleLine], trees: Iterable[TreeLine], bags: int, n_contenders: int) -> "Draws":
@@ -35,7 +34,7 @@ class Draws:
         for tree in sorted(trees, key=lambda line: line.place):
             if tree.draw in heaviest:
                 heaviest[tree.draw].append(tree)
-        return cls(by_rule, heaviest, bags)
+        return cls(by_rule, heaviest)
 
     @property
     def numbers(self) -> list[int]:
@@ -61,7 +60,7 @@ class Draws:
 
     def along(self, rule: str) -> list[Contender]:
         """The contenders of a kind, by parameter."""
-        return sorted((one for one in self.rules if one.rule == rule), key=lambda one: one.parameter)
+        return along(self.rules, rule)
 
     def curves(self, shown: dict[str, Contender]) -> list[RuleCurve]:
         """Of the inflated argmax, top-k and argmax; ``shown`` are those whose distribution over draws is drawn."""
@@ -72,11 +71,11 @@ class Draws:
             self._curve("argmax, no bags", [Contender(BASE)], Contender(BASE), None),
         ]
 
-    def _curve(self, label: str, along: Sequence[Contender], shown: Contender, setting: str | None) -> RuleCurve:
+    def _curve(self, label: str, contenders: Sequence[Contender], shown: Contender, setting: str | None) -> RuleCurve:
         return RuleCurve(
             label,
             self.instabilities(shown),
-            worst=[self.instabilities(one).max() for one in along],
-            set_size=[float(np.median([line.set_size for line in self.rules[one]])) for one in along],
+            worst=[self.instabilities(one).max() for one in contenders],
+            set_size=[float(np.median([line.set_size for line in self.rules[one]])) for one in contenders],
             setting=setting,
         )

@@ -123,12 +123,12 @@ def judge_validation(lines: Sequence[ValidationLine], motion: Motion) -> list[Fi
             f"paper's choice has {here.error:.4f} (printed: {printed(wanted):g}).",
         ),
         Finding(
-            f"In table 3, both have a dash in the same cells ({len(lines)} cells).",
+            "Our table 3 has a dash in the same cells as the paper's.",
             not differ,
-            f"{len(lines) - len(differ)} agree" + (f"; not {_named(differ)}." if differ else "."),
+            f"{len(lines) - len(differ)} of {len(lines)} cells agree" + (f"; not {_named(differ)}." if differ else "."),
         ),
         Finding(
-            "With them, SINDy on the whole trajectory finds the true terms (equations 23 and 24).",
+            "With the paper's λ and ω, SINDy on the whole trajectory finds the true terms (equations 23 and 24).",
             set(motion.equations) == set(paper.TRUE_EQUATIONS),
             "; ".join(motion.words) + ".",
         ),
