@@ -548,6 +548,20 @@ def test_the_pool_is_refused_where_models_depend_on_other_rows(data):
     assert stable.leave_one_out("refit").set_sizes.shape == (40,)
 
 
+def test_nothing_is_promised_where_models_depend_on_other_rows(data):
+    """Theorem 4.2 is about models that depend on the rows of their bag alone."""
+    settings = {"n_bags": 50, "bag_size": SIZE, "random_state": 0}
+    stable = StableSelector(PeekingSelector(nearest_column), **settings, epsilon=0.3).fit(*data)
+    alone = StableSelector(RowsSelector(nearest_column), **settings, epsilon=0.3).fit(*data)
+    assert alone.delta_ < 1.0
+    assert alone.promised_delta(1.0) < 1.0
+    assert stable.delta_ == stable.delta_monte_carlo_ == stable.promised_delta(1.0) == 1.0
+    assert stable.guarantee_ == "This epsilon carries no guarantee."
+    assert stable.selected_ == alone.selected_
+    with pytest.raises(ParameterError, match=r"delta cannot be promised with PeekingSelector.*give epsilon"):
+        StableSelector(PeekingSelector(nearest_column), **settings, delta=0.5).fit(*data)
+
+
 def test_bags_that_all_hold_a_row_are_refused(data):
     stable = stable_lasso(n_bags=1, rule=Argmax()).fit(*data)
     with pytest.raises(ParameterError, match=r"Every bag holds row \d+: take more bags"):

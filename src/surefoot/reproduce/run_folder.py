@@ -1,7 +1,7 @@
 """The folder of a run: what it holds belongs to one experiment with one set of settings."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,16 @@ def check_jobs(n_jobs: int | None) -> None:
     """Refuse 0 threads."""
     if n_jobs == 0:
         raise ParameterError("jobs must not be 0: 1 is one thread, -1 as many as there are.")
+
+
+def choose_parts(wanted: Sequence[str] | None, parts: Collection[str]) -> list[str]:
+    """The parts of an experiment to run, in its own order; None is all of them."""
+    chosen = parts if wanted is None else wanted
+    unknown = [part for part in chosen if part not in parts]
+    if unknown or not chosen:
+        wrong = f"there is no part {unknown[0]!r}" if unknown else "parts names none"
+        raise ParameterError(f"{wrong}; there is {', '.join(parts)}.")
+    return [part for part in parts if part in chosen]
 
 
 def check_settings(path: Path, settings: dict[str, Any], results_path: Path) -> dict[str, Any]:

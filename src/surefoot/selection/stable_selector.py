@@ -71,8 +71,8 @@ class StableSelector(TransformerMixin, BaseEstimator):
     guarantee_ : str
         What is promised, in words.
     epsilon_, delta_, delta_monte_carlo_ : float
-        Of the inflated argmax; ``delta_`` is at most 1, which is no guarantee. The last one covers the chance in
-        drawing the bags too.
+        Of the inflated argmax; ``delta_`` is at most 1, which is no guarantee, as with selectors whose model of a bag
+        depends on rows outside of it. The last one covers the chance in drawing the bags too.
     undecided_ : bool
         Whether the inflation is so large that models which no bag chose would be selected as well.
     models_ : tuple of models, and bag_models_ : array of shape (n_bags,)
@@ -174,6 +174,11 @@ It does not say that any of them is right.
                 f"rule must be 'inflated_argmax' or a rule such as surefoot.selection.TopK(2), got {self.rule!r}."
             )
         refuse_both(self.delta, self.epsilon)
+        if self.delta is not None and not self.selector.pool_is_exact:
+            raise ParameterError(
+                f"delta cannot be promised with {type(self.selector).__name__}, whose model of a bag depends on rows "
+                "outside of it: give epsilon, and let leave_one_out('refit') measure."
+            )
         if isinstance(self.rule, SelectionRule) and self.monte_carlo:
             raise ParameterError("monte_carlo=True is for rule='inflated_argmax': leave it out with another rule.")
         if isinstance(self.rule, SelectionRule) and (self.delta, self.epsilon) != (None, None):
@@ -195,14 +200,16 @@ It does not say that any of them is right.
             self.guarantee_ = "This rule carries no guarantee."
             return
         promise = Promise.of(None, rule.epsilon, self.n_bags, **setting)
-        self.epsilon_, self.delta_ = promise.epsilon, promise.delta
-        self.delta_monte_carlo_ = promise.delta_monte_carlo
+        exact = self.selector.pool_is_exact  # else the theorem does not speak of its models
+        self.epsilon_, self.delta_ = promise.epsilon, promise.delta if exact else 1.0
+        self.delta_monte_carlo_ = promise.delta_monte_carlo if exact else 1.0
         self.guarantee_ = guarantee_in_words(self.delta_monte_carlo_ if self.monte_carlo else self.delta_)
 
     def promised_delta(self, epsilon: float) -> float:
         """The delta that an epsilon would promise on these bags; 1 is no guarantee."""
         check_is_fitted(self)
-        return min(1.0, stability_delta(epsilon, **self._setting))
+        promised = min(1.0, stability_delta(epsilon, **self._setting))
+        return promised if self._bagging.selector.pool_is_exact else 1.0
 
     def _select(self) -> None:
         """Weights, and what the rule makes of them."""

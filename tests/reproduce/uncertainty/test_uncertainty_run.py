@@ -157,6 +157,7 @@ def test_jobs_do_not_change_results(tables: Path, tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"parts": ["tables"]}, "no part 'tables'; there is figures, boosters, forests"),
+        ({"parts": []}, "parts names none; there is figures"),
         ({"n_splits": 0}, "splits must be 1 or more"),
         ({"n_jobs": 0}, "jobs must not be 0"),
         ({"datasets": ["x"]}, "no dataset 'x'"),

@@ -36,9 +36,8 @@ REPLACEMENT = (
 )
 DERIVATIVES = (
     "Theorem 4.2 is about models that depend on the rows of their bag alone. SINDy's derivatives are differences "
-    "between neighbouring times: a time that is left out changes those of its neighbours. A promised δ is therefore "
-    "that of rows which keep their derivatives; for the instability measured here, with derivatives made anew, it is "
-    "no promise."
+    "between neighbouring times: a time that is left out changes those of its neighbours. Whatever ε is, nothing is "
+    "promised here; instability is measured, with derivatives made anew."
 )
 PRINTED_DIGITS = 3  # of the coefficients of equations 23 and 24
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot._exceptions import DatasetMissingError, ParameterError
+from surefoot._exceptions import DatasetMissingError
 from surefoot.reproduce.data_folder import ENVIRONMENT, find_data_folder
 from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.run_folder import (
@@ -17,6 +17,7 @@ from surefoot.reproduce.run_folder import (
     Watcher,
     check_jobs,
     check_settings,
+    choose_parts,
     default_folder,
     open_folder,
 )
@@ -60,7 +61,7 @@ def run(
     watch: Watcher = lambda done, total, label: None,
 ) -> Outputs:
     """Run what is not yet in the files of ``out``; then draw and write about everything that is there."""
-    settings, chosen = Settings.make(quick), _choose_parts(parts)
+    settings, chosen = Settings.make(quick), [PARTS[name] for name in choose_parts(parts, PARTS)]
     check_jobs(n_jobs)
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
     tables, sources = _find_data(data, chosen, outputs.folder)
@@ -92,15 +93,6 @@ def write_report(folder: Path, data: Path, settings: Settings) -> None:
 
 def _has_begun(part: Part, folder: Path) -> bool:
     return any((folder / name).exists() for name in part.lines)
-
-
-def _choose_parts(parts: Sequence[str] | None) -> list[Part]:
-    chosen = list(PARTS) if parts is None else parts
-    unknown = [part for part in chosen if part not in PARTS]
-    if unknown or not chosen:
-        wrong = f"there is no part {unknown[0]!r}" if unknown else "parts names none"
-        raise ParameterError(f"{wrong}; there is {', '.join(PARTS)}.")
-    return [part for name, part in PARTS.items() if name in chosen]
 
 
 def _find_data(data: str | Path | None, parts: Sequence[Part], out: Path) -> tuple[Path, dict[str, str]]:

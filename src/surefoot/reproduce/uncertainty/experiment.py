@@ -8,7 +8,15 @@ from typing import Any
 from surefoot._exceptions import ParameterError
 from surefoot.reproduce.data_folder import find_data_folder
 from surefoot.reproduce.folder_lock import folder_lock
-from surefoot.reproduce.run_folder import RESULTS, SUMMARY, Watcher, check_jobs, default_folder, open_folder
+from surefoot.reproduce.run_folder import (
+    RESULTS,
+    SUMMARY,
+    Watcher,
+    check_jobs,
+    choose_parts,
+    default_folder,
+    open_folder,
+)
 from surefoot.reproduce.uncertainty import heart, spiral
 from surefoot.reproduce.uncertainty.datasets import Dataset, choose_datasets
 from surefoot.reproduce.uncertainty.lines import TUNING, ResultLine, TuningLine
@@ -71,7 +79,7 @@ def run(
     watch: Watcher = lambda done, total, label: None,
 ) -> Outputs:
     """Run what is not yet in the results of ``out``; then draw and write about everything that is there."""
-    settings, splits, parts = Settings.make(quick), _count_splits(n_splits, quick), _check_parts(parts)
+    settings, splits, parts = Settings.make(quick), _count_splits(n_splits, quick), choose_parts(parts, PARTS)
     check_jobs(n_jobs)
     tables = Tables() if set(parts) == {FIGURES} else Tables.find(data, datasets, quick)
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
@@ -101,13 +109,6 @@ def _open(outputs: Outputs, settings: Settings, sources: dict[str, str]) -> None
     wanted |= {"depths": list(settings.depths), "rates": list(settings.rates)}
     wanted |= {"held_out_for_scale": list(HELD_OUT_FOR_SCALE)}
     open_folder(outputs.folder, wanted, {RESULTS: ResultLine, TUNING: TuningLine})
-
-
-def _check_parts(parts: Sequence[str] | None) -> Sequence[str]:
-    unknown = [part for part in parts or () if part not in PARTS]
-    if unknown:
-        raise ParameterError(f"there is no part {unknown[0]!r}; there is {', '.join(PARTS)}.")
-    return parts or PARTS
 
 
 def _count_splits(n_splits: int | None, quick: bool) -> int:
