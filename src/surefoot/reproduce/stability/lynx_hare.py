@@ -18,7 +18,6 @@ from surefoot.reproduce.stability.motion import JOIN, fit_bags, in_words, items_
 from surefoot.reproduce.stability.rule_grid import ARGMAX, BASE, INFLATED, Contender
 from surefoot.reproduce.stability.settings import Settings
 from surefoot.reproduce.stability.sweep import rule_lines
-from surefoot.reproduce.stability.sweep_findings import promised
 from surefoot.selection import InflatedArgmax, stability_epsilon
 
 FILE = "lynx_hare.parquet"
@@ -90,7 +89,7 @@ def tell(folder: Path, data: Path) -> str:
         [
             f"### Lynx and hare, {years[0]:.0f} to {years[-1]:.0f} (not in the paper)",
             f"{introduction} The heaviest models: {' / '.join(heads)}.",
-            _rules(results, len(years)),
+            _rules(results),
             image(PICTURE),
         ]
     )
@@ -102,14 +101,12 @@ def selected_models(weights: dict[tuple[str, ...], float], epsilon: float) -> li
     return [models[place] for place in InflatedArgmax(epsilon).choose(np.array(list(weights.values())))]
 
 
-def _rules(results: Sequence[RuleLine], n_rows: int) -> str:
+def _rules(results: Sequence[RuleLine]) -> str:
     rows = []
     for line in results:
-        delta = promised(line.contender, n_samples=n_rows, bag_size=paper.DYNAMICS_BAG_SIZE)
         size = "every model" if line.undecided else str(line.set_size)
-        rows.append([line.contender.label, f"{line.instability:.3f}", size, f"{line.left_out_size:.2f}", delta])
-    header = ["rule", "instability", "set size", "mean set size without a row", "promised δ (derivatives kept)"]
-    return table(header, rows)
+        rows.append([line.contender.label, f"{line.instability:.3f}", size, f"{line.left_out_size:.2f}"])
+    return table(["rule", "instability", "set size", "mean set size without a row"], rows)
 
 
 def _draw(path: Path, weights: dict[tuple[str, ...], float], selected: list[tuple[str, ...]]) -> None:
