@@ -85,7 +85,7 @@ def test_a_delta_out_of_reach_is_refused_and_the_least_is_named():
     assert stability_epsilon(0.0863, n_samples=30, bag_size=25) == pytest.approx(np.sqrt(2), rel=1e-3)
     with pytest.raises(ParameterError, match=r"least delta within reach is 0\.0863"):
         stability_epsilon(0.0862, n_samples=30, bag_size=25)
-    with pytest.raises(ParameterError, match=r"least delta within reach.*more bags, or n_bags=None"):
+    with pytest.raises(ParameterError, match=r"least delta within reach.*more bags, or leave their chance out"):
         stability_epsilon(0.05, n_samples=300, bag_size=25, n_bags=1000)
 
 

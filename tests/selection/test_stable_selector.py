@@ -548,6 +548,14 @@ def test_the_pool_is_refused_where_models_depend_on_other_rows(data):
     assert stable.leave_one_out("refit").set_sizes.shape == (40,)
 
 
+def test_a_selection_of_nothing_keeps_the_rows(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcdefgh")[: X.shape[1]])
+    stable = StableSelector(LassoSelector(1e6), n_bags=10, bag_size=SIZE, rule=Argmax(), random_state=0).fit(frame, y)
+    assert stable.selected_ == ((),)
+    assert stable.transform(frame).shape == (len(X), 0)
+
+
 def test_nothing_is_promised_where_models_depend_on_other_rows(data):
     """Theorem 4.2 is about models that depend on the rows of their bag alone."""
     settings = {"n_bags": 50, "bag_size": SIZE, "random_state": 0}
@@ -656,7 +664,7 @@ def test_fewer_than_three_rows(data, n_rows):
 
 @pytest.mark.parametrize("bag_size", [40, 41, 0.99])
 def test_bags_of_all_rows(data, bag_size):
-    with pytest.raises(ParameterError, match=r"bag_size=.* must leave a row out: take smaller bags, or replace=True"):
+    with pytest.raises(ParameterError, match=r"bag_size=.* must leave a row out: take smaller bags"):
         stable_lasso(bag_size=bag_size).fit(*data)
     if bag_size != 0.99:
         assert stable_lasso(bag_size=bag_size, replace=True).fit(*data)._bagging.pool.size == bag_size

@@ -166,7 +166,7 @@ def bag_rows(bag_size: Any, n_samples: int, replace: bool) -> int:
     if size >= n_samples and not replace:
         raise ParameterError(
             f"bag_size={bag_size!r} makes bags of {size} of {n_samples} rows, but a bag drawn without replacement must "
-            "leave a row out: take smaller bags, or replace=True."
+            "leave a row out: take smaller bags."
         )
     return size
 
@@ -194,7 +194,11 @@ def _odds_of_being_drawn(n_rows: int, size: int, replace: bool) -> float:
 
 
 def _unreachable(delta: float, least: float, n_bags: int | None) -> str:
-    more_bags = "" if n_bags is None else ", more bags, or n_bags=None"
+    more_bags = (
+        ""
+        if n_bags is None
+        else ", more bags, or leave their chance out of the promise (monte_carlo=False, n_bags=None)"
+    )
     if least >= 1:
         return (
             f"delta={delta!r} cannot be promised, nor can any other with rows this few or bags this large: "

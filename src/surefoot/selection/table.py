@@ -64,10 +64,11 @@ def take_rows(table: Any, rows: np.ndarray) -> Any:
 
 
 def take_columns(table: Any, positions: np.ndarray) -> Any:
-    """Some columns of an array or a frame, as the same kind of thing."""
+    """Some columns of an array or a frame, in their order, as the same kind of thing."""
     native = nw.from_native(table, pass_through=True)
     if isinstance(native, nw.DataFrame):
-        return native[:, positions.tolist()].to_native()
+        kept = {native.columns[j] for j in positions}
+        return native.drop([name for name in native.columns if name not in kept]).to_native()  # of no columns: the rows
     return table[:, positions]
 
 
