@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from reference.reproductions import stopping_watch, without_seconds
 
 from surefoot import ParameterError
 from surefoot.reproduce import weak_to_strong
@@ -16,20 +17,8 @@ pytestmark = pytest.mark.usefixtures("tiny_settings")
 
 def run(tables: Path, out: Path, stop_before: int | None = None, n_seeds: int = 2, **options: float) -> Path:
     """Run; with ``stop_before``, as if Ctrl-C came when that many trials are done."""
-    calls = 0
-
-    def watch(done: int, total: int, label: str) -> None:
-        nonlocal calls
-        if calls == stop_before:
-            raise KeyboardInterrupt
-        calls += 1
-
-    weak_to_strong.run(data=tables, out=out, n_seeds=n_seeds, watch=watch, **options)  # type: ignore[arg-type]
+    weak_to_strong.run(data=tables, out=out, n_seeds=n_seeds, watch=stopping_watch(stop_before), **options)  # type: ignore[arg-type]
     return out / "results.csv"
-
-
-def without_seconds(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="seconds")
 
 
 def test_a_stopped_run_goes_on_to_the_same_results(tiny_tables: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,22 @@ from surefoot.reproduce.whole_files import write_text
 RESULTS, SETTINGS, SUMMARY = "results.csv", "settings.json", "summary.md"
 
 Watcher = Callable[[int, int, str], None]  # units done, units in all, what comes next
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that a run leaves in its folder."""
+
+    folder: Path
+
+    @property
+    def summary(self) -> Path:
+        return self.folder / SUMMARY
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The summary, then tables, then pictures."""
+        return self.summary, *sorted(self.folder.glob("*.csv")), *sorted(self.folder.glob("*.png"))
 
 
 def default_folder(experiment: str, quick: bool) -> Path:

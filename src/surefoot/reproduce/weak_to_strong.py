@@ -17,7 +17,7 @@ from surefoot.reproduce.datasets import Source, Table, data_folder, load_tables
 from surefoot.reproduce.figures import draw_figure
 from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.results import Result, ResultsFile, Unit
-from surefoot.reproduce.run_folder import RESULTS, SETTINGS, SUMMARY, Watcher, check_jobs, default_folder, open_folder
+from surefoot.reproduce.run_folder import RESULTS, Outputs, Watcher, check_jobs, default_folder, open_folder
 from surefoot.reproduce.summary import write_summary
 from surefoot.reproduce.trials import Dataset, Trial, adversarial_dataset, plan_trials, run_trial, table_dataset
 from surefoot.reproduce.whole_files import write_text
@@ -50,33 +50,6 @@ class Settings:
         return cls(gamma=gamma, hypotheses=hypotheses)
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """The files that a run leaves in its folder."""
-
-    folder: Path
-
-    @property
-    def results(self) -> Path:
-        return self.folder / RESULTS
-
-    @property
-    def settings(self) -> Path:
-        return self.folder / SETTINGS
-
-    @property
-    def figures(self) -> tuple[Path, Path]:
-        return self.folder / "figure-1.png", self.folder / "figure-2.png"
-
-    @property
-    def summary(self) -> Path:
-        return self.folder / SUMMARY
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return self.summary, self.results, *self.figures
-
-
 def run(
     *,
     data: str | Path | None = None,
@@ -97,7 +70,7 @@ def run(
     _open_folder(outputs, settings, tables)
     datasets = make_datasets(tables, settings)
     with folder_lock(outputs.folder):
-        results = ResultsFile(outputs.results)
+        results = ResultsFile(outputs.folder / RESULTS)
         run_trials(datasets, settings, seeds, results, n_jobs, watch)
         write_report(outputs, results, datasets, settings, seeds, _remarks(tables, missing, settings))
     return outputs
@@ -154,7 +127,8 @@ def write_report(
     used = [result for result in results.results.values() if result.dataset in names and result.seed in seeds]
     accuracies = Accuracies(used, seeds)
     mark = f" ({QUICK_MARK})" if settings.quick else ""
-    for number, path, large in zip((1, 2), outputs.figures, (True, False), strict=True):
+    figures = [outputs.folder / f"figure-{number}.png" for number in (1, 2)]
+    for number, path, large in zip((1, 2), figures, (True, False), strict=True):
         shown = [dataset for dataset in datasets if dataset.large == large]
         kind = "large tables" if large else "small datasets"
         title = f"Figure {number}, {kind}: {settings.rounds} rounds, seeds: {len(seeds)}{mark}"
@@ -167,7 +141,7 @@ def write_report(
         command=_command(settings, len(seeds)),
         seconds=seconds,
         remarks=remarks,
-        figures=[path.name for path in outputs.figures],
+        figures=[path.name for path in figures],
     )
     write_text(outputs.summary, text)
 

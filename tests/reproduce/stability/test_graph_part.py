@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reference.reproductions import heaviest, stopping_watch, without_seconds
 from sklearn.covariance import graphical_lasso, log_likelihood
 from sklearn.model_selection import KFold
 
@@ -57,16 +58,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(data: Path, folder: Path, stop_before: int | None = None) -> Path:
-    calls = 0
-
-    def watch(done: int, total: int, label: str) -> None:
-        nonlocal calls
-        if calls == stop_before:
-            raise KeyboardInterrupt
-        calls += 1
-
     folder.mkdir(exist_ok=True)
-    Graph().run(folder, data, TINY, None, watch)
+    Graph().run(folder, data, TINY, None, stopping_watch(stop_before))
     return folder
 
 
@@ -75,21 +68,10 @@ def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(data, tmp_path_factory.mktemp("whole"))
 
 
-def without_seconds(path: Path) -> pd.DataFrame:
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return frame.drop(columns=[name for name in frame if name == "seconds"])
-
-
 def strict_graph(X: np.ndarray) -> tuple[bool, ...]:
     covariance = np.cov(X.T, bias=True)
     precision = graphical_lasso(covariance, paper.GRAPH_PENALTY, tol=1e-8, enet_tol=1e-12, max_iter=1000)[1]
     return tuple((precision[PAIRS] != 0).tolist())
-
-
-def heaviest(counts: Counter, k: int) -> set[tuple[bool, ...]]:
-    """The k most frequent, and those as frequent as the last of them."""
-    bar = sorted(counts.values(), reverse=True)[:k][-1]
-    return {model for model, count in counts.items() if count >= bar}
 
 
 def test_the_rules_do_what_counting_scikit_learns_graphs_by_hand_gives(data: Path, whole: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reference.reproductions import stopping_watch, without_seconds
 
 from surefoot import DatasetMissingError, ParameterError
 from surefoot.reproduce.stability import dynamics, experiment, larger_sample, regression
@@ -22,25 +23,16 @@ def run(
     tables: Path | None, out: Path, stop_before: int | None = None, report: bool = False, **options: object
 ) -> Path:
     """Run three of the parts; with ``stop_before``, as if Ctrl-C came when that many units are done."""
-    calls = 0
-
-    def watch(done: int, total: int, label: str) -> None:
-        nonlocal calls
-        if calls == stop_before:
-            raise KeyboardInterrupt
-        calls += 1
-
     with pytest.MonkeyPatch.context() as patch:
         if not report:
             patch.setattr(experiment, "write_report", lambda *_: None)
-        experiment.run(data=tables, out=out, watch=watch, **{"parts": MINE, **options})  # type: ignore[arg-type]
+        experiment.run(data=tables, out=out, watch=stopping_watch(stop_before), **{"parts": MINE, **options})  # type: ignore[arg-type]
     return out
 
 
 def tables_of(folder: Path) -> dict[str, pd.DataFrame]:
     """What is in the CSV files, apart from how long it took."""
-    found = {path.name: pd.read_csv(path, dtype=str, keep_default_na=False) for path in sorted(folder.glob("*.csv"))}
-    return {name: frame.drop(columns="seconds", errors="ignore") for name, frame in found.items()}
+    return {path.name: without_seconds(path) for path in sorted(folder.glob("*.csv"))}
 
 
 def same(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame]) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reference.reproductions import heaviest, stopping_watch, without_seconds
 from sklearn.tree import DecisionTreeClassifier, export_text
 
 from surefoot.reproduce.canvas import new_figure
@@ -48,16 +49,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(data: Path, folder: Path, stop_before: int | None = None, settings: Settings = TINY) -> Path:
-    calls = 0
-
-    def watch(done: int, total: int, label: str) -> None:
-        nonlocal calls
-        if calls == stop_before:
-            raise KeyboardInterrupt
-        calls += 1
-
     folder.mkdir(exist_ok=True)
-    Trees().run(folder, data, settings, None, watch)
+    Trees().run(folder, data, settings, None, stopping_watch(stop_before))
     return folder
 
 
@@ -66,21 +59,10 @@ def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(data, tmp_path_factory.mktemp("whole"))
 
 
-def without_seconds(path: Path) -> pd.DataFrame:
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return frame.drop(columns=[name for name in frame if name == "seconds"])
-
-
 def outline(cells: Cells, rows: np.ndarray) -> str:
     """scikit-learn's own words about its tree of some cells, but for the thresholds."""
     tree = DecisionTreeClassifier(random_state=0).fit(cells.genes.to_numpy()[rows], cells.fates[rows].astype(str))
     return re.sub(r"(<=|>) +-?\d+\.\d+", r"\1", export_text(tree, feature_names=list(cells.genes.columns)))
-
-
-def heaviest(counts: Counter, k: int) -> set[str]:
-    """The k most frequent, and those as frequent as the last of them."""
-    bar = sorted(counts.values(), reverse=True)[:k][-1]
-    return {model for model, count in counts.items() if count >= bar}
 
 
 def test_the_rules_do_what_counting_scikit_learns_trees_by_hand_gives(data: Path, whole: Path) -> None:

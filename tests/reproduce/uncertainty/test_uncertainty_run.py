@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from reference.reproductions import stopping_watch, without_seconds
 
 from surefoot import DatasetMissingError, ParameterError
 from surefoot.reproduce.uncertainty import experiment, trials
@@ -20,24 +21,12 @@ def run(
 
     Drawing takes longer than all the training: it is left out where no ``report`` is wanted.
     """
-    calls = 0
-
-    def watch(done: int, total: int, label: str) -> None:
-        nonlocal calls
-        if calls == stop_before:
-            raise KeyboardInterrupt
-        calls += 1
-
     settings = {"n_splits": 2, "parts": ["boosters", "forests"], **options}
     with pytest.MonkeyPatch.context() as patch:
         if not report:
             patch.setattr(experiment, "write_report", lambda *_: None)
-        experiment.run(data=tables, out=out, watch=watch, **settings)  # type: ignore[arg-type]
+        experiment.run(data=tables, out=out, watch=stopping_watch(stop_before), **settings)  # type: ignore[arg-type]
     return out
-
-
-def without_seconds(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="seconds")
 
 
 def test_a_stopped_run_goes_on_to_the_same_results(tables: Path, tmp_path: Path) -> None:

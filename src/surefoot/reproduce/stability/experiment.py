@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.run_folder import (
     SETTINGS,
     SUMMARY,
+    Outputs,
     Watcher,
     check_jobs,
     check_settings,
@@ -33,22 +34,6 @@ from surefoot.reproduce.whole_files import write_text
 
 NAME = "stability"
 PARTS: dict[str, Part] = {part.name: part for part in (Regression(), LargerSample(), Dynamics(), Graph(), Trees())}
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The files that a run leaves in its folder."""
-
-    folder: Path
-
-    @property
-    def summary(self) -> Path:
-        return self.folder / SUMMARY
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        found = sorted([*self.folder.glob("*.csv"), *self.folder.glob("*.png")])
-        return self.summary, *found
 
 
 def run(

@@ -93,9 +93,8 @@ def rule_lines(
 ) -> list[RuleLine]:
     """What each rule does on the table of a fitted ``stable``, whose weights without a row are ``left_out``.
 
-    ``truth`` are the items of the true model.
-
-    The lines share the seconds of work since ``started``, which is a `time.process_time`.
+    ``truth`` are the items of the true model. The lines share the seconds of work since ``started``, which is a
+    `time.process_time`.
     """
     blocks = list(left_out)
     found = {}

@@ -10,7 +10,7 @@ from surefoot.reproduce.data_folder import find_data_folder
 from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.run_folder import (
     RESULTS,
-    SUMMARY,
+    Outputs,
     Watcher,
     check_jobs,
     choose_parts,
@@ -31,25 +31,6 @@ SPLITS, QUICK_SPLITS = 20, 2
 FIGURES, BOOSTERS, FORESTS = "figures", "boosters", "forests"
 PARTS = (FIGURES, BOOSTERS, FORESTS)
 WANTED = "boston.parquet, boston_splits.npz, ..., year_msd_head1176.parquet and higgs_56k.parquet"
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The files that a run leaves in its folder."""
-
-    folder: Path
-
-    @property
-    def summary(self) -> Path:
-        return self.folder / SUMMARY
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        pictures = sorted([*self.folder.glob("figure-*.png"), *self.folder.glob("table-*.png")])
-        tables = sorted(self.folder.glob("table-*.csv"))
-        names = (RESULTS, TUNING, "heart.csv", "spiral.csv")
-        kept = [self.folder / name for name in names if (self.folder / name).exists()]
-        return self.summary, *kept, *tables, *pictures
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,32 @@
+"""What tests of reproductions share: runs that are stopped, results to compare, and what is counted by hand."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+
+def stopping_watch(stop_before: int | None) -> Callable[[int, int, str], None]:
+    """A watcher like Ctrl-C: it stops the run at its call of that number, or never."""
+    calls = 0
+
+    def watch(done: int, total: int, label: str) -> None:
+        nonlocal calls
+        if calls == stop_before:
+            raise KeyboardInterrupt
+        calls += 1
+
+    return watch
+
+
+def without_seconds(path: Path) -> pd.DataFrame:
+    """A file of results without what the clock said."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="seconds", errors="ignore")
+
+
+def heaviest(counts: Counter, k: int) -> set[Any]:
+    """The k most frequent, and those as frequent as the last of them."""
+    bar = sorted(counts.values(), reverse=True)[:k][-1]
+    return {model for model, count in counts.items() if count >= bar}
