@@ -19,10 +19,11 @@ ALLOWED = {
     "boosting": {"data", "trees", "metrics"},
     "uncertainty": {"data", "trees", "metrics"},
     "selection": {"data"},
-    "plots": {"boosting", "uncertainty", "selection", "metrics", FACE},
-    "reproduce": {"boosting", "uncertainty", "selection", "plots", "metrics", FACE},
-    "cli": {"data", "trees", "boosting", "uncertainty", "selection", "metrics", "plots", "reproduce", FACE},
-    "__init__": {"data", "trees", "boosting", "uncertainty", "selection", "metrics", "plots"},
+    "shift": {"data", "trees"},
+    "plots": {"boosting", "uncertainty", "selection", "shift", "metrics", FACE},
+    "reproduce": {"boosting", "uncertainty", "selection", "shift", "plots", "metrics", FACE},
+    "cli": {"data", "trees", "boosting", "uncertainty", "selection", "shift", "metrics", "plots", "reproduce", FACE},
+    "__init__": {"data", "trees", "boosting", "uncertainty", "selection", "shift", "metrics", "plots"},
 }
 HEAVY = ("dask", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")
 

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin, TransformerMixin
 import surefoot
 
 ROOMS = [
-    "surefoot", "surefoot.boosting", "surefoot.data", "surefoot.metrics", "surefoot.plots", "surefoot.trees",
-    "surefoot.uncertainty",
+    "surefoot", "surefoot.boosting", "surefoot.data", "surefoot.metrics", "surefoot.plots", "surefoot.selection",
+    "surefoot.shift", "surefoot.trees", "surefoot.uncertainty",
 ]  # fmt: skip
 CLASSES = [name for name in surefoot.__all__ if inspect.isclass(getattr(surefoot, name))]
 ESTIMATORS = [name for name in CLASSES if hasattr(getattr(surefoot, name), "fit")]
@@ -88,7 +88,8 @@ def test_the_check_of_explanations_can_fail():
 
 METHODS = {
     "classifier": {"fit", "predict", "predict_proba"},
-    "regressor": {"fit", "predict", "predict_distribution"},
+    "regressor": {"fit", "predict"},
+    "distribution": {"fit", "predict", "predict_distribution"},
     "transformer": {"fit", "transform", "leave_one_out", "get_support"},
 }
 
@@ -96,7 +97,9 @@ METHODS = {
 def kind(estimator):
     if issubclass(estimator, TransformerMixin):
         return "transformer"
-    return "classifier" if issubclass(estimator, ClassifierMixin) else "regressor"
+    if issubclass(estimator, ClassifierMixin):
+        return "classifier"
+    return "regressor" if estimator is surefoot.VMatrixBoostingRegressor else "distribution"
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

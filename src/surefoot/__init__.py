@@ -1,6 +1,7 @@
 """Boosting ensembles that know how far to trust themselves."""
 
 from surefoot._exceptions import (
+    CoverageWarning,
     DataError,
     DatasetMissingError,
     ManyMembersWarning,
@@ -18,6 +19,16 @@ from surefoot.boosting import (
     MajorityBoostClassifier,
 )
 from surefoot.selection import StableClassifier, StableSelector, inflated_argmax, stability_delta, stability_epsilon
+from surefoot.shift import (
+    ColumnShift,
+    ShiftReport,
+    VMatrix,
+    VMatrixBoostingClassifier,
+    VMatrixBoostingRegressor,
+    shift_report,
+    vmatrix_error,
+    vmatrix_target_size,
+)
 from surefoot.uncertainty import (
     BoostingEnsembleClassifier,
     BoostingEnsembleRegressor,
@@ -36,6 +47,8 @@ __all__ = [
     "BestBoostClassifier",
     "BoostingEnsembleClassifier",
     "BoostingEnsembleRegressor",
+    "ColumnShift",
+    "CoverageWarning",
     "DataError",
     "DatasetMissingError",
     "Distribution",
@@ -46,15 +59,22 @@ __all__ = [
     "ManyMembersWarning",
     "ParameterError",
     "QuietEnsembleWarning",
+    "ShiftReport",
     "StableClassifier",
     "StableSelector",
     "SurefootError",
     "SurefootWarning",
     "Uncertainty",
     "UndecidedWarning",
+    "VMatrix",
+    "VMatrixBoostingClassifier",
+    "VMatrixBoostingRegressor",
     "VirtualEnsemble",
     "__version__",
     "inflated_argmax",
+    "shift_report",
     "stability_delta",
     "stability_epsilon",
+    "vmatrix_error",
+    "vmatrix_target_size",
 ]

@@ -8,6 +8,7 @@
     └── DatasetMissingError (also FileNotFoundError)   a reproduction needs a file that is not there
 
     SurefootWarning (UserWarning)
+    ├── CoverageWarning                    the target sees less than half of the training rows
     ├── ManyMembersWarning                 the ensemble asked for is large; says how large
     ├── QuietEnsembleWarning               a virtual ensemble of a model grown without noise: its spread means less
     └── UndecidedWarning                   the bags of a stable selection cannot tell models apart
@@ -34,6 +35,10 @@ class DatasetMissingError(SurefootError, FileNotFoundError):
 
 class SurefootWarning(UserWarning):
     """Root of surefoot's warnings."""
+
+
+class CoverageWarning(SurefootWarning):
+    """Target rows dominate less than half of the training rows; the message says what to try."""
 
 
 class ManyMembersWarning(SurefootWarning):

@@ -46,7 +46,7 @@ def test_the_figures_from_start_to_end(tmp_path: Path) -> None:
         (["uncertainty", "--hypotheses", "9"], "--hypotheses is an option of weak-to-strong"),
         (
             ["weak-to-strong", "--datasets", "boston"],
-            "--datasets is an option of uncertainty; weak-to-strong has --seeds",
+            "--datasets is an option of uncertainty and shift; weak-to-strong has --seeds",
         ),
         (["weak-to-strong", "--parts", "figures"], "--parts is an option of uncertainty"),
         (["weak-to-strong", "--splits", "2"], "--splits is an option of uncertainty"),

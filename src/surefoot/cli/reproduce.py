@@ -11,17 +11,20 @@ from surefoot import SurefootError
 from surefoot.cli import INTERRUPTED, USER_ERROR
 from surefoot.reproduce import EXPERIMENTS, weak_to_strong
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
+from surefoot.reproduce.shift import experiment as shift
 from surefoot.reproduce.stability import experiment as stability
 from surefoot.reproduce.uncertainty import experiment as uncertainty
 
 RUNS: dict[str, Any] = {
     weak_to_strong.NAME: weak_to_strong.run, uncertainty.NAME: uncertainty.run, stability.NAME: stability.run,
+    shift.NAME: shift.run,
 }  # fmt: skip
 # Options that not every experiment has, and what it calls them.
 OWN_OPTIONS = {
     weak_to_strong.NAME: {"seeds": "n_seeds", "gamma": "gamma", "hypotheses": "hypotheses"},
     uncertainty.NAME: {"datasets": "datasets", "parts": "parts", "splits": "n_splits"},
     stability.NAME: {"parts": "parts"},
+    shift.NAME: {"datasets": "datasets", "parts": "parts", "splits": "n_splits"},
 }
 
 
@@ -59,19 +62,21 @@ def reproduce(
         ),
     ] = None,
     datasets: Annotated[
-        str | None, typer.Option(help="uncertainty: datasets to run, with commas between; default: all at hand.")
+        str | None,
+        typer.Option(help="uncertainty, shift: datasets to run, with commas between; default: all at hand."),
     ] = None,
     parts: Annotated[
         str | None,
         typer.Option(
             help=f"uncertainty: which of {', '.join(uncertainty.PARTS)}; stability: which of "
-            f"{', '.join(stability.PARTS)}; with commas between; default: all."
+            f"{', '.join(stability.PARTS)}; shift: which of {', '.join(shift.PARTS)}; with commas between; "
+            "default: all."
         ),
     ] = None,
     splits: Annotated[
         int | None,
         typer.Option(
-            help=f"uncertainty: most splits of a dataset; default: {uncertainty.SPLITS}, "
+            help=f"uncertainty, shift: most splits of a dataset; default: {uncertainty.SPLITS}, "
             f"quick {uncertainty.QUICK_SPLITS}."
         ),
     ] = None,

@@ -6,6 +6,7 @@ from surefoot.plots.margin_display import MarginDisplay
 from surefoot.plots.model_weights_display import ModelWeightsDisplay
 from surefoot.plots.rejection_curve_display import RejectionCurveDisplay
 from surefoot.plots.rule_curve import RuleCurve
+from surefoot.plots.shift_display import ShiftDisplay
 from surefoot.plots.stability_display import StabilityDisplay
 from surefoot.plots.uncertainty_display import UncertaintyDisplay
 
@@ -16,6 +17,7 @@ __all__ = [
     "ModelWeightsDisplay",
     "RejectionCurveDisplay",
     "RuleCurve",
+    "ShiftDisplay",
     "StabilityDisplay",
     "UncertaintyDisplay",
 ]

@@ -1,0 +1,184 @@
+"""How far each column of a target has shifted, and whether a classifier tells the target apart."""
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot._exceptions import ParameterError
+from surefoot._parameters import check_integer
+from surefoot.plots.model_weights_display import room_in_inches
+from surefoot.plots.style import COLOURS, LEGEND_SIZE, axes_or_new
+from surefoot.shift.column_shift import ColumnShift
+from surefoot.shift.shift_report import ShiftReport, shift_report
+from surefoot.shift.shift_report_text import one_line, p_value_in_words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHIFTED, NOT_SHIFTED, MISSING = COLOURS[1], "0.78", COLOURS[0]
+MOST_LETTERS = 36  # of a column's name
+BAR, LETTER, TITLE_LETTER = 0.27, 0.078, 0.088  # inches: a bar with its gap, a letter of a name, one of the title
+WIDTH, LEGEND_WIDTH = 4.6, 3.2  # inches, of new axes, and of the legend in one line
+LEAST_RANGE = 0.25  # of the axis: short bars shall look short
+
+
+class ShiftDisplay:
+    """Bars of how far each column has shifted, the most shifted first, with the joint test in the title.
+
+    A bar is the distance of two distributions, Kolmogorov-Smirnov of numbers and total variation of categories, and is
+    coloured, and its name bold, where the column has shifted at level 0.05, corrected for the number of columns. A
+    diamond ("missing values") is the difference of the shares of missing values, where there is one.
+
+    Parameters
+    ----------
+    report : ShiftReport
+    top : int, default=20
+        How many columns are shown.
+    name : str or None
+        What the title calls the target.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnShift
+        Those that are shown, from the top down.
+    remark : str or None
+        What is said below the axes about the others.
+    ax_, figure_
+        What has been drawn on, after ``plot``.
+    bars_, diamonds_
+        The bars, and the marks of missing values (None where none are drawn).
+
+    Examples
+    --------
+    >>> from surefoot.plots import ShiftDisplay
+    >>> X, X_target = [[i % 7, i] for i in range(60)], [[i % 7, i + 30] for i in range(60)]
+    >>> display = ShiftDisplay.from_samples(X, X_target, random_state=0)
+    >>> [(column.name, column.shifted) for column in display.columns]
+    [('x1', True), ('x0', False)]
+    """
+
+    def __init__(self, report: ShiftReport, *, top: int = 20, name: str | None = None) -> None:
+        if not isinstance(report, ShiftReport):
+            raise ParameterError(f"report must be what shift_report returns, got {type(report).__name__}.")
+        self.report, self.name = report, name
+        self.columns = report.columns[: check_integer("top", top, 1)]
+        self.remark = _remark(report.columns[len(self.columns) :])
+
+    @classmethod
+    def from_samples(
+        cls,
+        X: Any,
+        X_target: Any,
+        *,
+        categorical_features: Any = "from_dtype",
+        max_rows: int | None = 20_000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        top: int = 20,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+    ) -> "ShiftDisplay":
+        """Compare two tables by `shift_report`, and draw the outcome."""
+        check_integer("top", top, 1)
+        report = shift_report(
+            X,
+            X_target,
+            categorical_features=categorical_features,
+            max_rows=max_rows,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        return cls.from_report(report, top=top, name=name, ax=ax)
+
+    @classmethod
+    def from_report(
+        cls, report: ShiftReport, *, top: int = 20, name: str | None = None, ax: "Axes | None" = None
+    ) -> "ShiftDisplay":
+        """Draw a report that is there already."""
+        return cls(report, top=top, name=name).plot(ax=ax)
+
+    def plot(self, ax: "Axes | None" = None) -> "ShiftDisplay":
+        """Draw on ``ax``, or on new axes of a suitable size."""
+        labels = [one_line(column.name, MOST_LETTERS) for column in self.columns]
+        beside = LETTER * max(map(len, labels))
+        width = WIDTH if ax is None else _room(ax, beside)
+        ax = axes_or_new(ax, figsize=(WIDTH + beside + 0.4, 1.9 + BAR * len(self.columns)))
+        self._draw_bars(ax, labels)
+        self.diamonds_ = self._mark_missing(ax)
+        remarks = ["distance from the table at hand", *([] if self.remark is None else [self.remark])]
+        ax.set_xlabel(_wrapped(remarks, width), fontsize="medium")
+        n_lines = self._add_legend(ax, in_one_line=width >= LEGEND_WIDTH)
+        title = _wrapped(self._title(), width)
+        ax.set_title(title, loc="left", fontsize="medium", pad=7 + 15 * n_lines, parse_math=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_bars(self, ax: "Axes", labels: list[str]) -> None:
+        places = np.arange(len(self.columns))
+        distances = np.array([column.distance for column in self.columns])
+        colours = [SHIFTED if column.shifted else NOT_SHIFTED for column in self.columns]
+        self.bars_ = ax.barh(places, np.nan_to_num(distances), color=colours, height=0.7)
+        written = ["no values" if np.isnan(distance) else f"{distance:.2f}" for distance in distances]
+        ax.bar_label(self.bars_, written, padding=3, fontsize=LEGEND_SIZE)
+        ax.set_yticks(places, labels, fontsize=LEGEND_SIZE, parse_math=False)
+        for label, column in zip(ax.get_yticklabels(), self.columns, strict=True):
+            label.set_fontweight("bold" if column.shifted else "normal")  # one without values has no bar to colour
+        furthest = max(LEAST_RANGE, *(column.size for column in self.columns))
+        ax.set(xlim=(0, 1.14 * furthest), ylim=(len(places) - 0.5, -0.5))
+        ax.tick_params(axis="y", length=0)
+        ax.spines[["top", "right"]].set_visible(False)
+
+    def _mark_missing(self, ax: "Axes") -> Any:
+        differences = np.array([abs(column.missing_target - column.missing) for column in self.columns])
+        some = differences > 0
+        if not some.any():
+            return None
+        style: dict[str, Any] = {"marker": "D", "markersize": 5, "linestyle": "none", "color": MISSING}
+        style |= {"markeredgecolor": "white", "clip_on": False, "label": "missing values"}
+        return ax.plot(differences[some], np.flatnonzero(some), **style)[0]
+
+    def _add_legend(self, ax: "Axes", *, in_one_line: bool) -> int:
+        """Put the legend above the axes; the number of its lines."""
+        from matplotlib.patches import Patch
+
+        shifted = [column.shifted for column in self.columns]
+        handles: list[Any] = [Patch(color=SHIFTED, label="shifted")] if any(shifted) else []
+        handles += [] if all(shifted) else [Patch(color=NOT_SHIFTED, label="not shifted")]
+        handles += [] if self.diamonds_ is None else [self.diamonds_]
+        style: dict[str, Any] = {"frameon": False, "fontsize": LEGEND_SIZE, "handlelength": 1.2, "columnspacing": 1.2}
+        style |= {"borderpad": 0.2, "borderaxespad": 0.1, "ncols": len(handles) if in_one_line else 1}
+        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), **style)
+        return 1 if in_one_line else len(handles)
+
+    def _title(self) -> list[str]:
+        """The joint test, in one or two lines."""
+        report = self.report
+        name = "" if self.name is None else f"{self.name}: "
+        if np.isnan(report.auc):
+            return [f"{name}{report.note}"]
+        low, high = report.auc_interval
+        found = "the target is told apart" if report.jointly_shifted else "the target is not told apart"
+        test = f"95% interval {low:.3f} to {high:.3f}, {p_value_in_words(report.p_value)}"
+        return [f"{name}{found}, AUC {report.auc:.2f}", test]
+
+
+def _room(ax: "Axes", beside: float) -> float:
+    """How wide given axes will be, in inches, once there is room for the names ``beside`` them."""
+    figure: Any = ax.figure
+    while figure is not figure.figure:  # a part of a figure has no layout of its own
+        figure = figure.figure
+    return room_in_inches(ax)[0] - (0.0 if figure.get_layout_engine() is None else beside)
+
+
+def _wrapped(parts: list[str], width: float) -> str:
+    """Each part on lines of its own, which are not wider than the axes."""
+    letters = max(24, int(width / TITLE_LETTER))
+    return "\n".join(line for part in parts for line in textwrap.wrap(part, letters))
+
+
+def _remark(others: tuple[ColumnShift, ...]) -> str | None:
+    if not others:
+        return None
+    n_shifted = sum(column.shifted for column in others)
+    return f"{len(others):,} further column{'' if len(others) == 1 else 's'}, {n_shifted or 'none'} of them shifted"

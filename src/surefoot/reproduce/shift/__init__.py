@@ -1,0 +1,1 @@
+"""What ``surefoot reproduce shift`` runs: bounds of the V-matrix, and boosting on biased samples."""

@@ -1,0 +1,285 @@
+"""What V-matrix boosters share: parameters, checks, the matrix, and the way to predictions."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._exceptions import CoverageWarning, DataError, ParameterError
+from surefoot._parallel import Cancellation, RowThreads, row_blocks, threads_for
+from surefoot._parameters import check_choice, check_integer, check_number
+from surefoot._progress import Progress
+from surefoot._random import random_permutation, seed_from, stream_key
+from surefoot._rollback import as_it_was_on_failure
+from surefoot.data import Columns
+from surefoot.data.binner import MAX_BINS, Binner
+from surefoot.data.problem import check_table
+from surefoot.shift.builders import features_of, joint_gram, mean_gram, shuffled_gram
+from surefoot.shift.dense_gram import DenseGram
+from surefoot.shift.gram import Gram
+from surefoot.shift.leafwise_grower import CodedTable, LeafRules
+from surefoot.shift.objective import Objective
+from surefoot.shift.product_gram import ProductGram
+from surefoot.shift.table_pair import read_target
+from surefoot.shift.training import Boosted, Recipe, boost
+from surefoot.shift.v_matrix import KINDS, ORIENTATIONS, VMatrix
+
+TARGET_ROWS, HOLD_OUT = 1_000_301, 1_000_303  # labels of streams
+FEWEST_TO_STOP = 10_000  # rows from which early_stopping="auto" holds some out
+MOST_PAIRED = 5_000  # rows of a matrix that has to be written out for boosting
+PREDICT_BLOCK = 4096
+NEGATIVE = -1e-8  # eigenvalues below it, relative to the largest entry, are not rounding
+
+
+class VMatrixBooster(BaseEstimator):
+    """Parameters, and the walk from a table to boosted trees; a subclass knows its kind of target."""
+
+    _boosted: list[Boosted]
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 200,
+        max_leaf_nodes: int = 16,
+        learning_rate: float = 0.1,
+        l2_regularization: float = 1.0,
+        min_gain: float = 0.0,
+        min_samples_leaf: int = 5,
+        kind: str = "mean",
+        orientation: str = "lower",
+        blend: float = 0.3,
+        max_target: int = 1000,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        early_stopping: Any = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 20,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_leaf_nodes = max_leaf_nodes
+        self.learning_rate = learning_rate
+        self.l2_regularization = l2_regularization
+        self.min_gain = min_gain
+        self.min_samples_leaf = min_samples_leaf
+        self.kind = kind
+        self.orientation = orientation
+        self.blend = blend
+        self.max_target = max_target
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_boosted")
+
+    def _check_parameters(self) -> None:
+        check_integer("n_estimators", self.n_estimators, 1)
+        check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, 256)
+        check_number("learning_rate", self.learning_rate, 0, 1, most_included=True)
+        check_number("l2_regularization", self.l2_regularization, -1e-300, 1e12, most_included=True)
+        check_number("min_gain", self.min_gain, -1e-300, np.inf, most_included=False)
+        check_integer("min_samples_leaf", self.min_samples_leaf, 1)
+        check_choice("kind", self.kind, KINDS)
+        check_choice("orientation", self.orientation, ORIENTATIONS)
+        check_number("blend", self.blend, -1e-300, 1, most_included=True)
+        check_integer("max_target", self.max_target, 2)
+        check_integer("max_bins", self.max_bins, 2, MAX_BINS)
+        check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
+        check_integer("n_iter_no_change", self.n_iter_no_change, 1)
+        if not isinstance(self.early_stopping, bool):
+            check_choice("early_stopping", self.early_stopping, ("auto",))
+        if isinstance(self.categorical_features, str):
+            check_choice("categorical_features", self.categorical_features, ("from_dtype",))
+
+    @property
+    def _listed_categories(self) -> Any:
+        return None if isinstance(self.categorical_features, str) else self.categorical_features
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_target: Any = None, V: Any = None) -> Self:
+        """Fit on a table and its target, for use where ``X_target`` comes from.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), default=None
+            A row of weight 2 counts as two rows.
+        X_target : table with the columns of X, default=None
+            Rows of where the model will be used; no target values are needed. None: the training rows stand in.
+        V : VMatrix or array of shape (n_rows, n_rows), default=None
+            A matrix of your own, instead of ``X_target``. Of an asymmetric one the symmetric part counts, and it must
+            not have negative eigenvalues.
+        """
+        with as_it_was_on_failure(self):
+            self._check_parameters()
+            if X_target is not None and V is not None:
+                raise DataError("X_target and V are two ways to say the same: pass one of them.")
+            return self._fit(X, y, sample_weight, X_target, V)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, X_target: Any, V: Any) -> Self:
+        raise NotImplementedError
+
+    def _train(
+        self, columns: Columns, outputs: Sequence[np.ndarray], weights: np.ndarray | None, X_target: Any, V: Any
+    ) -> None:
+        """Boost on checked columns: one sequence of trees for each of the ``outputs``."""
+        seed = seed_from(self.random_state)
+        self._schema = columns.schema
+        gram = self._gram(columns, X_target, V, seed)
+        train, held_out = self._part_rows(columns.n_rows, weights, seed)
+        with RowThreads(threads_for(self.n_jobs, columns.n_rows * columns.n_columns)) as threads:
+            self._binner = Binner.from_columns(columns, int(self.max_bins), weights, threads)
+            codes = self._binner.codes(columns, threads)
+            is_categorical = np.array([edge is None for edge in self._binner.edges], dtype=np.bool_)
+            table = CodedTable(
+                np.ascontiguousarray(codes[:, train]), np.ascontiguousarray(codes[:, held_out]), self._binner.missing,
+                is_categorical,
+            )  # fmt: skip
+            del codes
+            objectives = self._objectives(gram, weights, train, held_out, threads)
+            progress = Progress(type(self).__name__, len(outputs), self.verbose, "held-out loss")
+            recipe = self._recipe()
+            self._boosted = [
+                boost(
+                    table, (y[train], y[held_out]), objectives, recipe, threads,
+                    progress.watch(k, recipe.n_estimators, Cancellation()),
+                )
+                for k, y in enumerate(outputs)
+            ]  # fmt: skip
+        self.n_trees_ = self._boosted[0].forest.n_trees
+
+    def _recipe(self) -> Recipe:
+        rules = LeafRules(
+            int(self.max_leaf_nodes), float(self.l2_regularization), float(self.min_gain), int(self.min_samples_leaf)
+        )
+        return Recipe(int(self.n_estimators), float(self.learning_rate), rules, int(self.n_iter_no_change))
+
+    def _gram(self, columns: Columns, X_target: Any, V: Any, seed: int) -> Gram | None:
+        """The matrix among all rows; None if ``blend`` leaves nothing of it."""
+        if V is not None:
+            gram = _own_gram(V, columns.n_rows)
+        else:
+            target = columns if X_target is None else read_target(self, X_target, columns)
+            if target.n_rows > self.max_target:
+                chosen = random_permutation(stream_key(seed, TARGET_ROWS), target.n_rows)[: int(self.max_target)]
+                target = target.take(np.sort(chosen))
+            if self.blend == 0:
+                return None
+            features = features_of(columns, np.arange(columns.n_rows), target)
+            if self.kind == "product":
+                gram = shuffled_gram(features, self.orientation, seed)
+            else:
+                gram = {"mean": mean_gram, "joint": joint_gram}[self.kind](features, self.orientation)
+        self.coverage_ = float(np.mean(gram.diagonal() > 0))
+        _look_at_coverage(self.coverage_, float(self.blend))
+        return gram
+
+    def _part_rows(self, n_rows: int, weights: np.ndarray | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows to train on and rows to hold out; rows without weight are neither."""
+        rows = np.arange(n_rows) if weights is None else np.flatnonzero(weights > 0)
+        stops = len(rows) > FEWEST_TO_STOP if self.early_stopping == "auto" else self.early_stopping
+        n_held = int(self.validation_fraction * len(rows) + 0.5) if stops else 0
+        if stops and not 0 < n_held < len(rows):
+            raise DataError(
+                f"validation_fraction={self.validation_fraction} of {len(rows)} rows leaves none to train on or to "
+                "stop by: set early_stopping=False, or pass more rows."
+            )
+        shuffled = rows[random_permutation(stream_key(seed, HOLD_OUT), len(rows))]
+        return np.sort(shuffled[n_held:]), np.sort(shuffled[:n_held])
+
+    def _objectives(
+        self,
+        gram: Gram | None,
+        weights: np.ndarray | None,
+        train: np.ndarray,
+        held_out: np.ndarray,
+        threads: RowThreads,
+    ) -> tuple[Objective, Objective | None]:
+        def objective(rows: np.ndarray) -> Objective:
+            own = np.ones(len(rows)) if weights is None else weights[rows]
+            return Objective(None if gram is None else gram.only(rows), float(self.blend), own, threads)
+
+        return objective(train), objective(held_out) if len(held_out) else None
+
+    def _raw(self, X: Any) -> np.ndarray:
+        """What each sequence of trees says of each row, (outputs, rows)."""
+        check_is_fitted(self)
+        columns = check_table(self, X, self._schema)
+        out = np.empty((len(self._boosted), columns.n_rows))
+
+        def fill(block: tuple[int, int]) -> None:
+            start, stop = block
+            codes = self._binner.codes_of(columns.block(start, stop))
+            for k, boosted in enumerate(self._boosted):
+                raw = np.full((1, stop - start), boosted.start)
+                boosted.forest.add(codes, 0, boosted.forest.n_trees, raw)
+                out[k, start:stop] = raw[0]
+
+        n_trees = sum(boosted.forest.n_trees for boosted in self._boosted)
+        with RowThreads(threads_for(self.n_jobs, columns.n_rows * (columns.n_columns + n_trees))) as threads:
+            threads.each(fill, row_blocks(columns.n_rows, PREDICT_BLOCK))
+        return out
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Each column's share of the fall of the score by all splits."""
+        check_is_fitted(self)
+        return np.mean([b.forest.feature_importances(self.n_features_in_) for b in self._boosted], axis=0)
+
+
+def _own_gram(V: Any, n_rows: int) -> Gram:
+    """The user's matrix, fit for boosting."""
+    given = V if isinstance(V, VMatrix) else VMatrix.from_dense(V)
+    if given.shape[0] != n_rows:
+        raise DataError(f"V has {given.shape[0]} rows, but X has {n_rows}: one row and column for each row of X.")
+    gram = given.gram
+    if isinstance(gram, ProductGram):
+        if n_rows > MOST_PAIRED:
+            raise DataError(
+                f"V is an exact product over features of {n_rows:,} rows; boosting writes such a matrix out and "
+                f"takes at most {MOST_PAIRED:,}: pass X_target with kind='product', which estimates it."
+            )
+        gram = DenseGram(gram.piece(np.arange(n_rows)))
+    if isinstance(gram, DenseGram):
+        scale = float(np.abs(gram.matrix).max()) or 1.0
+        try:
+            np.linalg.cholesky(gram.matrix / scale - NEGATIVE * n_rows * np.eye(n_rows))
+        except np.linalg.LinAlgError as error:
+            raise ParameterError(
+                "V has negative eigenvalues, so its loss has no minimum: pass a positive semi-definite matrix, for "
+                "example V plus a multiple of the identity."
+            ) from error
+    return gram
+
+
+def _look_at_coverage(coverage: float, blend: float) -> None:
+    if coverage == 0:
+        raise DataError(
+            "No row of X is dominated by a row of X_target: the two do not overlap. Try orientation='both' or "
+            "kind='mean', or look at shift_report(X, X_target) first."
+        )
+    if coverage < 0.5 and blend > 0:
+        warnings.warn(
+            f"Only {coverage:.0%} of the rows of X are dominated by a row of X_target; the V-matrix does not see the "
+            "others. Use kind='mean', orientation='both', or fewer columns.",
+            CoverageWarning,
+            stacklevel=6,
+        )

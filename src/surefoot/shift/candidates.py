@@ -1,0 +1,102 @@
+"""The passes over a leaf's rows and over the places where it could be split.
+
+A place is a prefix of a column's codes in an order (their own, or for categories one by slope): the rows up to it go
+left. Two sweeps: missing values right of every place, or left of it.
+
+*The gain.* With D and U of the present leaves, ``inverse = D^-1`` and ``values = D^-1 U``, splitting leaf l adds one
+unknown: how much the left part a differs from the right. Its row of the new D has ``cross`` (2 V between a and every
+leaf), on its diagonal twice the energy of a, and l2 wherever l has it. The score ``-1/2 U^T D^-1 U`` then falls by half
+of slope**2 / stiffness, less what the second l2 costs.
+"""
+
+import numpy as np
+
+from surefoot._jit import kernel
+
+COUNT, WEIGHT, SLOPE, CROSS = 0, 1, 2, 3  # columns of the sums of a place; the crosses are the last
+TIE = 1e-10  # gains this close are one gain: the first place wins
+LEAST_STIFFNESS = 1e-9  # of a place's own: below it, the left part is a mix of the leaves there are
+
+
+@kernel
+def sweep_columns(codes, features, ranks, rows, values, starts, column, sums):
+    """Add up ``values`` (rows of the leaf, k) along some columns; write to ``sums[:, :, column : column + k]``.
+
+    Missing values have the last rank: the first sweep meets them at the end, the second has them from the start.
+    """
+    k = values.shape[1]
+    for f in features:
+        n_ranks = starts[f + 1] - starts[f]
+        by_rank = np.zeros((n_ranks, k))
+        for i in range(rows.shape[0]):
+            r = ranks[f, codes[f, rows[i]]]
+            for c in range(k):
+                by_rank[r, c] += values[i, c]
+        for c in range(k):
+            running = 0.0
+            for r in range(n_ranks):
+                running += by_rank[r, c]
+                sums[0, starts[f] + r, column + c] = running
+                if sums.shape[0] == 2:
+                    sums[1, starts[f] + r, column + c] = running + by_rank[n_ranks - 1, c]
+
+
+@kernel
+def best_place(sums, energies, share, rest, n_leaves, leaf, inverse, values, l2, starts, least_rows, best):
+    """Find the place of the largest gain in a leaf; write (gain, sweep, column, rank) to ``best``.
+
+    ``sums`` are (sweeps, places, columns), ``energies`` (sweeps, places) those of the V-part.
+    """
+    own = inverse[leaf, leaf]
+    damp = l2 / (1.0 + l2 * own)
+    cost = 0.5 * damp * values[leaf] * values[leaf]
+    project, cross = np.empty(n_leaves), np.empty(n_leaves)
+    best[0], best[1], best[2], best[3] = 0.0, -1.0, -1.0, -1.0
+    for f in range(starts.shape[0] - 1):
+        last = starts[f + 1] - 1
+        n_rows = sums[0, last, COUNT]
+        for sweep in range(sums.shape[0]):
+            if sweep == 1 and sums[1, starts[f], COUNT] == sums[0, starts[f], COUNT]:
+                break  # nothing is missing here: the second sweep is the first
+            before = -1.0
+            for place in range(starts[f], last):
+                count = sums[sweep, place, COUNT]
+                if count == before or count < least_rows or n_rows - count < least_rows:
+                    continue
+                before = count
+                for m in range(n_leaves):
+                    cross[m] = sums[sweep, place, CROSS + m]
+                cross[leaf] += l2
+                project[:] = 0.0
+                for m in range(n_leaves):
+                    row = inverse[m]
+                    x = cross[m]
+                    for other in range(n_leaves):
+                        project[other] += x * row[other]
+                explained, told = 0.0, 0.0
+                for m in range(n_leaves):
+                    explained += cross[m] * project[m]
+                    told += cross[m] * values[m]
+                along = project[leaf]
+                slope = sums[sweep, place, SLOPE] - told + damp * along * values[leaf]
+                whole = 2.0 * (share * energies[sweep, place] + rest * sums[sweep, place, WEIGHT]) + l2
+                stiffness = whole - explained + damp * along * along
+                if stiffness <= LEAST_STIFFNESS * whole:
+                    continue
+                gain = 0.5 * slope * slope / stiffness - cost
+                if gain > best[0] * (1.0 + TIE):
+                    best[0], best[1], best[2], best[3] = gain, float(sweep), float(f), float(place - starts[f])
+
+
+@kernel
+def part_leaf(column, goes_right, rows, left, right):
+    """Write the rows whose code goes left to ``left`` and the others to ``right``, in their order; return how many."""
+    n_left, n_right = 0, 0
+    for i in range(rows.shape[0]):
+        if goes_right[column[rows[i]]]:
+            right[n_right] = rows[i]
+            n_right += 1
+        else:
+            left[n_left] = rows[i]
+            n_left += 1
+    return n_left

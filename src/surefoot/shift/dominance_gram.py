@@ -1,0 +1,170 @@
+"""Which target rows dominate which rows, as packed bits: the paper's estimator without its N x N matrix.
+
+``Z(i, q)`` is 1 where target row q reaches row i in every feature; then ``V = Z Z^T / M``. Eight targets share a byte.
+Small tables say what the bits of a byte are, as bytes to count with or as numbers to multiply by.
+"""
+
+import numpy as np
+
+from surefoot._jit import kernel
+from surefoot._parallel import RowThreads, row_blocks
+from surefoot.shift.gram import ALONE, Gram, Search
+
+ROWS_AT_ONCE = 16_384  # of a product, between two looks at Ctrl-C
+COMPARE_CELLS = 4_000_000  # pairs of rows and targets that are compared at once
+LANES = 255  # rows whose bits are counted in a byte before it could overflow
+SPREAD = np.array(
+    [sum(((byte >> bit) & 1) << (8 * bit) for bit in range(8)) for byte in range(256)], dtype=np.uint64
+)  # a byte's bits, each in a byte of its own
+
+
+UNPACKED = ((np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1).astype(np.float64)
+
+
+class DominanceGram(Gram):
+    """``V = Z Z^T / M`` from the packed bits of Z, (rows, bytes)."""
+
+    def __init__(self, bits: np.ndarray, n_targets: int) -> None:
+        self.bits, self.n_targets = bits, n_targets
+        self.n_rows = len(bits)
+
+    def diagonal(self) -> np.ndarray:
+        return np.bitwise_count(self.bits).sum(axis=1, dtype=np.int64) / self.n_targets
+
+    def times(self, values: np.ndarray, threads: RowThreads = ALONE) -> np.ndarray:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        sums = np.zeros(8 * self.bits.shape[1])
+        for start, stop in row_blocks(self.n_rows, ROWS_AT_ONCE):
+            add_dominated(self.bits, UNPACKED, values, start, stop, sums)
+        sums /= self.n_targets
+        table = np.empty((self.bits.shape[1], 256))
+        sum_by_byte(UNPACKED, sums, table)
+        out = np.empty(self.n_rows)
+        threads.each(lambda block: sum_dominating(self.bits, table, *block, out), row_blocks(self.n_rows, ROWS_AT_ONCE))
+        return out
+
+    def piece(self, rows: np.ndarray) -> np.ndarray:
+        # whole numbers below 2**24 are exact in single precision, in whatever order they are added
+        chosen = np.unpackbits(self.bits[rows], axis=1).astype(np.float32)
+        return (chosen @ chosen.T).astype(np.float64) / self.n_targets
+
+    def only(self, rows: np.ndarray) -> "DominanceGram":
+        return DominanceGram(self.bits[rows], self.n_targets)
+
+    def piece_of_leaf(self, rows: np.ndarray, n_features: int) -> None:
+        return None
+
+    def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
+        weightless = bool((search.weights[search.rows] == 1.0).all())
+        energies_of_bits(
+            self.bits, SPREAD, UNPACKED, 1.0 / self.n_targets, search.codes, features, search.ranks, search.rows,
+            search.weights, weightless, search.starts, out,
+        )  # fmt: skip
+
+
+@kernel
+def add_dominated(bits, unpacked, values, start, stop, sums):
+    """Add, for each target, the values of the rows ``start`` to ``stop`` that it dominates to ``sums``."""
+    for i in range(start, stop):
+        value = values[i]
+        if value == 0.0:
+            continue
+        row = bits[i]
+        for k in range(bits.shape[1]):
+            ones = unpacked[row[k]]
+            part = sums[8 * k : 8 * k + 8]
+            for bit in range(8):
+                part[bit] += value * ones[bit]
+
+
+@kernel
+def sum_by_byte(unpacked, sums, table):
+    """Write, for each place of a byte and each value of it, the sum over the targets whose bits are set."""
+    for k in range(table.shape[0]):
+        for byte in range(256):
+            total = 0.0
+            for bit in range(8):
+                total += sums[8 * k + bit] * unpacked[byte, bit]
+            table[k, byte] = total
+
+
+@kernel
+def sum_dominating(bits, table, start, stop, out):
+    """Write, for the rows ``start`` to ``stop``, the sum over the targets that dominate them."""
+    n_bytes = bits.shape[1]
+    fours = n_bytes - n_bytes % 4
+    for i in range(start, stop):
+        row = bits[i]
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0  # sums side by side: one alone would wait for itself at every step
+        for k in range(0, fours, 4):
+            a += table[k, row[k]]
+            b += table[k + 1, row[k + 1]]
+            c += table[k + 2, row[k + 2]]
+            d += table[k + 3, row[k + 3]]
+        for k in range(fours, n_bytes):
+            a += table[k, row[k]]
+        out[i] = a + b + (c + d)
+
+
+@kernel
+def empty_lanes(lanes, counts):
+    """Add the bytes of ``lanes`` to ``counts`` and set them to 0."""
+    for k in range(lanes.shape[0]):
+        word = lanes[k]
+        part = counts[8 * k : 8 * k + 8]
+        for bit in range(8):
+            part[bit] += float(np.int64((word >> np.uint64(8 * bit)) & np.uint64(255)))
+        lanes[k] = np.uint64(0)
+
+
+@kernel
+def energies_of_bits(
+    bits, spread, unpacked, share, codes, features, ranks, rows, weights, weightless, starts, energies
+):  # fmt: skip
+    """Write the energy of a leaf's rows up to each rank, column by column: rows in order of rank add their bits."""
+    n, n_bytes = rows.shape[0], bits.shape[1]
+    order = np.empty(n, np.int64)
+    lanes = np.zeros(n_bytes, np.uint64)
+    for f in features:
+        n_ranks = starts[f + 1] - starts[f]
+        ends = np.zeros(n_ranks + 1, np.int64)
+        for i in range(n):
+            ends[ranks[f, codes[f, rows[i]]] + 1] += 1
+        for r in range(n_ranks):
+            ends[r + 1] += ends[r]
+        place = ends.copy()
+        for i in range(n):
+            r = ranks[f, codes[f, rows[i]]]
+            order[place[r]] = rows[i]
+            place[r] += 1
+        counts = np.zeros(8 * n_bytes)
+        energy = 0.0
+        for r in range(n_ranks):
+            filled = 0
+            for k in range(ends[r], ends[r + 1]):
+                row = bits[order[k]]
+                if weightless:
+                    for k8 in range(n_bytes):
+                        lanes[k8] += spread[row[k8]]
+                    filled += 1
+                    if filled == LANES:
+                        empty_lanes(lanes, counts)
+                        filled = 0
+                else:
+                    weight = weights[order[k]]
+                    for k8 in range(n_bytes):
+                        ones = unpacked[row[k8]]
+                        part = counts[8 * k8 : 8 * k8 + 8]
+                        for bit in range(8):
+                            part[bit] += weight * ones[bit]
+            if filled > 0:
+                empty_lanes(lanes, counts)
+            if ends[r + 1] > ends[r]:
+                a, b, c, d = 0.0, 0.0, 0.0, 0.0  # sums side by side: one alone would wait for itself at every step
+                for q in range(0, 8 * n_bytes, 4):
+                    a += counts[q] * counts[q]
+                    b += counts[q + 1] * counts[q + 1]
+                    c += counts[q + 2] * counts[q + 2]
+                    d += counts[q + 3] * counts[q + 3]
+                energy = a + b + (c + d)
+            energies[starts[f] + r] = share * energy

@@ -1,0 +1,63 @@
+"""A tree grown leaf by leaf, and how such trees become a forest of perfect ones."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot.trees.gradient_grower import GrownGradientTree
+from surefoot.trees.vector_forest import ForestBuilder, VectorForest
+
+
+@dataclass(frozen=True)
+class Split:
+    """Where a node sends its rows: by the codes of one column, those in ``goes_right`` right."""
+
+    feature: int
+    code: int  # the last that goes left, of a column in order
+    missing_left: bool
+    goes_right: np.ndarray  # uint8, (256,)
+    gain: float
+
+
+@dataclass(frozen=True)
+class LeafwiseTree:
+    """Splits and leaves by their place in a heap: the children of node k are 2k + 1 and 2k + 2."""
+
+    splits: dict[int, Split]
+    values: dict[int, float]
+    covers: dict[int, float]  # rows by weight in each leaf
+
+    @property
+    def depth(self) -> int:
+        """Splits on the longest way down; at least 1, for a forest has no trees without a node."""
+        return max(1, max(level_of(node) for node in self.values))
+
+
+def level_of(node: int) -> int:
+    """How many splits lie above a node."""
+    return (node + 1).bit_length() - 1
+
+
+def make_forest(trees: list[LeafwiseTree], missing: np.ndarray, is_categorical: np.ndarray) -> VectorForest:
+    """Perfect trees of the depth of the deepest: below a leaf, every row goes left."""
+    depth = max(tree.depth for tree in trees)
+    builder = ForestBuilder(missing + 1, is_categorical)
+    for tree in trees:
+        grown = GrownGradientTree.empty(depth, symmetric=False, n_rows=0)
+        grown.features[:] = -1
+        for node, split in tree.splits.items():
+            grown.features[node], grown.codes[node] = split.feature, split.code
+            grown.missing_left[node], grown.gains[node] = split.missing_left, split.gain
+            grown.tables[node] = split.goes_right
+        leaves, covers = np.zeros((1 << depth, 1)), np.zeros(1 << depth)
+        for node, value in tree.values.items():
+            lowest = leftmost(node, depth)
+            leaves[lowest, 0], covers[lowest] = value, tree.covers[node]
+        builder.add(grown, leaves, covers)
+    return builder.forest(len(trees))
+
+
+def leftmost(node: int, depth: int) -> int:
+    """The number of the first leaf below a node of a perfect tree."""
+    level = level_of(node)
+    return (node + 1 - (1 << level)) << (depth - level)

@@ -1,0 +1,50 @@
+"""The loss that trees are grown on: a V-matrix blended with plain squares.
+
+With residuals r and weights w the loss is ``sum over i, j of w_i w_j r_i r_j V_ij``, scaled to the trace of the plain
+one, times ``blend``, and ``sum of w_i r_i**2`` times the rest. A row of weight k is k rows.
+"""
+
+import numpy as np
+
+from surefoot._parallel import RowThreads
+from surefoot.shift.gram import ALONE, Gram, Search
+
+
+class Objective:
+    """The blended loss over some rows; without a matrix, or with ``blend`` 0, that of plain squares."""
+
+    def __init__(self, gram: Gram | None, blend: float, weights: np.ndarray, threads: RowThreads = ALONE) -> None:
+        self.threads = threads
+        self.gram = gram if blend > 0 else None
+        self.weights = weights
+        self.total = float(weights.sum())
+        trace = self.total if self.gram is None else float((weights * self.gram.diagonal()).sum())
+        self.share = 0.0 if self.gram is None else blend * self.total / trace
+        self.rest = 1.0 if self.gram is None else 1.0 - blend
+
+    @property
+    def is_plain(self) -> bool:
+        return self.gram is None
+
+    def times(self, values: np.ndarray) -> np.ndarray:
+        """The matrix of the loss times ``values``, one for each row."""
+        plain = self.rest * values
+        return plain if self.gram is None else plain + self.share * self.gram.times(self.weights * values, self.threads)
+
+    def loss(self, residuals: np.ndarray) -> float:
+        """The loss by weight of the rows."""
+        return float((self.weights * residuals * self.times(residuals)).sum()) / self.total
+
+    def best_constant(self, y: np.ndarray) -> float:
+        """The constant of least loss."""
+        pull = self.weights * self.times(np.ones(len(y)))
+        middle = float((self.weights * y).sum()) / self.total  # first, so that large targets lose no digits
+        return middle + float((pull * (y - middle)).sum()) / float(pull.sum())
+
+    def piece_of_leaf(self, rows: np.ndarray, n_features: int) -> np.ndarray | None:
+        return None if self.gram is None else self.gram.piece_of_leaf(rows, n_features)
+
+    def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
+        """The V-part of the energies (see ``gram.py``), scaled; the plain part is the weight of the rows."""
+        if self.gram is not None:
+            self.gram.prefix_energies(piece, search, features, out)

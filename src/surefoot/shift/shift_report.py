@@ -1,0 +1,153 @@
+"""Does the target look like the table at hand? Column by column, and all columns together."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from surefoot._parameters import check_integer
+from surefoot._random import seed_from
+from surefoot.shift.column_shift import LEVEL, ColumnShift, compare_columns
+from surefoot.shift.shift_report_tables import ComparedTables
+from surefoot.shift.shift_report_text import html_of, text_of, verdict_of
+from surefoot.shift.two_sample_test import LEAST_ROWS, two_sample_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False)
+class ShiftReport:
+    """How a target differs from the table at hand; made by `shift_report`.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnShift
+        The comparison of each column: those that have shifted come first, and among them the most shifted.
+    auc : float
+        How well a classifier tells held-out rows of both tables apart: the chance that it gives a row of the target a
+        higher score than a row of X. 0.5 is by luck, 1 without fail. NaN where ``note`` says why.
+    p_value : float
+        The one-sided Mann-Whitney test of ``auc`` against 0.5.
+    auc_interval : tuple of two floats
+        Its 95% interval: Newcombe's score interval on the variance of Hanley and McNeil.
+    n_rows, n_target : int
+        Rows of X and of the target.
+    note : str or None
+        Why there is no joint test, if there is none.
+
+    Examples
+    --------
+    >>> from surefoot import shift_report
+    >>> report = shift_report([[i, i % 3] for i in range(90)], [[i + 60, i % 3] for i in range(90)], random_state=0)
+    >>> report.shifted_columns, report.jointly_shifted
+    (('x0',), True)
+    >>> report.to_frame()["distance"].round(2).to_dict()
+    {'x0': 0.67, 'x1': 0.0}
+    """
+
+    columns: tuple[ColumnShift, ...]
+    auc: float
+    p_value: float
+    auc_interval: tuple[float, float]
+    n_rows: int
+    n_target: int
+    note: str | None = None
+
+    @property
+    def shifted_columns(self) -> tuple[str, ...]:
+        """Names of the columns that have shifted, the most shifted first."""
+        return tuple(column.name for column in self.columns if column.shifted)
+
+    @property
+    def jointly_shifted(self) -> bool:
+        """Whether the classifier tells the tables apart, at level 0.05."""
+        return self.p_value < LEVEL
+
+    @property
+    def verdict(self) -> str:
+        """What has been found, in one sentence."""
+        return verdict_of(self)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A pandas frame with a row for each column, in the order of ``columns`` and labelled by their names."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(column) for column in self.columns]).set_index("name").rename_axis("column")
+
+    def __repr__(self) -> str:
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+
+def shift_report(
+    X: Any,
+    X_target: Any,
+    *,
+    categorical_features: Any = "from_dtype",
+    max_rows: int | None = 20_000,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ShiftReport:
+    """Compare the table a model learns from with the rows it will be used on.
+
+    Each column is compared on its own: by its distribution, its missing values, and what the target has that X has
+    not; p-values are corrected for the number of columns by Holm's method. All columns together are compared by a
+    classifier two-sample test: gradient boosting learns from half of the rows of both tables which of them are the
+    target's, and is tested on the other half. It also finds shift in how columns go together, which none of them
+    shows.
+
+    A shift does not say that a model will fail, and none that was found does not say that there is none: small tables
+    show only large shifts, and in large ones a shift that does not matter is found too. Look at the distances.
+
+    Parameters
+    ----------
+    X, X_target : arrays or frames (pandas, polars, ...) of shapes (n_rows, n_columns) and (n_target, n_columns)
+        With the same columns: those of two frames are matched by name, in whatever order they come; where one of the
+        tables is an array, by position. Values may be missing.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of X whose values are categories: positions, names, or one boolean per column; those of categorical
+        dtype are in any case.
+    max_rows : int or None, default=20_000
+        The classifier sees at most so many rows of each table, drawn at random; None: all. Columns are compared on all
+        rows. With fewer than 20 rows of either table, there is no classifier.
+    random_state : int, RandomState or None, default=None
+        Decides which rows the classifier learns from.
+    n_jobs : int, default=None
+        Threads of the classifier; the result does not depend on it.
+
+    Returns
+    -------
+    ShiftReport
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot import shift_report
+    >>> generator = np.random.default_rng(0)
+    >>> X, X_target = generator.normal(size=(500, 3)), generator.normal(size=(400, 3))
+    >>> X_target[:, 1] += 0.8
+    >>> report = shift_report(X, X_target, random_state=0)
+    >>> report.shifted_columns
+    ('x1',)
+    >>> print(report.verdict)  # doctest: +ELLIPSIS
+    1 of 3 columns has shifted (x1), and a classifier tells the rows of both tables apart (AUC 0.6..., p < 0.0001).
+    """
+    if max_rows is not None:
+        check_integer("max_rows", max_rows, LEAST_ROWS)
+    tables = ComparedTables.read(X, X_target, categorical_features)
+    columns = compare_columns(tables)
+    joint = two_sample_test(tables, max_rows=max_rows, seed=seed_from(random_state), n_jobs=n_jobs)
+    columns = [
+        replace(column, importance=float(importance))
+        for column, importance in zip(columns, joint.importances, strict=True)
+    ]
+    return ShiftReport(
+        columns=tuple(sorted(columns, key=lambda column: (not column.shifted, -column.size))),
+        auc=joint.auc,
+        p_value=joint.p_value,
+        auc_interval=joint.interval,
+        n_rows=tables.n_rows,
+        n_target=tables.n_target,
+        note=joint.note,
+    )

@@ -1,0 +1,142 @@
+"""Two tables with the same columns, side by side: what a report of shift compares."""
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from surefoot._exceptions import DataError
+from surefoot._parameters import check_choice
+from surefoot.data import Columns
+from surefoot.data.columns import is_frame
+from surefoot.data.problem import check_table
+
+MOST_NAMED = 5  # columns, in an error
+
+
+@dataclass(frozen=True)
+class ColumnPair:
+    """One column of both tables, as numbers; NaN where a value is missing.
+
+    Categories are codes in the order of their labels, the same codes in both tables.
+    """
+
+    name: str
+    is_category: bool
+    values: np.ndarray
+    target: np.ndarray
+
+
+class ComparedTables:
+    """The table at hand and the target, column by column; nothing is copied before a column is asked for.
+
+    Both are treated alike: were categories coded by one table alone, those that only the other has would share a code,
+    and by it a classifier would know the table of a row where nothing has shifted.
+    """
+
+    def __init__(self, own: Columns, target: Columns, names: Sequence[str], places: Sequence[int]) -> None:
+        self._own, self._target = own, target
+        self.names = tuple(names)
+        self._places = places  # where the target has each column
+        for name, position, place in zip(names, range(own.n_columns), places, strict=True):
+            if (position in own.schema.categories) != (place in target.schema.categories):
+                known, other = ("X", "X_target") if position in own.schema.categories else ("X_target", "X")
+                raise DataError(f"Column {name!r} is categorical in {known} but not in {other}: make it so in both.")
+
+    @classmethod
+    def read(cls, X: Any, X_target: Any, categorical_features: Any) -> "ComparedTables":
+        """Check both tables; columns with names are matched by name, others by position."""
+        if isinstance(categorical_features, str):
+            check_choice("categorical_features", categorical_features, ("from_dtype",))
+            categorical_features = None
+        with _called("X"):
+            names = _names(X)
+            own = check_table(BaseEstimator(), X, categorical=categorical_features)
+        with _called("X_target"):
+            target_names = _names(X_target)
+        places = _places(names, target_names, own.n_columns)
+        with _called("X_target"):
+            listed = [places[position] for position in sorted(own.schema.listed)]
+            target = check_table(BaseEstimator(), X_target, categorical=listed or None)
+        if target.n_columns != own.n_columns:
+            raise DataError(f"X has {own.n_columns} columns and X_target {target.n_columns}: give both the same.")
+        known = names or target_names or [f"x{position}" for position in range(own.n_columns)]
+        return cls(own, target, list(map(str, known)), places)
+
+    @property
+    def n_rows(self) -> int:
+        return self._own.n_rows
+
+    @property
+    def n_target(self) -> int:
+        return self._target.n_rows
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def pair(self, position: int) -> ColumnPair:
+        """One column of both."""
+        place = self._places[position]
+        is_category = position in self._own.schema.categories
+        if not is_category:
+            return ColumnPair(self.names[position], False, self._own.column(position), self._target.column(place))
+        own, target = self._own.schema.categories[position], self._target.schema.categories[place]
+        code_of = {label: code for code, label in enumerate(sorted({*own, *target}, key=_by_label))}
+        values = _shared_codes(self._own.category_codes(position), own, code_of)
+        return ColumnPair(
+            self.names[position], True, values, _shared_codes(self._target.category_codes(place), target, code_of)
+        )
+
+    def __iter__(self) -> Iterator[ColumnPair]:
+        return (self.pair(position) for position in range(len(self)))
+
+
+def _shared_codes(codes: np.ndarray, labels: tuple[Hashable, ...], code_of: dict[Hashable, int]) -> np.ndarray:
+    lookup = np.array([*(code_of[label] for label in labels), np.nan])
+    return lookup[codes]  # a missing value has code -1: the last entry
+
+
+def _by_label(label: Any) -> tuple[bool, float, str]:
+    """Numbers in their order, then texts in theirs."""
+    is_number = isinstance(label, int | float)
+    return not is_number, label if is_number else 0.0, str(label)
+
+
+def _names(table: Any) -> list[Any] | None:
+    """The names of a frame's columns; None for an array."""
+    return list(nw.from_native(table, eager_only=True).columns) if is_frame(table) else None
+
+
+def _places(names: list[Any] | None, target_names: list[Any] | None, n_columns: int) -> list[int]:
+    """Where the target has each column of X."""
+    if names is None or target_names is None:
+        return list(range(n_columns))
+    lacking = [name for name in names if name not in target_names]
+    further = [name for name in target_names if name not in names]
+    if lacking or further:
+        parts = [f"lacks {_some(lacking)}"] if lacking else []
+        parts += [f"has {_some(further)}, which X has not"] if further else []
+        raise DataError(f"X_target {' and '.join(parts)}: give both tables the same columns.")
+    return [target_names.index(name) for name in names]
+
+
+def _some(names: list[Any]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"the column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:MOST_NAMED]))}{more}"
+
+
+@contextmanager
+def _called(argument: str) -> Iterator[None]:
+    """Let errors about a table say which one it is: whoever reads a table calls it X."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if argument == "X":
+            raise
+        kind = TypeError if isinstance(error, TypeError) else DataError
+        raise kind(re.sub(r"(?<!['\"\w])X(?!['\"\w])", argument, str(error))) from error

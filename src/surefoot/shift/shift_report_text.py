@@ -1,0 +1,114 @@
+"""A report of shift in words: its verdict, and a table for the screen or for a notebook."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from surefoot.shift.column_shift import ColumnShift
+
+if TYPE_CHECKING:
+    from surefoot.shift.shift_report import ShiftReport
+
+MOST_LINES = 20  # columns that are shown
+MOST_NAMED = 3  # columns in the verdict
+MOST_LETTERS = 32  # of a name
+LEAST_P_VALUE = 0.0001
+HEADS = ("column", "kind", "distance", "p-value", "stability", "missing", "in target", "unseen", "importance", "")
+
+
+def verdict_of(report: "ShiftReport") -> str:
+    """What has been found, in one sentence."""
+    shifted, n_columns = report.shifted_columns, len(report.columns)
+    if shifted:
+        names = ", ".join(one_line(name) for name in shifted[:MOST_NAMED])
+        names += f" and {len(shifted) - MOST_NAMED} more" if len(shifted) > MOST_NAMED else ""
+        alone = f"{len(shifted)} of {_columns(n_columns)} {'has' if len(shifted) == 1 else 'have'} shifted ({names})"
+    else:
+        alone = "The only column has not shifted" if n_columns == 1 else f"None of {n_columns} columns has shifted"
+    joint = f"(AUC {report.auc:.2f}, {p_value_in_words(report.p_value)})"
+    if report.auc != report.auc:
+        return f"{alone}; {report.note}."
+    if report.jointly_shifted:
+        link = "and" if shifted else "but"
+        return f"{alone}, {link} a classifier tells the rows of both tables apart {joint}."
+    link = "but" if shifted else "and"
+    return f"{alone}, {link} a classifier does not tell the rows of both tables apart {joint}."
+
+
+def p_value_in_words(p_value: float) -> str:
+    """Such as "p = 0.03", or "p < 0.0001" for all that are smaller."""
+    return f"p < {LEAST_P_VALUE}" if p_value < LEAST_P_VALUE else f"p = {p_value:.2g}"
+
+
+def text_of(report: "ShiftReport") -> str:
+    """The verdict above a table of the most shifted columns."""
+    lines = [HEADS, *(_cells(column) for column in report.columns[:MOST_LINES])]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    rows = ["  ".join(_aligned(line, widths)).rstrip() for line in lines]
+    return "\n".join([*_heading(report), *rows, *_rest(report)])
+
+
+def html_of(report: "ShiftReport") -> str:
+    """The same for a notebook."""
+    heading = "".join(f"<p>{escape(line)}</p>" for line in _heading(report) if line)
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in HEADS)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(column)) + "</tr>"
+        for column in report.columns[:MOST_LINES]
+    )
+    rest = "".join(f"<p>{escape(line)}</p>" for line in _rest(report))
+    return f"<div>{heading}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}</div>"
+
+
+def one_line(name: str, most: int = MOST_LETTERS) -> str:
+    """A name without line breaks, and without its middle if it is long: names often differ at their ends."""
+    name = " ".join(name.split()) or "(no name)"
+    return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - most // 2 - 1) :]}"
+
+
+def _columns(number: int) -> str:
+    return f"{number:,} column{'' if number == 1 else 's'}"
+
+
+def _heading(report: "ShiftReport") -> list[str]:
+    lines = [f"Shift of {report.n_target:,} target rows against {report.n_rows:,} rows: {report.verdict}"]
+    if report.auc == report.auc:
+        low, high = report.auc_interval
+        lines.append(f"AUC {report.auc:.3f}, 95% interval {low:.3f} to {high:.3f}.")
+    return [*lines, ""]
+
+
+def _rest(report: "ShiftReport") -> list[str]:
+    others = report.columns[MOST_LINES:]
+    if not others:
+        return []
+    n_shifted = sum(column.shifted for column in others)
+    return [f"... {_columns(len(others))} more, {n_shifted if n_shifted else 'none'} of them shifted"]
+
+
+def _cells(column: ColumnShift) -> tuple[str, ...]:
+    p_value = f"<{LEAST_P_VALUE}" if column.p_value < LEAST_P_VALUE else _number(column.p_value, ".4f")
+    return (
+        one_line(column.name),
+        column.kind,
+        _number(column.distance, ".3f"),
+        p_value,
+        _number(column.stability_index, ".3f"),
+        f"{column.missing:.1%}",
+        f"{column.missing_target:.1%}",
+        f"{column.unseen:.1%}",
+        _number(column.importance, ".3f"),
+        "shifted" if column.shifted else "",
+    )
+
+
+def _number(value: float, digits: str) -> str:
+    return "-" if value != value else f"{value:{digits}}"
+
+
+def _aligned(cells: tuple[str, ...], widths: list[int]) -> list[str]:
+    """Texts to the left, numbers to the right."""
+    left = {0, 1, len(cells) - 1}
+    return [
+        cell.ljust(width) if place in left else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]

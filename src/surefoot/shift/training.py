@@ -1,0 +1,67 @@
+"""Boost trees on a blended loss, round by round."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot._parallel import RowThreads
+from surefoot._progress import Watch
+from surefoot.shift.leafwise_grower import CodedTable, LeafRules, LeafwiseGrower
+from surefoot.shift.leafwise_tree import LeafwiseTree, make_forest
+from surefoot.shift.objective import Objective
+from surefoot.trees.vector_forest import VectorForest
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How many trees, how large their steps, and how they are grown."""
+
+    n_estimators: int
+    learning_rate: float
+    rules: LeafRules
+    patience: int | None  # rounds without a lower held-out loss before it stops; None: never
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """A constant and trees; ``held_out_loss`` after each round, if rows were held out."""
+
+    start: float
+    forest: VectorForest
+    held_out_loss: np.ndarray
+
+
+def boost(
+    table: CodedTable,
+    targets: tuple[np.ndarray, np.ndarray],
+    objectives: tuple[Objective, Objective | None],
+    recipe: Recipe,
+    threads: RowThreads,
+    watch: Watch,
+) -> Boosted:
+    """Trees on the rows to train on; those held out (second in each pair) say when to stop."""
+    (y, y_held), (objective, check) = targets, objectives
+    grower = LeafwiseGrower(table, objective, recipe.rules, threads)
+    start = objective.best_constant(y)
+    fitted, fitted_held = np.full(len(y), start), np.full(len(y_held), start)
+    trees: list[LeafwiseTree] = []
+    losses: list[float] = []
+    best = 0
+    while len(trees) < recipe.n_estimators:
+        tree, step, step_held = grower.grow(y - fitted)
+        fitted += recipe.learning_rate * step
+        fitted_held += recipe.learning_rate * step_held
+        trees.append(tree)
+        if check is not None:
+            losses.append(check.loss(y_held - fitted_held))
+            best = len(trees) if best == 0 or losses[-1] < losses[best - 1] else best
+            if recipe.patience is not None and len(trees) - best >= recipe.patience:
+                break
+        watch(len(trees), losses[-1] if losses else float("nan"))
+        if not tree.splits:
+            break  # nothing more to gain: all further trees would be this one
+    kept = trees[:best] if check is not None and recipe.patience is not None else trees
+    forest = make_forest(kept, table.missing, table.is_categorical)
+    forest.leaves[...] *= recipe.learning_rate
+    watch.finish(len(kept), losses[best - 1] if losses else float("nan"))
+    return Boosted(start, forest, np.array(losses))

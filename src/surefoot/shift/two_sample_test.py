@@ -1,0 +1,176 @@
+"""Whether a classifier can tell the rows of two tables apart."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import mannwhitneyu, norm, rankdata
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from surefoot._parallel import THREADED_CELLS, count_jobs
+from surefoot.shift.shift_report_tables import ColumnPair, ComparedTables
+
+LEAST_ROWS = 20  # of each table: half of them are held out
+MOST_CATEGORIES, ROWS_PER_CATEGORY = 255, 40  # more categories, or rarer ones, the classifier does not look at
+MOST_SHUFFLED = 2000  # held-out rows of each table, on which columns are shuffled
+CONFIDENCE = 0.95
+NEARLY_NONE = 1e-12
+
+
+@dataclass(frozen=True)
+class TwoSampleTest:
+    """How well held-out rows are told apart: AUC, p-value, an interval of the AUC, and what each column adds to it.
+
+    Where no classifier was trained, ``note`` says why.
+    """
+
+    auc: float
+    p_value: float
+    interval: tuple[float, float]
+    importances: np.ndarray
+    note: str | None = None
+
+
+def two_sample_test(tables: ComparedTables, *, max_rows: int | None, seed: int, n_jobs: int | None) -> TwoSampleTest:
+    """Train a classifier on half of the rows of both tables, and let it tell apart those of the other half.
+
+    Under no shift the labels of held-out rows are as good as shuffled, whatever the classifier has learned.
+    """
+    unknown = np.full(len(tables), np.nan)
+    if min(tables.n_rows, tables.n_target) < LEAST_ROWS:
+        note = f"the joint test needs at least {LEAST_ROWS} rows of each table, and there are {tables.n_rows} of X and "
+        note += f"{tables.n_target} of X_target"
+        return TwoSampleTest(float("nan"), float("nan"), (float("nan"), float("nan")), unknown, note)
+    generator = np.random.default_rng(seed)
+    rows = [generator.permutation(size)[:max_rows] for size in (tables.n_rows, tables.n_target)]
+    positions, features, is_category = _features(tables, rows)
+    held_out, is_target = _halves(*map(len, rows))
+    if not positions:
+        interval = auc_interval(0.5, *_sizes(is_target[held_out]))
+        return TwoSampleTest(0.5, 1.0, interval, np.zeros(len(tables)), "all rows of both tables are the same")
+    with _threads(count_jobs(n_jobs) if features.size >= THREADED_CELLS else 1):
+        model = _classifier(is_category, (~held_out).sum(), seed)
+        model.fit(features[~held_out], is_target[~held_out])
+        features, is_target = features[held_out], is_target[held_out]
+        scores = model.decision_function(features)
+        importances = np.zeros(len(tables))
+        importances[positions] = _importances(model, features, is_target, generator)
+    auc = area_under_curve(scores, is_target)
+    return TwoSampleTest(auc, _p_value(scores, is_target), auc_interval(auc, *_sizes(is_target)), importances)
+
+
+def _classifier(is_category: np.ndarray, n_rows: int, seed: int) -> HistGradientBoostingClassifier:
+    return HistGradientBoostingClassifier(
+        max_iter=100,
+        learning_rate=0.05,  # with the small trees: what tells tables apart is seldom much, and noise is soon learned
+        max_leaf_nodes=8,
+        min_samples_leaf=int(np.clip(n_rows // 20, 2, 20)),
+        l2_regularization=1.0,
+        early_stopping=False,  # it would take rows away
+        categorical_features=is_category,
+        class_weight="balanced",
+        random_state=seed,
+    )
+
+
+def _halves(n_rows: int, n_target: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are held out, and which are of the target; rows come shuffled."""
+    held_out = np.concatenate([np.arange(size) >= size // 2 for size in (n_rows, n_target)])
+    return held_out, np.arange(n_rows + n_target) >= n_rows
+
+
+def _sizes(is_target: np.ndarray) -> tuple[int, int]:
+    return int((~is_target).sum()), int(is_target.sum())
+
+
+def _features(tables: ComparedTables, rows: list[np.ndarray]) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """Positions of the columns that vary, their values as ranks over both tables, and which of them are categories.
+
+    Trees see only the order of numbers, and ranks cannot overflow. Of many or rare categories the classifier gets the
+    order of their labels.
+    """
+    positions, parts, is_category = [], [], []
+    for position, pair in enumerate(tables):
+        ranks, n_distinct = _ranks(pair, rows)
+        if n_distinct > 1 or (n_distinct == 1 and np.isnan(ranks).any()):
+            positions.append(position)
+            parts.append(ranks)
+            most = min(MOST_CATEGORIES, len(ranks) // ROWS_PER_CATEGORY)
+            is_category.append(pair.is_category and n_distinct <= most)
+    return positions, np.stack(parts, axis=1) if parts else np.empty((0, 0)), np.array(is_category, dtype=np.bool_)
+
+
+def _ranks(pair: ColumnPair, rows: list[np.ndarray]) -> tuple[np.ndarray, int]:
+    values = np.concatenate([pair.values[rows[0]], pair.target[rows[1]]])
+    known = ~np.isnan(values)
+    distinct, places = np.unique(values[known], return_inverse=True)
+    values[known] = places
+    return values, len(distinct)
+
+
+def _importances(
+    model: HistGradientBoostingClassifier, features: np.ndarray, is_target: np.ndarray, generator: np.random.Generator
+) -> list[float]:
+    """By how much the AUC falls when a column is shuffled."""
+    sides = [np.flatnonzero(is_target == side)[:MOST_SHUFFLED] for side in (False, True)]
+    some = np.concatenate(sides)
+    features, is_target = features[some], is_target[some]
+    auc = area_under_curve(model.decision_function(features), is_target)
+    drops = []
+    for position in range(features.shape[1]):
+        kept = features[:, position].copy()
+        features[:, position] = generator.permutation(kept)
+        drops.append(auc - area_under_curve(model.decision_function(features), is_target))
+        features[:, position] = kept
+    return drops
+
+
+def area_under_curve(scores: np.ndarray, is_target: np.ndarray) -> float:
+    """The chance that a row of the target has a higher score than one of X, ties counting half."""
+    n_rows, n_target = _sizes(is_target)
+    return float((rankdata(scores)[is_target].mean() - (n_target + 1) / 2) / n_rows)
+
+
+def _p_value(scores: np.ndarray, is_target: np.ndarray) -> float:
+    """That of the Mann-Whitney test: is the target's score higher?"""
+    if scores.min() == scores.max():
+        return 1.0
+    result = mannwhitneyu(scores[is_target], scores[~is_target], alternative="greater", method="asymptotic")
+    return float(result.pvalue)
+
+
+def auc_interval(auc: float, n_rows: int, n_target: int) -> tuple[float, float]:
+    """The values that an observed AUC does not contradict, at 95%: Newcombe's score interval (2006, method 5).
+
+    Its variance is that of Hanley and McNeil at the value in question, with both tables of the mean size, so that an
+    AUC of 1 has an interval too.
+    """
+    bound = float(norm.ppf((1 + CONFIDENCE) / 2))
+
+    def distance(value: float) -> float:
+        return abs(auc - value) - bound * sqrt(_auc_variance(value, n_rows, n_target))
+
+    inside = min(
+        max(auc, NEARLY_NONE), 1 - NEARLY_NONE
+    )  # at 0 and 1 the variance is 0, and the search would stop there
+    low = float(brentq(distance, 0.0, inside)) if auc > 0 else 0.0
+    high = float(brentq(distance, inside, 1.0)) if auc < 1 else 1.0
+    return low, high
+
+
+def _auc_variance(auc: float, n_rows: int, n_target: int) -> float:
+    others = (n_rows + n_target) / 2 - 1
+    pairs = 1 + others * (1 - auc) / (2 - auc) + others * auc / (1 + auc)
+    return auc * (1 - auc) * pairs / (n_rows * n_target)
+
+
+@contextmanager
+def _threads(n_threads: int) -> Iterator[None]:
+    """At most so many threads in scikit-learn's compiled code."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn needs it too
+
+    with threadpool_limits(limits=n_threads, user_api="openmp"):
+        yield

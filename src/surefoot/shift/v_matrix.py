@@ -1,0 +1,150 @@
+"""The V-matrix: which pairs of rows a target sample sees together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._parameters import check_choice
+from surefoot.data.problem import check_table
+from surefoot.shift.builders import distribution_gram, features_of, joint_gram, mean_gram, product_gram
+from surefoot.shift.dense_gram import DenseGram
+from surefoot.shift.gram import MOST_DENSE, Gram
+from surefoot.shift.table_pair import TablePair, TableReader, values_of
+
+KINDS = ("mean", "joint", "product")
+ORIENTATIONS = ("lower", "upper", "both")
+MAKERS = {"mean": mean_gram, "joint": joint_gram, "product": product_gram}
+
+
+class VMatrix:
+    """The matrix of a quadratic loss as a target sample sees it.
+
+    ``V(i, j)`` is the share of the target that dominates both rows i and j, that is reaches them in every feature:
+    ``t >= max(x_i, x_j)``. The loss ``sum of l_i l_j V(i, j)`` of residuals ``l`` is then, up to a factor, the mean
+    over the target of the squared sum of the residuals that each target point dominates. The matrix is never written
+    out: products with it are linear in the number of rows (``product``: quadratic in time, not in memory).
+
+    Categories have no order: a target dominates a row of the same category. Missing values are dominated by missing
+    values. Nothing changes if a feature is replaced by an increasing function of it, in both tables.
+
+    Make one with :meth:`from_target`, :meth:`from_distributions` or :meth:`from_dense`.
+
+    Attributes
+    ----------
+    shape : tuple
+        ``(n_rows, n_rows)``.
+    coverage : float
+        Share of rows that at least one target row dominates. The others are not seen by the loss at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot import VMatrix
+    >>> v = VMatrix.from_target([[0.0], [1.0], [5.0]], [[0.5], [1.0], [2.0], [2.0]])
+    >>> v.dense().tolist()
+    [[1.0, 0.75, 0.0], [0.75, 0.75, 0.0], [0.0, 0.0, 0.0]]
+    >>> (v @ np.array([1.0, 1.0, 1.0])).tolist(), round(v.coverage, 2)
+    ([1.75, 1.5, 0.0], 0.67)
+    """
+
+    def __init__(self, gram: Gram) -> None:
+        self.gram = gram
+
+    @classmethod
+    def from_target(cls, X: Any, X_target: Any, *, kind: str = "mean", orientation: str = "lower") -> "VMatrix":
+        """The matrix of a table and a sample of where the model will be used.
+
+        Parameters
+        ----------
+        X, X_target : array, pandas or polars frame with the same columns
+        kind : {"mean", "joint", "product"}, default="mean"
+            ``joint``: the paper's estimator, the share of target rows that dominate both rows in all features at once.
+            With many features few do: look at ``coverage``. ``product``: the product over features of the shares of
+            the target's values that do. ``mean``: the mean over features of these shares.
+        orientation : {"lower", "upper", "both"}, default="lower"
+            ``lower``: a target dominates a row that is at most as large; ``upper``: at least as large; ``both``: the
+            mean of the two matrices.
+        """
+        check_choice("kind", kind, KINDS)
+        check_choice("orientation", orientation, ORIENTATIONS)
+        pair = TablePair.read(X, X_target)
+        features = features_of(pair.columns, np.arange(pair.columns.n_rows), pair.target)
+        return cls(MAKERS[kind](features, orientation))
+
+    @classmethod
+    def from_distributions(cls, X: Any, distributions: Sequence[Any], *, orientation: str = "lower") -> "VMatrix":
+        """The exact matrix of a target whose features are independent, with known distributions (Lemma 2.1).
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of numbers, none missing
+        distributions : list of frozen distributions of ``scipy.stats``, one per column
+        orientation : as for :meth:`from_target`
+        """
+        check_choice("orientation", orientation, ORIENTATIONS)
+        columns = check_table(TableReader(), X)
+        distributions = list(distributions)
+        if len(distributions) != columns.n_columns:
+            raise DataError(f"distributions has {len(distributions)} entries, but X has {columns.n_columns} columns.")
+        if columns.schema.categories:
+            raise DataError("X has categorical columns: distributions are of numbers. Use VMatrix.from_target.")
+        values = [values_of(columns, position, np.arange(columns.n_rows)) for position in range(columns.n_columns)]
+        if any(np.isnan(column).any() for column in values):
+            raise DataError("X has missing values: fill them first, or use VMatrix.from_target.")
+        for distribution in distributions:
+            if not (hasattr(distribution, "sf") and hasattr(distribution, "cdf")):
+                raise ParameterError(
+                    f"distributions must be frozen distributions of scipy.stats, such as norm(0, 1); "
+                    f"got {distribution!r}."
+                )
+        return cls(distribution_gram(values, distributions, orientation))
+
+    @classmethod
+    def from_dense(cls, V: Any) -> "VMatrix":
+        """A matrix of your own. Of an asymmetric one, the symmetric part is kept: losses see no more of it."""
+        matrix = np.array(V, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
+            raise DataError(f"V must be a square matrix with a row for each row of X, got shape {matrix.shape}.")
+        if not np.isfinite(matrix).all():
+            raise DataError("V has entries that are not finite: every entry must be a number.")
+        return cls(DenseGram(matrix))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.gram.n_rows, self.gram.n_rows
+
+    @property
+    def coverage(self) -> float:
+        return float(np.mean(self.gram.diagonal() > 0))
+
+    def __matmul__(self, values: Any) -> np.ndarray:
+        return self.gram.times(self._check(values, "the right side of @"))
+
+    def quadratic(self, losses: Any) -> float:
+        """``sum over i, j of losses_i losses_j V(i, j)``; divided by N**2 it is the paper's ``rho**2``."""
+        losses = self._check(losses, "losses")
+        return float((losses * self.gram.times(losses)).sum())
+
+    def diagonal(self) -> np.ndarray:
+        """``V(i, i)`` of every row: the share of the target that dominates it."""
+        return self.gram.diagonal()
+
+    def dense(self) -> np.ndarray:
+        """The matrix written out, for small tables."""
+        n_rows = self.gram.n_rows
+        if n_rows > MOST_DENSE:
+            raise DataError(f"The matrix of {n_rows:,} rows has {n_rows**2:.1e} entries: use it by @ and quadratic().")
+        return self.gram.piece(np.arange(n_rows))
+
+    def __repr__(self) -> str:
+        return f"VMatrix(n_rows={self.gram.n_rows}, coverage={self.coverage:.3f})"
+
+    def _check(self, values: Any, name: str) -> np.ndarray:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        if values.shape != (self.gram.n_rows,):
+            raise DataError(f"{name} must have {self.gram.n_rows} numbers, one for each row; got shape {values.shape}.")
+        if not np.isfinite(values).all():
+            raise DataError(f"{name} must be finite numbers.")
+        return values

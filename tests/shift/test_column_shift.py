@@ -1,0 +1,184 @@
+"""Columns against scipy's tests and closed forms."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from surefoot.shift.column_shift import chi_square_cells, compare_columns, holm
+from surefoot.shift.shift_report_tables import ColumnPair
+
+NAN = float("nan")
+
+
+def compare(values, target, is_category=False):
+    pair = ColumnPair("x", is_category, np.array(values, dtype=float), np.array(target, dtype=float))
+    return compare_columns([pair])[0]
+
+
+def stability(expected, actual):
+    """The textbook's index of two lists of counts, half a row added to each."""
+    first, second = np.array(expected) + 0.5, np.array(actual) + 0.5
+    p, q = first / first.sum(), second / second.sum()
+    return sum((b - a) * np.log(b / a) for a, b in zip(p, q, strict=True))
+
+
+@pytest.mark.parametrize("digits", [1, 8])
+@pytest.mark.parametrize("sizes", [(30, 40), (500, 300), (12_000, 50)])
+def test_numbers_are_compared_as_scipy_does(sizes, digits):
+    generator = np.random.default_rng(sizes[0])
+    values, target = (generator.normal(size=size).round(digits) for size in sizes)
+    column = compare(values, target + 0.3)
+    expected = stats.ks_2samp(values, target + 0.3)
+    assert column.test == "Kolmogorov-Smirnov"
+    assert (column.distance, column.distance_p_value) == (expected.statistic, expected.pvalue)
+    assert column.p_value == column.distance_p_value  # one column, nothing missing: nothing to correct
+    assert column.shifted == (expected.pvalue < 0.05)
+
+
+def test_categories_are_compared_as_scipy_does():
+    counts = np.array([[30, 50, 20], [40, 20, 10]])
+    values, target = (np.repeat([0, 1, 2], row) for row in counts)
+    column = compare(values, target, is_category=True)
+    assert column.test == "chi-square"
+    assert column.distance_p_value == pytest.approx(stats.chi2_contingency(counts).pvalue, rel=1e-12)
+    assert column.distance == pytest.approx((abs(0.3 - 4 / 7) + abs(0.5 - 2 / 7) + abs(0.2 - 1 / 7)) / 2)
+    assert column.stability_index == pytest.approx(stability(*counts))
+
+
+@pytest.mark.parametrize("is_category", [False, True])
+def test_two_values_are_compared_by_fishers_test(is_category):
+    counts = np.array([[97, 3], [80, 20]])
+    values, target = (np.repeat([0, 1], row) for row in counts)
+    column = compare(values, target, is_category)
+    assert column.test == "Fisher"
+    assert column.distance == pytest.approx(0.17)
+    assert column.distance == pytest.approx(stats.ks_2samp(values, target).statistic)
+    assert column.distance_p_value == stats.fisher_exact(counts)[1]
+    assert column.stability_index == pytest.approx(stability(*counts))
+
+
+def test_missing_values_are_compared_too_and_cost_a_correction():
+    generator = np.random.default_rng(0)
+    values, target = generator.normal(size=100), generator.normal(size=80)
+    expected = stats.ks_2samp(values[:90], target[:50])
+    values[90:], target[50:] = NAN, NAN
+    column = compare(values, target)
+    assert (column.missing, column.missing_target) == (0.1, 0.375)
+    assert column.missing_p_value == stats.fisher_exact([[90, 10], [50, 30]])[1]
+    assert (column.distance, column.distance_p_value) == (expected.statistic, expected.pvalue)
+    assert column.p_value == 2 * min(column.missing_p_value, column.distance_p_value)
+    assert column.shifted
+
+
+def test_the_index_has_ten_bins_that_are_equally_full_in_the_first_table():
+    generator = np.random.default_rng(0)
+    values, target = generator.permutation(1000), generator.normal(400, 200, size=500).round()
+    edges = np.array([-np.inf, *np.arange(99.5, 999, 100), np.inf])
+    expected = stability(np.histogram(values, edges)[0], np.histogram(target, edges)[0])
+    assert len(edges) == 11
+    assert compare(values, target).stability_index == pytest.approx(expected)
+
+
+def test_missing_values_are_a_bin_of_the_index():
+    column = compare([0, 0, 1, 2, NAN], [0, 1, NAN, NAN, NAN, NAN])
+    assert column.stability_index == pytest.approx(stability([2, 1, 1, 1], [1, 1, 0, 4]))
+
+
+def test_unseen_is_a_share_of_the_targets_rows():
+    assert compare([1, 2, 3, NAN], [0.5, 1, 3, 3.5, NAN]).unseen == pytest.approx(2 / 5)
+    assert compare([0, 0, 2], [1, 1, 2, NAN], is_category=True).unseen == pytest.approx(2 / 4)
+    assert compare([NAN, NAN], [1, NAN]).unseen == pytest.approx(1 / 2)
+
+
+@settings(deadline=None, max_examples=200)
+@given(counts=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=2, max_size=40))
+def test_cells_are_large_enough_and_keep_every_row(counts):
+    table = np.array(counts, dtype=float).T
+    table[:, 0] += 1  # no side is empty
+    table = table[:, table.any(axis=0)]
+    cells = chi_square_cells(table)
+    np.testing.assert_array_equal(cells.sum(axis=1), table.sum(axis=1))
+    if cells.shape[1] > 1:
+        assert stats.contingency.expected_freq(cells).min() >= 5 - 1e-9
+    frequent = stats.contingency.expected_freq(table).min(axis=0) >= 5 + 1e-9
+    assert cells.shape[1] >= max(1, frequent.sum())
+
+
+def test_rare_categories_are_pooled_with_their_neighbours():
+    counts = np.array([[50, 3, 3, 50, 3, 3, 1], [50, 3, 3, 50, 3, 3, 1]])
+    np.testing.assert_array_equal(chi_square_cells(counts), [[50, 50, 6, 7], [50, 50, 6, 7]])
+
+
+@pytest.mark.parametrize("n_categories", [2, 5, 40, 2000])
+def test_no_more_categories_than_promised_are_called_shifted_where_none_is(n_categories):
+    generator = np.random.default_rng(n_categories)
+    shares = generator.dirichlet(np.ones(n_categories))
+    draws = [[generator.choice(n_categories, size, p=shares) for size in (300, 150)] for _ in range(400)]
+    wrong = np.mean([compare(*draw, is_category=True).p_value < 0.05 for draw in draws])
+    assert wrong <= stats.binom.ppf(0.9999, 400, 0.05) / 400
+
+
+def test_shift_among_many_rare_categories_is_found():
+    generator = np.random.default_rng(0)
+    column = compare(generator.integers(0, 5000, 3000), generator.integers(4000, 10_000, 2000), is_category=True)
+    assert column.shifted
+    assert 0.7 < column.unseen <= 1
+    assert np.isfinite(column.stability_index)
+
+
+def test_holm_by_its_closed_form():
+    np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_array_equal(holm(np.array([0.5, 0.6, 0.0])), [1.0, 1.0, 0.0])
+    np.testing.assert_array_equal(holm(np.array([NAN, 0.02, NAN, 0.5])), [NAN, 0.04, NAN, 0.5])
+    assert len(holm(np.array([]))) == 0
+
+
+@settings(deadline=None)
+@given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_rejects_what_the_step_down_rule_rejects(p_values):
+    p = np.array(p_values)
+    corrected = holm(p)
+    for level in (0.01, 0.05, 0.3):
+        rejected, left = set(), sorted(range(len(p)), key=lambda j: p[j])
+        while left and p[left[0]] * len(left) <= level:
+            rejected.add(left.pop(0))
+        assert {j for j in range(len(p)) if corrected[j] <= level} == rejected
+
+
+def test_p_values_hold_for_all_columns_together():
+    generator = np.random.default_rng(0)
+    pairs = [ColumnPair(str(j), False, generator.normal(size=60), generator.normal(size=60)) for j in range(6)]
+    alone = np.array([compare(pair.values, pair.target).p_value for pair in pairs])
+    together = np.array([column.p_value for column in compare_columns(pairs)])
+    np.testing.assert_array_equal(together, holm(alone))
+    assert (together >= alone).all()
+
+
+@pytest.mark.parametrize("is_category", [False, True])
+def test_columns_that_say_nothing_have_not_shifted(is_category):
+    constant = compare([5.0] * 30, [5.0] * 20, is_category)
+    assert (constant.distance, constant.p_value, constant.stability_index, constant.shifted) == (0, 1, 0, False)
+    empty = compare([NAN] * 30, [NAN] * 20, is_category)
+    assert np.isnan(empty.distance)
+    assert (empty.test, empty.p_value, empty.stability_index, empty.shifted) == ("none", 1, 0, False)
+    assert (empty.missing, empty.missing_target, empty.unseen, empty.size) == (1, 1, 0, 0)
+
+
+@pytest.mark.parametrize("is_category", [False, True])
+def test_a_side_without_values_and_another_constant_have_shifted(is_category):
+    gone = compare([1.0, 2.0, 3.0] * 10, [NAN] * 20, is_category)
+    assert (gone.shifted, gone.size, gone.unseen) == (True, 1.0, 0.0)
+    assert 0 < gone.stability_index < np.inf
+    other = compare([5.0] * 30, [7.0] * 20, is_category)
+    assert (other.shifted, other.distance, other.unseen) == (True, 1.0, 1.0)
+    assert other.stability_index == pytest.approx(stability([30, 0], [0, 20]))
+
+
+def test_extreme_numbers_do_no_harm():
+    generator = np.random.default_rng(0)
+    extremes = np.array([1e308, -1e308, 5e-324, 0.0, -0.0, 1.0])
+    column = compare(generator.choice(extremes, 300), generator.choice(extremes, 200))
+    assert not column.shifted
+    assert np.isfinite([column.distance, column.p_value, column.stability_index]).all()
