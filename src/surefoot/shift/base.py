@@ -31,6 +31,7 @@ from surefoot.shift.v_matrix import KINDS, ORIENTATIONS, VMatrix
 TARGET_ROWS, HOLD_OUT = 1_000_301, 1_000_303  # labels of streams
 FEWEST_TO_STOP = 10_000  # rows from which early_stopping="auto" holds some out
 MOST_PAIRED = 5_000  # rows of a matrix that has to be written out for boosting
+WRITTEN_OUT = 1_000  # up to so many rows, the matrix written out (8 MB) is the faster way
 PREDICT_BLOCK = 4096
 NEGATIVE = -1e-8  # eigenvalues below it, relative to the largest entry, are not rounding
 
@@ -215,7 +216,10 @@ class VMatrixBooster(BaseEstimator):
     ) -> tuple[Objective, Objective | None]:
         def objective(rows: np.ndarray) -> Objective:
             own = np.ones(len(rows)) if weights is None else weights[rows]
-            return Objective(None if gram is None else gram.only(rows), float(self.blend), own, threads)
+            if gram is None:
+                return Objective(None, 0.0, own, threads)
+            few = len(rows) <= WRITTEN_OUT
+            return Objective(DenseGram(gram.piece(rows)) if few else gram.only(rows), float(self.blend), own, threads)
 
         return objective(train), objective(held_out) if len(held_out) else None
 

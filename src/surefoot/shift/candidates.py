@@ -1,7 +1,8 @@
 """The passes over a leaf's rows and over the places where it could be split.
 
-A place is a prefix of a column's codes in an order (their own, or for categories one by slope): the rows up to it go
-left. Two sweeps: missing values right of every place, or left of it.
+The codes that a leaf's rows have in a column are ranked: numbers in their order, categories by their mean slope,
+missing values last. A place is a rank: the rows up to it go left. Two sweeps: missing values right of every place, or
+left of it.
 
 *The gain.* With D and U of the present leaves, ``inverse = D^-1`` and ``values = D^-1 U``, splitting leaf l adds one
 unknown: how much the left part a differs from the right. Its row of the new D has ``cross`` (2 V between a and every
@@ -15,7 +16,38 @@ from surefoot._jit import kernel
 
 COUNT, WEIGHT, SLOPE, CROSS = 0, 1, 2, 3  # columns of the sums of a place; the crosses are the last
 TIE = 1e-10  # gains this close are one gain: the first place wins
+RARE = 10.0  # a category's mean slope is drawn to zero as if it had so many rows more
 LEAST_STIFFNESS = 1e-9  # of a place's own: below it, the left part is a mix of the leaves there are
+
+
+@kernel
+def rank_codes(codes, missing, is_categorical, rows, weights, slopes, ranks, starts):
+    """Write the rank of every code in a leaf, column by column, and where each column's ranks begin, laid end to end.
+
+    A code without rows gets the rank of the next one that has some, so it goes right at every place before it; a
+    category without rows goes right. ``weights`` and ``slopes`` are those of the leaf's rows.
+    """
+    for f in range(codes.shape[0]):
+        n_codes = missing[f]
+        mass, pull = np.zeros(n_codes + 1), np.zeros(n_codes + 1)
+        for i in range(rows.shape[0]):
+            code = codes[f, rows[i]]
+            mass[code] += weights[i]
+            pull[code] += slopes[i]
+        order = np.arange(n_codes)
+        if is_categorical[f]:
+            order = np.argsort(pull[:n_codes] / (mass[:n_codes] + RARE), kind="mergesort")
+        n_ranks = 0
+        for code in order:
+            if mass[code] > 0.0 or not is_categorical[f]:
+                ranks[f, code] = n_ranks
+            if mass[code] > 0.0:
+                n_ranks += 1
+        for code in order:
+            if is_categorical[f] and mass[code] == 0.0:
+                ranks[f, code] = n_ranks
+        ranks[f, n_codes] = n_ranks
+        starts[f + 1] = starts[f] + n_ranks + 1
 
 
 @kernel
@@ -58,12 +90,10 @@ def best_place(sums, energies, share, rest, n_leaves, leaf, inverse, values, l2,
         for sweep in range(sums.shape[0]):
             if sweep == 1 and sums[1, starts[f], COUNT] == sums[0, starts[f], COUNT]:
                 break  # nothing is missing here: the second sweep is the first
-            before = -1.0
             for place in range(starts[f], last):
                 count = sums[sweep, place, COUNT]
-                if count == before or count < least_rows or n_rows - count < least_rows:
+                if count < least_rows or n_rows - count < least_rows:
                     continue
-                before = count
                 for m in range(n_leaves):
                     cross[m] = sums[sweep, place, CROSS + m]
                 cross[leaf] += l2

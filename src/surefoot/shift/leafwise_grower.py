@@ -10,13 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot.shift.candidates import COUNT, CROSS, WEIGHT, best_place, part_leaf, sweep_columns
+from surefoot.shift.candidates import COUNT, CROSS, WEIGHT, best_place, part_leaf, rank_codes, sweep_columns
 from surefoot.shift.gram import Search
 from surefoot.shift.leafwise_tree import LeafwiseTree, Split, level_of
 from surefoot.shift.objective import Objective
 
 MOST_DEPTH = 10
-RARE = 10.0  # a category's mean slope is drawn to zero as if it had so many rows more
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ class Leaf:
 
     def __init__(self, node: int, rows: np.ndarray, held_out: np.ndarray) -> None:
         self.node, self.rows, self.held_out = node, rows, held_out
-        self.ranks, self.sums, self.energies = np.empty(0), np.empty(0), np.empty(0)
-        self.best = np.empty(4)
+        self.ranks, self.starts, self.sums, self.energies = np.empty(0), np.empty(0), np.empty(0), np.empty(0)
+        self.best = np.zeros(4)  # gain, sweep, column and rank of its best split
 
     @property
     def can_split(self) -> bool:
@@ -58,10 +57,8 @@ class LeafwiseGrower:
     def __init__(self, table: CodedTable, objective: Objective, rules: LeafRules, threads: RowThreads) -> None:
         self.table, self.objective, self.rules, self.threads = table, objective, rules, threads
         n_columns = len(table.codes)
-        self.starts = np.concatenate([[0], np.cumsum(table.missing + 1)]).astype(np.int64)
         self._with_missing = np.array([j for j in range(n_columns) if (table.codes[j] == table.missing[j]).any()])
         self._parts = [part for part in np.array_split(np.arange(n_columns), threads.n_threads) if len(part)]
-        self._order = np.arange(256, dtype=np.uint16)
 
     def grow(self, residuals: np.ndarray) -> tuple[LeafwiseTree, np.ndarray, np.ndarray]:
         """A tree, and what it says of the rows to train on and of those held out."""
@@ -89,7 +86,7 @@ class Growth:
         self.D, self.U = np.zeros((most, most)), np.zeros(most)
         self.splits: dict[int, Split] = {}
         root = Leaf(0, np.arange(n_rows), np.arange(table.held_out.shape[1]))
-        self.leaves = [root]
+        self.leaves, self._new = [root], [0]
         self.crosses[0] = 2.0 * grower.objective.times(np.ones(n_rows))
         self._weigh(0)
         self._solve()
@@ -115,45 +112,35 @@ class Growth:
         self.values = (self.inverse * self.U[:n]).sum(axis=1)
 
     def _look_at(self, number: int) -> None:
-        """Add up a new leaf's rows along all columns."""
+        """Rank the codes of a new leaf, and add up its rows along all columns."""
         leaf, grower, table = self.leaves[number], self.grower, self.grower.table
         if not leaf.can_split:
             return
-        n_places, sweeps = int(grower.starts[-1]), 2 if len(grower._with_missing) else 1
-        leaf.sums = np.zeros((sweeps, n_places, CROSS + self.rules.max_leaves))
-        leaf.energies = np.zeros((sweeps, n_places))
-        weights, rows = self.weights[leaf.rows], leaf.rows
-        told = self.slopes[rows] - (self.crosses[: len(self.leaves), rows] * self.values[:, np.newaxis]).sum(axis=0)
-        leaf.ranks = self._ranks(rows, weights, weights * told)
-        columns = [np.ones(len(rows)), weights, weights * self.slopes[rows]]
-        columns += [weights * cross[rows] for cross in self.crosses[: len(self.leaves)]]
-        values = np.ascontiguousarray(np.stack(columns, axis=1))
+        rows, n = leaf.rows, len(self.leaves)
+        weights, crosses = self.weights[rows], self.crosses[:n, rows]
+        slopes = weights * self.slopes[rows]
+        told = slopes - weights * (crosses * self.values[:, np.newaxis]).sum(axis=0)
+        leaf.ranks = np.zeros((len(table.codes), 256), dtype=np.uint16)
+        leaf.starts = np.zeros(len(table.codes) + 1, dtype=np.int64)
+        rank_codes(table.codes, table.missing, table.is_categorical, rows, weights, told, leaf.ranks, leaf.starts)
+        shape = (2 if len(grower._with_missing) else 1, int(leaf.starts[-1]))
+        leaf.sums, leaf.energies = np.zeros((*shape, CROSS + self.rules.max_leaves)), np.zeros(shape)
+        values = np.empty((len(rows), CROSS + n))
+        values[:, 0], values[:, 1], values[:, 2], values[:, 3:] = 1.0, weights, slopes, (weights * crosses).T
         piece = self.objective.piece_of_leaf(rows, len(table.codes))
-        search = Search(table.codes, leaf.ranks, rows, self.weights, grower.starts)
+        search = Search(table.codes, leaf.ranks, rows, self.weights, leaf.starts)
 
         def add_up(features: np.ndarray) -> None:
-            sweep_columns(table.codes, features, leaf.ranks, rows, values, grower.starts, 0, leaf.sums)
+            sweep_columns(table.codes, features, leaf.ranks, rows, values, leaf.starts, 0, leaf.sums)
             self.objective.prefix_energies(piece, search, features, leaf.energies[0])
 
         grower.threads.run(add_up, grower._parts)
-        if sweeps == 2:
+        if len(leaf.energies) == 2:
             self._missing_first(leaf, piece)
-
-    def _ranks(self, rows: np.ndarray, weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-        """The rank of each code: numbers in their order, categories by mean slope, missing values last."""
-        table = self.grower.table
-        ranks = np.repeat(self.grower._order[np.newaxis], len(table.codes), axis=0)
-        for j in np.flatnonzero(table.is_categorical):
-            n_codes = int(table.missing[j])
-            codes = table.codes[j][rows]
-            mass = np.bincount(codes, weights, minlength=n_codes + 1)[:n_codes]
-            pull = np.bincount(codes, slopes, minlength=n_codes + 1)[:n_codes]
-            ranks[j, np.argsort(pull / (mass + RARE), kind="stable")] = np.arange(n_codes)
-        return ranks
 
     def _missing_first(self, leaf: Leaf, piece: np.ndarray | None) -> None:
         """Energies of the second sweep, where missing values are left of every place."""
-        table, starts = self.grower.table, self.grower.starts
+        table, starts = self.grower.table, leaf.starts
         features = self.grower._with_missing
         leaf.energies[1] = leaf.energies[0]
         ranks = leaf.ranks.copy()
@@ -172,14 +159,15 @@ class Growth:
 
         def search(number: int) -> None:
             leaf = self.leaves[number]
-            leaf.best[0] = 0.0
             if leaf.can_split:
                 best_place(
                     leaf.sums, leaf.energies, self.objective.share, self.objective.rest, n, number, self.inverse,
-                    self.values, self.rules.l2, self.grower.starts, self.rules.least_rows, leaf.best,
+                    self.values, self.rules.l2, leaf.starts, self.rules.least_rows, leaf.best,
                 )  # fmt: skip
 
-        self.grower.threads.each(search, range(n))
+        # of plain squares, leaves have nothing in common: only new ones have something to find
+        changed = self._new if self.objective.is_plain else range(n)
+        self.grower.threads.each(search, changed)
         gains = np.array([leaf.best[0] for leaf in self.leaves])
         number = int(np.flatnonzero(gains >= gains.max() * (1 - 1e-10))[0])
         if (
@@ -219,39 +207,38 @@ class Growth:
         self._weigh(number)
         self._weigh(new)
         self._solve()
-        for m in range(len(self.leaves)):
-            if m in (number, new):
-                self._look_at(m)
-            else:
+        self._new = [number, new]
+        for m in self._new:
+            self._look_at(m)
+        if not self.objective.is_plain:
+            for m in set(range(new)) - {number}:
                 self._tell(self.leaves[m], number, new)
 
     def _tell(self, leaf: Leaf, number: int, new: int) -> None:
         """Tell a leaf's places what they have in common with the two parts of another leaf."""
         if not leaf.can_split:
             return
-        if self.objective.is_plain:
-            return  # leaves have nothing in common
         whole = leaf.sums[:, :, CROSS + number].copy()
         values = (self.weights[leaf.rows] * self.crosses[number][leaf.rows])[:, np.newaxis]
-        codes, starts = self.grower.table.codes, self.grower.starts
+        codes = self.grower.table.codes
 
         def add_up(features: np.ndarray) -> None:
-            sweep_columns(codes, features, leaf.ranks, leaf.rows, values, starts, CROSS + number, leaf.sums)
+            sweep_columns(codes, features, leaf.ranks, leaf.rows, values, leaf.starts, CROSS + number, leaf.sums)
 
         self.grower.threads.run(add_up, self.grower._parts)
         leaf.sums[:, :, CROSS + new] = whole - leaf.sums[:, :, CROSS + number]
 
     def _split_of(self, leaf: Leaf) -> Split:
         gain, sweep, feature, rank = leaf.best[0], *leaf.best[1:].astype(np.int64)
-        table, starts = self.grower.table, self.grower.starts
-        missing = int(table.missing[feature])
-        goes_right = (leaf.ranks[feature] > rank).astype(np.uint8)
-        sums = leaf.sums[sweep, starts[feature] : starts[feature + 1]]
-        has_missing = leaf.sums[0, starts[feature + 1] - 1, COUNT] > leaf.sums[0, starts[feature + 1] - 2, COUNT]
-        heavier_left = 2 * sums[rank, WEIGHT] >= leaf.sums[0, starts[feature + 1] - 1, WEIGHT]
+        missing = int(self.grower.table.missing[feature])
+        first, last = leaf.starts[feature], leaf.starts[feature + 1] - 1
+        has_missing = leaf.sums[0, last, COUNT] > leaf.sums[0, last - 1, COUNT]
+        heavier_left = 2 * leaf.sums[sweep, first + rank, WEIGHT] >= leaf.sums[0, last, WEIGHT]
         missing_left = bool(sweep == 1 if has_missing else heavier_left)
+        goes_right = (leaf.ranks[feature] > rank).astype(np.uint8)
         goes_right[missing:] = not missing_left
-        return Split(int(feature), int(rank), missing_left, goes_right, float(gain))
+        code = missing - int(goes_right[:missing].sum()) - 1
+        return Split(int(feature), code, missing_left, goes_right, float(gain))
 
     def tree(self) -> LeafwiseTree:
         values = dict(zip((leaf.node for leaf in self.leaves), self.values.tolist(), strict=True))
