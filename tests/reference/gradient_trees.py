@@ -213,9 +213,9 @@ def middle_place(gains, tie):
 
 
 def noisy_place(gains, tie, scale, noise):
-    """The first highest sum of gain and noise among places that gain anything, and where it is."""
+    """Where the first highest sum of gain and noise is, among places that gain anything."""
     sums = [gain + scale * more if gain > tie else -np.inf for gain, more in zip(gains, noise, strict=True)]
-    return max(sums), sums.index(max(sums))
+    return sums.index(max(sums))
 
 
 # partition.py

@@ -463,6 +463,15 @@ def test_noise_chooses_among_columns_and_thresholds_that_tie():
     assert found[1e-6] == {(column, code) for column in range(3) for code in range(9)}
 
 
+def test_noise_does_not_favour_columns_with_many_places():
+    """One column has a single place to split at, the other nine that are as good."""
+    codes, n_trees = np.array([[0, 0, 1, 1], [0, 0, 9, 9]], dtype=np.uint8), 2000
+    table = naive.CodedTable(codes, np.array([3, 11]), np.array([[1.0, 1.0, -1.0, -1.0]]), np.zeros(2, dtype=bool))
+    rules = GrowthRules(1, False, 1, 1.0)
+    taken = [int(grow(table, rules, key=np.uint64(key), noise=1.0).features[0]) for key in range(n_trees)]
+    assert np.mean(taken) == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / n_trees))
+
+
 @pytest.mark.parametrize("n_scores", [1, 3])
 def test_the_order_of_the_rows_does_not_matter(n_scores):
     table = naive.draw_table(2, 200, [9, 60], n_scores=n_scores, missing=0.1)

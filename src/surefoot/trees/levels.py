@@ -253,20 +253,22 @@ def middle_place(gains, n_places, least):
 
 @kernel
 def noisy_place(gains, n_places, tie, scale, noise, values):
-    """Of the places that gain anything, the one with the highest sum of gain and noise: (sum, place)."""
+    """Of the places that gain anything, the one with the highest sum of gain and noise."""
     for b in range(n_places):
         values[b] = gains[b] + scale * noise[b] if gains[b] > tie else -np.inf
     best, place = highest(values, n_places), 0
     while values[place] < best:
         place += 1
-    return best, place
+    return place
 
 
 @kernel
 def choose_place(gains, n_places, worth, noise, values):
     """The place to split at: (what it is chosen by, its gain, place), by the gain alone if there is no ``noise``.
 
-    Noise is in units of the standard error of the root of what the nodes are worth after the split. ``values`` is room.
+    Noise of size s moves the root of what the nodes are worth after the split by s / 2. Among the column's places each
+    has noise of its own; among columns, the last of the window is the column's: if it kept the noise of its best place,
+    the highest of many, columns with many places would win. ``values`` is room.
     """
     tie = TIE * worth
     best = highest(gains, n_places)
@@ -274,8 +276,9 @@ def choose_place(gains, n_places, worth, noise, values):
         return -np.inf, 0.0, 0
     if noise.shape[0] == 0:
         return best, best, middle_place(gains, n_places, best - tie)
-    value, place = noisy_place(gains, n_places, tie, np.sqrt(worth + best), noise, values)
-    return value, gains[place], place
+    scale = np.sqrt(worth + best)
+    place = noisy_place(gains, n_places, tie, scale, noise, values)
+    return gains[place] + scale * noise[noise.shape[0] - 1], gains[place], place
 
 
 @kernel
@@ -300,7 +303,7 @@ def order_categories(
             weight -= sums[WEIGHT, b - 1]
         means[b] = above / (weight + RARE)
         if noise.shape[0] > 0:
-            means[b] += noise[noise.shape[0] - 1 - b] / np.sqrt(weight + RARE)
+            means[b] += noise[noise.shape[0] - 2 - b] / np.sqrt(weight + RARE)
     return np.argsort(means)
 
 

@@ -38,7 +38,8 @@ ROOM, ROOM_ROWS = 1.5, 1000.0  # and among so many rows by this one: it grows wi
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
 SCALE_PATIENCE = 50  # rounds without a better held-out likelihood before the scale stops learning
-SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # standard errors at first; the share that stays breaks ties
+SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # half standard errors at first; the share that stays breaks ties
+CLASS_NOISE, ONE_CLASSIFIER_NOISE = 2.0, 0.5  # of classes and counts; of a classifier that is to differ from no other
 
 
 @dataclass(frozen=True)
@@ -119,11 +120,17 @@ class Rounds:
         """Make ready for the rounds of a recipe that differs from the last at most in the number of trees."""
         self.recipe = recipe
         self.grower.threads = threads
-        self._keys = np.stack([random_bits(stream_key(*self.seed, use), recipe.n_estimators) for use in range(3)])
+        seed = self.seed if self._differs_by_seed else (0, 0)
+        self._keys = np.stack([random_bits(stream_key(*seed, use), recipe.n_estimators) for use in range(3)])
 
     @property
     def n_done(self) -> int:
         return len(self.builder)
+
+    @property
+    def _differs_by_seed(self) -> bool:
+        """Whether models of other seeds shall differ from this one; one that is alone is the same for all of them."""
+        return self.recipe.langevin or self.recipe.subsample < 1.0
 
     @property
     def _stops_early(self) -> bool:
@@ -159,12 +166,13 @@ class Rounds:
         """Noise in the choice of splits: models that differ by chance shall not all choose the first of equals.
 
         It fades once the rounds could have fitted every row, at ``rate * rounds = log(rows)``. Classes and counts have
-        noise of a known size, which no number of rounds fits away: there it stays.
+        noise of a known size, which no number of rounds fits away: there it stays. A single classifier has a little,
+        lest late rounds follow chance in the columns that have most of it to offer.
         """
-        if not (self.recipe.langevin or self.recipe.subsample < 1.0):
-            return 0.0
+        if not self._differs_by_seed:
+            return ONE_CLASSIFIER_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
         if not self.family.has_scale:
-            return SPLIT_NOISE
+            return CLASS_NOISE
         left = self.n_train * exp(-self.recipe.learning_rate * self.n_done)
         return SPLIT_NOISE * max(left / (1.0 + left), LEAST_NOISE)
 
