@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
-from surefoot.trees.leaves import add_leaves, add_leverage, bound_leaves, stretch_rows, sum_leaves
+from surefoot.trees.leaves import add_leaves, add_leverage, bound_leaves, inherit_leaves, stretch_rows, sum_leaves
 
 N_ROWS, N_LEAVES = 25, 4
 seeds = st.integers(0, 10_000)
@@ -130,3 +130,24 @@ def test_a_side_without_rows_bounds_no_leaf_that_has_some(rise, empty, total):
     bound_leaves(np.array([0]), np.array([rise]), sums, totals, 1.0, values)
     assert values[1 - empty] == total / 3.0
     assert (values[1] - values[0]) * rise >= 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_leaves_without_rows_inherit_from_the_nearest_node_that_has_some(seed):
+    rng = np.random.default_rng(seed)
+    depth, l2 = int(rng.integers(1, 6)), float(rng.choice([0.0, 3.0]))
+    n_leaves = 1 << depth
+    counts = rng.integers(1, 5, n_leaves) * (rng.random(n_leaves) < rng.choice([0.1, 0.5, 0.9]))
+    sums, totals = rng.normal(size=(n_leaves, 2)), rng.random((n_leaves, 2)) + 0.1
+    sums[counts == 0], totals[counts == 0] = 0.0, 0.0
+    before = rng.normal(size=(n_leaves, 2))
+    values = before.copy()
+    inherit_leaves(sums, totals, counts.astype(np.float64), l2, values)
+    for leaf in range(n_leaves):
+        width = 1
+        while width < n_leaves and counts[leaf - leaf % width :][:width].sum() == 0:
+            width *= 2
+        node = slice(leaf - leaf % width, leaf - leaf % width + width)
+        told = sums[node].sum(axis=0) / (totals[node].sum(axis=0) + l2) if counts[node].any() else np.zeros(2)
+        expected = before[leaf] + (told if counts[leaf] == 0 else 0.0)
+        np.testing.assert_allclose(values[leaf], expected)

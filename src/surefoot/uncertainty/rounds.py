@@ -20,6 +20,7 @@ from surefoot.trees.leaves import (
     add_leaves,
     add_leverage,
     bound_leaves,
+    inherit_leaves,
     stretch_rows,
     sum_leaves,
 )
@@ -192,7 +193,11 @@ class Rounds:
         return drawn if len(drawn) else train[:1]
 
     def _leaf_values(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
-        """Rate times mean step of each leaf, drawn to zero by l2; with Langevin noise if the recipe has it."""
+        """Rate times mean step of each leaf, drawn to zero by l2; with Langevin noise if the recipe has it.
+
+        Of classes, a leaf without rows says what the node above it says. Were it to say nothing, members would agree
+        best on rows that are like none of the training rows, which end up there.
+        """
         recipe = self.recipe
         information = None if self.family.natural else self.scores
         sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
@@ -201,6 +206,7 @@ class Rounds:
             sums = sums + self._noise(tree, drawn, l2)
         values = sums / np.maximum(self._totals + l2, np.finfo(float).tiny)
         if not self.family.natural:
+            inherit_leaves(self._sums, self._totals, self._counts, recipe.rules.l2, values)
             np.clip(values, -MOST_STEP, MOST_STEP, out=values)
         values *= recipe.learning_rate
         if self.settled:
