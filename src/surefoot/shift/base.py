@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from surefoot._exceptions import CoverageWarning, DataError, ParameterError
+from surefoot._exceptions import CoverageWarning, DataError
 from surefoot._parallel import Cancellation, RowThreads, row_blocks, threads_for
 from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot._progress import Progress
@@ -20,20 +21,18 @@ from surefoot.data.binner import MAX_BINS, Binner
 from surefoot.data.problem import check_table
 from surefoot.shift.builders import features_of, joint_gram, mean_gram, shuffled_gram
 from surefoot.shift.dense_gram import DenseGram
+from surefoot.shift.given_matrix import given_gram
 from surefoot.shift.gram import Gram
 from surefoot.shift.leafwise_grower import CodedTable, LeafRules
 from surefoot.shift.objective import Objective
-from surefoot.shift.product_gram import ProductGram
-from surefoot.shift.table_pair import read_target
+from surefoot.shift.table_pair import read_target, stand_ins
 from surefoot.shift.training import Boosted, Recipe, boost
-from surefoot.shift.v_matrix import KINDS, ORIENTATIONS, VMatrix
+from surefoot.shift.v_matrix import KINDS, ORIENTATIONS
 
 TARGET_ROWS, HOLD_OUT = 1_000_301, 1_000_303  # labels of streams
 FEWEST_TO_STOP = 10_000  # rows from which early_stopping="auto" holds some out
-MOST_PAIRED = 5_000  # rows of a matrix that has to be written out for boosting
-WRITTEN_OUT = 1_000  # up to so many rows, the matrix written out (8 MB) is the faster way
+WRITTEN_OUT = 500  # up to so many rows, the matrix written out (2 MB) is the faster way
 PREDICT_BLOCK = 4096
-NEGATIVE = -1e-8  # eigenvalues below it, relative to the largest entry, are not rounding
 
 
 class VMatrixBooster(BaseEstimator):
@@ -52,7 +51,7 @@ class VMatrixBooster(BaseEstimator):
         min_samples_leaf: int = 5,
         kind: str = "mean",
         orientation: str = "lower",
-        blend: float = 0.3,
+        blend: float = 0.1,
         max_target: int = 1000,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -129,7 +128,8 @@ class VMatrixBooster(BaseEstimator):
             A matrix of your own, instead of ``X_target``. Of an asymmetric one the symmetric part counts, and it must
             not have negative eigenvalues.
         """
-        with as_it_was_on_failure(self):
+        # BLAS adds up in as many parts as it has threads: the machine must not show in a model
+        with as_it_was_on_failure(self), threadpool_limits(1, "blas"):
             self._check_parameters()
             if X_target is not None and V is not None:
                 raise DataError("X_target and V are two ways to say the same: pass one of them.")
@@ -144,7 +144,7 @@ class VMatrixBooster(BaseEstimator):
         """Boost on checked columns: one sequence of trees for each of the ``outputs``."""
         seed = seed_from(self.random_state)
         self._schema = columns.schema
-        gram = self._gram(columns, X_target, V, seed)
+        gram = self._gram(columns, X_target, V, weights, seed)
         train, held_out = self._part_rows(columns.n_rows, weights, seed)
         with RowThreads(threads_for(self.n_jobs, columns.n_rows * columns.n_columns)) as threads:
             self._binner = Binner.from_columns(columns, int(self.max_bins), weights, threads)
@@ -173,15 +173,13 @@ class VMatrixBooster(BaseEstimator):
         )
         return Recipe(int(self.n_estimators), float(self.learning_rate), rules, int(self.n_iter_no_change))
 
-    def _gram(self, columns: Columns, X_target: Any, V: Any, seed: int) -> Gram | None:
+    def _gram(self, columns: Columns, X_target: Any, V: Any, weights: np.ndarray | None, seed: int) -> Gram | None:
         """The matrix among all rows; None if ``blend`` leaves nothing of it."""
+        self.coverage_ = 1.0  # plain squares see every row
         if V is not None:
-            gram = _own_gram(V, columns.n_rows)
+            gram = given_gram(V, columns.n_rows)
         else:
-            target = columns if X_target is None else read_target(self, X_target, columns)
-            if target.n_rows > self.max_target:
-                chosen = random_permutation(stream_key(seed, TARGET_ROWS), target.n_rows)[: int(self.max_target)]
-                target = target.take(np.sort(chosen))
+            target = self._target(columns, X_target, weights, seed)
             if self.blend == 0:
                 return None
             features = features_of(columns, np.arange(columns.n_rows), target)
@@ -189,9 +187,22 @@ class VMatrixBooster(BaseEstimator):
                 gram = shuffled_gram(features, self.orientation, seed)
             else:
                 gram = {"mean": mean_gram, "joint": joint_gram}[self.kind](features, self.orientation)
-        self.coverage_ = float(np.mean(gram.diagonal() > 0))
-        _look_at_coverage(self.coverage_, float(self.blend))
+        if self.blend > 0:
+            seen = gram.diagonal() > 0
+            self.coverage_ = float(np.mean(seen if weights is None else seen[weights > 0]))
+            _look_at_coverage(self.coverage_, V is not None)
         return gram
+
+    def _target(self, columns: Columns, X_target: Any, weights: np.ndarray | None, seed: int) -> Columns:
+        """The target's rows, at most ``max_target`` of them."""
+        most = int(self.max_target)
+        if X_target is None:
+            target = columns if weights is None else columns.take(stand_ins(weights, most))
+        else:
+            target = read_target(self, X_target, columns)
+        if target.n_rows <= most:
+            return target
+        return target.take(np.sort(random_permutation(stream_key(seed, TARGET_ROWS), target.n_rows)[:most]))
 
     def _part_rows(self, n_rows: int, weights: np.ndarray | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows to train on and rows to hold out; rows without weight are neither."""
@@ -218,8 +229,14 @@ class VMatrixBooster(BaseEstimator):
             own = np.ones(len(rows)) if weights is None else weights[rows]
             if gram is None:
                 return Objective(None, 0.0, own, threads)
-            few = len(rows) <= WRITTEN_OUT
-            return Objective(DenseGram(gram.piece(rows)) if few else gram.only(rows), float(self.blend), own, threads)
+            own_gram = DenseGram(gram.piece(rows)) if len(rows) <= WRITTEN_OUT else gram.only(rows)
+            made = Objective(own_gram, float(self.blend), own, threads)
+            if made.is_blind:
+                raise DataError(
+                    "The rows that are dominated by a row of X_target are all held out, or none of them is: set "
+                    "early_stopping=False, or blend below 1."
+                )
+            return made
 
         return objective(train), objective(held_out) if len(held_out) else None
 
@@ -249,41 +266,19 @@ class VMatrixBooster(BaseEstimator):
         return np.mean([b.forest.feature_importances(self.n_features_in_) for b in self._boosted], axis=0)
 
 
-def _own_gram(V: Any, n_rows: int) -> Gram:
-    """The user's matrix, fit for boosting."""
-    given = V if isinstance(V, VMatrix) else VMatrix.from_dense(V)
-    if given.shape[0] != n_rows:
-        raise DataError(f"V has {given.shape[0]} rows, but X has {n_rows}: one row and column for each row of X.")
-    gram = given.gram
-    if isinstance(gram, ProductGram):
-        if n_rows > MOST_PAIRED:
-            raise DataError(
-                f"V is an exact product over features of {n_rows:,} rows; boosting writes such a matrix out and "
-                f"takes at most {MOST_PAIRED:,}: pass X_target with kind='product', which estimates it."
-            )
-        gram = DenseGram(gram.piece(np.arange(n_rows)))
-    if isinstance(gram, DenseGram):
-        scale = float(np.abs(gram.matrix).max()) or 1.0
-        try:
-            np.linalg.cholesky(gram.matrix / scale - NEGATIVE * n_rows * np.eye(n_rows))
-        except np.linalg.LinAlgError as error:
-            raise ParameterError(
-                "V has negative eigenvalues, so its loss has no minimum: pass a positive semi-definite matrix, for "
-                "example V plus a multiple of the identity."
-            ) from error
-    return gram
-
-
-def _look_at_coverage(coverage: float, blend: float) -> None:
+def _look_at_coverage(coverage: float, own_matrix: bool) -> None:
+    if coverage == 0 and own_matrix:
+        raise DataError("V is zero on its diagonal, so its loss sees no row at all: pass another matrix.")
     if coverage == 0:
         raise DataError(
             "No row of X is dominated by a row of X_target: the two do not overlap. Try orientation='both' or "
             "kind='mean', or look at shift_report(X, X_target) first."
         )
-    if coverage < 0.5 and blend > 0:
+    if coverage < 0.5:
+        remedy = "" if own_matrix else " Use kind='mean', orientation='both', or fewer columns."
         warnings.warn(
             f"Only {coverage:.0%} of the rows of X are dominated by a row of X_target; the V-matrix does not see the "
-            "others. Use kind='mean', orientation='both', or fewer columns.",
+            f"others.{remedy}",
             CoverageWarning,
             stacklevel=6,
         )

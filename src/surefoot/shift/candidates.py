@@ -24,8 +24,9 @@ LEAST_STIFFNESS = 1e-9  # of a place's own: below it, the left part is a mix of 
 def rank_codes(codes, missing, is_categorical, rows, weights, slopes, ranks, starts):
     """Write the rank of every code in a leaf, column by column, and where each column's ranks begin, laid end to end.
 
-    A code without rows gets the rank of the next one that has some, so it goes right at every place before it; a
-    category without rows goes right. ``weights`` and ``slopes`` are those of the leaf's rows.
+    A code without rows gets the rank of the next one that has some, so it goes right at every place before it, or, if
+    there is none, that of the last; a category without rows goes right. ``weights`` and ``slopes`` are those of the
+    leaf's rows.
     """
     for f in range(codes.shape[0]):
         n_codes = missing[f]
@@ -44,8 +45,11 @@ def rank_codes(codes, missing, is_categorical, rows, weights, slopes, ranks, sta
             if mass[code] > 0.0:
                 n_ranks += 1
         for code in order:
-            if is_categorical[f] and mass[code] == 0.0:
-                ranks[f, code] = n_ranks
+            if is_categorical[f]:
+                if mass[code] == 0.0:
+                    ranks[f, code] = n_ranks
+            elif ranks[f, code] == n_ranks and n_ranks > 0:  # beyond the last with rows: not missing, only large
+                ranks[f, code] = n_ranks - 1
         ranks[f, n_codes] = n_ranks
         starts[f + 1] = starts[f] + n_ranks + 1
 

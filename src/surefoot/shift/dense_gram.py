@@ -10,7 +10,7 @@ class DenseGram(Gram):
     """The symmetric part of a square array: of an asymmetric matrix, no quadratic form sees more."""
 
     def __init__(self, matrix: np.ndarray) -> None:
-        self.matrix = (matrix + matrix.T) / 2
+        self.matrix = matrix / 2 + matrix.T / 2  # halves first: a sum of large entries overflows
         self.n_rows = len(matrix)
 
     def only(self, rows: np.ndarray) -> "DenseGram":

@@ -66,11 +66,8 @@ class Gram(ABC):
 def energies_of_piece(piece, codes, features, ranks, rows, weights, starts, energies):
     """Read a matrix among the rows of a leaf; write the energy of the rows up to each rank, column by column."""
     n = rows.shape[0]
-    order = np.empty(n, np.uint32)
-    weighted = np.empty((n, n))
-    for i in range(n):
-        for j in range(n):
-            weighted[i, j] = weights[rows[i]] * weights[rows[j]] * piece[i, j]
+    order = np.empty(n, np.int64)
+    shared = np.empty(n)  # of each row with all that have come so far
     for f in features:
         n_ranks = starts[f + 1] - starts[f]
         ends = np.zeros(n_ranks + 1, np.int64)
@@ -84,17 +81,12 @@ def energies_of_piece(piece, codes, features, ranks, rows, weights, starts, ener
             order[place[r]] = i
             place[r] += 1
         energy = 0.0
+        shared[:] = 0.0
         for r in range(n_ranks):
             for k in range(ends[r], ends[r + 1]):
-                row = weighted[np.uint64(order[k])]
-                a, b, c, d = 0.0, 0.0, 0.0, 0.0  # sums side by side: one alone would wait for itself at every step
-                fours = k - k % 4
-                for e in range(0, fours, 4):
-                    a += row[np.uint64(order[e])]
-                    b += row[np.uint64(order[e + 1])]
-                    c += row[np.uint64(order[e + 2])]
-                    d += row[np.uint64(order[e + 3])]
-                for e in range(fours, k):
-                    a += row[np.uint64(order[e])]
-                energy += 2.0 * (a + b + (c + d)) + row[np.uint64(order[k])]
+                i = order[k]
+                row, weight = piece[i], weights[rows[i]]
+                energy += weight * (2.0 * shared[i] + weight * row[i])
+                for j in range(n):
+                    shared[j] += weight * row[j]
             energies[starts[f] + r] = energy

@@ -58,6 +58,7 @@ class LeafwiseGrower:
         self.table, self.objective, self.rules, self.threads = table, objective, rules, threads
         n_columns = len(table.codes)
         self._with_missing = np.array([j for j in range(n_columns) if (table.codes[j] == table.missing[j]).any()])
+        self.whole = 2.0 * objective.times(np.ones(table.codes.shape[1]))  # the cross of the root
         self._parts = [part for part in np.array_split(np.arange(n_columns), threads.n_threads) if len(part)]
 
     def grow(self, residuals: np.ndarray) -> tuple[LeafwiseTree, np.ndarray, np.ndarray]:
@@ -87,7 +88,7 @@ class Growth:
         self.splits: dict[int, Split] = {}
         root = Leaf(0, np.arange(n_rows), np.arange(table.held_out.shape[1]))
         self.leaves, self._new = [root], [0]
-        self.crosses[0] = 2.0 * grower.objective.times(np.ones(n_rows))
+        self.crosses[0] = grower.whole
         self._weigh(0)
         self._solve()
         self._look_at(0)
@@ -200,10 +201,11 @@ class Growth:
         new, before = len(self.leaves), self.crosses[number].copy()
         self.leaves[number] = left
         self.leaves.append(right)
+        smaller, larger = (number, new) if len(left.rows) <= len(right.rows) else (new, number)
         inside = np.zeros(len(self.weights))
-        inside[left.rows] = 1.0
-        self.crosses[number] = 2.0 * self.objective.times(inside)
-        self.crosses[new] = before - self.crosses[number]
+        inside[self.leaves[smaller].rows] = 1.0
+        self.crosses[smaller] = 2.0 * self.objective.times(inside)
+        self.crosses[larger] = before - self.crosses[smaller]
         self._weigh(number)
         self._weigh(new)
         self._solve()

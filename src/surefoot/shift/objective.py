@@ -9,6 +9,8 @@ import numpy as np
 from surefoot._parallel import RowThreads
 from surefoot.shift.gram import ALONE, Gram, Search
 
+BLIND_TO_CONSTANTS = 1e-12  # by weight: a loss that grows less with a constant does not see it, up to rounding
+
 
 class Objective:
     """The blended loss over some rows; without a matrix, or with ``blend`` 0, that of plain squares."""
@@ -19,12 +21,17 @@ class Objective:
         self.weights = weights
         self.total = float(weights.sum())
         trace = self.total if self.gram is None else float((weights * self.gram.diagonal()).sum())
-        self.share = 0.0 if self.gram is None else blend * self.total / trace
+        self.share = 0.0 if self.gram is None or trace == 0 else blend * self.total / trace
         self.rest = 1.0 if self.gram is None else 1.0 - blend
 
     @property
     def is_plain(self) -> bool:
         return self.gram is None
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether it sees none of the rows: nothing dominates them, and plain squares have no part in it."""
+        return self.share == 0 and self.rest == 0
 
     def times(self, values: np.ndarray) -> np.ndarray:
         """The matrix of the loss times ``values``, one for each row."""
@@ -39,6 +46,8 @@ class Objective:
         """The constant of least loss."""
         pull = self.weights * self.times(np.ones(len(y)))
         middle = float((self.weights * y).sum()) / self.total  # first, so that large targets lose no digits
+        if pull.sum() <= BLIND_TO_CONSTANTS * self.total:
+            return middle
         return middle + float((pull * (y - middle)).sum()) / float(pull.sum())
 
     def piece_of_leaf(self, rows: np.ndarray, n_features: int) -> np.ndarray | None:

@@ -37,7 +37,7 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
         in an order of its own.
     orientation : {"lower", "upper", "both"}, default="lower"
         Which side of a row a target must be on to dominate it.
-    blend : float, default=0.3
+    blend : float, default=0.1
         Share of the V-matrix in the loss, 0 to 1: 1 is the paper's own, 0 plain squared loss.
     max_target : int, default=1000
         Most target rows to use; of more, so many are drawn.

@@ -45,6 +45,15 @@ def read_target(reader: BaseEstimator, X_target: Any, columns: Columns) -> Colum
     return target
 
 
+def stand_ins(weights: np.ndarray, most: int) -> np.ndarray:
+    """Training rows that stand in for a target, at most so many: a row of weight k is k rows."""
+    total = float(weights.sum())
+    if total <= most and (weights == np.floor(weights)).all():
+        return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
+    evenly = (np.arange(most) + 0.5) * (total / most)  # by weight
+    return np.minimum(np.searchsorted(np.cumsum(weights), evenly, side="right"), np.flatnonzero(weights)[-1])
+
+
 def values_of(columns: Columns, position: int, rows: np.ndarray) -> np.ndarray:
     """One column of some rows as float64, NaN where missing; categories by their own codes, -2 where unknown."""
     if position not in columns.schema.categories:

@@ -1,6 +1,6 @@
 """Boost trees on a blended loss, round by round."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,8 +40,11 @@ def boost(
     watch: Watch,
 ) -> Boosted:
     """Trees on the rows to train on; those held out (second in each pair) say when to stop."""
-    (y, y_held), (objective, check) = targets, objectives
-    grower = LeafwiseGrower(table, objective, recipe.rules, threads)
+    (objective, check), exponent = objectives, _exponent(targets)
+    y, y_held = (np.ldexp(part, -exponent) for part in targets)
+    with np.errstate(over="ignore"):
+        rules = replace(recipe.rules, min_gain=float(np.ldexp(recipe.rules.min_gain, -2 * exponent)))
+    grower = LeafwiseGrower(table, objective, rules, threads)
     start = objective.best_constant(y)
     fitted, fitted_held = np.full(len(y), start), np.full(len(y_held), start)
     trees: list[LeafwiseTree] = []
@@ -57,11 +60,21 @@ def boost(
             best = len(trees) if best == 0 or losses[-1] < losses[best - 1] else best
             if recipe.patience is not None and len(trees) - best >= recipe.patience:
                 break
-        watch(len(trees), losses[-1] if losses else float("nan"))
+        watch(len(trees), _unscaled(losses[-1], exponent) if losses else float("nan"))
         if not tree.splits:
             break  # nothing more to gain: all further trees would be this one
     kept = trees[:best] if check is not None and recipe.patience is not None else trees
     forest = make_forest(kept, table.missing, table.is_categorical)
-    forest.leaves[...] *= recipe.learning_rate
-    watch.finish(len(kept), losses[best - 1] if losses else float("nan"))
-    return Boosted(start, forest, np.array(losses))
+    forest.leaves[...] = np.ldexp(recipe.learning_rate * forest.leaves, exponent)
+    watch.finish(len(kept), _unscaled(losses[best - 1], exponent) if losses else float("nan"))
+    return Boosted(float(np.ldexp(start, exponent)), forest, np.array([_unscaled(loss, exponent) for loss in losses]))
+
+
+def _exponent(targets: tuple[np.ndarray, np.ndarray]) -> int:
+    """The power of two that targets are divided by, exactly: squares of large ones overflow, of small ones vanish."""
+    return int(np.frexp(max(np.abs(part).max(initial=0.0) for part in targets))[1])
+
+
+def _unscaled(loss: float, exponent: int) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(loss, 2 * exponent))

@@ -85,7 +85,7 @@ class VMatrix:
         """
         check_choice("orientation", orientation, ORIENTATIONS)
         columns = check_table(TableReader(), X)
-        distributions = list(distributions)
+        distributions = [distributions] if hasattr(distributions, "cdf") else list(distributions)
         if len(distributions) != columns.n_columns:
             raise DataError(f"distributions has {len(distributions)} entries, but X has {columns.n_columns} columns.")
         if columns.schema.categories:
@@ -99,12 +99,18 @@ class VMatrix:
                     f"distributions must be frozen distributions of scipy.stats, such as norm(0, 1); "
                     f"got {distribution!r}."
                 )
-        return cls(distribution_gram(values, distributions, orientation))
+        try:
+            gram = distribution_gram(values, distributions, orientation)
+        except TypeError as error:
+            raise ParameterError(f"distributions must be frozen, with all their parameters: {error}.") from error
+        if not np.isfinite(gram.diagonal()).all():
+            raise ParameterError("distributions has one that gives no probabilities: look at its parameters.")
+        return cls(gram)
 
     @classmethod
     def from_dense(cls, V: Any) -> "VMatrix":
         """A matrix of your own. Of an asymmetric one, the symmetric part is kept: losses see no more of it."""
-        matrix = np.array(V, dtype=np.float64)
+        matrix = _as_numbers(V, "V")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
             raise DataError(f"V must be a square matrix with a row for each row of X, got shape {matrix.shape}.")
         if not np.isfinite(matrix).all():
@@ -142,9 +148,19 @@ class VMatrix:
         return f"VMatrix(n_rows={self.gram.n_rows}, coverage={self.coverage:.3f})"
 
     def _check(self, values: Any, name: str) -> np.ndarray:
-        values = np.ascontiguousarray(values, dtype=np.float64)
+        values = _as_numbers(values, name)
         if values.shape != (self.gram.n_rows,):
             raise DataError(f"{name} must have {self.gram.n_rows} numbers, one for each row; got shape {values.shape}.")
         if not np.isfinite(values).all():
             raise DataError(f"{name} must be finite numbers.")
         return values
+
+
+def _as_numbers(values: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
+            raise TypeError("complex")
+        return np.array(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must be real numbers: {error}.") from error
