@@ -151,6 +151,14 @@ def test_values_beyond_those_of_a_leaf_are_not_taken_for_missing():
     np.testing.assert_allclose(model.predict([[0, np.nan], [0, 1], [0, 8]]), [8.0, 0.0, 0.0], atol=1e-9)
 
 
+def test_missing_values_that_come_later_go_with_the_larger_side():
+    rare = (np.random.default_rng(9).random((300, 1)) < 0.2).astype(float)
+    for column in (rare, 1 - rare):
+        model = small(blend=0.5, orientation="both").fit(column, 5 * rare[:, 0])
+        common = column[rare[:, 0] == 0][:1]
+        assert model.predict([[np.nan]]) == model.predict(common) != model.predict(1 - common)
+
+
 @pytest.mark.parametrize("blend", [0.0, 0.6])
 def test_categories_are_parted_as_well_as_any_prefix_in_the_order_of_slopes(blend):
     rng = np.random.default_rng(8)

@@ -211,8 +211,8 @@ class VMatrixBooster(BaseEstimator):
         n_held = int(self.validation_fraction * len(rows) + 0.5) if stops else 0
         if stops and not 0 < n_held < len(rows):
             raise DataError(
-                f"validation_fraction={self.validation_fraction} of {len(rows)} rows leaves none to train on or to "
-                "stop by: set early_stopping=False, or pass more rows."
+                f"validation_fraction={self.validation_fraction} of n_samples={len(rows)} leaves none to train on or "
+                "to stop by: set early_stopping=False, or pass more rows."
             )
         shuffled = rows[random_permutation(stream_key(seed, HOLD_OUT), len(rows))]
         return np.sort(shuffled[n_held:]), np.sort(shuffled[:n_held])

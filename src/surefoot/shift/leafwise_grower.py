@@ -16,6 +16,7 @@ from surefoot.shift.leafwise_tree import LeafwiseTree, Split, level_of
 from surefoot.shift.objective import Objective
 
 MOST_DEPTH = 10
+SINGULAR = 1e-14  # of the largest entry on the diagonal: a system with smaller eigenvalues has no inverse to trust
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class Growth:
         table, most = grower.table, grower.rules.max_leaves
         self.weights = grower.objective.weights
         n_rows = len(self.weights)
+        self._least_eigenvalue = self.rules.l2 + 2.0 * self.objective.rest * float(self.weights.min())  # at least that
         self.slopes = 2.0 * grower.objective.times(residuals)
         self.crosses = np.zeros((most, n_rows))  # 2 V 1_leaf of every leaf
         self.D, self.U = np.zeros((most, most)), np.zeros(most)
@@ -103,10 +105,10 @@ class Growth:
         self.U[new] = float((self.weights[rows] * self.slopes[rows]).sum())
 
     def _solve(self) -> None:
-        """Invert D; leaves that the loss does not see (possible without l2 and with ``blend`` 1) get the value 0."""
+        """Invert D; leaves that the loss does not see (with ``blend`` 1 and hardly any l2) get the value 0."""
         n = len(self.leaves)
         D = self.D[:n, :n]
-        if self.rules.l2 > 0 or self.objective.rest > 0:
+        if self._least_eigenvalue > SINGULAR * D.diagonal().max():
             self.inverse = np.linalg.inv(D)
         else:
             self.inverse = np.linalg.pinv(D, rcond=1e-10, hermitian=True)
