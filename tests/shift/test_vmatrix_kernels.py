@@ -34,10 +34,18 @@ class Example:
             self.codes, self.missing, self.is_categorical, self.rows, self.weights[self.rows], self.slopes[self.rows],
             self.ranks, self.starts,
         )  # fmt: skip
-        self.search = (self.ranks, self.rows, self.weights)
+
+    @property
+    def search(self):
+        return gram.Search.by(self.codes, self.ranks, self.rows, self.weights, self.starts)
+
+    @property
+    def places(self):
+        """What the kernels of energies read last, before they write."""
+        return self.search.order, self.starts, self.search.ends
 
     def energies(self, V, features=(0, 1, 2, 3)):
-        return twin.prefix_energies(V, self.codes, features, *self.search, self.starts)
+        return twin.prefix_energies(V, self.codes, features, self.ranks, self.rows, self.weights, self.starts)
 
 
 def positive_definite(rng, n):
@@ -55,6 +63,17 @@ def test_rank_codes(seed):
     np.testing.assert_array_equal(e.starts, starts)
     for f in range(4):
         np.testing.assert_array_equal(e.ranks[f, : e.missing[f] + 1], ranks[f, : e.missing[f] + 1])
+
+
+@often
+@given(seed=seeds)
+def test_order_rows(seed):
+    e = Example(seed)
+    for f in range(4):
+        ranks = e.ranks[f, e.codes[f, e.rows]]
+        np.testing.assert_array_equal(e.search.order[f], np.argsort(ranks, kind="stable"))
+        up_to = [(ranks <= r).sum() for r in range(e.starts[f + 1] - e.starts[f])]
+        np.testing.assert_array_equal(e.search.ends[e.starts[f] : e.starts[f + 1]], up_to)
 
 
 @often
@@ -139,7 +158,7 @@ def test_energies_of_piece(seed, features):
     e = Example(seed)
     V, out = positive_definite(e.rng, e.n), np.full(e.starts[-1], np.nan)
     piece = np.ascontiguousarray(V[np.ix_(e.rows, e.rows)])
-    gram.energies_of_piece(piece, e.codes, np.array(features), *e.search, e.starts, out)
+    gram.energies_of_piece(piece, e.weights[e.rows], np.array(features), *e.places, out)
     np.testing.assert_allclose(out, e.energies(V, features), atol=1e-9)
 
 
@@ -156,7 +175,7 @@ def test_energies_of_cells(seed, features):
     e = Example(seed)
     cells = random_cells(e.rng, e.n)
     out = np.full(e.starts[-1], np.nan)
-    step_gram.energies_of_cells(*cells, e.codes, np.array(features), *e.search, e.starts, out)
+    step_gram.energies_of_cells(*cells, e.rows, e.weights, np.array(features), *e.places, out)
     np.testing.assert_allclose(out, e.energies(twin.cells_matrix(*cells), features), atol=1e-9)
 
 
@@ -164,9 +183,9 @@ def test_energies_of_cells_where_eight_ranks_in_a_row_are_empty():
     """Leaves skip ranks nobody has only where a whole batch is empty."""
     e = Example(0, n=40)
     e.ranks[0, : e.missing[0] + 1] = np.where(np.arange(e.missing[0] + 1) < 2, 0, 30)
-    e.starts = np.array([0, 32, 32, 32, 32])
+    e.codes, e.starts = e.codes[:1], np.array([0, 32])
     cells, out = random_cells(e.rng, e.n), np.full(32, np.nan)
-    step_gram.energies_of_cells(*cells, e.codes, np.array([0]), *e.search, e.starts, out)
+    step_gram.energies_of_cells(*cells, e.rows, e.weights, np.array([0]), *e.places, out)
     np.testing.assert_allclose(out, e.energies(twin.cells_matrix(*cells), (0,)), atol=1e-9)
 
 
@@ -207,8 +226,8 @@ def test_energies_of_bits(weighted, n_bytes):
         bits, out = e.rng.integers(0, 256, (e.n, n_bytes)).astype(np.uint8), np.full(e.starts[-1], np.nan)
         features, Z = np.array([0, 1, 3]), twin.bits_of(bits)
         dominance_gram.energies_of_bits(
-            bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1 / 7, e.codes, features, *e.search, not weighted,
-            e.starts, out,
+            bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1 / 7, e.rows, e.weights, not weighted, features,
+            *e.places, out,
         )  # fmt: skip
         np.testing.assert_allclose(out, e.energies(Z @ Z.T / 7, features), atol=1e-9)
 
@@ -216,13 +235,11 @@ def test_energies_of_bits(weighted, n_bytes):
 @pytest.mark.parametrize("n", [255, 256, 510, 700])
 def test_energies_of_more_rows_than_a_byte_counts(n):
     """All bits set in all rows of one code: a lane of a byte would overflow."""
-    bits, ranks = np.full((n, 2), 255, dtype=np.uint8), np.zeros((1, 256), dtype=np.uint16)
-    ranks[0, 1] = 1
-    codes, out = np.zeros((1, n), dtype=np.uint8), np.empty(2)
-    codes[0, n - 5 :] = 1
+    bits, out = np.full((n, 2), 255, dtype=np.uint8), np.empty(2)
+    order = np.arange(n, dtype=np.uint32)[np.newaxis]
     dominance_gram.energies_of_bits(
-        bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1.0, codes, np.array([0]), ranks, np.arange(n),
-        np.ones(n), True, np.array([0, 2]), out,
+        bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1.0, np.arange(n), np.ones(n), True, np.array([0]),
+        order, np.array([0, 2]), np.array([n - 5, n]), out,
     )  # fmt: skip
     np.testing.assert_array_equal(out, [16 * (n - 5) ** 2, 16 * n**2])
 

@@ -56,8 +56,8 @@ class DominanceGram(Gram):
     def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
         weightless = bool((search.weights[search.rows] == 1.0).all())
         energies_of_bits(
-            self.bits, SPREAD, UNPACKED, 1.0 / self.n_targets, search.codes, features, search.ranks, search.rows,
-            search.weights, weightless, search.starts, out,
+            self.bits, SPREAD, UNPACKED, 1.0 / self.n_targets, search.rows, search.weights, weightless, features,
+            search.order, search.starts, search.ends, out,
         )  # fmt: skip
 
 
@@ -118,47 +118,36 @@ def empty_lanes(lanes, counts):
 
 @kernel
 def energies_of_bits(
-    bits, spread, unpacked, share, codes, features, ranks, rows, weights, weightless, starts, energies
+    bits, spread, unpacked, share, rows, weights, weightless, features, order, starts, ends, energies
 ):  # fmt: skip
     """Write the energy of a leaf's rows up to each rank, column by column: rows in order of rank add their bits."""
-    n, n_bytes = rows.shape[0], bits.shape[1]
-    order = np.empty(n, np.int64)
-    lanes = np.zeros(n_bytes, np.uint64)
+    n_bytes = bits.shape[1]
+    lanes, counts = np.zeros(n_bytes, np.uint64), np.empty(8 * n_bytes)
     for f in features:
-        n_ranks = starts[f + 1] - starts[f]
-        ends = np.zeros(n_ranks + 1, np.int64)
-        for i in range(n):
-            ends[ranks[f, codes[f, rows[i]]] + 1] += 1
-        for r in range(n_ranks):
-            ends[r + 1] += ends[r]
-        place = ends.copy()
-        for i in range(n):
-            r = ranks[f, codes[f, rows[i]]]
-            order[place[r]] = rows[i]
-            place[r] += 1
-        counts = np.zeros(8 * n_bytes)
-        energy = 0.0
-        for r in range(n_ranks):
-            filled = 0
-            for k in range(ends[r], ends[r + 1]):
-                row = bits[order[k]]
+        counts[:] = 0.0
+        energy, k = 0.0, 0
+        for place in range(starts[f], starts[f + 1]):
+            filled, before = 0, k
+            while k < ends[place]:
+                i = rows[order[f, k]]
+                row = bits[i]
                 if weightless:
-                    for k8 in range(n_bytes):
-                        lanes[k8] += spread[row[k8]]
+                    for byte in range(n_bytes):
+                        lanes[byte] += spread[row[byte]]
                     filled += 1
                     if filled == LANES:
                         empty_lanes(lanes, counts)
                         filled = 0
                 else:
-                    weight = weights[order[k]]
-                    for k8 in range(n_bytes):
-                        ones = unpacked[row[k8]]
-                        part = counts[8 * k8 : 8 * k8 + 8]
+                    for byte in range(n_bytes):
+                        ones = unpacked[row[byte]]
+                        part = counts[8 * byte : 8 * byte + 8]
                         for bit in range(8):
-                            part[bit] += weight * ones[bit]
+                            part[bit] += weights[i] * ones[bit]
+                k += 1
             if filled > 0:
                 empty_lanes(lanes, counts)
-            if ends[r + 1] > ends[r]:
+            if k > before:
                 a, b, c, d = 0.0, 0.0, 0.0, 0.0  # sums side by side: one alone would wait for itself at every step
                 for q in range(0, 8 * n_bytes, 4):
                     a += counts[q] * counts[q]
@@ -166,4 +155,4 @@ def energies_of_bits(
                     c += counts[q + 2] * counts[q + 2]
                     d += counts[q + 3] * counts[q + 3]
                 energy = a + b + (c + d)
-            energies[starts[f] + r] = share * energy
+            energies[place] = share * energy

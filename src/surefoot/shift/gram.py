@@ -22,11 +22,21 @@ MOST_DENSE = 20_000  # rows of a matrix that is written out: 3.2 GB
 class Search:
     """The rows of a leaf, put in an order by each column."""
 
-    codes: np.ndarray  # uint8, (columns, rows of the table)
-    ranks: np.ndarray  # uint16, (columns, 256): the rank of each code
-    rows: np.ndarray  # int64: those of the leaf
+    rows: np.ndarray  # int64
     weights: np.ndarray  # of all rows of the table
+    order: np.ndarray  # uint32, (columns, rows of the leaf): their numbers in the leaf, by rank
     starts: np.ndarray  # int64, (columns + 1,): where the ranks of each column begin, laid end to end
+    ends: np.ndarray  # int64, by rank: how many rows have that rank or a lower one
+
+    @classmethod
+    def by(
+        cls, codes: np.ndarray, ranks: np.ndarray, rows: np.ndarray, weights: np.ndarray, starts: np.ndarray
+    ) -> "Search":
+        """Rows in the order of the ``ranks`` (columns, 256) of their codes."""
+        order = np.empty((len(codes), len(rows)), dtype=np.uint32)
+        ends = np.zeros(int(starts[-1]), dtype=np.int64)
+        order_rows(codes, ranks, rows, starts, order, ends)
+        return cls(rows, weights, order, starts, ends)
 
 
 class Gram(ABC):
@@ -57,36 +67,40 @@ class Gram(ABC):
     def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
         """Write the energies of a leaf's rows of rank 0 to r, for every rank r of some columns."""
         assert piece is not None
-        energies_of_piece(
-            piece, search.codes, features, search.ranks, search.rows, search.weights, search.starts, out
-        )  # fmt: skip
+        weights = search.weights[search.rows]
+        energies_of_piece(piece, weights, features, search.order, search.starts, search.ends, out)
 
 
 @kernel
-def energies_of_piece(piece, codes, features, ranks, rows, weights, starts, energies):
-    """Read a matrix among the rows of a leaf; write the energy of the rows up to each rank, column by column."""
-    n = rows.shape[0]
-    order = np.empty(n, np.int64)
+def order_rows(codes, ranks, rows, starts, order, ends):
+    """Write the numbers of a leaf's rows in the order of their ranks, column by column, and where each rank ends."""
+    for f in range(codes.shape[0]):
+        own = ends[starts[f] : starts[f + 1]]
+        for i in range(rows.shape[0]):
+            own[ranks[f, codes[f, rows[i]]]] += 1
+        for r in range(1, own.shape[0]):
+            own[r] += own[r - 1]
+        place = own.copy()
+        for i in range(rows.shape[0] - 1, -1, -1):
+            r = ranks[f, codes[f, rows[i]]]
+            place[r] -= 1
+            order[f, place[r]] = i
+
+
+@kernel
+def energies_of_piece(piece, weights, features, order, starts, ends, energies):
+    """Read a matrix among the rows of a leaf, and their weights; write the energy of the rows up to each rank."""
+    n = weights.shape[0]
     shared = np.empty(n)  # of each row with all that have come so far
     for f in features:
-        n_ranks = starts[f + 1] - starts[f]
-        ends = np.zeros(n_ranks + 1, np.int64)
-        for i in range(n):
-            ends[ranks[f, codes[f, rows[i]]] + 1] += 1
-        for r in range(n_ranks):
-            ends[r + 1] += ends[r]
-        place = ends.copy()
-        for i in range(n):
-            r = ranks[f, codes[f, rows[i]]]
-            order[place[r]] = i
-            place[r] += 1
-        energy = 0.0
+        energy, k = 0.0, 0
         shared[:] = 0.0
-        for r in range(n_ranks):
-            for k in range(ends[r], ends[r + 1]):
-                i = order[k]
-                row, weight = piece[i], weights[rows[i]]
+        for place in range(starts[f], starts[f + 1]):
+            while k < ends[place]:
+                i = order[f, k]
+                row, weight = piece[i], weights[i]
                 energy += weight * (2.0 * shared[i] + weight * row[i])
                 for j in range(n):
                     shared[j] += weight * row[j]
-            energies[starts[f] + r] = energy
+                k += 1
+            energies[place] = energy

@@ -16,6 +16,7 @@ from surefoot.shift.leafwise_tree import LeafwiseTree, Split, level_of
 from surefoot.shift.objective import Objective
 
 MOST_DEPTH = 10
+CELLS_AT_ONCE = 500_000  # of larger tables a call searches fewer columns: Ctrl-C waits for a call to end
 SINGULAR = 1e-14  # of the largest entry on the diagonal: a system with smaller eigenvalues has no inverse to trust
 
 
@@ -58,9 +59,10 @@ class LeafwiseGrower:
     def __init__(self, table: CodedTable, objective: Objective, rules: LeafRules, threads: RowThreads) -> None:
         self.table, self.objective, self.rules, self.threads = table, objective, rules, threads
         n_columns = len(table.codes)
-        self._with_missing = np.array([j for j in range(n_columns) if (table.codes[j] == table.missing[j]).any()])
+        self.with_missing = np.array([j for j in range(n_columns) if (table.codes[j] == table.missing[j]).any()])
         self.whole = 2.0 * objective.times(np.ones(table.codes.shape[1]))  # the cross of the root
-        self._parts = [part for part in np.array_split(np.arange(n_columns), threads.n_threads) if len(part)]
+        n_parts = max(threads.n_threads, -(-table.codes.size // CELLS_AT_ONCE))
+        self.parts = [part for part in np.array_split(np.arange(n_columns), n_parts) if len(part)]
 
     def grow(self, residuals: np.ndarray) -> tuple[LeafwiseTree, np.ndarray, np.ndarray]:
         """A tree, and what it says of the rows to train on and of those held out."""
@@ -126,32 +128,46 @@ class Growth:
         leaf.ranks = np.zeros((len(table.codes), 256), dtype=np.uint16)
         leaf.starts = np.zeros(len(table.codes) + 1, dtype=np.int64)
         rank_codes(table.codes, table.missing, table.is_categorical, rows, weights, told, leaf.ranks, leaf.starts)
-        shape = (2 if len(grower._with_missing) else 1, int(leaf.starts[-1]))
+        shape = (2 if len(grower.with_missing) else 1, int(leaf.starts[-1]))
         leaf.sums, leaf.energies = np.zeros((*shape, CROSS + self.rules.max_leaves)), np.zeros(shape)
         values = np.empty((len(rows), CROSS + n))
         values[:, 0], values[:, 1], values[:, 2], values[:, 3:] = 1.0, weights, slopes, (weights * crosses).T
-        piece = self.objective.piece_of_leaf(rows, len(table.codes))
-        search = Search(table.codes, leaf.ranks, rows, self.weights, leaf.starts)
+        self._add_up(leaf, values, 0)
+        if not self.objective.is_plain:
+            self._fill_energies(leaf)
 
-        def add_up(features: np.ndarray) -> None:
-            sweep_columns(table.codes, features, leaf.ranks, rows, values, leaf.starts, 0, leaf.sums)
-            self.objective.prefix_energies(piece, search, features, leaf.energies[0])
+    def _add_up(self, leaf: Leaf, values: np.ndarray, column: int) -> None:
+        """Add up ``values`` of a leaf's rows along all columns of the table."""
+        codes = self.grower.table.codes
+        self.grower.threads.each(
+            lambda features: sweep_columns(
+                codes, features, leaf.ranks, leaf.rows, values, leaf.starts, column, leaf.sums
+            ),
+            self.grower.parts,
+        )
 
-        grower.threads.run(add_up, grower._parts)
+    def _fill_energies(self, leaf: Leaf) -> None:
+        codes = self.grower.table.codes
+        piece = self.objective.piece_of_leaf(leaf.rows, len(codes))
+        search = Search.by(codes, leaf.ranks, leaf.rows, self.weights, leaf.starts)
+        self.grower.threads.each(
+            lambda features: self.objective.prefix_energies(piece, search, features, leaf.energies[0]),
+            self.grower.parts,
+        )
         if len(leaf.energies) == 2:
             self._missing_first(leaf, piece)
 
     def _missing_first(self, leaf: Leaf, piece: np.ndarray | None) -> None:
         """Energies of the second sweep, where missing values are left of every place."""
         table, starts = self.grower.table, leaf.starts
-        features = self.grower._with_missing
+        features = self.grower.with_missing
         leaf.energies[1] = leaf.energies[0]
         ranks = leaf.ranks.copy()
         for j in features:
             ranks[j, : table.missing[j]] += 1
             ranks[j, table.missing[j]] = 0
         energies = np.zeros(int(starts[-1]))
-        search = Search(table.codes, ranks, leaf.rows, self.weights, starts)
+        search = Search.by(table.codes, ranks, leaf.rows, self.weights, starts)
         self.objective.prefix_energies(piece, search, features, energies)
         for j in features:
             leaf.energies[1, starts[j] : starts[j + 1] - 1] = energies[starts[j] + 1 : starts[j + 1]]
@@ -173,11 +189,7 @@ class Growth:
         self.grower.threads.each(search, changed)
         gains = np.array([leaf.best[0] for leaf in self.leaves])
         number = int(np.flatnonzero(gains >= gains.max() * (1 - 1e-10))[0])
-        if (
-            gains[number] <= self.rules.min_gain
-            or not np.isfinite(gains[number])
-            or gains[number] <= self._least_gain()
-        ):
+        if not gains[number] > max(self.rules.min_gain, self._least_gain()):
             return False
         self._part(number)
         return True
@@ -187,20 +199,9 @@ class Growth:
         return 1e-12 * abs(float((self.U[: len(self.leaves)] * self.values).sum()))
 
     def _part(self, number: int) -> None:
-        leaf, table = self.leaves[number], self.grower.table
-        split = self._split_of(leaf)
-        self.splits[leaf.node] = split
-        left, right = (
-            Leaf(2 * leaf.node + 1 + side, *parts)
-            for side, parts in enumerate(
-                zip(
-                    _parted(table.codes[split.feature], split.goes_right, leaf.rows),
-                    _parted(table.held_out[split.feature], split.goes_right, leaf.held_out),
-                    strict=True,
-                )
-            )
-        )
+        """Split a leaf: its left part keeps its number, the right one is the last."""
         new, before = len(self.leaves), self.crosses[number].copy()
+        left, right = self._children(self.leaves[number])
         self.leaves[number] = left
         self.leaves.append(right)
         smaller, larger = (number, new) if len(left.rows) <= len(right.rows) else (new, number)
@@ -218,18 +219,22 @@ class Growth:
             for m in set(range(new)) - {number}:
                 self._tell(self.leaves[m], number, new)
 
+    def _children(self, leaf: Leaf) -> tuple[Leaf, Leaf]:
+        """The two parts of a leaf by its best split, which is noted."""
+        split, table = self._split_of(leaf), self.grower.table
+        self.splits[leaf.node] = split
+        rows = _parted(table.codes[split.feature], split.goes_right, leaf.rows)
+        held_out = _parted(table.held_out[split.feature], split.goes_right, leaf.held_out)
+        left, right = (Leaf(2 * leaf.node + 1 + side, rows[side], held_out[side]) for side in (0, 1))
+        return left, right
+
     def _tell(self, leaf: Leaf, number: int, new: int) -> None:
         """Tell a leaf's places what they have in common with the two parts of another leaf."""
         if not leaf.can_split:
             return
         whole = leaf.sums[:, :, CROSS + number].copy()
         values = (self.weights[leaf.rows] * self.crosses[number][leaf.rows])[:, np.newaxis]
-        codes = self.grower.table.codes
-
-        def add_up(features: np.ndarray) -> None:
-            sweep_columns(codes, features, leaf.ranks, leaf.rows, values, leaf.starts, CROSS + number, leaf.sums)
-
-        self.grower.threads.run(add_up, self.grower._parts)
+        self._add_up(leaf, values, CROSS + number)
         leaf.sums[:, :, CROSS + new] = whole - leaf.sums[:, :, CROSS + number]
 
     def _split_of(self, leaf: Leaf) -> Split:

@@ -83,8 +83,8 @@ class StepGram(Gram):
         if piece is not None:
             return super().prefix_energies(piece, search, features, out)
         return energies_of_cells(
-            self.cell, self.starts, self.mass, self.ordered, search.codes, features, search.ranks, search.rows,
-            search.weights, search.starts, out,
+            self.cell, self.starts, self.mass, self.ordered, search.rows, search.weights, features, search.order,
+            search.starts, search.ends, out,
         )  # fmt: skip
 
 
@@ -178,45 +178,36 @@ def scan_kinds(lanes, filled, mass, energy):
 
 
 @kernel
-def energies_of_cells(cell, cell_starts, mass, ordered, codes, features, ranks, rows, weights, starts, energies):
+def energies_of_cells(
+    cell, cell_starts, mass, ordered, rows, weights, features, order, starts, ends, energies
+):  # fmt: skip
     """Write the energy of a leaf's rows up to each rank, column by column: rows in order of rank fill the cells."""
-    n = rows.shape[0]
-    order = np.empty(n, np.uint32)
     most = np.int64(0)
     for b in range(cell.shape[0]):
         most = max(most, cell_starts[b + 1] - cell_starts[b])
     lanes, filled, energy = np.empty((most, LANES)), np.empty(most), np.empty(LANES)
     for f in features:
-        n_ranks = starts[f + 1] - starts[f]
-        ends = np.zeros(n_ranks + 1, np.int64)
-        for i in range(n):
-            ends[ranks[f, codes[f, rows[i]]] + 1] += 1
-        for r in range(n_ranks):
-            ends[r + 1] += ends[r]
-        place = ends.copy()
-        for i in range(n):
-            r = ranks[f, codes[f, rows[i]]]
-            order[place[r]] = rows[i]
-            place[r] += 1
         energies[starts[f] : starts[f + 1]] = 0.0
         for b in range(cell.shape[0]):
             n_cells = cell_starts[b + 1] - cell_starts[b]
             masses, own = mass[cell_starts[b] : cell_starts[b + 1]], cell[b]
             filled[:] = 0.0
             energy[:] = 0.0
-            for first in range(0, n_ranks, LANES):
-                last = min(first + LANES, n_ranks)
-                if ends[first] == ends[last]:
-                    energies[starts[f] + first : starts[f] + last] += energy[LANES - 1]
+            k = 0
+            for first in range(starts[f], starts[f + 1], LANES):
+                last = min(first + LANES, starts[f + 1])
+                if k == ends[last - 1]:
+                    energies[first:last] += energy[LANES - 1]
                     continue
                 lanes[:n_cells] = 0.0
-                for lane in range(last - first):
-                    for k in range(ends[first + lane], ends[first + lane + 1]):
-                        i = np.uint64(order[k])
-                        lanes[np.uint64(own[i]), np.uint64(lane)] += weights[i]
+                for place in range(first, last):
+                    while k < ends[place]:
+                        i = rows[order[f, k]]
+                        lanes[np.uint64(own[i]), np.uint64(place - first)] += weights[i]
+                        k += 1
                 if ordered[b]:
                     scan_cells(lanes, filled, masses, energy)
                 else:
                     scan_kinds(lanes, filled, masses, energy)
-                for lane in range(last - first):
-                    energies[starts[f] + first + lane] += energy[lane]
+                for place in range(first, last):
+                    energies[place] += energy[place - first]

@@ -55,7 +55,7 @@ def stretch_rows(leverage, exponent, stretch):
 
 @kernel
 def inherit_leaves(sums, totals, counts, l2, values):
-    """Add to the values of leaves without rows the mean step, drawn to zero by l2, of the nearest node that has rows."""
+    """Add to the values of leaves without rows the mean step, drawn to zero by l2, of the nearest node with rows."""
     n_leaves, n_outputs = values.shape
     below = np.zeros(2 * n_leaves)  # rows of the nodes, in a heap from 1 on
     above, under = np.zeros((2 * n_leaves, n_outputs)), np.zeros((2 * n_leaves, n_outputs))
