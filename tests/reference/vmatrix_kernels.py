@@ -42,16 +42,6 @@ def prefix_energies(V, codes, features, ranks, rows, weights, starts):
     return energies
 
 
-def scan(lanes, filled, mass, ordered):
-    """What is in each cell after all lanes, and the energy after each: of running sums over cells, if in order."""
-    filled, energy = filled.copy(), []
-    for lane in lanes.T:
-        filled += lane
-        seen = np.cumsum(filled) if ordered else filled
-        energy.append((mass * seen**2).sum())
-    return filled, np.array(energy)
-
-
 def rank_codes(codes, missing, is_categorical, rows, weights, slopes, drawn_to_zero):
     """Ranks of all codes, (columns, 256), and where each column's begin."""
     ranks, starts = np.zeros((len(codes), 256), dtype=np.int64), [0]

@@ -179,27 +179,22 @@ def test_energies_of_cells(seed, features):
     np.testing.assert_allclose(out, e.energies(twin.cells_matrix(*cells), features), atol=1e-9)
 
 
-def test_energies_of_cells_where_eight_ranks_in_a_row_are_empty():
-    """Leaves skip ranks nobody has only where a whole batch is empty."""
-    e = Example(0, n=40)
-    e.ranks[0, : e.missing[0] + 1] = np.where(np.arange(e.missing[0] + 1) < 2, 0, 30)
-    e.codes, e.starts = e.codes[:1], np.array([0, 32])
-    cells, out = random_cells(e.rng, e.n), np.full(32, np.nan)
-    step_gram.energies_of_cells(*cells, e.rows, e.weights, np.array([0]), *e.places, out)
-    np.testing.assert_allclose(out, e.energies(twin.cells_matrix(*cells), (0,)), atol=1e-9)
-
-
 @often
-@given(seed=seeds)
-def test_scans_of_cells_and_kinds(seed):
+@given(seed=seeds, n_cells=st.sampled_from([1, 5, 31, 32, 33, 100]))
+def test_energies_of_cells_in_strips(seed, n_cells):
     rng = np.random.default_rng(seed)
-    lanes, filled, mass = rng.random((7, 8)), rng.random(7), rng.random(7)
-    for scan, ordered in ((step_gram.scan_cells, True), (step_gram.scan_kinds, False)):
-        now, energy = filled.copy(), np.full(8, np.nan)
-        scan(lanes, now, mass, energy)
-        expected = twin.scan(lanes, filled, mass, ordered)
-        np.testing.assert_allclose(now, expected[0])
-        np.testing.assert_allclose(energy, expected[1])
+    mass, weights = rng.random(n_cells), rng.random(n_cells)
+    shape = (-(-n_cells // step_gram.STRIPS), step_gram.STRIPS)
+    places, masses, filled = np.empty(n_cells, dtype=np.uint32), np.full(shape, np.nan), np.zeros(shape)
+    step_gram.lay_out_cells(mass, places, masses)
+    assert len(set(places.tolist())) == n_cells
+    np.testing.assert_array_equal(masses.ravel()[places], mass)
+    assert masses.sum() == pytest.approx(mass.sum())
+    filled.ravel()[places] = weights
+    running, squares = np.empty(step_gram.STRIPS), np.empty(step_gram.STRIPS)
+    energy = step_gram.energy_of_strips(filled, filled.sum(axis=0), masses, running, squares)
+    assert energy == pytest.approx((mass * weights.cumsum() ** 2).sum())
+    assert step_gram.energy_of_kinds(filled, masses) == pytest.approx((mass * weights**2).sum())
 
 
 @often

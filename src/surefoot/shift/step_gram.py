@@ -13,7 +13,7 @@ from surefoot._jit import kernel
 from surefoot._parallel import RowThreads
 from surefoot.shift.gram import ALONE, Gram, Search
 
-LANES = 8  # ranks that share a pass over the cells
+STRIPS = 32  # of consecutive cells, that are summed up side by side
 PAIR_COST = 2.5  # of a pair of rows, in cells
 
 
@@ -129,52 +129,43 @@ def pair_cells(cell, reached, ordered, out):
 
 
 @kernel
-def scan_cells(lanes, filled, mass, energy):
-    """Read what each of eight ranks adds to each cell; add it to ``filled``, and write the energy after each rank.
+def lay_out_cells(mass, places, laid_out):
+    """Write the place of each cell in a layout (depth, STRIPS), and the mass there.
 
-    Eight at a time, each with a variable of its own: a loop over ranks would go through memory at every step.
+    The cells are cut into strips of consecutive cells, side by side: running sums go down all strips at once.
     """
-    r0, r1, r2, r3, r4, r5, r6, r7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    e0, e1, e2, e3, e4, e5, e6, e7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    depth = laid_out.shape[0]
+    laid_out[:] = 0.0
     for c in range(mass.shape[0]):
-        added, m = lanes[c], mass[c]
-        here = filled[c] + added[0]
-        r0 += here
-        here += added[1]
-        r1 += here
-        here += added[2]
-        r2 += here
-        here += added[3]
-        r3 += here
-        here += added[4]
-        r4 += here
-        here += added[5]
-        r5 += here
-        here += added[6]
-        r6 += here
-        here += added[7]
-        r7 += here
-        filled[c] = here
-        e0 += m * r0 * r0
-        e1 += m * r1 * r1
-        e2 += m * r2 * r2
-        e3 += m * r3 * r3
-        e4 += m * r4 * r4
-        e5 += m * r5 * r5
-        e6 += m * r6 * r6
-        e7 += m * r7 * r7
-    energy[0], energy[1], energy[2], energy[3] = e0, e1, e2, e3
-    energy[4], energy[5], energy[6], energy[7] = e4, e5, e6, e7
+        low, strip = c % depth, c // depth
+        places[c] = low * STRIPS + strip
+        laid_out[low, strip] = mass[c]
 
 
 @kernel
-def scan_kinds(lanes, filled, mass, energy):
-    """As ``scan_cells``, for cells without an order."""
-    energy[:] = 0.0
-    for c in range(mass.shape[0]):
-        for lane in range(LANES):
-            filled[c] += lanes[c, lane]
-            energy[lane] += mass[c] * filled[c] * filled[c]
+def energy_of_strips(filled, totals, mass, running, squares):
+    """Return the energy of cells in order: ``filled`` with weights, which add up to ``totals`` by strip."""
+    before = 0.0
+    for strip in range(STRIPS):
+        running[strip] = before
+        before += totals[strip]
+        squares[strip] = 0.0
+    for low in range(filled.shape[0]):
+        added, m = filled[low], mass[low]
+        for strip in range(running.shape[0]):
+            running[strip] += added[strip]
+            squares[strip] += m[strip] * running[strip] * running[strip]
+    return squares.sum()
+
+
+@kernel
+def energy_of_kinds(filled, mass):
+    """Return the energy of cells without an order."""
+    energy = 0.0
+    for low in range(filled.shape[0]):
+        for strip in range(STRIPS):
+            energy += mass[low, strip] * filled[low, strip] * filled[low, strip]
+    return energy
 
 
 @kernel
@@ -182,32 +173,34 @@ def energies_of_cells(
     cell, cell_starts, mass, ordered, rows, weights, features, order, starts, ends, energies
 ):  # fmt: skip
     """Write the energy of a leaf's rows up to each rank, column by column: rows in order of rank fill the cells."""
-    most = np.int64(0)
-    for b in range(cell.shape[0]):
-        most = max(most, cell_starts[b + 1] - cell_starts[b])
-    lanes, filled, energy = np.empty((most, LANES)), np.empty(most), np.empty(LANES)
+    totals, running, squares = np.empty(STRIPS), np.empty(STRIPS), np.empty(STRIPS)
+    weight, own = weights[rows], np.empty(rows.shape[0], np.uint32)
     for f in features:
         energies[starts[f] : starts[f + 1]] = 0.0
-        for b in range(cell.shape[0]):
-            n_cells = cell_starts[b + 1] - cell_starts[b]
-            masses, own = mass[cell_starts[b] : cell_starts[b + 1]], cell[b]
+    for b in range(cell.shape[0]):
+        n_cells = cell_starts[b + 1] - cell_starts[b]
+        depth = (n_cells + STRIPS - 1) // STRIPS
+        places, masses, filled = np.empty(n_cells, np.uint32), np.empty((depth, STRIPS)), np.empty((depth, STRIPS))
+        lay_out_cells(mass[cell_starts[b] : cell_starts[b + 1]], places, masses)
+        for i in range(rows.shape[0]):
+            own[i] = places[cell[b, rows[i]]]
+        cells = filled.reshape(-1)
+        for f in features:
             filled[:] = 0.0
-            energy[:] = 0.0
-            k = 0
-            for first in range(starts[f], starts[f + 1], LANES):
-                last = min(first + LANES, starts[f + 1])
-                if k == ends[last - 1]:
-                    energies[first:last] += energy[LANES - 1]
-                    continue
-                lanes[:n_cells] = 0.0
-                for place in range(first, last):
-                    while k < ends[place]:
-                        i = rows[order[f, k]]
-                        lanes[np.uint64(own[i]), np.uint64(place - first)] += weights[i]
-                        k += 1
-                if ordered[b]:
-                    scan_cells(lanes, filled, masses, energy)
-                else:
-                    scan_kinds(lanes, filled, masses, energy)
-                for place in range(first, last):
-                    energies[place] += energy[place - first]
+            totals[:] = 0.0
+            energy, k = 0.0, 0
+            for rank in range(starts[f], starts[f + 1]):
+                before = k
+                while k < ends[rank]:
+                    i = np.uint64(order[f, k])
+                    place = np.uint64(own[i])
+                    cells[place] += weight[i]
+                    totals[place % np.uint64(STRIPS)] += weight[i]
+                    k += 1
+                if k > before:
+                    energy = (
+                        energy_of_strips(filled, totals, masses, running, squares)
+                        if ordered[b]
+                        else energy_of_kinds(filled, masses)
+                    )
+                energies[rank] += energy
