@@ -130,9 +130,9 @@ class DenseTree:
 
 
 def dense_loss(kind: str, X: np.ndarray, X_target: np.ndarray) -> np.ndarray:
-    """The matrix of the blended loss, the V-matrix scaled to one on average on its diagonal."""
+    """The matrix of the blended loss, the entries of the V-matrix scaled to add up to the number of rows."""
     V = dense_matrix(kind, X, X_target)
-    matrix = V * (BLEND * len(X) / V.trace())
+    matrix = V * (BLEND * len(X) / V.sum())
     matrix[np.diag_indices(len(X))] += 1 - BLEND
     return matrix
 

@@ -18,12 +18,17 @@ def check_integer(name: str, value: Any, least: int, most: int | None = None) ->
     return int(value)
 
 
-def check_number(name: str, value: Any, above: float, most: float, *, most_included: bool) -> float:
-    """``value`` if it is a number above ``above`` and below (or at) ``most``."""
+def check_number(
+    name: str, value: Any, least: float, most: float, *, least_included: bool = False, most_included: bool
+) -> float:
+    """``value`` if it is a number above (or at) ``least`` and below (or at) ``most``."""
     if isinstance(value, bool) or not isinstance(value, float | int | np.number) or not isfinite(value):
         raise ParameterError(f"{name} must be a finite number, got {value!r}.")
-    if not (above < value < most or (most_included and value == most)):
-        limits = f"above {above} and {'at most' if most_included else 'below'} {most}"
+    inside = least < value < most or (least_included and value == least) or (most_included and value == most)
+    if not inside:
+        limits = (
+            f"{'at least' if least_included else 'above'} {least} and {'at most' if most_included else 'below'} {most}"
+        )
         raise ParameterError(f"{name} must be {limits}, got {value!r}.")
     return float(value)
 
@@ -32,6 +37,15 @@ def check_boolean(name: str, value: Any) -> bool:
     """``value`` if it is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_boolean_or(name: str, value: Any, choice: str) -> bool | str:
+    """``value`` if it is True, False or the one word that is allowed besides."""
+    if isinstance(value, str) and value == choice:
+        return choice
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True, False or {choice!r}, got {value!r}.")
     return bool(value)
 
 

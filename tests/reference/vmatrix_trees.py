@@ -26,6 +26,11 @@ def naive_v(X, T, kind, categorical=()):
     return V
 
 
+def blended(V, blend):
+    """The V-matrix scaled to entries that add up to the number of rows (or at least to that on its diagonal), and I."""
+    return blend * V * len(V) / max(V.sum(), np.trace(V)) + (1 - blend) * np.eye(len(V))
+
+
 def system(V, residuals, leaves, l2):
     """D and U of equation 15, from sums over pairs of rows; ``V`` need not be symmetric."""
     g = -residuals

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reference.vmatrix_trees import grow, naive_v, score, system
+from reference.vmatrix_trees import blended, grow, naive_v, score, system
 
 from surefoot._parallel import RowThreads
 from surefoot.shift.dense_gram import DenseGram
@@ -40,9 +40,9 @@ def test_the_tree_is_that_of_brute_force(kind, seed, l2, blend):
     X, y, V = example(seed, kind=kind)
     gram = DenseGram(V) if kind == "dense" else V.gram
     dense = V if kind == "dense" else V.dense()
-    blended = blend * dense * len(X) / np.trace(dense) + (1 - blend) * np.eye(len(X))
+    loss = blended(dense, blend)
     tree, fitted, held_out = grown(X, Objective(gram, blend, np.ones(len(X))), y, LeafRules(5, l2, 0.0, 2))
-    leaves, values, _ = grow(X, blended, y, 5, l2, least_rows=2)
+    leaves, values, _ = grow(X, loss, y, 5, l2, least_rows=2)
     expected = np.empty(len(X))
     for leaf, value in zip(leaves, values, strict=True):
         expected[leaf] = value
@@ -71,7 +71,7 @@ def test_an_asymmetric_matrix_has_the_score_of_equation_18():
     V += 3 * np.eye(len(X))
     objective = Objective(DenseGram(V), 1.0, np.ones(len(X)))
     tree, fitted, _ = grown(X, objective, y, LeafRules(4, 1.0, 0.0, 1))
-    scaled = V * len(X) / np.trace(V)
+    scaled = blended(V, 1.0)
     leaves = [np.flatnonzero(fitted == value).tolist() for value in np.unique(fitted)]
     value, w = score(scaled, y, leaves, 1.0)
     np.testing.assert_allclose(np.unique(fitted), np.sort(w), atol=1e-10)
@@ -88,11 +88,11 @@ def test_an_asymmetric_matrix_has_the_score_of_equation_18():
 def test_the_gains_are_what_the_score_falls_by():
     X, y, V = example(7)
     objective = Objective(DenseGram(V), 0.5, np.ones(len(X)))
-    blended = 0.5 * V * len(X) / np.trace(V) + 0.5 * np.eye(len(X))
+    loss = blended(V, 0.5)
     tree, fitted, _ = grown(X, objective, y, LeafRules(5, 1.0, 0.0, 1))
     leaves = [np.flatnonzero(fitted == value).tolist() for value in np.unique(fitted)]
-    whole = score(blended, y, [list(range(len(X)))], 1.0)[0]
-    assert sum(split.gain for split in tree.splits.values()) == pytest.approx(whole - score(blended, y, leaves, 1.0)[0])
+    whole = score(loss, y, [list(range(len(X)))], 1.0)[0]
+    assert sum(split.gain for split in tree.splits.values()) == pytest.approx(whole - score(loss, y, leaves, 1.0)[0])
 
 
 def test_min_gain_ends_the_growth_where_brute_force_does():
@@ -100,7 +100,7 @@ def test_min_gain_ends_the_growth_where_brute_force_does():
     for min_gain in (0.5, 2.0, 1e9):
         objective = Objective(DenseGram(V), 1.0, np.ones(len(X)))
         tree, _, _ = grown(X, objective, y, LeafRules(8, 1.0, min_gain, 1))
-        leaves, _, _ = grow(X, V * len(X) / np.trace(V), y, 8, 1.0, min_gain=min_gain)
+        leaves, _, _ = grow(X, blended(V, 1.0), y, 8, 1.0, min_gain=min_gain)
         assert len(tree.values) == len(leaves)
 
 

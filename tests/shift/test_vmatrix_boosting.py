@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference.vmatrix_boosters import naive_boosting, problem, small
-from reference.vmatrix_trees import naive_v, score
+from reference.vmatrix_trees import blended, naive_v, score
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
@@ -70,8 +70,8 @@ def test_the_rounds_are_those_of_brute_force(kind, blend, orientation):
     y = X[:, 0] - X[:, 1] ** 2 + rng.normal(size=28)
     V = VMatrix.from_target(X, T, kind=kind, orientation=orientation)
     by_hand = naive_v(X, T, kind) if orientation == "lower" else (naive_v(X, T, kind) + naive_v(-X, -T, kind)) / 2
-    blended = blend * by_hand * len(X) / np.trace(by_hand) + (1 - blend) * np.eye(len(X))
-    rounds = naive_boosting(X, y, blended, 4, 0.3, 4, l2=1.5, least_rows=3)
+    loss = blended(by_hand, blend)
+    rounds = naive_boosting(X, y, loss, 4, 0.3, 4, l2=1.5, least_rows=3)
     settings = {"l2_regularization": 1.5, "learning_rate": 0.3, "max_leaf_nodes": 4, "min_samples_leaf": 3}
     for n_rounds, fitted in enumerate(rounds, start=1):
         model = small(n_estimators=n_rounds, blend=blend, **settings).fit(X, y, V=V)
@@ -126,7 +126,7 @@ def test_missing_values_go_where_the_score_falls_most(missing_means, blend):
     gone = rng.random(40) < 0.3
     y[gone], X[gone, 0] = missing_means + 0.1 * rng.normal(size=gone.sum()), np.nan
     V = np.eye(40) if blend == 0 else naive_v(X, X, "mean")
-    V = blend * V * 40 / np.trace(V) + (1 - blend) * np.eye(40)
+    V = blended(V, blend)
     model = small(n_estimators=1, max_leaf_nodes=2, min_samples_leaf=1, learning_rate=1.0, blend=blend,
                   orientation="lower", kind="mean").fit(X, y)  # fmt: skip
     start = V.sum(axis=0) @ y / V.sum()
@@ -166,7 +166,7 @@ def test_categories_are_parted_as_well_as_any_prefix_in_the_order_of_slopes(blen
     y = np.array([2.0, -1.0, 0.5, 3.0, -2.0, 0.0])[codes] + 0.3 * rng.normal(size=60)
     X = pd.DataFrame({"c": pd.Categorical.from_codes(codes, list("uvwxyz"))})
     V = naive_v(codes[:, np.newaxis].astype(float), codes[:, np.newaxis].astype(float), "mean", categorical=(0,))
-    V = blend * V * 60 / np.trace(V) + (1 - blend) * np.eye(60)
+    V = blended(V, blend)
     model = small(n_estimators=1, max_leaf_nodes=2, min_samples_leaf=1, learning_rate=1.0, blend=blend, kind="mean")
     model.fit(X, y)
     start = V.sum(axis=0) @ y / V.sum()

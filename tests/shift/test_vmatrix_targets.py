@@ -1,8 +1,10 @@
 """Where the target comes from, when boosting stops, and what ``blend`` does at its ends."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from reference.vmatrix_boosters import VMATRIX_BOOSTERS, answers, problem, small
+from reference.vmatrix_trees import blended
 from scipy.stats import norm
 
 from surefoot import CoverageWarning, VMatrix, VMatrixBoostingRegressor
@@ -76,7 +78,7 @@ def test_at_its_ends_blend_is_the_matrix_or_nothing_of_it(estimator):
     paper = small(estimator, blend=1.0).fit(X, y, V=V)
     assert not np.allclose(plain, answers(paper, X), atol=1e-3)
     # a blend is a matrix of its own
-    half = 0.5 * V * len(X) / np.trace(V) + 0.5 * np.eye(len(X))
+    half = blended(V, 0.5)
     mixed, by_hand = small(estimator, blend=0.5).fit(X, y, V=V), small(estimator, blend=1.0).fit(X, y, V=half)
     np.testing.assert_allclose(answers(mixed, X), answers(by_hand, X), atol=1e-9)
 
@@ -102,7 +104,7 @@ def test_held_out_rows_stop_it_by_their_blended_loss():
     order = random_permutation(stream_key(seed_from(3), HOLD_OUT), 200)
     held_out = np.sort(order[:50])
     V = VMatrix.from_target(X[held_out], T, kind="mean", orientation="both").dense()
-    V = 0.7 * V * 50 / np.trace(V) + 0.3 * np.eye(50)
+    V = blended(V, 0.7)
     residuals = y[held_out] - model.predict(X[held_out])
     assert residuals @ V @ residuals / 50 == pytest.approx(losses[model.n_trees_ - 1])
     # the held-out rows say when to stop, and nothing else
@@ -134,3 +136,26 @@ def test_progress_is_told(capsys):
     said = capsys.readouterr().err
     assert "VMatrixBoostingRegressor" in said
     assert "held-out loss" in said
+
+
+def test_columns_of_frames_are_matched_by_name():
+    X, y, T = problem(VMATRIX_BOOSTERS[0])
+    for names in ([f"c{j}" for j in range(X.shape[1])], list(range(X.shape[1]))):
+        rows, target = pd.DataFrame(X, columns=names), pd.DataFrame(T, columns=names)
+        turned = target[names[::-1]]
+        one, other = (small(blend=0.5).fit(rows, y, X_target=t) for t in (target, turned))
+        np.testing.assert_array_equal(one.predict(rows), other.predict(rows))
+        v, w = (VMatrix.from_target(rows, t) for t in (target, turned))
+        np.testing.assert_array_equal(v.diagonal(), w.diagonal())
+
+
+@pytest.mark.parametrize("scale", [1e-6, 100.0, 1e6])
+def test_the_scale_of_weights_and_copies_of_the_table_do_not_change_the_blend(scale):
+    X, y, T = problem(VMATRIX_BOOSTERS[0])
+    settings = {"blend": 0.5, "l2_regularization": 0.0, "min_samples_leaf": 1}
+    one = small(**settings).fit(X, y, X_target=T).predict(X)
+    np.testing.assert_allclose(
+        small(**settings).fit(X, y, np.full(len(X), scale), X_target=T).predict(X), one, atol=1e-8
+    )
+    twice = small(**settings).fit(np.tile(X, (2, 1)), np.tile(y, 2), X_target=T).predict(X)
+    np.testing.assert_allclose(twice, one, atol=1e-8)

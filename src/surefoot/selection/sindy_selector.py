@@ -123,7 +123,7 @@ class SINDySelector(Selector):
         """Terms and derivatives of all rows of a table whose ``extras["t"]`` are the rows' times."""
         check_integer("degree", self.degree, 1)
         check_number("threshold", self.threshold, 0.0, LARGEST, most_included=True)
-        check_number("alpha", self.alpha, -1e-300, LARGEST, most_included=True)
+        check_number("alpha", self.alpha, 0, LARGEST, least_included=True, most_included=True)
         times = _times(table)
         library = _library(table, int(self.degree))
         terms, derivatives = library.values(table.X), differentiate(table.X, times)
@@ -195,7 +195,7 @@ def ensemble_coefficients(prepared: PreparedSINDy, pool_bags: np.ndarray, tau: f
     >>> ensemble_coefficients(prepared, bags, tau=0.5).round(2).ravel()
     array([ 0., -1.,  0.])
     """
-    check_number("tau", tau, -1e-300, 1.0, most_included=False)
+    check_number("tau", tau, 0, 1.0, least_included=True, most_included=False)
     if len(pool_bags) == 0:
         raise DataError("pool_bags has no bags: draw at least one.")
     sums = np.zeros((prepared.terms.shape[1], prepared.derivatives.shape[1]))

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from surefoot._exceptions import CoverageWarning, DataError
 from surefoot._parallel import Cancellation, RowThreads, row_blocks, threads_for
-from surefoot._parameters import check_choice, check_integer, check_number
+from surefoot._parameters import check_boolean_or, check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import random_permutation, seed_from, stream_key
 from surefoot._rollback import as_it_was_on_failure
@@ -94,18 +94,17 @@ class VMatrixBooster(BaseEstimator):
         check_integer("n_estimators", self.n_estimators, 1)
         check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, 256)
         check_number("learning_rate", self.learning_rate, 0, 1, most_included=True)
-        check_number("l2_regularization", self.l2_regularization, -1e-300, 1e12, most_included=True)
-        check_number("min_gain", self.min_gain, -1e-300, np.inf, most_included=False)
+        check_number("l2_regularization", self.l2_regularization, 0, 1e12, least_included=True, most_included=True)
+        check_number("min_gain", self.min_gain, 0, np.inf, least_included=True, most_included=False)
         check_integer("min_samples_leaf", self.min_samples_leaf, 1)
         check_choice("kind", self.kind, KINDS)
         check_choice("orientation", self.orientation, ORIENTATIONS)
-        check_number("blend", self.blend, -1e-300, 1, most_included=True)
+        check_number("blend", self.blend, 0, 1, least_included=True, most_included=True)
         check_integer("max_target", self.max_target, 2)
         check_integer("max_bins", self.max_bins, 2, MAX_BINS)
         check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
-        if not isinstance(self.early_stopping, bool):
-            check_choice("early_stopping", self.early_stopping, ("auto",))
+        check_boolean_or("early_stopping", self.early_stopping, "auto")
         if isinstance(self.categorical_features, str):
             check_choice("categorical_features", self.categorical_features, ("from_dtype",))
 
@@ -114,16 +113,17 @@ class VMatrixBooster(BaseEstimator):
         return None if isinstance(self.categorical_features, str) else self.categorical_features
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_target: Any = None, V: Any = None) -> Self:
-        """Fit on a table and its target, for use where ``X_target`` comes from.
+        """Fit on rows X with their y, for use on rows like ``X_target``.
 
         Parameters
         ----------
         X : array, pandas or polars frame of shape (n_rows, n_columns)
         y : array of shape (n_rows,)
         sample_weight : array of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows.
+            A row of weight 2 counts as two rows (as one where ``min_samples_leaf`` counts).
         X_target : table with the columns of X, default=None
-            Rows of where the model will be used; no target values are needed. None: the training rows stand in.
+            Rows of where the model will be used; their y is not needed. Columns of two frames are matched by name.
+            None: the training rows stand in.
         V : VMatrix or array of shape (n_rows, n_rows), default=None
             A matrix of your own, instead of ``X_target``. Of an asymmetric one the symmetric part counts, and it must
             not have negative eigenvalues.
@@ -139,12 +139,12 @@ class VMatrixBooster(BaseEstimator):
         raise NotImplementedError
 
     def _train(
-        self, columns: Columns, outputs: Sequence[np.ndarray], weights: np.ndarray | None, X_target: Any, V: Any
+        self, columns: Columns, outputs: Sequence[np.ndarray], weights: np.ndarray | None, X: Any, X_target: Any, V: Any
     ) -> None:
         """Boost on checked columns: one sequence of trees for each of the ``outputs``."""
         seed = seed_from(self.random_state)
         self._schema = columns.schema
-        gram = self._gram(columns, X_target, V, weights, seed)
+        gram = self._gram(columns, X, X_target, V, weights, seed)
         train, held_out = self._part_rows(columns.n_rows, weights, seed)
         with RowThreads(threads_for(self.n_jobs, columns.n_rows * columns.n_columns)) as threads:
             self._binner = Binner.from_columns(columns, int(self.max_bins), weights, threads)
@@ -165,7 +165,7 @@ class VMatrixBooster(BaseEstimator):
                 )
                 for k, y in enumerate(outputs)
             ]  # fmt: skip
-        self.n_trees_ = self._boosted[0].forest.n_trees
+        self.n_trees_ = max(boosted.forest.n_trees for boosted in self._boosted)
 
     def _recipe(self) -> Recipe:
         rules = LeafRules(
@@ -173,13 +173,15 @@ class VMatrixBooster(BaseEstimator):
         )
         return Recipe(int(self.n_estimators), float(self.learning_rate), rules, int(self.n_iter_no_change))
 
-    def _gram(self, columns: Columns, X_target: Any, V: Any, weights: np.ndarray | None, seed: int) -> Gram | None:
+    def _gram(
+        self, columns: Columns, X: Any, X_target: Any, V: Any, weights: np.ndarray | None, seed: int
+    ) -> Gram | None:
         """The matrix among all rows; None if ``blend`` leaves nothing of it."""
         self.coverage_ = 1.0  # plain squares see every row
         if V is not None:
             gram = given_gram(V, columns.n_rows)
         else:
-            target = self._target(columns, X_target, weights, seed)
+            target = self._target(columns, X, X_target, weights, seed)
             if self.blend == 0:
                 return None
             features = features_of(columns, np.arange(columns.n_rows), target)
@@ -190,19 +192,25 @@ class VMatrixBooster(BaseEstimator):
         if self.blend > 0:
             seen = gram.diagonal() > 0
             self.coverage_ = float(np.mean(seen if weights is None else seen[weights > 0]))
-            _look_at_coverage(self.coverage_, V is not None)
+            _look_at_coverage(self.coverage_, V is not None, self._remedies())
         return gram
 
-    def _target(self, columns: Columns, X_target: Any, weights: np.ndarray | None, seed: int) -> Columns:
+    def _target(self, columns: Columns, X: Any, X_target: Any, weights: np.ndarray | None, seed: int) -> Columns:
         """The target's rows, at most ``max_target`` of them."""
         most = int(self.max_target)
         if X_target is None:
             target = columns if weights is None else columns.take(stand_ins(weights, most))
         else:
-            target = read_target(self, X_target, columns)
+            target = read_target(self, X, X_target, columns)
         if target.n_rows <= most:
             return target
         return target.take(np.sort(random_permutation(stream_key(seed, TARGET_ROWS), target.n_rows)[:most]))
+
+    def _remedies(self) -> str:
+        """What could make the target see more rows, of what has not been done yet."""
+        tips = ["kind='mean'"] if self.kind != "mean" else []
+        tips += ["orientation='both'"] if self.orientation != "both" else []
+        return f", or try {' or '.join(tips)}" if tips else ""
 
     def _part_rows(self, n_rows: int, weights: np.ndarray | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows to train on and rows to hold out; rows without weight are neither."""
@@ -266,19 +274,15 @@ class VMatrixBooster(BaseEstimator):
         return np.mean([b.forest.feature_importances(self.n_features_in_) for b in self._boosted], axis=0)
 
 
-def _look_at_coverage(coverage: float, own_matrix: bool) -> None:
+def _look_at_coverage(coverage: float, own_matrix: bool, remedies: str) -> None:
     if coverage == 0 and own_matrix:
         raise DataError("V is zero on its diagonal, so its loss sees no row at all: pass another matrix.")
     if coverage == 0:
         raise DataError(
-            "No row of X is dominated by a row of X_target: the two do not overlap. Try orientation='both' or "
-            "kind='mean', or look at shift_report(X, X_target) first."
+            "No row of X is dominated by a row of X_target: the two do not overlap. Look at shift_report(X, X_target)"
+            f"{remedies}."
         )
     if coverage < 0.5:
-        remedy = "" if own_matrix else " Use kind='mean', orientation='both', or fewer columns."
-        warnings.warn(
-            f"Only {coverage:.0%} of the rows of X are dominated by a row of X_target; the V-matrix does not see the "
-            f"others.{remedy}",
-            CoverageWarning,
-            stacklevel=6,
-        )
+        what = "seen by V" if own_matrix else "dominated by a row of X_target; the V-matrix does not see the others"
+        remedy = "" if own_matrix else f" Look at shift_report(X, X_target){remedies}, or use fewer columns."
+        warnings.warn(f"Only {coverage:.0%} of the rows of X are {what}.{remedy}", CoverageWarning, stacklevel=6)

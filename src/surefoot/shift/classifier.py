@@ -23,6 +23,16 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with ``sample_weight``.
 
+    Attributes
+    ----------
+    classes_ : array
+    n_trees_ : int
+        Trees kept; of several classes, those of the class that has most.
+    validation_loss_ : list of arrays
+        For each sequence of trees (two classes have one), the blended loss of the held-out rows after each round.
+    coverage_, feature_importances_
+        As those of :class:`VMatrixBoostingRegressor`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -75,7 +85,8 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         self.classes_ = problem.classes
         wanted = [1] if problem.n_classes == 2 else range(problem.n_classes)
         outputs = [(problem.codes == code).astype(np.float64) for code in wanted]
-        self._train(problem.columns, outputs, problem.weights, X_target, V)
+        self._train(problem.columns, outputs, problem.weights, X, X_target, V)
+        self.validation_loss_ = [boosted.held_out_loss for boosted in self._boosted]
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -1,7 +1,8 @@
 """The loss that trees are grown on: a V-matrix blended with plain squares.
 
-With residuals r and weights w the loss is ``sum over i, j of w_i w_j r_i r_j V_ij``, scaled to the trace of the plain
-one, times ``blend``, and ``sum of w_i r_i**2`` times the rest. A row of weight k is k rows.
+With residuals r and weights w the loss is ``blend`` times ``sum over i, j of w_i w_j r_i r_j V_ij``, and the rest times
+``sum of w_i r_i**2``. The V-matrix is scaled so that both are the same for residuals that are all 1: neither more rows
+nor larger weights change how much each has to say. A row of weight k is k rows.
 """
 
 import numpy as np
@@ -20,9 +21,17 @@ class Objective:
         self.gram = gram if blend > 0 else None
         self.weights = weights
         self.total = float(weights.sum())
-        trace = self.total if self.gram is None else float((weights * self.gram.diagonal()).sum())
-        self.share = 0.0 if self.gram is None or trace == 0 else blend * self.total / trace
+        self.share = 0.0 if self.gram is None else blend * self._scale(self.gram)
         self.rest = 1.0 if self.gram is None else 1.0 - blend
+
+    def _scale(self, gram: Gram) -> float:
+        """What the V-matrix is multiplied by; 0 if it sees no row.
+
+        A matrix of the user's may not see constants. There its diagonal counts, as if the rows had nothing in common.
+        """
+        together = float((self.weights * gram.times(self.weights, self.threads)).sum())
+        alone = float((self.weights**2 * gram.diagonal()).sum())
+        return self.total / max(together, alone) if max(together, alone) > 0 else 0.0
 
     @property
     def is_plain(self) -> bool:

@@ -26,8 +26,7 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
     learning_rate : float, default=0.1
         Step of each tree, above 0 and at most 1.
     l2_regularization : float, default=1.0
-        Draws leaf values to zero: the lambda of the paper, beside a matrix scaled to one on average on its diagonal.
-        With ``blend=0`` it is twice that of squared-loss boosting.
+        Draws leaf values to zero: the lambda of the paper. With ``blend=0`` it is twice that of squared-loss boosting.
     min_gain : float, default=0.0
         By how much a split has to lower the score: the gamma of the paper.
     min_samples_leaf : int, default=5
@@ -38,7 +37,8 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
     orientation : {"lower", "upper", "both"}, default="lower"
         Which side of a row a target must be on to dominate it.
     blend : float, default=0.1
-        Share of the V-matrix in the loss, 0 to 1: 1 is the paper's own, 0 plain squared loss.
+        Share of the V-matrix in the loss, 0 to 1: 1 is the paper's own, 0 plain squared loss. The matrix is scaled so
+        that both say the same of residuals that are all 1, whatever the number of rows and the scale of the weights.
     max_target : int, default=1000
         Most target rows to use; of more, so many are drawn.
     max_bins : int, default=255
@@ -46,7 +46,7 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
     categorical_features : "from_dtype", None, or list, default="from_dtype"
         Columns whose values are categories, besides those of categorical dtype: positions, names or booleans.
     early_stopping : "auto" or bool, default="auto"
-        Stop when the blended loss of held-out rows no longer falls. ``"auto"``: from 10,000 rows on.
+        Stop when the blended loss of held-out rows no longer falls. ``"auto"``: above 10,000 rows.
     validation_fraction : float, default=0.1
         Share of the rows to hold out.
     n_iter_no_change : int, default=20
@@ -56,14 +56,14 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
     n_jobs : int or None, default=None
         Threads. The model does not depend on it.
     verbose : int, default=0
-        2: tell every two seconds how far it is.
+        1: say on standard error when the trees are grown; 2: also every two seconds how far they are.
 
     Attributes
     ----------
     n_trees_ : int
         Trees kept.
     coverage_ : float
-        Share of the training rows that at least one target row dominates.
+        Share of the training rows that at least one target row dominates, with ``kind="mean"`` in any feature.
     validation_loss_ : array
         Blended loss of the held-out rows after each round; empty if none were held out.
     feature_importances_ : array
@@ -83,10 +83,10 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_target: Any, V: Any) -> Self:
         problem = check_number_problem(self, X, y, sample_weight, categorical=self._listed_categories)
-        self._train(problem.columns, [problem.y], problem.weights, X_target, V)
+        self._train(problem.columns, [problem.y], problem.weights, X, X_target, V)
         self.validation_loss_ = self._boosted[0].held_out_loss
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row."""
+        """The expected y of each row."""
         return self._raw(X)[0]

@@ -1,13 +1,16 @@
 """A table and a sample of where the model will be used, read alike."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from surefoot._exceptions import DataError
 from surefoot.data import Columns
+from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_table
 
 FEWEST_TARGETS = 2
@@ -29,13 +32,16 @@ class TablePair:
         """Check and read both tables."""
         reader = TableReader()
         columns = check_table(reader, X, categorical=categorical)
-        return cls(columns, read_target(reader, X_target, columns))
+        return cls(columns, read_target(reader, X, X_target, columns))
 
 
-def read_target(reader: BaseEstimator, X_target: Any, columns: Columns) -> Columns:
-    """The target's table, by the columns that ``reader`` has seen."""
+def read_target(reader: BaseEstimator, X: Any, X_target: Any, columns: Columns) -> Columns:
+    """The target's table, by the columns that ``reader`` has seen; those of two frames are matched by name."""
+    X_target = _in_the_order_of(X, X_target)
     try:
-        target = check_table(reader, X_target, columns.schema)
+        with warnings.catch_warnings():  # an array beside a frame has no names, and needs none
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            target = check_table(reader, X_target, columns.schema)
     except ValueError as error:
         raise DataError(f"X_target cannot be read with the columns of X: {error}") from error
     if target.n_rows < FEWEST_TARGETS:
@@ -43,6 +49,17 @@ def read_target(reader: BaseEstimator, X_target: Any, columns: Columns) -> Colum
             f"X_target has {target.n_rows} row: at least {FEWEST_TARGETS} are needed to see a distribution."
         )
     return target
+
+
+def _in_the_order_of(X: Any, X_target: Any) -> Any:
+    """A frame's columns as another frame has them, if they have the same names."""
+    if not (is_frame(X) and is_frame(X_target)):
+        return X_target
+    wanted, target = nw.from_native(X, eager_only=True).columns, nw.from_native(X_target, eager_only=True)
+    lacking = [name for name in wanted if name not in target.columns]
+    if lacking:
+        raise DataError(f"X_target lacks columns that X has, {lacking}: it needs the same columns.")
+    return target.select(wanted).to_native() if len(wanted) == len(target.columns) else X_target
 
 
 def stand_ins(weights: np.ndarray, most: int) -> np.ndarray:

@@ -50,6 +50,8 @@ class VMatrix:
     """
 
     def __init__(self, gram: Gram) -> None:
+        if not isinstance(gram, Gram):
+            raise DataError("VMatrix is made by VMatrix.from_target, from_distributions or, of an array, from_dense.")
         self.gram = gram
 
     @classmethod

@@ -8,7 +8,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_choice, check_integer, check_number
+from surefoot._parameters import check_boolean_or, check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import seed_from
 from surefoot._rollback import as_it_was_on_failure
@@ -99,12 +99,11 @@ class GradientBooster(BaseEstimator):
         check_integer("max_depth", self.max_depth, 1, MOST_DEPTH)
         check_choice("grow_policy", self.grow_policy, ("symmetric", "depthwise"))
         check_integer("min_samples_leaf", self.min_samples_leaf, 1)
-        check_number("l2_regularization", self.l2_regularization, -1e-300, 1e12, most_included=True)
+        check_number("l2_regularization", self.l2_regularization, 0, 1e12, least_included=True, most_included=True)
         check_integer("max_bins", self.max_bins, 2, MAX_BINS)
         check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
-        if not isinstance(self.early_stopping, bool):
-            check_choice("early_stopping", self.early_stopping, ("auto",))
+        check_boolean_or("early_stopping", self.early_stopping, "auto")
         if self.temperature is not None:
             check_number("temperature", self.temperature, 0, np.inf, most_included=False)
             if not self._uses_langevin:
@@ -117,7 +116,7 @@ class GradientBooster(BaseEstimator):
         return None if isinstance(self.categorical_features, str) else self.categorical_features
 
     def _recipe(self, constraints: tuple[int, ...] | None, has_validation: bool) -> Recipe:
-        stops = self.early_stopping is True or (self.early_stopping == "auto" and not self._uses_langevin)
+        stops = not self._uses_langevin if self.early_stopping == "auto" else bool(self.early_stopping)
         rules = GrowthRules(
             int(self.max_depth), self.grow_policy == "symmetric", int(self.min_samples_leaf),
             float(self.l2_regularization), constraints,
@@ -200,7 +199,7 @@ class GradientBooster(BaseEstimator):
             target = np.concatenate([target, target_val])
         recipe = self._recipe(self._constraints(problem.columns), validation is not None)
         of_use = recipe.patience is not None or family.has_scale
-        hold_out = float(self.validation_fraction) if of_use and self.early_stopping is not False else 0.0
+        hold_out = float(self.validation_fraction) if of_use and self.early_stopping else 0.0
         task = Task(
             problem.columns, columns_val, target, weights, family, strata, recipe, int(self.max_bins), hold_out,
             seed_from(self.random_state), self.n_jobs,
