@@ -59,7 +59,7 @@ def _in_the_order_of(X: Any, X_target: Any) -> Any:
     lacking = [name for name in wanted if name not in target.columns]
     if lacking:
         raise DataError(f"X_target lacks columns that X has, {lacking}: it needs the same columns.")
-    return target.select(wanted).to_native() if len(wanted) == len(target.columns) else X_target
+    return target.select(nw.col(*wanted)).to_native() if len(wanted) == len(target.columns) else X_target
 
 
 def stand_ins(weights: np.ndarray, most: int) -> np.ndarray:
