@@ -130,11 +130,11 @@ class DenseTree:
 
 
 def dense_loss(kind: str, X: np.ndarray, X_target: np.ndarray) -> np.ndarray:
-    """The matrix of the blended loss, the entries of the V-matrix scaled to add up to the number of rows."""
+    """The blended loss: the entries of V scaled to add up to the number of rows, the whole to that trace."""
     V = dense_matrix(kind, X, X_target)
     matrix = V * (BLEND * len(X) / V.sum())
     matrix[np.diag_indices(len(X))] += 1 - BLEND
-    return matrix
+    return matrix * (len(X) / matrix.trace())
 
 
 def dense_fit(codes: np.ndarray, matrix: np.ndarray, y: np.ndarray, n_trees: int, energies: Energies) -> np.ndarray:

@@ -27,8 +27,9 @@ def naive_v(X, T, kind, categorical=()):
 
 
 def blended(V, blend):
-    """The V-matrix scaled to entries that add up to the number of rows (or at least to that on its diagonal), and I."""
-    return blend * V * len(V) / max(V.sum(), np.trace(V)) + (1 - blend) * np.eye(len(V))
+    """V, its entries scaled to add up to the number of rows (or its diagonal, if that is more), and I; trace N."""
+    mixed = blend * V * len(V) / max(V.sum(), np.trace(V)) + (1 - blend) * np.eye(len(V))
+    return mixed * len(V) / np.trace(mixed)
 
 
 def system(V, residuals, leaves, l2):

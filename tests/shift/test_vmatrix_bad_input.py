@@ -166,8 +166,8 @@ def test_min_gain_is_in_units_of_the_target():
         model = small(n_estimators=1, blend=0.5, min_gain=min_gain * scale**2).fit(X, scale * Y, X_target=T)
         return (model._boosted[0].forest.features >= 0).sum()
 
-    assert 0 < n_splits(1.0, 5.0) < n_splits(1.0, 0.0)
-    assert n_splits(1.0, 5.0) == n_splits(1e-100, 5.0) == n_splits(1e100, 5.0)
+    assert 0 < n_splits(1.0, 40.0) < n_splits(1.0, 0.0)
+    assert n_splits(1.0, 40.0) == n_splits(1e-100, 40.0) == n_splits(1e100, 40.0)
 
 
 ODD = {

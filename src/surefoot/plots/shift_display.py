@@ -9,17 +9,24 @@ from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_integer
 from surefoot.plots.model_weights_display import room_in_inches
 from surefoot.plots.style import COLOURS, LEGEND_SIZE, axes_or_new
-from surefoot.shift.column_shift import ColumnShift
+from surefoot.shift import column_shift
+from surefoot.shift.column_shift import LEVEL, ColumnShift
 from surefoot.shift.shift_report import ShiftReport, shift_report
-from surefoot.shift.shift_report_text import one_line, p_value_in_words
+from surefoot.shift.shift_report_text import counted, one_line, outcomes_in_words, p_value_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHIFTED, NOT_SHIFTED, MISSING = COLOURS[1], "0.78", COLOURS[0]
+SHIFTED, NOT_SHIFTED, NOT_TESTED, MISSING = COLOURS[1], "0.78", "white", COLOURS[0]
+COLOUR_OF = {
+    column_shift.SHIFTED: SHIFTED,
+    column_shift.NOT_SHIFTED: NOT_SHIFTED,
+    column_shift.NOT_TESTED: NOT_TESTED,
+}
 MOST_LETTERS = 36  # of a column's name
 BAR, LETTER, TITLE_LETTER = 0.27, 0.078, 0.088  # inches: a bar with its gap, a letter of a name, one of the title
-WIDTH, LEGEND_WIDTH = 4.6, 3.2  # inches, of new axes, and of the legend in one line
+WIDTH, ENTRY_WIDTH = 4.6, 1.07  # inches, of new axes, and of an entry of the legend
+LEAST_MISSING = 0.005  # difference of the shares of missing values that can be seen
 LEAST_RANGE = 0.25  # of the axis: short bars shall look short
 
 
@@ -27,8 +34,12 @@ class ShiftDisplay:
     """Bars of how far each column has shifted, the most shifted first, with the joint test in the title.
 
     A bar is the distance of two distributions, Kolmogorov-Smirnov of numbers and total variation of categories, and is
-    coloured, and its name bold, where the column has shifted at level 0.05, corrected for the number of columns. A
-    diamond ("missing values") is the difference of the shares of missing values, where there is one.
+    coloured, and its name bold, where the column has shifted at level 0.05, corrected for the number of columns, and
+    hollow where it could not be tested. A diamond ("missing values") is the difference of the shares of missing values,
+    where it is half a percent or more, or significant in a column that has shifted.
+
+    Names need room beside the axes. Axes that are alone in a figure without any layout get a constrained one; a figure
+    with more in it is left as it is: make it by ``layout="constrained"``.
 
     Parameters
     ----------
@@ -81,6 +92,7 @@ class ShiftDisplay:
     ) -> "ShiftDisplay":
         """Compare two tables by `shift_report`, and draw the outcome."""
         check_integer("top", top, 1)
+        _check_axes(ax)
         report = shift_report(
             X,
             X_target,
@@ -100,15 +112,18 @@ class ShiftDisplay:
 
     def plot(self, ax: "Axes | None" = None) -> "ShiftDisplay":
         """Draw on ``ax``, or on new axes of a suitable size."""
+        _check_axes(ax)
         labels = [one_line(column.name, MOST_LETTERS) for column in self.columns]
         beside = LETTER * max(map(len, labels))
+        if ax is not None:
+            _make_room(ax)
         width = WIDTH if ax is None else _room(ax, beside)
         ax = axes_or_new(ax, figsize=(WIDTH + beside + 0.4, 1.9 + BAR * len(self.columns)))
         self._draw_bars(ax, labels)
         self.diamonds_ = self._mark_missing(ax)
         remarks = ["distance from the table at hand", *([] if self.remark is None else [self.remark])]
         ax.set_xlabel(_wrapped(remarks, width), fontsize="medium")
-        n_lines = self._add_legend(ax, in_one_line=width >= LEGEND_WIDTH)
+        n_lines = self._add_legend(ax, width=width)
         title = _wrapped(self._title(), width)
         ax.set_title(title, loc="left", fontsize="medium", pad=7 + 15 * n_lines, parse_math=False)
         self.ax_, self.figure_ = ax, ax.figure
@@ -117,8 +132,9 @@ class ShiftDisplay:
     def _draw_bars(self, ax: "Axes", labels: list[str]) -> None:
         places = np.arange(len(self.columns))
         distances = np.array([column.distance for column in self.columns])
-        colours = [SHIFTED if column.shifted else NOT_SHIFTED for column in self.columns]
-        self.bars_ = ax.barh(places, np.nan_to_num(distances), color=colours, height=0.7)
+        colours = [COLOUR_OF[column.outcome] for column in self.columns]
+        edges = [NOT_SHIFTED if colour == NOT_TESTED else colour for colour in colours]
+        self.bars_ = ax.barh(places, np.nan_to_num(distances), color=colours, edgecolor=edges, height=0.7)
         written = ["no values" if np.isnan(distance) else f"{distance:.2f}" for distance in distances]
         ax.bar_label(self.bars_, written, padding=3, fontsize=LEGEND_SIZE)
         ax.set_yticks(places, labels, fontsize=LEGEND_SIZE, parse_math=False)
@@ -131,21 +147,26 @@ class ShiftDisplay:
 
     def _mark_missing(self, ax: "Axes") -> Any:
         differences = np.array([abs(column.missing_target - column.missing) for column in self.columns])
-        some = differences > 0
+        significant = np.array([column.shifted and column.missing_p_value < LEVEL for column in self.columns])
+        some = (differences >= LEAST_MISSING) | (significant & (differences > 0))
         if not some.any():
             return None
         style: dict[str, Any] = {"marker": "D", "markersize": 5, "linestyle": "none", "color": MISSING}
         style |= {"markeredgecolor": "white", "clip_on": False, "label": "missing values"}
         return ax.plot(differences[some], np.flatnonzero(some), **style)[0]
 
-    def _add_legend(self, ax: "Axes", *, in_one_line: bool) -> int:
+    def _add_legend(self, ax: "Axes", *, width: float) -> int:
         """Put the legend above the axes; the number of its lines."""
         from matplotlib.patches import Patch
 
-        shifted = [column.shifted for column in self.columns]
-        handles: list[Any] = [Patch(color=SHIFTED, label="shifted")] if any(shifted) else []
-        handles += [] if all(shifted) else [Patch(color=NOT_SHIFTED, label="not shifted")]
+        there = {column.outcome for column in self.columns}
+        handles: list[Any] = [
+            Patch(facecolor=colour, edgecolor=NOT_SHIFTED if colour == NOT_TESTED else colour, label=outcome)
+            for outcome, colour in COLOUR_OF.items()
+            if outcome in there
+        ]
         handles += [] if self.diamonds_ is None else [self.diamonds_]
+        in_one_line = width >= ENTRY_WIDTH * len(handles)
         style: dict[str, Any] = {"frameon": False, "fontsize": LEGEND_SIZE, "handlelength": 1.2, "columnspacing": 1.2}
         style |= {"borderpad": 0.2, "borderaxespad": 0.1, "ncols": len(handles) if in_one_line else 1}
         ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), **style)
@@ -163,6 +184,28 @@ class ShiftDisplay:
         return [f"{name}{found}, AUC {report.auc:.2f}", test]
 
 
+def _check_axes(ax: Any) -> None:
+    if ax is None:
+        return
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        advice = "of a figure, pass figure.subplots(); of several axes, one."
+        raise ParameterError(f"ax must be matplotlib Axes or None, got {type(ax).__name__}: {advice}")
+
+
+def _make_room(ax: "Axes") -> None:
+    """Give a figure a layout that leaves room for names, if it has none and nobody has arranged anything in it."""
+    from matplotlib.figure import Figure, SubplotParams
+
+    figure = ax.figure
+    if not isinstance(figure, Figure) or figure.get_layout_engine() is not None:
+        return
+    is_alone = figure.axes == [ax] and not figure.subfigs and ax.get_subplotspec() is not None
+    if is_alone and vars(figure.subplotpars) == vars(SubplotParams()):
+        figure.set_layout_engine("constrained")
+
+
 def _room(ax: "Axes", beside: float) -> float:
     """How wide given axes will be, in inches, once there is room for the names ``beside`` them."""
     figure: Any = ax.figure
@@ -178,7 +221,4 @@ def _wrapped(parts: list[str], width: float) -> str:
 
 
 def _remark(others: tuple[ColumnShift, ...]) -> str | None:
-    if not others:
-        return None
-    n_shifted = sum(column.shifted for column in others)
-    return f"{len(others):,} further column{'' if len(others) == 1 else 's'}, {n_shifted or 'none'} of them shifted"
+    return f"{counted(len(others), 'further column')}, {outcomes_in_words(others)}" if others else None

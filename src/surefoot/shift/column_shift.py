@@ -4,17 +4,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import comb
 from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
 
 from surefoot.data import BinEdges
 from surefoot.shift.shift_report_tables import ColumnPair
 
 LEVEL = 0.05
-N_BINS = 10  # of the stability index
+N_BINS = 10  # of the stability index, and of the permutation test
 LEAST_EXPECTED = 5.0  # rows of a cell of the chi-square test, in the smaller table, if nothing differs
+ROUNDING = 1e-9  # statistics that differ by less are tied
 HALF_A_ROW = 0.5  # is added to every bin of the stability index, so that none is empty
+N_SHUFFLES = 9999  # of the permutation test
+LARGE_P_VALUE = 0.9  # above it nobody needs an exact one, and scipy's may, by rounding, exceed 1
+MOST_EXACT = 10_000  # rows of a table, for the exact Kolmogorov-Smirnov test: it takes time
 NUMBER, CATEGORY = "number", "category"
-KOLMOGOROV_SMIRNOV, CHI_SQUARE, FISHER, NO_TEST = "Kolmogorov-Smirnov", "chi-square", "Fisher", "none"
+KOLMOGOROV_SMIRNOV, CHI_SQUARE, FISHER = "Kolmogorov-Smirnov", "chi-square", "Fisher"
+PERMUTATION, NO_TEST = "permutation", "none"
+SHIFTED, NOT_SHIFTED, NOT_TESTED = "shifted", "not shifted", "not tested"
 
 
 @dataclass(frozen=True)
@@ -29,16 +36,20 @@ class ColumnShift:
         The largest difference of the two distribution functions (Kolmogorov-Smirnov) of numbers, half the sum of the
         differences of shares (total variation) of categories: 0 is the same, 1 is nothing in common. Missing values
         are left out; NaN where a side has no other. Of many rare categories it is large without any shift.
-    test : {"Kolmogorov-Smirnov", "chi-square", "Fisher", "none"}
+    test : {"Kolmogorov-Smirnov", "chi-square", "Fisher", "permutation", "none"}
         Where ``distance_p_value`` comes from: Kolmogorov-Smirnov for numbers (careful where many are tied), chi-square
         for categories, of which rare ones are pooled with their neighbours by label until 5 rows are expected in each
-        table, and Fisher's exact test where both tables together have only two values.
+        table, and Fisher's exact test where both tables together have only two values. Where pooling leaves one
+        category only, as with few rows or one category that nearly all rows have, the chi-square statistic is compared
+        with that of 9,999 shuffles of the rows, always the same ones; more than 10 categories are pooled with their
+        neighbours by label into 10 about equally frequent ones for it. "none" where a table has no value, or both have
+        so few rows that not even the largest difference would be significant.
     distance_p_value : float
-        NaN where there is nothing to test.
+        NaN where ``test`` is "none".
     stability_index : float
         The population stability index over 10 bins that are equally full in X (fewer where values are tied; up to 10
-        categories one bin each, of more the rare ones pooled as for the chi-square test), with a bin for missing values
-        if there are any. Half a row is added to every bin, so that it is finite. Without shift it is about the number
+        categories one bin each, of more the rare ones pooled as for the test), with a bin for missing values if there
+        are any. Half a row is added to every bin, so that it is finite. Without shift it is about the number
         of bins times the sum of 1 over both numbers of rows.
     missing, missing_target : float
         Shares of missing values.
@@ -50,9 +61,11 @@ class ColumnShift:
         The smaller of both p-values, corrected for there being two of them if values are missing, and by Holm's method
         for the number of columns. NaN where there is nothing to test.
     shifted : bool
-        Whether ``p_value`` is below 0.05.
+        Whether ``p_value`` is below 0.05. False says little where ``outcome`` is "not tested".
     importance : float
-        By how much the AUC of the classifier that tells the tables apart falls when this column is shuffled.
+        By how much the AUC of the classifier that tells the tables apart falls when this column is shuffled. Columns
+        stand in for each other: once the AUC is near 1, because several columns tell the tables apart by themselves, it
+        is about 0 for nearly all of them, however far they have shifted. Look at the distances then.
 
     Examples
     --------
@@ -81,6 +94,13 @@ class ColumnShift:
     def size(self) -> float:
         """The larger of the distance and the difference of the shares of missing values."""
         return float(np.nanmax([self.distance, abs(self.missing_target - self.missing)]))
+
+    @property
+    def outcome(self) -> str:
+        """One of "shifted", "not shifted" and "not tested": there were no values to compare, or too few."""
+        if self.shifted:
+            return SHIFTED
+        return NOT_TESTED if self.test == NO_TEST else NOT_SHIFTED
 
 
 def compare_columns(pairs: Iterable[ColumnPair]) -> list[ColumnShift]:
@@ -131,16 +151,47 @@ def _distance(is_category: bool, values: np.ndarray, target: np.ndarray) -> tupl
         return NO_TEST, float("nan"), float("nan")
     counts = _counts(values, target)
     if not is_category and counts.shape[1] > 2:
-        result = ks_2samp(values, target)
-        return KOLMOGOROV_SMIRNOV, float(result.statistic), float(result.pvalue)
+        return _kolmogorov_smirnov(values, target)
     shares = counts / counts.sum(axis=1, keepdims=True)
     distance = float(np.abs(shares[0] - shares[1]).sum() / 2)  # of two numbers also that of Kolmogorov and Smirnov
+    if 1 / _n_splits(values, target) >= LEVEL:
+        return NO_TEST, distance, float("nan")
     if counts.shape[1] <= 2:
         return FISHER, distance, _fisher(counts)
     cells = chi_square_cells(counts)
     if cells.shape[1] < 2:
-        return NO_TEST, distance, float("nan")
+        return PERMUTATION, distance, permutation_p_value(few_cells(counts))
     return CHI_SQUARE, distance, float(chi2_contingency(cells, correction=False).pvalue)
+
+
+def _n_splits(values: np.ndarray, target: np.ndarray) -> float:
+    """In how many ways all rows can be dealt to two tables of these sizes; infinite if that is no float.
+
+    One over it is the least p-value that a test can have, whatever the target's rows are.
+    """
+    return float(comb(len(values) + len(target), min(len(values), len(target))))
+
+
+def _kolmogorov_smirnov(values: np.ndarray, target: np.ndarray) -> tuple[str, float, float]:
+    n_splits = _n_splits(values, target)
+    result = ks_2samp(values, target, method="asymp")
+    least = 2 / n_splits  # all of the target above, or all of it below
+    if least >= LEVEL:
+        return NO_TEST, float(result.statistic), float("nan")
+    if result.pvalue < LARGE_P_VALUE and np.isfinite(n_splits) and max(len(values), len(target)) <= MOST_EXACT:
+        result = ks_2samp(values, target, method="exact")
+    return KOLMOGOROV_SMIRNOV, float(result.statistic), max(float(result.pvalue), least)
+
+
+def permutation_p_value(counts: np.ndarray) -> float:
+    """The share of shuffles of the rows whose chi-square statistic is not smaller, from counts (2, categories)."""
+    total, n_target = counts.sum(axis=0), int(counts[1].sum())
+    shuffled = np.random.default_rng(0).multivariate_hypergeometric(total, n_target, size=N_SHUFFLES)
+    expected = total * (n_target / counts.sum())
+    # With margins that stay as they are, the statistic is this sum times a constant.
+    observed, others = ((side - expected) ** 2 @ (1 / expected) for side in (counts[1], shuffled))
+    n_larger = np.count_nonzero(others >= observed * (1 - ROUNDING))
+    return (1 + n_larger) / (1 + N_SHUFFLES)
 
 
 def _fisher(counts: np.ndarray) -> float:
@@ -168,6 +219,19 @@ def chi_square_cells(counts: np.ndarray) -> np.ndarray:
     if held > 0 and n_cells > 0:  # a rest too small for a cell joins the pooled one before it, or the rarest category
         cell[cell == n_cells] = n_cells - 1 if n_cells > len(frequent) else np.argmin(total[frequent])
     return np.stack([np.bincount(cell, row, minlength=cell.max() + 1) for row in counts])
+
+
+def few_cells(counts: np.ndarray) -> np.ndarray:
+    """Counts (2, categories) with more than 10 categories pooled, in the order of their labels, into about tenths.
+
+    There are always two cells or more, however few rows there are, and however many of them one category has.
+    """
+    total = counts.sum(axis=0)
+    if len(total) <= N_BINS:
+        return counts
+    middle = (np.cumsum(total) - total / 2) / total.sum()
+    cell = np.unique((N_BINS * middle).astype(np.int64), return_inverse=True)[1]
+    return np.stack([np.bincount(cell, row).astype(np.int64) for row in counts])
 
 
 def _is_unseen(is_category: bool, values: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -200,9 +264,10 @@ def _counts_of_numbers(values: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def _counts_of_categories(values: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Rows of each table in every category, or, of many categories, in the cells of the chi-square test."""
+    """Rows of each table in every category, or, of many categories, in the cells of the test."""
     counts = _counts(values, target)
-    return chi_square_cells(counts) if counts.shape[1] > N_BINS else counts
+    cells = chi_square_cells(counts) if counts.shape[1] > N_BINS else counts
+    return cells if cells.shape[1] > 1 else few_cells(counts)
 
 
 def _counts(values: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 With residuals r and weights w the loss is ``blend`` times ``sum over i, j of w_i w_j r_i r_j V_ij``, and the rest times
 ``sum of w_i r_i**2``. The V-matrix is scaled so that both are the same for residuals that are all 1: neither more rows
-nor larger weights change how much each has to say. A row of weight k is k rows.
+nor larger weights change how much each has to say. The whole is then scaled to one on average on its diagonal, as plain
+squares are, so that l2 means the same whatever the blend. A row of weight k is k rows.
 """
 
 import numpy as np
@@ -21,17 +22,20 @@ class Objective:
         self.gram = gram if blend > 0 else None
         self.weights = weights
         self.total = float(weights.sum())
-        self.share = 0.0 if self.gram is None else blend * self._scale(self.gram)
-        self.rest = 1.0 if self.gram is None else 1.0 - blend
+        self.share, self.rest = (0.0, 1.0) if self.gram is None else self._shares(self.gram, blend)
 
-    def _scale(self, gram: Gram) -> float:
-        """What the V-matrix is multiplied by; 0 if it sees no row.
+    def _shares(self, gram: Gram, blend: float) -> tuple[float, float]:
+        """What the V-matrix and the plain squares are multiplied by; 0 and 0 if they see no row.
 
         A matrix of the user's may not see constants. There its diagonal counts, as if the rows had nothing in common.
         """
+        diagonal = gram.diagonal()
         together = float((self.weights * gram.times(self.weights, self.threads)).sum())
-        alone = float((self.weights**2 * gram.diagonal()).sum())
-        return self.total / max(together, alone) if max(together, alone) > 0 else 0.0
+        alone = float((self.weights**2 * diagonal).sum())
+        share = blend * self.total / max(together, alone) if max(together, alone) > 0 else 0.0
+        trace = float((self.weights * (share * diagonal + (1.0 - blend))).sum())
+        scale = self.total / trace if trace > 0 else 0.0
+        return share * scale, (1.0 - blend) * scale
 
     @property
     def is_plain(self) -> bool:

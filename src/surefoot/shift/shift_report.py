@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot._parameters import check_integer
 from surefoot._random import seed_from
-from surefoot.shift.column_shift import LEVEL, ColumnShift, compare_columns
+from surefoot.shift.column_shift import LEVEL, NOT_TESTED, ColumnShift, compare_columns
 from surefoot.shift.shift_report_tables import ComparedTables
 from surefoot.shift.shift_report_text import html_of, text_of, verdict_of
 from surefoot.shift.two_sample_test import LEAST_ROWS, two_sample_test
@@ -24,7 +24,9 @@ class ShiftReport:
         The comparison of each column: those that have shifted come first, and among them the most shifted.
     auc : float
         How well a classifier tells held-out rows of both tables apart: the chance that it gives a row of the target a
-        higher score than a row of X. 0.5 is by luck, 1 without fail. NaN where ``note`` says why.
+        higher score than a row of X. 0.5 is by luck, 1 without fail. NaN where ``note`` says why. Only an AUC above 0.5
+        speaks of shift. Rows that are in both tables make it fall below 0.5: the classifier has learned such a row
+        under one table's name, and meets it again under the other's.
     p_value : float
         The one-sided Mann-Whitney test of ``auc`` against 0.5.
     auc_interval : tuple of two floats
@@ -58,6 +60,11 @@ class ShiftReport:
         return tuple(column.name for column in self.columns if column.shifted)
 
     @property
+    def untested_columns(self) -> tuple[str, ...]:
+        """Names of the columns of which nothing is known, because they have no values or too few."""
+        return tuple(column.name for column in self.columns if column.outcome == NOT_TESTED)
+
+    @property
     def jointly_shifted(self) -> bool:
         """Whether the classifier tells the tables apart, at level 0.05."""
         return self.p_value < LEVEL
@@ -71,7 +78,8 @@ class ShiftReport:
         """A pandas frame with a row for each column, in the order of ``columns`` and labelled by their names."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(column) for column in self.columns]).set_index("name").rename_axis("column")
+        rows = [asdict(column) | {"outcome": column.outcome} for column in self.columns]
+        return pd.DataFrame(rows).set_index("name").rename_axis("column")
 
     def __repr__(self) -> str:
         return text_of(self)
@@ -98,7 +106,11 @@ def shift_report(
     shows.
 
     A shift does not say that a model will fail, and none that was found does not say that there is none: small tables
-    show only large shifts, and in large ones a shift that does not matter is found too. Look at the distances.
+    show only large shifts, and in large ones a shift that does not matter is found too. Look at the distances. A column
+    without values in one of the tables, or with too few, is reported as not tested.
+
+    The tables should have no rows in common: one that is in both is learned under one name and met again under the
+    other, and the AUC falls below 0.5 (far below, for a table against itself). Only an AUC above 0.5 speaks of shift.
 
     Parameters
     ----------

@@ -1,13 +1,14 @@
 """Two tables with the same columns, side by side: what a report of shift compares."""
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from surefoot._exceptions import DataError
@@ -55,16 +56,16 @@ class ComparedTables:
             check_choice("categorical_features", categorical_features, ("from_dtype",))
             categorical_features = None
         with _called("X"):
-            names = _names(X)
+            names, n_columns = _names_and_number("X", X)
             own = check_table(BaseEstimator(), X, categorical=categorical_features)
         with _called("X_target"):
-            target_names = _names(X_target)
-        places = _places(names, target_names, own.n_columns)
+            target_names, n_target_columns = _names_and_number("X_target", X_target)
+        places = _places(names, target_names, n_columns)
+        if n_target_columns != n_columns:
+            raise DataError(f"X has {n_columns} columns and X_target {n_target_columns}: give both the same.")
         with _called("X_target"):
             listed = [places[position] for position in sorted(own.schema.listed)]
             target = check_table(BaseEstimator(), X_target, categorical=listed or None)
-        if target.n_columns != own.n_columns:
-            raise DataError(f"X has {own.n_columns} columns and X_target {target.n_columns}: give both the same.")
         known = names or target_names or [f"x{position}" for position in range(own.n_columns)]
         return cls(own, target, list(map(str, known)), places)
 
@@ -107,9 +108,43 @@ def _by_label(label: Any) -> tuple[bool, float, str]:
     return not is_number, label if is_number else 0.0, str(label)
 
 
-def _names(table: Any) -> list[Any] | None:
-    """The names of a frame's columns; None for an array."""
-    return list(nw.from_native(table, eager_only=True).columns) if is_frame(table) else None
+def _names_and_number(argument: str, table: Any) -> tuple[list[Any] | None, int]:
+    """The names of a frame's columns (None for an array), and how many there are; what is no table is refused."""
+    if is_frame(table):
+        names = list(nw.from_native(table, eager_only=True).columns)
+        return names, len(names)
+    if issparse(table):
+        raise TypeError(f"Sparse data was passed for {argument}: pass a dense table, for example {argument}.toarray().")
+    shape = () if table is None or isinstance(table, Mapping) else _shape(argument, table)
+    if len(shape) != 2:
+        got = _kind(table, shape)
+        raise DataError(f"{argument} must be a table, a frame or a 2-dimensional array of numbers, got {got}.")
+    if 0 in shape:
+        raise DataError(f"{argument} has {shape[0]} rows and {shape[1]} columns: pass at least one of each.")
+    return None, shape[1]
+
+
+def _shape(argument: str, table: Any) -> tuple[int, ...]:
+    if hasattr(table, "shape"):
+        return tuple(table.shape)
+    try:
+        return np.shape(table)
+    except ValueError as error:
+        raise DataError(f"{argument} has rows of different lengths: give all the same number of values.") from error
+
+
+def _kind(table: Any, shape: tuple[int, ...]) -> str:
+    """What was passed in place of a table, and how to make one of it."""
+    kind = type(table).__name__
+    if table is None:
+        return "None"
+    if isinstance(table, Mapping):
+        return f"{kind}: make a frame of it, for example pandas.DataFrame(...)"
+    if len(shape) != 1:
+        return f"{kind}" if len(shape) == 0 else f"{kind} of {len(shape)} dimensions"
+    if hasattr(table, "to_frame"):
+        return f"{kind}: a column is made a table by .to_frame(), a pandas row by .to_frame().T"
+    return f"{kind} of 1 dimension: put one row into a list, [row], and of one column make lists of one value each"
 
 
 def _places(names: list[Any] | None, target_names: list[Any] | None, n_columns: int) -> list[int]:
@@ -136,7 +171,10 @@ def _called(argument: str) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        if argument == "X":
+        text, n_named = re.subn(r"(?<!['\"\w])X(?!['\"\w])", argument, str(error))
+        if argument not in text:
+            advice = "pass a frame whose columns are numbers or of categorical dtype, or an array of numbers"
+            raise DataError(f"{argument} cannot be read ({' '.join(text.split())}): {advice}.") from error
+        if argument == "X" or not n_named:
             raise
-        kind = TypeError if isinstance(error, TypeError) else DataError
-        raise kind(re.sub(r"(?<!['\"\w])X(?!['\"\w])", argument, str(error))) from error
+        raise (TypeError if isinstance(error, TypeError) else DataError)(text) from error

@@ -1,9 +1,10 @@
 """A report of shift in words: its verdict, and a table for the screen or for a notebook."""
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from surefoot.shift.column_shift import ColumnShift
+from surefoot.shift.column_shift import NOT_SHIFTED, NOT_TESTED, ColumnShift
 
 if TYPE_CHECKING:
     from surefoot.shift.shift_report import ShiftReport
@@ -17,13 +18,7 @@ HEADS = ("column", "kind", "distance", "p-value", "stability", "missing", "in ta
 
 def verdict_of(report: "ShiftReport") -> str:
     """What has been found, in one sentence."""
-    shifted, n_columns = report.shifted_columns, len(report.columns)
-    if shifted:
-        names = ", ".join(one_line(name) for name in shifted[:MOST_NAMED])
-        names += f" and {len(shifted) - MOST_NAMED} more" if len(shifted) > MOST_NAMED else ""
-        alone = f"{len(shifted)} of {_columns(n_columns)} {'has' if len(shifted) == 1 else 'have'} shifted ({names})"
-    else:
-        alone = "The only column has not shifted" if n_columns == 1 else f"None of {n_columns} columns has shifted"
+    shifted, alone = report.shifted_columns, _columns_alone(report)
     joint = f"(AUC {report.auc:.2f}, {p_value_in_words(report.p_value)})"
     if report.auc != report.auc:
         return f"{alone}; {report.note}."
@@ -32,6 +27,23 @@ def verdict_of(report: "ShiftReport") -> str:
         return f"{alone}, {link} a classifier tells the rows of both tables apart {joint}."
     link = "but" if shifted else "and"
     return f"{alone}, {link} a classifier does not tell the rows of both tables apart {joint}."
+
+
+def _columns_alone(report: "ShiftReport") -> str:
+    """How many columns have shifted, and how many could not be tested."""
+    shifted, n_columns, n_untested = report.shifted_columns, len(report.columns), len(report.untested_columns)
+    untested = f" ({n_untested:,} could not be tested)" if n_untested else ""
+    if shifted:
+        names = ", ".join(one_line(name) for name in shifted[:MOST_NAMED])
+        names += f" and {len(shifted) - MOST_NAMED} more" if len(shifted) > MOST_NAMED else ""
+        some = f"{len(shifted):,} of {n_columns:,} columns {'has' if len(shifted) == 1 else 'have'}"
+        return f"{'The only column has' if n_columns == 1 else some} shifted ({names}){untested}"
+    if n_untested == n_columns:
+        none = f"None of {n_columns:,} columns could be tested"
+        return "The only column could not be tested" if n_columns == 1 else none
+    n_tested, tested = n_columns - n_untested, "tested " if n_untested else ""
+    none = f"None of {n_tested:,} {tested}columns has shifted"
+    return f"{f'The only {tested}column has not shifted' if n_tested == 1 else none}{untested}"
 
 
 def p_value_in_words(p_value: float) -> str:
@@ -65,12 +77,24 @@ def one_line(name: str, most: int = MOST_LETTERS) -> str:
     return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - most // 2 - 1) :]}"
 
 
-def _columns(number: int) -> str:
-    return f"{number:,} column{'' if number == 1 else 's'}"
+def outcomes_in_words(columns: Sequence[ColumnShift]) -> str:
+    """Such as "3 of them shifted", of columns that are not shown."""
+    if len(columns) == 1:
+        return columns[0].outcome
+    n_shifted = sum(column.shifted for column in columns)
+    n_untested = sum(column.outcome == NOT_TESTED for column in columns)
+    shifted = "all" if n_shifted == len(columns) else f"{n_shifted:,}" if n_shifted else "none"
+    return f"{shifted} of them shifted" + (f", {n_untested:,} not tested" if n_untested else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Such as "1 row" or "2,000 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _heading(report: "ShiftReport") -> list[str]:
-    lines = [f"Shift of {report.n_target:,} target rows against {report.n_rows:,} rows: {report.verdict}"]
+    sizes = f"{counted(report.n_target, 'target row')} against {counted(report.n_rows, 'row')}"
+    lines = [f"Shift of {sizes}: {report.verdict}"]
     if report.auc == report.auc:
         low, high = report.auc_interval
         lines.append(f"AUC {report.auc:.3f}, 95% interval {low:.3f} to {high:.3f}.")
@@ -79,10 +103,7 @@ def _heading(report: "ShiftReport") -> list[str]:
 
 def _rest(report: "ShiftReport") -> list[str]:
     others = report.columns[MOST_LINES:]
-    if not others:
-        return []
-    n_shifted = sum(column.shifted for column in others)
-    return [f"... {_columns(len(others))} more, {n_shifted if n_shifted else 'none'} of them shifted"]
+    return [f"... {counted(len(others), 'column')} more, {outcomes_in_words(others)}"] if others else []
 
 
 def _cells(column: ColumnShift) -> tuple[str, ...]:
@@ -97,7 +118,7 @@ def _cells(column: ColumnShift) -> tuple[str, ...]:
         f"{column.missing_target:.1%}",
         f"{column.unseen:.1%}",
         _number(column.importance, ".3f"),
-        "shifted" if column.shifted else "",
+        "" if column.outcome == NOT_SHIFTED else column.outcome,
     )
 
 
