@@ -61,7 +61,7 @@ def test_the_title_tells_the_joint_test(report, ax):
     assert display.report.p_value < 0.05
     X = tables()[0]
     same = ShiftDisplay.from_samples(X, X, random_state=0, ax=Figure().subplots())
-    assert "the target is not told apart" in same.ax_.get_title(loc="left")
+    assert "the target is not told apart" in " ".join(same.ax_.get_title(loc="left").split())
     few = ShiftDisplay.from_samples(X[:5], X[:5], ax=Figure().subplots())
     assert "at least 20 rows" in " ".join(few.ax_.get_title(loc="left").split())
 
@@ -77,6 +77,51 @@ def test_diamonds_are_differences_of_missing_values(report, ax):
     assert [text.get_text() for text in whole.ax_.get_legend().get_texts()] == ["not shifted"]
 
 
+def test_small_differences_of_missing_values_are_not_marked_unless_they_are_significant():
+    generator = np.random.default_rng(0)
+    X, X_target = (pd.DataFrame(generator.normal(size=(4000, 3)), columns=list("abc")) for _ in range(2))
+    X_target.loc[:11, "a"] = np.nan  # 0.3%, p = 0.0005
+    X_target.loc[:2, "b"] = np.nan  # 0.075%
+    X_target.loc[:23, "c"], X.loc[:1, "c"] = np.nan, np.nan
+    report = shift_report(X, X_target, random_state=0, max_rows=20)
+    assert set(report.shifted_columns) == {"a", "c"}
+    display = ShiftDisplay.from_report(report, ax=Figure().subplots())
+    marked = [display.columns[place].name for place in display.diamonds_.get_ydata()]
+    assert set(marked) == {"a", "c"}
+    little = shift_report(X[["b"]], X_target[["b"]], random_state=0, max_rows=20)
+    assert ShiftDisplay.from_report(little, ax=Figure().subplots()).diamonds_ is None
+
+
+def test_columns_that_were_not_tested_are_hollow():
+    X = pd.DataFrame({"a": [1.0, 2.0], "b": [np.nan, 2.0]})
+    display = ShiftDisplay.from_samples(X, X + 9, ax=Figure().subplots())
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["not tested"]
+    assert {bar.get_facecolor()[:3] for bar in display.bars_} == {to_rgb("white")}
+    assert {bar.get_edgecolor()[:3] for bar in display.bars_} == {to_rgb(NOT_SHIFTED)}
+
+
+def test_axes_alone_in_a_plain_figure_get_room_for_names(report):
+    figure = Figure(figsize=(7, 4))
+    display = ShiftDisplay.from_report(report, ax=figure.subplots())
+    figure.draw_without_rendering()
+    ax = display.ax_
+    for box in [*(label.get_window_extent() for label in ax.get_yticklabels()), ax._left_title.get_window_extent()]:
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert box.y1 <= figure.bbox.y1
+
+
+def test_what_somebody_has_arranged_is_left_alone(report):
+    several, moved, placed = Figure(), Figure(), Figure()
+    tight = Figure(layout="tight")
+    moved.subplots_adjust(left=0.4)
+    given = [several.subplots(1, 2)[0], moved.subplots(), placed.add_axes((0.5, 0.2, 0.4, 0.5)), tight.subplots()]
+    layout = tight.get_layout_engine()
+    for ax in given:
+        ShiftDisplay.from_report(report, ax=ax)
+    assert [figure.get_layout_engine() for figure in (several, moved, placed)] == [None, None, None]
+    assert tight.get_layout_engine() is layout
+
+
 def test_only_the_most_shifted_columns_are_shown():
     X, X_target = tables([f"v{j}" for j in range(30)], n_rows=40)
     display = ShiftDisplay.from_samples(X, X_target, random_state=0)
@@ -88,6 +133,9 @@ def test_only_the_most_shifted_columns_are_shown():
     first = ShiftDisplay(display.report, top=1)
     assert first.remark == "29 further columns, 1 of them shifted"
     assert ShiftDisplay(display.report, top=30).remark is None
+    assert ShiftDisplay(display.report, top=29).remark == "1 further column, not shifted"
+    several = shift_report(X + 9, X, random_state=0)
+    assert ShiftDisplay(several, top=16).remark == "14 further columns, all of them shifted"
 
 
 @pytest.mark.parametrize("top", [1, 5])
@@ -132,7 +180,14 @@ def test_what_does_not_fit_is_refused(report):
         ShiftDisplay.from_report(report.to_frame())
     with pytest.raises(ParameterError, match="top must be 1 or more, got 0"):
         ShiftDisplay.from_report(report, top=0)
+    for ax in (Figure(), Figure().subplots(1, 2)):
+        with pytest.raises(
+            ParameterError, match=f"ax must be matplotlib Axes or None, got {type(ax).__name__}: of a fig"
+        ):
+            ShiftDisplay.from_report(report, ax=ax)
     X, X_target = tables()
+    with pytest.raises(ParameterError, match="ax must be matplotlib Axes or None, got Figure"):
+        ShiftDisplay.from_samples(None, None, ax=Figure())  # before anything is compared
     with pytest.raises(ParameterError, match="top must be a whole number"):
         ShiftDisplay.from_samples(X, X_target, top="all")
     with pytest.raises(DataError, match="X_target lacks the column 'age'"):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from surefoot.shift.column_shift import chi_square_cells, compare_columns, holm
+from surefoot.shift.column_shift import chi_square_cells, compare_columns, few_cells, holm, permutation_p_value
 from surefoot.shift.shift_report_tables import ColumnPair
 
 NAN = float("nan")
@@ -32,7 +32,7 @@ def test_numbers_are_compared_as_scipy_does(sizes, digits):
     column = compare(values, target + 0.3)
     expected = stats.ks_2samp(values, target + 0.3)
     assert column.test == "Kolmogorov-Smirnov"
-    assert (column.distance, column.distance_p_value) == (expected.statistic, expected.pvalue)
+    assert (column.distance, column.distance_p_value) == pytest.approx((expected.statistic, expected.pvalue))
     assert column.p_value == column.distance_p_value  # one column, nothing missing: nothing to correct
     assert column.shifted == (expected.pvalue < 0.05)
 
@@ -120,6 +120,103 @@ def test_no_more_categories_than_promised_are_called_shifted_where_none_is(n_cat
     assert wrong <= stats.binom.ppf(0.9999, 400, 0.05) / 400
 
 
+@pytest.mark.parametrize("n_categories", [4, 60, 2000])
+@pytest.mark.parametrize("n_target", [2, 9])
+def test_small_targets_are_called_shifted_no_more_often_than_promised(n_categories, n_target):
+    generator = np.random.default_rng(n_categories)
+    shares = generator.dirichlet(np.ones(n_categories))
+    draws = [[generator.choice(n_categories, size, p=shares) for size in (200, n_target)] for _ in range(150)]
+    columns = [compare(*draw, is_category=True) for draw in draws]
+    assert {"permutation"} <= {column.test for column in columns} <= {"permutation", "Fisher", "none"}
+    assert sum(column.shifted for column in columns) <= stats.binom.ppf(0.9999, 150, 0.05)
+
+
+def test_shuffles_come_to_the_exact_p_value():
+    two = np.array([[40, 3], [8, 4]])
+    odds = stats.hypergeom(55, 7, 12)
+    counts = np.arange(8)
+    as_unlikely = np.abs(counts - odds.mean()) >= abs(4 - odds.mean()) - 1e-9  # chi-square orders tables by it
+    assert permutation_p_value(two) == pytest.approx(odds.pmf(counts)[as_unlikely].sum(), abs=0.004)
+    large = np.array([[300, 200, 150, 90], [250, 220, 170, 110]])
+    assert permutation_p_value(large) == pytest.approx(stats.chi2_contingency(large).pvalue, abs=0.02)
+    assert permutation_p_value(large) == permutation_p_value(large)
+
+
+@pytest.mark.parametrize(
+    ("values", "target"),
+    [
+        (np.arange(2000) % 5, [5] * 10),
+        ([5] * 10, np.arange(2000) % 5),
+        (np.arange(2000) % 500, [1000] * 10),
+        (np.arange(500), 1000 + np.arange(10)),
+        ([0] * 1940 + [*range(1, 31)] * 2, [0] * 90 + [40] * 10),
+    ],
+)
+def test_a_few_rows_with_new_categories_have_shifted(values, target):
+    assert chi_square_cells(np.stack([np.bincount(side, minlength=1010) for side in (values, target)])).shape[1] == 1
+    column = compare(values, target, is_category=True)
+    assert (column.test, column.shifted, column.outcome) == ("permutation", True, "shifted")
+    assert column.stability_index > 0.08
+
+
+@settings(deadline=None)
+@given(counts=st.lists(st.tuples(st.integers(0, 9), st.integers(1, 30)), min_size=3, max_size=60), most=st.integers(0))
+def test_few_cells_are_two_or_more_whatever_category_is_frequent(counts, most):
+    table = np.array(counts).T
+    table[1, most % len(counts)] += 10_000
+    cells = few_cells(table)
+    assert 2 <= cells.shape[1] <= 10
+    np.testing.assert_array_equal(cells.sum(axis=1), table.sum(axis=1))
+    assert cells.any(axis=0).all()
+    if len(counts) <= 10:
+        np.testing.assert_array_equal(cells, table)
+
+
+@pytest.mark.parametrize(
+    ("values", "target", "is_category"),
+    [
+        ([1.0], [2.0], False),
+        ([1.0], [2.0], True),
+        ([1, 2, 3], [4, 5, 6], False),  # 2 of 20 orders are as extreme
+        ([1, 2, 3], [4, 5, 6], True),
+        (range(30), [100], False),  # 2 of 31
+        (np.arange(500), [600], True),  # one of ten bins
+        ([0, 1] * 100, [1], True),
+        ([0, 1] * 5, [NAN], True),
+        ([NAN] * 9, [1.0], False),
+        ([NAN] * 30, [NAN] * 30, False),
+    ],
+)
+def test_what_could_not_be_significant_is_not_tested(values, target, is_category):
+    column = compare(values, target, is_category)
+    assert (column.test, column.outcome, column.shifted) == ("none", "not tested", False)
+    assert np.isnan(column.distance_p_value)
+
+
+@pytest.mark.parametrize(
+    ("values", "target", "is_category", "p_value"),
+    [
+        ([5.0] * 30, [7.0], True, 1 / 31),
+        (range(50), [100], False, 2 / 51),
+        (range(12_000), [-1], False, 2 / 12_001),  # by the asymptotic formula it would be 0
+        ([1, 2, 3, 4], [5, 6, 7, 8], False, 2 / 70),
+    ],
+)
+def test_few_rows_are_tested_where_they_can_be(values, target, is_category, p_value):
+    column = compare(values, target, is_category)
+    assert column.shifted
+    assert column.p_value == pytest.approx(p_value)
+
+
+@pytest.mark.parametrize("n_rows", [5, 60, 135, 500, 1000, 2000])
+def test_nearly_equal_tables_of_numbers_need_no_warning(n_rows):
+    values = np.arange(n_rows)  # scipy's exact p-value is above 1 by rounding for some of these, and too large a number
+    for step in (1, 2, 3, n_rows // 4):
+        column = compare(values, values + step - 0.5)
+        expected = stats.ks_2samp(values, values + step - 0.5, method="asymp")
+        assert column.distance_p_value == pytest.approx(expected.pvalue, abs=0.06 if n_rows < 20 else 0.02)
+
+
 def test_shift_among_many_rare_categories_is_found():
     generator = np.random.default_rng(0)
     column = compare(generator.integers(0, 5000, 3000), generator.integers(4000, 10_000, 2000), is_category=True)
@@ -157,9 +254,10 @@ def test_p_values_hold_for_all_columns_together():
 
 
 @pytest.mark.parametrize("is_category", [False, True])
-def test_columns_that_say_nothing_have_not_shifted(is_category):
+def test_columns_that_are_the_same_or_empty_have_not_shifted(is_category):
     constant = compare([5.0] * 30, [5.0] * 20, is_category)
     assert (constant.distance, constant.p_value, constant.stability_index, constant.shifted) == (0, 1, 0, False)
+    assert constant.outcome == "not shifted"
     empty = compare([NAN] * 30, [NAN] * 20, is_category)
     assert np.isnan(empty.distance)
     assert (empty.test, empty.p_value, empty.stability_index, empty.shifted) == ("none", 1, 0, False)

@@ -104,12 +104,45 @@ def test_verdicts():
     turned = np.column_stack([X_target[:, 0], X_target[:, 0] + 0.1 * X_target[:, 1]])
     assert "None of 2 columns has shifted, but a classifier tells" in shift_report(X, turned, random_state=0).verdict
     moved = shift_report(X[:, :1], X[:, :1] + 2, random_state=0).verdict
-    assert moved.startswith("1 of 1 column has shifted (x0), and a classifier tells")
+    assert moved.startswith("The only column has shifted (x0), and a classifier tells")
     few = shift_report(X[:10], X_target[:10]).verdict
     assert few.endswith("at least 20 rows of each table, and there are 10 of X and 10 of X_target.")
     assert "shifted; the joint test needs" in few
     one = shift_report(X[:10, :1], X[:10, :1]).verdict
     assert one.startswith("The only column has not shifted;")
+
+
+def test_verdicts_tell_what_was_not_tested():
+    generator = np.random.default_rng(0)
+    X, X_target = (pd.DataFrame(generator.normal(size=(50, 3)), columns=list("abc")) for _ in range(2))
+    empty = X.assign(c=np.nan), X_target.assign(c=np.nan)
+    one = shift_report(*empty, random_state=0)
+    assert one.verdict.startswith("None of 2 tested columns has shifted (1 could not be tested), and a classifier")
+    assert one.untested_columns == ("c",)
+    two = shift_report(*(table.assign(b=np.nan) for table in empty), random_state=0).verdict
+    assert two.startswith("The only tested column has not shifted (2 could not be tested),")
+    none = shift_report(*(table.assign(a=np.nan, b=np.nan) for table in empty), random_state=0).verdict
+    assert none.startswith("None of 3 columns could be tested, and")
+    moved = shift_report(empty[0], empty[1].assign(a=X["a"] + 9), random_state=0).verdict
+    assert moved.startswith("1 of 3 columns has shifted (a; 1 could not be tested), and a classifier tells")
+
+
+def test_a_small_target_with_a_new_category_has_shifted():
+    labels = np.random.default_rng(0).choice(list("abcde"), 2000)
+    X, X_target = (pd.DataFrame({"c": pd.Categorical(side)}) for side in (labels, ["new"] * 10))
+    report = shift_report(X, X_target)
+    assert report.verdict.startswith("The only column has shifted (c);")
+    assert (report.columns[0].test, report.columns[0].unseen) == ("permutation", 1.0)
+
+
+def test_the_rest_of_a_long_table_in_words():
+    columns = {f"c{j}": np.arange(30.0) for j in range(25)}
+    X, X_target = pd.DataFrame(columns), pd.DataFrame(columns) + 100
+    assert str(shift_report(X, X_target, random_state=0)).endswith("... 5 columns more, all of them shifted")
+    narrow = X.iloc[:, :21], X_target.iloc[:, :21]
+    assert str(shift_report(*narrow, random_state=0)).endswith("... 1 column more, shifted")
+    empty = shift_report(X.assign(c24=np.nan, c23=np.nan), X.assign(c24=np.nan, c23=np.nan), random_state=0)
+    assert str(empty).endswith("... 5 columns more, none of them shifted, 2 not tested")
 
 
 def test_the_seed_decides(tables, report):
@@ -188,9 +221,15 @@ def test_odd_columns_have_an_honest_result():
 def test_one_row_and_no_rows():
     report = shift_report([[1.0]], [[2.0]])
     assert np.isnan(report.auc)
-    assert report.columns[0].p_value == 1.0
-    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+    assert np.isnan(report.columns[0].p_value)
+    assert report.untested_columns == ("x0",)
+    assert str(report).startswith("Shift of 1 target row against 1 row: The only column could not be tested; the joint")
+    assert str(report).endswith("not tested")
+    assert report.to_frame()["outcome"].tolist() == ["not tested"]
+    with pytest.raises(DataError, match="X has 0 rows and 2 columns: pass at least one of each"):
         shift_report(np.empty((0, 2)), np.ones((3, 2)))
+    with pytest.raises(DataError, match="X_target has 3 rows and 0 columns"):
+        shift_report(np.ones((3, 2)), np.empty((3, 0)))
     with pytest.raises(DataError, match="X_target has 0 sample"):
         shift_report(pd.DataFrame({"a": [1.0]}), pd.DataFrame({"a": np.empty(0)}))
 
@@ -212,7 +251,20 @@ def test_one_row_and_no_rows():
         (pd.DataFrame({"a": [1.0], "b": [np.inf]}), "Column 'b' of X_target contains infinity"),
         (pd.DataFrame({"a": [1.0], "b": pd.Categorical(["u"])}), "Column 'b' is categorical in X_target but not in X:"),
         (np.array([[1.0, np.inf]]), "Input X_target contains infinity"),
-        (np.ones(2), "Expected 2D array, got 1D array"),
+        (None, "^X_target must be a table, a frame or a 2-dimensional array of numbers, got None"),
+        ({"a": [1.0], "b": [1.0]}, "^X_target must be a table, .* got dict: make a frame of it"),
+        (
+            pd.Series([1.0, 2.0], index=["a", "b"]),
+            r"^X_target must be .* got Series: .* a pandas row by .to_frame\(\).T",
+        ),
+        (np.ones(2), "^X_target must be .* got ndarray of 1 dimension: put one row into a list"),
+        ([1.0, 2.0], "^X_target must be .* got list of 1 dimension"),
+        (["u", "v"], "^X_target must be .* got list of 1 dimension"),
+        ("table.csv", "^X_target must be .* got str"),
+        (np.ones((2, 2, 2)), "^X_target must be .* got ndarray of 3 dimensions"),
+        ([["u", "v"]], "^X_target cannot be read .*: pass a frame whose columns are numbers or of categorical dtype"),
+        (np.array([[1.0, {}]], dtype=object), "^X_target cannot be read .*: pass a frame"),
+        ([[1.0], [1.0, 2.0]], "^X_target has rows of different lengths"),
         (pl.LazyFrame({"a": [1.0], "b": [1.0]}), "X_target is a lazy frame: collect it"),
     ],
 )
@@ -220,6 +272,17 @@ def test_targets_that_cannot_be_compared_are_refused(X_target, message):
     X = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]})
     with pytest.raises(DataError, match=message):
         shift_report(X, X_target)
+
+
+@pytest.mark.parametrize("table", [None, {"a": [1.0]}, pd.Series([1.0]), np.ones(3), [1.0], [["u"]], [[1.0], []]])
+def test_tables_that_are_none_are_refused_by_name(table):
+    with pytest.raises(DataError, match=r"^X (must be a table|cannot be read|has rows of different lengths)"):
+        shift_report(table, [[1.0]])
+
+
+def test_the_number_of_columns_is_checked_before_categories():
+    with pytest.raises(DataError, match="X has 3 columns and X_target 2: give both the same"):
+        shift_report(np.ones((4, 3)), np.ones((4, 2)), categorical_features=[2])
 
 
 def test_bad_arguments_are_refused():

@@ -26,6 +26,7 @@ COLOUR_OF = {
 MOST_LETTERS = 36  # of a column's name
 BAR, LETTER, TITLE_LETTER = 0.27, 0.078, 0.088  # inches: a bar with its gap, a letter of a name, one of the title
 WIDTH, ENTRY_WIDTH = 4.6, 1.07  # inches, of new axes, and of an entry of the legend
+MARGINS = 0.4  # inches, of a figure, on both sides together
 LEAST_MISSING = 0.005  # difference of the shares of missing values that can be seen
 LEAST_RANGE = 0.25  # of the axis: short bars shall look short
 
@@ -211,7 +212,9 @@ def _room(ax: "Axes", beside: float) -> float:
     figure: Any = ax.figure
     while figure is not figure.figure:  # a part of a figure has no layout of its own
         figure = figure.figure
-    return room_in_inches(ax)[0] - (0.0 if figure.get_layout_engine() is None else beside)
+    if figure.get_layout_engine() is None:
+        return room_in_inches(ax)[0]
+    return (figure.get_figwidth() - MARGINS if figure.axes == [ax] else room_in_inches(ax)[0]) - beside
 
 
 def _wrapped(parts: list[str], width: float) -> str:

@@ -56,7 +56,7 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         min_samples_leaf: int = 5,
         kind: str = "mean",
         orientation: str = "lower",
-        blend: float = 0.1,
+        blend: float = 0.5,
         max_target: int = 1000,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",

@@ -154,26 +154,34 @@ def _distance(is_category: bool, values: np.ndarray, target: np.ndarray) -> tupl
         return _kolmogorov_smirnov(values, target)
     shares = counts / counts.sum(axis=1, keepdims=True)
     distance = float(np.abs(shares[0] - shares[1]).sum() / 2)  # of two numbers also that of Kolmogorov and Smirnov
-    if 1 / _n_splits(values, target) >= LEVEL:
+    cells = chi_square_cells(counts)
+    if counts.shape[1] > 2 and cells.shape[1] > 1:
+        return CHI_SQUARE, distance, float(chi2_contingency(cells, correction=False).pvalue)
+    cells = few_cells(counts)
+    if _least_p_value(cells) >= LEVEL:
         return NO_TEST, distance, float("nan")
     if counts.shape[1] <= 2:
         return FISHER, distance, _fisher(counts)
-    cells = chi_square_cells(counts)
-    if cells.shape[1] < 2:
-        return PERMUTATION, distance, permutation_p_value(few_cells(counts))
-    return CHI_SQUARE, distance, float(chi2_contingency(cells, correction=False).pvalue)
+    return PERMUTATION, distance, permutation_p_value(cells)
 
 
-def _n_splits(values: np.ndarray, target: np.ndarray) -> float:
-    """In how many ways all rows can be dealt to two tables of these sizes; infinite if that is no float.
+def _n_splits(n_rows: int, n_target: int) -> float:
+    """In how many ways all rows can be dealt to two tables of these sizes; infinite if that is no float."""
+    return float(comb(n_rows + n_target, min(n_rows, n_target)))
 
-    One over it is the least p-value that a test can have, whatever the target's rows are.
+
+def _least_p_value(counts: np.ndarray) -> float:
+    """The p-value of the largest difference, from counts (2, categories): all of a table is of the rarest category.
+
+    A constant column has it of a target that has another value.
     """
-    return float(comb(len(values) + len(target), min(len(values), len(target))))
+    n_rows, n_target = map(int, counts.sum(axis=1))
+    rarest = counts.sum(axis=0).min() if counts.shape[1] > 1 else 0
+    return max(1.0, float(comb(rarest, min(n_rows, n_target)))) / _n_splits(n_rows, n_target)
 
 
 def _kolmogorov_smirnov(values: np.ndarray, target: np.ndarray) -> tuple[str, float, float]:
-    n_splits = _n_splits(values, target)
+    n_splits = _n_splits(len(values), len(target))
     result = ks_2samp(values, target, method="asymp")
     least = 2 / n_splits  # all of the target above, or all of it below
     if least >= LEVEL:

@@ -36,7 +36,7 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
         in an order of its own.
     orientation : {"lower", "upper", "both"}, default="lower"
         Which side of a row a target must be on to dominate it.
-    blend : float, default=0.1
+    blend : float, default=0.5
         Share of the V-matrix in the loss, 0 to 1: 1 is the paper's own, 0 plain squared loss. The matrix is scaled so
         that both say the same of residuals that are all 1, whatever the number of rows and the scale of the weights.
     max_target : int, default=1000

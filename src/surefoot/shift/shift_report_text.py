@@ -32,18 +32,22 @@ def verdict_of(report: "ShiftReport") -> str:
 def _columns_alone(report: "ShiftReport") -> str:
     """How many columns have shifted, and how many could not be tested."""
     shifted, n_columns, n_untested = report.shifted_columns, len(report.columns), len(report.untested_columns)
-    untested = f" ({n_untested:,} could not be tested)" if n_untested else ""
+    untested = f"{n_untested:,} could not be tested" if n_untested else ""
     if shifted:
         names = ", ".join(one_line(name) for name in shifted[:MOST_NAMED])
         names += f" and {len(shifted) - MOST_NAMED} more" if len(shifted) > MOST_NAMED else ""
         some = f"{len(shifted):,} of {n_columns:,} columns {'has' if len(shifted) == 1 else 'have'}"
-        return f"{'The only column has' if n_columns == 1 else some} shifted ({names}){untested}"
+        return (
+            f"{'The only column has' if n_columns == 1 else some} shifted ({names}{'; ' if untested else ''}{untested})"
+        )
     if n_untested == n_columns:
         none = f"None of {n_columns:,} columns could be tested"
         return "The only column could not be tested" if n_columns == 1 else none
     n_tested, tested = n_columns - n_untested, "tested " if n_untested else ""
     none = f"None of {n_tested:,} {tested}columns has shifted"
-    return f"{f'The only {tested}column has not shifted' if n_tested == 1 else none}{untested}"
+    return (
+        f"{f'The only {tested}column has not shifted' if n_tested == 1 else none}{f' ({untested})' if untested else ''}"
+    )
 
 
 def p_value_in_words(p_value: float) -> str:
