@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reference.command_line import assert_refused
 from typer.testing import CliRunner
 
 from surefoot.cli.app import app
@@ -47,9 +48,4 @@ def test_a_part_from_start_to_end() -> None:
     ],
 )
 def test_a_mistake_is_told_in_one_line_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
-    result = runner.invoke(app, ["reproduce", *arguments])
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert message in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
+    assert_refused(arguments, message, tmp_path)

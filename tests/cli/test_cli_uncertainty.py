@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from reference.command_line import assert_refused
 from typer.testing import CliRunner
 
 from surefoot.cli.app import app
@@ -59,9 +60,4 @@ def test_the_figures_from_start_to_end(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_told_in_one_line_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
-    result = runner.invoke(app, ["reproduce", *arguments])
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert message in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
+    assert_refused(arguments, message, tmp_path)

@@ -1,6 +1,7 @@
 """Make the matrix of a table and a target: one feature at a time, or all at once."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,27 +18,21 @@ LOWER, BOTH = "lower", "both"
 PERMUTE = 1_000_211  # label of a stream: the order of the target's values, feature by feature
 
 
+@dataclass(frozen=True)
 class Feature:
     """One column of the rows and of the target; categories have no order."""
 
-    def __init__(self, columns: Columns, rows: np.ndarray, target: Columns, position: int) -> None:
-        self.values = values_of(columns, position, rows)
-        self.targets = values_of(target, position, np.arange(target.n_rows))
-        self.ordered = position not in columns.schema.categories
+    values: np.ndarray
+    targets: np.ndarray
+    ordered: bool
 
     def turned(self) -> "Feature":
         """The same with the order of numbers reversed."""
-        other = object.__new__(Feature)
-        sign = -1.0 if self.ordered else 1.0
-        other.values, other.targets, other.ordered = sign * self.values, sign * self.targets, self.ordered
-        return other
+        return replace(self, values=-self.values, targets=-self.targets) if self.ordered else self
 
     def shuffled(self, key: np.uint64) -> "Feature":
         """The same with the target's values in another order."""
-        other = object.__new__(Feature)
-        other.values, other.ordered = self.values, self.ordered
-        other.targets = self.targets[random_permutation(key, len(self.targets))]
-        return other
+        return replace(self, targets=self.targets[random_permutation(key, len(self.targets))])
 
     def cells(self, share: float) -> list[Cells]:
         """Where the rows lie among the target's values; missing ones are a cell of their own."""
@@ -75,7 +70,11 @@ class Feature:
 
 def features_of(columns: Columns, rows: np.ndarray, target: Columns) -> list[Feature]:
     """Every column of some rows beside the target's."""
-    return [Feature(columns, rows, target, position) for position in range(columns.n_columns)]
+    every = np.arange(target.n_rows)
+    return [
+        Feature(values_of(columns, j, rows), values_of(target, j, every), j not in columns.schema.categories)
+        for j in range(columns.n_columns)
+    ]
 
 
 def views_of(features: list[Feature], orientation: str) -> list[list[Feature]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot.shift.candidates import COUNT, CROSS, WEIGHT, best_place, part_leaf, rank_codes, sweep_columns
-from surefoot.shift.gram import Search
+from surefoot.shift.gram import Gram, Search
 from surefoot.shift.leafwise_tree import LeafwiseTree, Split, level_of
 from surefoot.shift.objective import Objective
 
@@ -133,8 +133,8 @@ class Growth:
         values = np.empty((len(rows), CROSS + n))
         values[:, 0], values[:, 1], values[:, 2], values[:, 3:] = 1.0, weights, slopes, (weights * crosses).T
         self._add_up(leaf, values, 0)
-        if not self.objective.is_plain:
-            self._fill_energies(leaf)
+        if self.objective.gram is not None:
+            self._fill_energies(leaf, self.objective.gram)
 
     def _add_up(self, leaf: Leaf, values: np.ndarray, column: int) -> None:
         """Add up ``values`` of a leaf's rows along all columns of the table."""
@@ -146,18 +146,19 @@ class Growth:
             self.grower.parts,
         )
 
-    def _fill_energies(self, leaf: Leaf) -> None:
+    def _fill_energies(self, leaf: Leaf, gram: Gram) -> None:
+        """The V-part of the energies of all places; the plain part is the weight of the rows."""
         codes = self.grower.table.codes
-        piece = self.objective.piece_of_leaf(leaf.rows, len(codes))
+        piece = gram.piece_of_leaf(leaf.rows, len(codes))
         search = Search.by(codes, leaf.ranks, leaf.rows, self.weights, leaf.starts)
         self.grower.threads.each(
-            lambda features: self.objective.prefix_energies(piece, search, features, leaf.energies[0]),
+            lambda features: gram.prefix_energies(piece, search, features, leaf.energies[0]),
             self.grower.parts,
         )
         if len(leaf.energies) == 2:
-            self._missing_first(leaf, piece)
+            self._missing_first(leaf, gram, piece)
 
-    def _missing_first(self, leaf: Leaf, piece: np.ndarray | None) -> None:
+    def _missing_first(self, leaf: Leaf, gram: Gram, piece: np.ndarray | None) -> None:
         """Energies of the second sweep, where missing values are left of every place."""
         table, starts = self.grower.table, leaf.starts
         features = self.grower.with_missing
@@ -168,7 +169,7 @@ class Growth:
             ranks[j, table.missing[j]] = 0
         energies = np.zeros(int(starts[-1]))
         search = Search.by(table.codes, ranks, leaf.rows, self.weights, starts)
-        self.objective.prefix_energies(piece, search, features, energies)
+        gram.prefix_energies(piece, search, features, energies)
         for j in features:
             leaf.energies[1, starts[j] : starts[j + 1] - 1] = energies[starts[j] + 1 : starts[j + 1]]
 

@@ -9,7 +9,7 @@ squares are, so that l2 means the same whatever the blend. A row of weight k is 
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot.shift.gram import ALONE, Gram, Search
+from surefoot.shift.gram import ALONE, Gram
 
 BLIND_TO_CONSTANTS = 1e-12  # by weight: a loss that grows less with a constant does not see it, up to rounding
 
@@ -62,11 +62,3 @@ class Objective:
         if pull.sum() <= BLIND_TO_CONSTANTS * self.total:
             return middle
         return middle + float((pull * (y - middle)).sum()) / float(pull.sum())
-
-    def piece_of_leaf(self, rows: np.ndarray, n_features: int) -> np.ndarray | None:
-        return None if self.gram is None else self.gram.piece_of_leaf(rows, n_features)
-
-    def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
-        """The V-part of the energies (see ``gram.py``), scaled; the plain part is the weight of the rows."""
-        if self.gram is not None:
-            self.gram.prefix_energies(piece, search, features, out)

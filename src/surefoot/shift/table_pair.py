@@ -1,7 +1,6 @@
 """A table and a sample of where the model will be used, read alike."""
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -20,19 +19,11 @@ class TableReader(BaseEstimator):
     """Remembers the columns of a table, so that another one is read by them."""
 
 
-@dataclass(frozen=True)
-class TablePair:
+def read_tables(X: Any, X_target: Any) -> tuple[Columns, Columns]:
     """The rows of a model and those of its target, with the same columns and codes of categories."""
-
-    columns: Columns
-    target: Columns
-
-    @classmethod
-    def read(cls, X: Any, X_target: Any, categorical: Any = None) -> "TablePair":
-        """Check and read both tables."""
-        reader = TableReader()
-        columns = check_table(reader, X, categorical=categorical)
-        return cls(columns, read_target(reader, X, X_target, columns))
+    reader = TableReader()
+    columns = check_table(reader, X)
+    return columns, read_target(reader, X, X_target, columns)
 
 
 def read_target(reader: BaseEstimator, X: Any, X_target: Any, columns: Columns) -> Columns:

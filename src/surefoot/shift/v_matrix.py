@@ -11,7 +11,7 @@ from surefoot.data.problem import check_table
 from surefoot.shift.builders import distribution_gram, features_of, joint_gram, mean_gram, product_gram
 from surefoot.shift.dense_gram import DenseGram
 from surefoot.shift.gram import MOST_DENSE, Gram
-from surefoot.shift.table_pair import TablePair, TableReader, values_of
+from surefoot.shift.table_pair import TableReader, read_tables, values_of
 
 KINDS = ("mean", "joint", "product")
 ORIENTATIONS = ("lower", "upper", "both")
@@ -71,8 +71,8 @@ class VMatrix:
         """
         check_choice("kind", kind, KINDS)
         check_choice("orientation", orientation, ORIENTATIONS)
-        pair = TablePair.read(X, X_target)
-        features = features_of(pair.columns, np.arange(pair.columns.n_rows), pair.target)
+        columns, target = read_tables(X, X_target)
+        features = features_of(columns, np.arange(columns.n_rows), target)
         return cls(MAKERS[kind](features, orientation))
 
     @classmethod
