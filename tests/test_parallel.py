@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from surefoot import MajorityBoostClassifier
+import surefoot
+from surefoot import MajorityBoostClassifier, ParameterError
 from surefoot._parallel import RowThreads, count_jobs, row_blocks, run_tasks
 
 
@@ -62,3 +63,19 @@ def test_every_item_is_dealt_out_once(n_threads):
 def test_blocks_cover_the_rows_whatever_the_number_of_threads():
     assert row_blocks(20, 8) == [(0, 8), (8, 16), (16, 20)]
     assert row_blocks(0) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AdaBoostClassifier",
+        "BaggedBoostClassifier",
+        "GradientBoostingClassifier",
+        "BoostingEnsembleClassifier",
+        "VMatrixBoostingClassifier",
+    ],
+)
+def test_no_workers_are_refused_for_small_tables_too(name):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.raises(ParameterError, match="n_jobs must not be 0"):
+        getattr(surefoot, name)(n_estimators=3, n_jobs=0).fit(X, X[:, 0] > 0)

@@ -14,6 +14,8 @@ from typing import Any
 import joblib
 from joblib.parallel import ThreadingBackend, get_active_backend
 
+from surefoot._exceptions import ParameterError
+
 ROW_BLOCK = 8192
 SIGNAL_SECONDS = 0.1  # another thread may get the signal of Ctrl-C: the waiting one has to wake up and look
 THREADED_CELLS = 1_000_000  # below this many cells two threads meeting cost more than they save
@@ -21,6 +23,8 @@ THREADED_CELLS = 1_000_000  # below this many cells two threads meeting cost mor
 
 def count_jobs(n_jobs: int | None) -> int:
     """The number of workers that ``n_jobs`` means here (None: one, unless a joblib context says otherwise)."""
+    if n_jobs == 0:
+        raise ParameterError("n_jobs must not be 0: use 1 for one worker, -1 for as many as there are cores.")
     return max(1, int(joblib.effective_n_jobs(n_jobs)))
 
 
@@ -100,4 +104,5 @@ def row_blocks(n_rows: int, size: int = ROW_BLOCK) -> list[tuple[int, int]]:
 
 def threads_for(n_jobs: int | None, n_cells: int) -> int:
     """How many threads one table of ``n_cells`` deserves."""
-    return count_jobs(n_jobs) if n_cells >= THREADED_CELLS else 1
+    n_threads = count_jobs(n_jobs)  # asked for small tables too: a wrong n_jobs is wrong for every table
+    return n_threads if n_cells >= THREADED_CELLS else 1
