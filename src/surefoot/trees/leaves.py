@@ -54,26 +54,13 @@ def stretch_rows(leverage, exponent, stretch):
 
 
 @kernel
-def inherit_leaves(sums, totals, counts, l2, values):
-    """Add to the values of leaves without rows the mean step, drawn to zero by l2, of the nearest node with rows."""
-    n_leaves, n_outputs = values.shape
-    below = np.zeros(2 * n_leaves)  # rows of the nodes, in a heap from 1 on
-    above, under = np.zeros((2 * n_leaves, n_outputs)), np.zeros((2 * n_leaves, n_outputs))
-    for node in range(2 * n_leaves - 1, 0, -1):
-        if node >= n_leaves:
-            below[node] = counts[node - n_leaves]
-            above[node], under[node] = sums[node - n_leaves], totals[node - n_leaves]
-        else:
-            below[node] = below[2 * node] + below[2 * node + 1]
-            above[node] = above[2 * node] + above[2 * node + 1]
-            under[node] = under[2 * node] + under[2 * node + 1]
-    for leaf in range(n_leaves):
-        node = leaf + n_leaves
-        while node > 1 and below[node] == 0.0:
-            node //= 2
-        if node < n_leaves and below[node] > 0.0:
-            for k in range(n_outputs):
-                values[leaf, k] += above[node, k] / max(under[node, k] + l2, 1e-300)
+def inherit_leaves(steps, counts, values):
+    """Add to the values of a leaf without rows the step of the other leaf of its node, if that has rows."""
+    for leaf in range(values.shape[0]):
+        other = leaf ^ 1
+        if counts[leaf] == 0.0 and counts[other] > 0.0:
+            for k in range(values.shape[1]):
+                values[leaf, k] += steps[other, k]
 
 
 @kernel

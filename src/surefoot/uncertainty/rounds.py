@@ -40,7 +40,7 @@ STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few 
 STRETCH_EVERY = 8
 SCALE_PATIENCE = 50  # rounds without a better held-out likelihood before the scale stops learning
 SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # half standard errors at first; the share that stays breaks ties
-CLASS_NOISE, ONE_CLASSIFIER_NOISE = 2.0, 0.5  # of classes and counts; of a classifier that is to differ from no other
+CLASS_NOISE, ONE_CLASSIFIER_NOISE = 3.0, 0.5  # of classes and counts; of a classifier that is to differ from no other
 
 
 @dataclass(frozen=True)
@@ -195,18 +195,21 @@ class Rounds:
     def _leaf_values(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
         """Rate times mean step of each leaf, drawn to zero by l2; with Langevin noise if the recipe has it.
 
-        Of classes, a leaf without rows says what the node above it says. Were it to say nothing, members would agree
-        best on rows that are like none of the training rows, which end up there.
+        Of classes, a leaf without rows says what the node above it, which is the other leaf below it, says. Were it to
+        say nothing, members would agree best on rows that are like none of the training rows, which end up there. Where
+        that node has no rows either it says nothing: were it to speak for nodes further up, such rows would look so
+        certain that disagreement no longer shows.
         """
         recipe = self.recipe
         information = None if self.family.natural else self.scores
         sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
         l2, sums = self._l2(), self._sums
+        weights = np.maximum(self._totals + l2, np.finfo(float).tiny)
         if recipe.langevin:
             sums = sums + self._noise(tree, drawn, l2)
-        values = sums / np.maximum(self._totals + l2, np.finfo(float).tiny)
+        values = sums / weights
         if not self.family.natural:
-            inherit_leaves(self._sums, self._totals, self._counts, recipe.rules.l2, values)
+            inherit_leaves(self._sums / weights, self._counts, values)
             np.clip(values, -MOST_STEP, MOST_STEP, out=values)
         values *= recipe.learning_rate
         if self.settled:
