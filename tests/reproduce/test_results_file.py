@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from surefoot import DataError, ParameterError
+from surefoot._whole_files import write_whole
 from surefoot.reproduce.results import Result, ResultsFile
 from surefoot.reproduce.run_folder import check_settings, write_settings
-from surefoot.reproduce.whole_files import write_whole
 
 SETTINGS: dict[str, Any] = {"quick": False, "gamma": 0.05, "sources": {"pima": "pima.parquet, 768 rows"}}
 

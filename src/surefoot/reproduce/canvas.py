@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from surefoot.reproduce.whole_files import write_whole
+from surefoot._whole_files import write_whole
 
 DOTS_PER_INCH = 110
 

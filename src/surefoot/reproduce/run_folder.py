@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from surefoot._exceptions import ParameterError
+from surefoot._whole_files import write_text
 from surefoot.reproduce.growing_csv import GrowingCsv
-from surefoot.reproduce.whole_files import write_text
 
 RESULTS, SETTINGS, SUMMARY = "results.csv", "settings.json", "summary.md"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot._exceptions import ParameterError
+from surefoot._whole_files import write_text
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
 from surefoot.reproduce.comparison import Accuracies
 from surefoot.reproduce.datasets import Source, Table, data_folder, load_tables
@@ -20,7 +21,6 @@ from surefoot.reproduce.results import Result, ResultsFile, Unit
 from surefoot.reproduce.run_folder import RESULTS, Outputs, Watcher, check_jobs, default_folder, open_folder
 from surefoot.reproduce.summary import write_summary
 from surefoot.reproduce.trials import Dataset, Trial, adversarial_dataset, plan_trials, run_trial, table_dataset
-from surefoot.reproduce.whole_files import write_text
 
 NAME = "weak-to-strong"
 SEEDS, QUICK_SEEDS = 5, 3

@@ -13,6 +13,7 @@ from surefoot._parameters import check_boolean, check_choice, check_integer
 from surefoot._random import seed_from
 from surefoot._rollback import as_it_was_on_failure
 from surefoot.data.columns import is_frame
+from surefoot.selection.bag_models import BagModels
 from surefoot.selection.bagging import Bagging, LeftOutWeights
 from surefoot.selection.bags import BagPool
 from surefoot.selection.expression import expression_of
@@ -247,6 +248,14 @@ It does not say that any of them is right.
         names = {item: item if isinstance(item, str) else _item_name(item) for item in items}
         models = [tuple(names[item] for item in model) for model in self.selected_]  # type: ignore[attr-defined]
         return expression_of(models, list(names.values()))
+
+    def select_once(self) -> Hashable:
+        """The model that the selector chooses on all rows at once: what one look at the table would have claimed."""
+        check_is_fitted(self)
+        prepared, found = self._bagging.prepared, BagModels()
+        every_row = np.arange(self._bagging.table.n_rows, dtype=np.int32)[np.newaxis]
+        found.add(prepared.select(every_row), prepared.items)
+        return found.models[int(found.heaviest_by_bag()[0])]
 
     def leave_one_out(self, method: str = "pool") -> LeaveOneOut:
         """What would have been selected without a row, for every row.

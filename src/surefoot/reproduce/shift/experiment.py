@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot._exceptions import ParameterError
+from surefoot._whole_files import write_text
 from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.growing_csv import GrowingCsv
 from surefoot.reproduce.run_folder import (
@@ -31,7 +32,6 @@ from surefoot.reproduce.shift.study import run_study
 from surefoot.reproduce.shift.study_report import tell_study
 from surefoot.reproduce.shift.summary import write_summary
 from surefoot.reproduce.shift.tables import Tables
-from surefoot.reproduce.whole_files import write_text
 
 NAME = "shift"
 FILES: dict[str, type[Any]] = {BOUNDS_FILE: BoundLine, RESULTS: ResultLine}

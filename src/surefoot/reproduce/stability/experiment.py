@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot._exceptions import DatasetMissingError
+from surefoot._whole_files import write_text
 from surefoot.reproduce.data_folder import ENVIRONMENT, find_data_folder
 from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.run_folder import (
@@ -30,7 +31,6 @@ from surefoot.reproduce.stability.regression import Regression
 from surefoot.reproduce.stability.settings import Settings
 from surefoot.reproduce.stability.summary import write_summary
 from surefoot.reproduce.stability.trees import Trees
-from surefoot.reproduce.whole_files import write_text
 
 NAME = "stability"
 PARTS: dict[str, Part] = {part.name: part for part in (Regression(), LargerSample(), Dynamics(), Graph(), Trees())}

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import Uncertainty, VirtualEnsemble
+from surefoot._whole_files import write_whole
 from surefoot.plots import UncertaintyDisplay
 from surefoot.plots.feature_map import FeatureMap
 from surefoot.reproduce.uncertainty.methods import SGLB_ENSEMBLE, VIRTUAL_SGLB
-from surefoot.reproduce.whole_files import write_whole
 
 KINDS = ("total", "data", "knowledge")
 TITLES = {SGLB_ENSEMBLE: "SGLB", VIRTUAL_SGLB: "vSGLB"}

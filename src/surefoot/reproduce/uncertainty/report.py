@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from surefoot._whole_files import write_text
 from surefoot.reproduce.run_folder import SETTINGS, SUMMARY
 from surefoot.reproduce.uncertainty import charts, table_1, table_2, table_4, table_5, table_6, table_7
 from surefoot.reproduce.uncertainty.comparison_table import Cell, Layout, as_csv, compare
@@ -17,7 +18,6 @@ from surefoot.reproduce.uncertainty.remarks import QUICK_MARK, make_remarks
 from surefoot.reproduce.uncertainty.scores import Scores
 from surefoot.reproduce.uncertainty.summary import write_summary
 from surefoot.reproduce.uncertainty.trials import Trials
-from surefoot.reproduce.whole_files import write_text
 
 TITLE = "Uncertainty in Gradient Boosting via Ensembles, tables 1, 2, 4 to 7 and figures 2 to 4"
 LAYOUTS = (table_1.LAYOUT, table_4.LAYOUT, table_5.LAYOUT, table_6.LAYOUT, table_7.LAYOUT)
