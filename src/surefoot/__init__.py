@@ -1,10 +1,13 @@
 """Boosting ensembles that know how far to trust themselves."""
 
+import typing
+
 from surefoot._exceptions import (
     CoverageWarning,
     DataError,
     DatasetMissingError,
     ManyMembersWarning,
+    ModelFileError,
     ParameterError,
     QuietEnsembleWarning,
     SurefootError,
@@ -18,6 +21,7 @@ from surefoot.boosting import (
     LarsenRitzertClassifier,
     MajorityBoostClassifier,
 )
+from surefoot.model_io import load, save
 from surefoot.selection import StableClassifier, StableSelector, inflated_argmax, stability_delta, stability_epsilon
 from surefoot.shift import (
     ColumnShift,
@@ -39,10 +43,14 @@ from surefoot.uncertainty import (
     VirtualEnsemble,
 )
 
+if typing.TYPE_CHECKING:
+    from surefoot.report import Audit, audit
+
 __version__ = "0.1.0"
 
 __all__ = [
     "AdaBoostClassifier",
+    "Audit",
     "BaggedBoostClassifier",
     "BestBoostClassifier",
     "BoostingEnsembleClassifier",
@@ -57,6 +65,7 @@ __all__ = [
     "LarsenRitzertClassifier",
     "MajorityBoostClassifier",
     "ManyMembersWarning",
+    "ModelFileError",
     "ParameterError",
     "QuietEnsembleWarning",
     "ShiftReport",
@@ -71,10 +80,22 @@ __all__ = [
     "VMatrixBoostingRegressor",
     "VirtualEnsemble",
     "__version__",
+    "audit",
     "inflated_argmax",
+    "load",
+    "save",
     "shift_report",
     "stability_delta",
     "stability_epsilon",
     "vmatrix_error",
     "vmatrix_target_size",
 ]
+
+
+def __getattr__(name: str) -> typing.Any:
+    """The audit stands on everything else, and on pandas: it is imported when someone asks for it."""
+    if name in ("Audit", "audit"):
+        from surefoot import report
+
+        return getattr(report, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,6 +4,7 @@
 
     SurefootError
     ├── DataError (also ValueError)        the table, labels or weights cannot be used as they are
+    ├── ModelFileError (also ValueError)   a model file cannot be read, or a model cannot be kept in one
     ├── ParameterError (also ValueError)   a parameter, or a combination of parameters, is refused
     └── DatasetMissingError (also FileNotFoundError)   a reproduction needs a file that is not there
 
@@ -23,6 +24,10 @@ class SurefootError(Exception):
 
 class DataError(SurefootError, ValueError):
     """The table, the labels or the weights cannot be used; the message names which and says what to do."""
+
+
+class ModelFileError(SurefootError, ValueError):
+    """A model file cannot be read, or a model cannot be kept in one; the message says what is wrong."""
 
 
 class ParameterError(SurefootError, ValueError):

@@ -2,7 +2,7 @@
 
 import sys
 
-USER_ERROR, INTERRUPTED = 2, 130
+FOUND, USER_ERROR, INTERRUPTED = 1, 2, 130  # exit codes: a rule of --fail-on is broken; wrong input; Ctrl-C
 
 
 def main() -> None:

@@ -5,7 +5,12 @@ from typing import Annotated
 import typer
 
 from surefoot import __version__
+from surefoot.cli.audit import audit
+from surefoot.cli.doctor import doctor
+from surefoot.cli.fit import fit
+from surefoot.cli.predict import predict
 from surefoot.cli.reproduce import reproduce
+from surefoot.cli.select import select
 
 app = typer.Typer(
     name="surefoot",
@@ -14,7 +19,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(reproduce)
+for command in (audit, fit, predict, select, reproduce, doctor):
+    app.command()(command)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,14 +1,14 @@
 """``surefoot reproduce``: remake an experiment of a paper."""
 
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
 from surefoot import SurefootError
-from surefoot.cli import INTERRUPTED, USER_ERROR
+from surefoot.cli import INTERRUPTED
+from surefoot.cli.console import Bar, fail
 from surefoot.reproduce import EXPERIMENTS, weak_to_strong
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
 from surefoot.reproduce.shift import experiment as shift
@@ -85,7 +85,7 @@ def reproduce(
     if experiment is None:
         return _list_experiments()
     if experiment not in EXPERIMENTS:
-        _fail(f"there is no experiment {experiment!r}; there is {', '.join(EXPERIMENTS)}.")
+        fail(f"there is no experiment {experiment!r}; there is {', '.join(EXPERIMENTS)}.")
     given: dict[str, Any] = {"seeds": seeds, "gamma": gamma, "hypotheses": hypotheses, "splits": splits}
     given |= {"datasets": _listed(datasets), "parts": _listed(parts)}
     shared = {"data": data, "out": out, "quick": quick, "n_jobs": jobs}
@@ -96,15 +96,11 @@ def reproduce(
 
 
 def _run(experiment: str, options: dict[str, Any]) -> Any:
-    console = Console(stderr=True)
     try:
-        with _progress(console) as progress:
-            bar = progress.add_task("reading the data", total=None)
-            return RUNS[experiment](
-                watch=lambda done, total, label: _show(progress, bar, done, total, label), **options
-            )
+        with Bar(MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+            return RUNS[experiment](watch=bar.show, **options)
     except SurefootError as error:
-        _fail(str(error))
+        fail(str(error))
     except KeyboardInterrupt:
         typer.echo("surefoot: stopped. What was finished is kept: the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -117,7 +113,7 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
         if value is not None and name not in own:
             others = [other for other, options in OWN_OPTIONS.items() if name in options]
             known = ", ".join(f"--{option}" for option in own)
-            _fail(f"--{name} is an option of {' and '.join(others)}; {experiment} has {known}.")
+            fail(f"--{name} is an option of {' and '.join(others)}; {experiment} has {known}.")
     return {own[name]: value for name, value in given.items() if value is not None}
 
 
@@ -128,21 +124,3 @@ def _listed(text: str | None) -> list[str] | None:
 def _list_experiments() -> None:
     for name, what in EXPERIMENTS.items():
         typer.echo(f"{name}  {what}")
-
-
-def _progress(console: Console) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-
-
-def _show(progress: Progress, bar: TaskID, done: int, total: int, label: str) -> None:
-    """Move the bar; where there is no terminal to draw it on, write a line instead."""
-    progress.update(bar, completed=done, total=total, description=label)
-    if progress.disable:
-        typer.echo(f"[{done}/{total}] {label}", err=True)
-
-
-def _fail(message: str) -> NoReturn:
-    """One line that says what to do, and the exit code for it."""
-    typer.echo(f"surefoot: {message}", err=True)
-    raise typer.Exit(USER_ERROR)

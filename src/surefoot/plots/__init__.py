@@ -1,7 +1,9 @@
 """Pictures: a Display computes in ``from_estimator`` and draws in ``plot``; matplotlib is imported on drawing."""
 
 from surefoot.plots.calibration_display import CalibrationDisplay
+from surefoot.plots.comparison_display import ComparisonDisplay
 from surefoot.plots.graph_display import GraphDisplay
+from surefoot.plots.learning_curve_display import LearningCurveDisplay
 from surefoot.plots.margin_display import MarginDisplay
 from surefoot.plots.model_weights_display import ModelWeightsDisplay
 from surefoot.plots.rejection_curve_display import RejectionCurveDisplay
@@ -12,7 +14,9 @@ from surefoot.plots.uncertainty_display import UncertaintyDisplay
 
 __all__ = [
     "CalibrationDisplay",
+    "ComparisonDisplay",
     "GraphDisplay",
+    "LearningCurveDisplay",
     "MarginDisplay",
     "ModelWeightsDisplay",
     "RejectionCurveDisplay",

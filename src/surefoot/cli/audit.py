@@ -1,0 +1,148 @@
+"""``surefoot audit``: four questions about a table and its model, on one page."""
+
+import re
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import TimeElapsedColumn, TimeRemainingColumn
+
+from surefoot import DataError, SurefootError
+from surefoot.cli import FOUND, INTERRUPTED
+from surefoot.cli.console import Bar, check_writable, fail
+from surefoot.cli.table_file import read_table_file, take_target
+from surefoot.report import Audit
+from surefoot.report import audit as run_audit
+from surefoot.report.answers import NO, PARTLY, UNKNOWN
+from surefoot.report.verdict import NAMES
+
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+LEVELS = {NO: (NO,), PARTLY: (NO, PARTLY), UNKNOWN: (NO, PARTLY, UNKNOWN)}
+ANY = "any"
+
+
+def audit(
+    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
+    target: Annotated[str, typer.Option(help="The column to predict.")],
+    new: Annotated[
+        Path | None, typer.Option(help="Rows of where the model will be used; with the target, if it is known there.")
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(help="Your own predictions, a row for each row of the table, by a model that has not seen it."),
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Column of groups that belong together (patients, shops): held out together.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="Column of time: the last fifth of the rows is where the model will be used.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="binary, classes or regression; default: found out, and said.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The page; default: the table's name with -audit.html.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="All numbers as JSON, into this file.")] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with code 1 if an answer is no: accuracy, uncertainty, stability, shift or any, with commas "
+            "between; 'shift=partly' is stricter, 'shift=unknown' strictest."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        str | None, typer.Option(help="Such as 90s, 10m or 1h: what does not fit is left out.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of everything that is drawn at random.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The numbers do not depend on it.")] = -1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> None:
+    """Ask four questions about a table and the model of it; the answers are one HTML page.
+
+    Is it as accurate as the data allows? Does it know what it does not know? Would the conclusion survive dropping a
+    row? Does it hold where it will be used?
+
+    Example: surefoot audit patients.csv --target outcome --group hospital --new next-year.csv
+    """
+    try:
+        rules = _rules(fail_on)
+        limit = None if time_limit is None else _seconds(time_limit)
+        page = output or Path(f"{data.name.split('.')[0]}-audit.html")
+        for path in (page, json):
+            check_writable(path)
+        with Bar(TimeElapsedColumn(), TimeRemainingColumn(), quiet=quiet) as bar:
+            found = run_audit(
+                **_tables(data, target, new, predictions), groups=group, time=time, task=task, time_limit=limit,
+                random_state=seed, n_jobs=jobs, watch=bar.show_share,
+            )  # fmt: skip
+            found = replace(found, command=shlex.join(["surefoot", *sys.argv[1:]]))
+            bar.show_share(0.97, "drawing the page")
+            found.to_html(page)
+            if json is not None:
+                found.to_json(json)
+    except SurefootError as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        typer.echo("surefoot: stopped; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    if not quiet:
+        typer.echo(found)
+        typer.echo(f"\nThe page: {page}")
+    _apply(rules, found)
+
+
+def _tables(data: Path, target: str, new: Path | None, predictions: Path | None) -> dict[str, Any]:
+    """The arguments of an audit from files."""
+    X, y = take_target(read_table_file(data), target, data)
+    found: dict[str, Any] = {"X": X, "y": y}
+    if new is not None:
+        later = read_table_file(new)
+        found["y_new"] = later.pop(target) if target in later.columns else None
+        found["X_new"] = later
+    if predictions is not None:
+        found["predictions"] = _predictions(read_table_file(predictions), target, predictions)
+    return found
+
+
+def _predictions(frame: Any, target: str, path: Path) -> Any:
+    """The column of predictions: named so, or like the target, or the only one."""
+    for name in ("prediction", "predictions", target):
+        if name in frame.columns:
+            return frame[name]
+    if len(frame.columns) == 1:
+        return frame.iloc[:, 0]
+    raise DataError(f"{path} has several columns, and none is named 'prediction': name the one that is.")
+
+
+def _rules(text: str | None) -> list[tuple[str, tuple[str, ...]]]:
+    """Pairs of a question and the answers that are a failure."""
+    rules = []
+    for rule in (text or "").split(","):
+        if not rule.strip():
+            continue
+        name, _, level = rule.strip().partition("=")
+        if name not in (*NAMES, ANY) or (level or NO) not in LEVELS:
+            fail(
+                f"--fail-on {rule.strip()!r} is no rule: write one of {', '.join((*NAMES, ANY))}, and behind it "
+                "nothing, =partly or =unknown."
+            )
+        rules += [(each, LEVELS[level or NO]) for each in (NAMES if name == ANY else (name,))]
+    return rules
+
+
+def _apply(rules: list[tuple[str, tuple[str, ...]]], found: Audit) -> None:
+    broken = [f"{name} is {found.answer(name)!r}" for name, answers in rules if found.answer(name) in answers]
+    if broken:
+        typer.echo(f"surefoot: {'; '.join(broken)}.", err=True)
+        raise typer.Exit(FOUND)
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
+    if match is None or float(match[1]) == 0:
+        fail(f"--time-limit {text!r} is no length of time: write 90s, 10m or 1h.")
+    return float(match[1]) * UNITS[match[2]]

@@ -1,0 +1,56 @@
+"""What every sub-command says in the same way: one line on failure, and how far it is."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+
+from surefoot.cli import USER_ERROR
+
+
+def fail(message: str) -> NoReturn:
+    """One line that says what to do, and the exit code for it."""
+    typer.echo(f"surefoot: {message}", err=True)
+    raise typer.Exit(USER_ERROR)
+
+
+def check_writable(path: Path | None) -> None:
+    """Refuse before the work what would fail after it."""
+    if path is not None and (not path.parent.is_dir() or path.is_dir()):
+        fail(f"{path} cannot be written: {'it is a folder' if path.is_dir() else f'there is no folder {path.parent}'}.")
+
+
+class Bar:
+    """A bar on a terminal; where there is none to draw it on, a line for each step."""
+
+    def __init__(self, *columns: ProgressColumn, quiet: bool = False) -> None:
+        console = Console(stderr=True)
+        self._lines = not console.is_terminal and not quiet
+        shown = (TextColumn("{task.description}", markup=False), BarColumn(), *columns)
+        self._progress = Progress(*shown, console=console, transient=True, disable=not console.is_terminal or quiet)
+        self._task = self._progress.add_task("reading the data", total=None)
+
+    def __enter__(self) -> "Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def show(self, done: int, total: int, label: str) -> None:
+        """So many pieces of work are done; ``label`` is the next."""
+        self._move(done, total, f"{done}/{total}", label)
+
+    def show_share(self, done: float, label: str) -> None:
+        """Such a share of the work is done; ``label`` is what is being done."""
+        self._move(done, 1.0, f"{done:.0%}", label)
+
+    def _move(self, done: float, total: float, amount: str, label: str) -> None:
+        self._progress.update(self._task, completed=done, total=total, description=label)
+        if self._lines:
+            typer.echo(f"[{amount}] {label}", err=True)

@@ -1,0 +1,52 @@
+"""``surefoot fit``: an ensemble that knows what it does not know, in a file."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor, SurefootError, save
+from surefoot.cli import INTERRUPTED
+from surefoot.cli.console import check_writable, fail
+from surefoot.cli.table_file import read_table_file, take_target
+from surefoot.report.table import AuditTable
+
+
+def fit(
+    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
+    target: Annotated[str, typer.Option(help="The column to predict.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file, such as model.surefoot.")],
+    task: Annotated[
+        str | None, typer.Option(help="binary, classes or regression; default: found out, and said.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="sgb or sglb; default: sgb for classes, sglb for numbers.")] = None,
+    members: Annotated[int, typer.Option(help="Models of the ensemble.")] = 10,
+    seed: Annotated[int, typer.Option(help="Of everything that is drawn at random.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The model does not depend on it.")] = -1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> None:
+    """Train an ensemble of gradient boosters on a table, and write it to a file that is safe to share.
+
+    Example: surefoot fit patients.csv --target outcome -o outcome.surefoot
+    """
+    try:
+        check_writable(output)
+        X, y = take_target(read_table_file(data), target, data)
+        table = AuditTable.read(X, y, task)
+        model = _model(table, method, n_members=members, random_state=seed, n_jobs=jobs, verbose=int(not quiet))
+        save(model.fit(table.frame, table.target.labels), output)
+    except SurefootError as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        typer.echo("surefoot: stopped; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    if not quiet:
+        for note in table.notes:
+            typer.echo(f"{note.column}: {note.sentence}")
+        typer.echo(f"{type(model).__name__} of {members} members for {target!r} ({table.target.sentence}): {output}")
+
+
+def _model(table: AuditTable, method: str | None, **settings: Any) -> Any:
+    if table.target.is_classes:
+        return BoostingEnsembleClassifier(method=method or "sgb", **settings)
+    return BoostingEnsembleRegressor(method=method or "sglb", **settings)

@@ -1,0 +1,80 @@
+"""``surefoot predict``: predictions and named uncertainties for the rows of a table."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from surefoot import DataError, SurefootError, load
+from surefoot._whole_files import write_whole
+from surefoot.cli import INTERRUPTED
+from surefoot.cli.console import check_writable, fail
+from surefoot.cli.table_file import read_table_file
+from surefoot.report.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
+
+LEVEL = 0.9
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model file, made by surefoot fit or by surefoot.save.")],
+    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The predictions: CSV, a row for each row.")],
+    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The numbers do not depend on it.")] = -1,
+) -> None:
+    """Predict every row of a table, with what is uncertain about it and why.
+
+    Columns: prediction; of classes, the probability of each; of numbers, low and high of the 90% interval; total, data
+    and knowledge uncertainty where the model is an ensemble.
+
+    Example: surefoot predict outcome.surefoot new-patients.csv -o predicted.csv
+    """
+    try:
+        check_writable(output)
+        fitted = load(model)
+        fitted.set_params(n_jobs=jobs)
+        predicted = predictions(fitted, rows_for(fitted, read_table_file(data), data))
+        write_whole(output, lambda beside: predicted.to_csv(beside, index=False))
+    except SurefootError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}.")
+    except KeyboardInterrupt:
+        typer.echo("surefoot: stopped; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    typer.echo(f"{len(predicted):,} rows: {output}")
+
+
+def rows_for(model: Any, frame: Any, path: Path) -> Any:
+    """The columns that a model was fitted to, read as it reads them: dates as days, text as categories."""
+    import pandas as pd
+
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise DataError("The model was fitted to an array, whose columns have no names: predict with Python.")
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise DataError(f"{path} lacks the columns {', '.join(map(repr, missing))}, which the model was fitted to.")
+    read = {}
+    for position, name in enumerate(names):
+        if position in model._schema.categories:
+            kind = CATEGORY
+        else:
+            kind = DATE if kind_of(frame[name]) == DATE else NUMBER
+        read[name] = ColumnReader(name, kind).read(frame[name])
+    return pd.DataFrame(read)
+
+
+def predictions(model: Any, rows: Any) -> Any:
+    """A frame with a row for each row."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {"prediction": model.predict(rows)}
+    if hasattr(model, "predict_proba"):
+        probabilities = model.predict_proba(rows)
+        columns |= {f"probability of {label}": probabilities[:, k] for k, label in enumerate(model.classes_)}
+    if hasattr(model, "predict_distribution"):
+        columns["low"], columns["high"] = model.predict_distribution(rows).interval(LEVEL)
+    if hasattr(model, "predict_uncertainty"):
+        uncertainty = model.predict_uncertainty(rows)
+        columns |= {name: getattr(uncertainty, name) for name in ("total", "data", "knowledge")}
+    return pd.DataFrame(columns)

@@ -1,0 +1,60 @@
+"""``surefoot select``: sets of variables that survive dropping a row."""
+
+import json as json_format
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from surefoot import SurefootError
+from surefoot._whole_files import write_text
+from surefoot.cli import INTERRUPTED
+from surefoot.cli.console import check_writable, fail
+from surefoot.cli.table_file import read_table_file, take_target
+from surefoot.report.answers import StableSet
+from surefoot.report.stability import SelectionFrame, fit_stable, stable_set
+from surefoot.report.table import AuditTable
+
+
+def select(
+    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
+    target: Annotated[str, typer.Option(help="The column that variables are to tell.")],
+    task: Annotated[
+        str | None, typer.Option(help="binary, classes or regression; default: found out, and said.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="All numbers as JSON, into this file.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the bags of rows.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The result does not depend on it.")] = -1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors; for use with --json.")] = False,
+) -> None:
+    """Select sets of variables by the LASSO and by small trees, on thousands of bags of rows, with a guarantee.
+
+    Example: surefoot select patients.csv --target outcome
+    """
+    try:
+        check_writable(json)
+        X, y = take_target(read_table_file(data), target, data)
+        table = AuditTable.read(X, y, task)
+        frame = SelectionFrame.of(table, np.arange(table.n_rows))
+        sets = [stable_set(frame, name, fit_stable(frame, name, seed, jobs)) for name in frame.selectors]
+        if json is not None:
+            write_text(json, json_format.dumps([asdict(each) for each in sets], indent=1, allow_nan=False) + "\n")
+    except SurefootError as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        typer.echo("surefoot: stopped; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    if not quiet:
+        typer.echo("\n\n".join(_told(each) for each in sets))
+
+
+def _told(found: StableSet) -> str:
+    """One selector's findings in words."""
+    single = f"{found.single} (chosen by {found.single_weight:.0%} of {found.n_bags:,} bags of {found.bag_size:,} rows)"
+    stable = "none: the bags choose too many different sets" if found.undecided else found.stable
+    lines = [f"{found.selector}, one look at all rows: {single}", f"stable set: {stable}", found.guarantee]
+    lines.append(f"Measured by leaving out every row in turn: a share {found.instability:.3f}.")
+    lines += [f"  {weight:6.1%}  {model}" for model, weight in found.models]
+    return "\n".join([*lines, *found.remarks])

@@ -1,0 +1,51 @@
+"""Bins of columns: the edges of all columns end to end."""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.data import BinEdges, Binner
+from surefoot.data.binner import MAX_BINS
+from surefoot.model_io.fields import Array, Record
+from surefoot.model_io.refusal import require
+
+MOST_CODES = 1 << 22  # of all categorical columns, none of which takes more than a few bytes here
+
+
+def _take(binner: Binner) -> dict[str, Any]:
+    edges = [edge for edge in binner.edges if edge is not None]
+    return {
+        "missing": binner.missing,
+        "categorical": np.array([edge is None for edge in binner.edges], dtype=np.bool_),
+        "low": np.concatenate([np.empty(0), *(edge.low for edge in edges)]),
+        "high": np.concatenate([np.empty(0), *(edge.high for edge in edges)]),
+    }
+
+
+def _make(missing: np.ndarray, categorical: np.ndarray, low: np.ndarray, high: np.ndarray) -> Binner:
+    require(missing.shape == categorical.shape, "bins and columns differ in number")
+    require(((missing >= 0) & (missing <= MAX_BINS)).all(), f"a column has not 0 to {MAX_BINS} bins")
+    require(missing[categorical].sum() <= MOST_CODES, "there are more categories than any table has")
+    n_bins = np.where(categorical, 0, missing)
+    require(len(low) == len(high) == n_bins.sum(), "edges and bins differ in number")
+    starts = np.cumsum(n_bins) - n_bins
+    rises = high[:-1] < low[1:]
+    rises[starts[(starts > 0) & (starts < len(low))] - 1] = True  # the next column may begin anywhere
+    require((low <= high).all() and rises.all(), "edges of bins do not increase")
+    edges = [
+        None if is_set else BinEdges(low[start : start + n], high[start : start + n])
+        for is_set, start, n in zip(categorical, starts, n_bins, strict=True)
+    ]
+    return Binner(edges, missing)
+
+
+BINNER = Record(
+    {
+        "missing": Array(np.int64, 1),  # the code of missing values: how many other codes there are
+        "categorical": Array(np.bool_, 1),
+        "low": Array(np.float64, 1, finite=True),
+        "high": Array(np.float64, 1, finite=True),
+    },
+    make=_make,
+    take=_take,
+)

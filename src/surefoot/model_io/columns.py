@@ -1,0 +1,89 @@
+"""What a fitted model remembers of its table: columns, their names, and their categories."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.data import Binner, Schema
+from surefoot.data.columns import MAX_CATEGORIES
+from surefoot.model_io.fields import Many, Maybe, Record, Scalar
+from surefoot.model_io.labels import Label
+from surefoot.model_io.refusal import require
+
+MOST_COLUMNS = 1 << 24
+
+
+class Categories(NamedTuple):
+    """The categories of one column."""
+
+    position: int
+    labels: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class FittedColumns:
+    """The schema, and the columns' names if they have any."""
+
+    schema: Schema
+    names: np.ndarray | None
+
+    @classmethod
+    def of(cls, model: Any) -> "FittedColumns":
+        return cls(model._schema, getattr(model, "feature_names_in_", None))
+
+    @property
+    def n_columns(self) -> int:
+        return self.schema.n_columns
+
+    def give_to(self, model: Any, classes: np.ndarray | None) -> None:
+        """Let a model remember them, and its classes, as after a fit."""
+        model.n_features_in_, model._schema = self.n_columns, self.schema
+        if self.names is not None:
+            model.feature_names_in_ = self.names
+        if classes is not None:
+            model.classes_ = classes
+
+    def check_bins(self, binner: Binner, positions: Sequence[int]) -> None:
+        """Refuse bins that are not those of the columns at ``positions``."""
+        require(len(binner.edges) == len(positions), "bins are not one for each column")
+        for edges, n_codes, j in zip(binner.edges, binner.missing, positions, strict=True):
+            labels = self.schema.categories.get(j)
+            require((edges is None) == (labels is not None), f"column {j} is both of numbers and of categories")
+            fits = labels is None or n_codes == min(len(labels), MAX_CATEGORIES)
+            require(fits, f"the codes of column {j} are not those of its categories")
+
+
+def _make(n_columns: int, names: list[str] | None, categories: list[Categories], listed: list[int]) -> FittedColumns:
+    require(names is None or len(names) == n_columns, "names are not one for each column")
+    positions = [one.position for one in categories]
+    require(positions == sorted(set(positions)), "categories are not in order")
+    require(not positions or positions[-1] < n_columns, "there are categories of a column that is not there")
+    require(set(listed) <= set(positions), "a listed column has no categories")
+    schema = Schema(n_columns, {one.position: tuple(one.labels) for one in categories}, frozenset(listed))
+    return FittedColumns(schema, None if names is None else np.array(names, dtype=object))
+
+
+def _take(columns: FittedColumns) -> dict[str, Any]:
+    schema = columns.schema
+    return {
+        "n_columns": schema.n_columns,
+        "names": columns.names,
+        "categories": [Categories(*one) for one in sorted(schema.categories.items())],
+        "listed": sorted(schema.listed),
+    }
+
+
+POSITION = Scalar(int, 0, MOST_COLUMNS - 1)
+CATEGORIES = Record({"position": POSITION, "labels": Many(Label())}, make=Categories)
+COLUMNS = Record(
+    {
+        "n_columns": Scalar(int, 1, MOST_COLUMNS),
+        "names": Maybe(Many(Scalar(str))),
+        "categories": Many(CATEGORIES),
+        "listed": Many(POSITION),
+    },
+    make=_make,
+    take=_take,
+)

@@ -1,0 +1,135 @@
+"""How the members of a gradient booster read a table: bins that they share, and each one's statistics of categories."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.data import Binner
+from surefoot.data.category_combinations import MOST_KEYS
+from surefoot.data.category_statistics import CategoryStatistics, Statistic
+from surefoot.model_io.binner import BINNER
+from surefoot.model_io.columns import POSITION
+from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
+from surefoot.model_io.refusal import require
+from surefoot.uncertainty.encoding import Encoding
+
+MOST_COMBINED = 8  # columns in a combination
+MOST_READ = 1 << 24  # columns that the members read, together
+
+
+class BinnedStatistics(NamedTuple):
+    """Statistics and the bins of their values."""
+
+    found: CategoryStatistics
+    binner: Binner
+
+
+def _make_statistic(
+    columns: list[int], factors: list[int], keys: np.ndarray, means: np.ndarray, counts: np.ndarray
+) -> Statistic:
+    require(1 <= len(columns) == len(factors) <= MOST_COMBINED, "columns and factors differ in number")
+    require(prod(factors) <= MOST_KEYS, "there are more combinations than a key can tell apart")
+    require(len(keys) >= 1 and (keys[:-1] < keys[1:]).all(), "keys do not increase")
+    require(means.shape[1:] == counts.shape == keys.shape, "means and counts are not one for each key")
+    return Statistic(tuple(columns), tuple(factors), keys, means, counts)
+
+
+def _make_binned(statistics: list[Statistic], prior: np.ndarray, binner: Binner) -> BinnedStatistics:
+    require(len(statistics) >= 1 and len(prior) >= 1, "there are no statistics")
+    require(all(len(one.means) == len(prior) for one in statistics), "means and prior differ in number")
+    found = CategoryStatistics(tuple(statistics), prior)
+    require(len(found.sources) == len(binner.edges), "bins are not one for each value")
+    require(all(edge is not None for edge in binner.edges), "the bins of a value are those of categories")
+    return BinnedStatistics(found, binner)
+
+
+def _take(encodings: Sequence[Encoding]) -> dict[str, Any]:
+    first = encodings[0]
+    alike = all(one.binner is first.binner or _same_bins(one.binner, first.binner) for one in encodings)
+    require(alike, "its members read the table through different bins")
+    shared = first.combinations, first.combinations_binner
+    return {
+        "many": first.many,
+        "binner": first.binner,
+        "combinations": None if first.combinations is None else BinnedStatistics(*shared),  # type: ignore[arg-type]
+        "own": [
+            BinnedStatistics(one.statistics, one.statistics_binner)  # type: ignore[arg-type]
+            for one in encodings
+            if one.statistics is not None
+        ],
+    }
+
+
+def _same_bins(one: Binner, other: Binner) -> bool:
+    return np.array_equal(one.missing, other.missing) and np.array_equal(one._thresholds, other._thresholds)
+
+
+def _make(
+    many: list[int], binner: Binner, combinations: BinnedStatistics | None, own: list[BinnedStatistics]
+) -> list[Encoding]:
+    """One encoding for each member, or, where there are no statistics, one for all."""
+    n_columns = len(binner.edges) + len(many)
+    in_order = many == sorted(set(many)) and all(j < n_columns for j in many)
+    require(in_order, "columns of many categories are not in order")
+    require(n_columns * len(own) <= MOST_READ, "there are more members and columns than any model has")
+    require(bool(many) == bool(own), "statistics and columns of many categories do not go together")
+    require(many or combinations is None, "there are combinations of no columns")
+    of_many = set(many)
+    plain = tuple(j for j in range(n_columns) if j not in of_many)
+    few = tuple(j for j, edge in zip(plain, binner.edges, strict=True) if edge is None) if many else ()
+    shared = Encoding(plain, tuple(many), binner, tuple((j,) for j in plain), few)
+    if combinations is not None:
+        sources = shared.sources + _sources(combinations, tuple(many) + few)
+        shared = replace(
+            shared, sources=sources, combinations=combinations.found, combinations_binner=combinations.binner
+        )
+    return [
+        replace(
+            shared,
+            sources=shared.sources + _sources(one, tuple(many)),
+            statistics=one.found,
+            statistics_binner=one.binner,
+        )
+        for one in own
+    ] or [shared]
+
+
+def _sources(statistics: BinnedStatistics, columns: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The table's columns that each value comes from; statistics may be of ``columns`` only."""
+    sources = statistics.found.sources
+    require(max(map(max, sources)) < len(columns), "there are statistics of a column that has no categories")
+    return tuple(tuple(columns[place] for place in source) for source in sources)
+
+
+STATISTIC = Record(
+    {
+        "columns": Many(POSITION),
+        "factors": Many(Scalar(int, 1, MOST_KEYS)),
+        "keys": Array(np.int64, 1),
+        "means": Array(np.float64, 2, finite=True),
+        "counts": Array(np.float64, 1, finite=True),
+    },
+    make=_make_statistic,
+)
+BINNED_STATISTICS = Record(
+    {"statistics": Many(STATISTIC), "prior": Array(np.float64, 1, finite=True), "binner": BINNER},
+    make=_make_binned,
+    take=lambda binned: {
+        "statistics": binned.found.statistics,
+        "prior": binned.found.prior,
+        "binner": binned.binner,
+    },
+)
+ENCODINGS = Record(
+    {
+        "many": Many(POSITION),
+        "binner": BINNER,
+        "combinations": Maybe(BINNED_STATISTICS),
+        "own": Many(BINNED_STATISTICS),
+    },
+    make=_make,
+    take=_take,
+)

@@ -1,0 +1,123 @@
+"""What a part of a model is made of, how it is stored, and how it is read from a file that nobody vouches for.
+
+The state of a model is a tree: scalars are JSON, and an array is a member of the file named by its place in the tree.
+So every array is read once, and as what it should be.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from surefoot._exceptions import ModelFileError, ParameterError
+from surefoot.model_io.archive import Archive
+from surefoot.model_io.refusal import require
+
+IN_A_MEMBER = "array"  # stands in the JSON for what is a member of its own
+
+
+class Field(Protocol):
+    """One kind of value; ``path`` is its place in the tree."""
+
+    def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+        """The JSON of ``value``; what belongs in arrays goes there."""
+
+    def read(self, stored: Any, path: str, archive: Archive) -> Any:
+        """The value, checked."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A whole number, a float, a truth value or a text; a number may have bounds."""
+
+    kind: type
+    least: float | None = None
+    most: float | None = None
+
+    def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+        return self.kind(value)
+
+    def read(self, stored: Any, path: str, archive: Archive) -> Any:
+        require(type(stored) is self.kind, f"{path} must be of type {self.kind.__name__}")
+        require(self.least is None or stored >= self.least, f"{path} must be at least {self.least}")
+        require(self.most is None or stored <= self.most, f"{path} must be at most {self.most}")
+        return stored
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array of one type; ``finite`` ones have neither NaN nor infinities."""
+
+    kind: type
+    n_axes: int
+    finite: bool = False
+
+    def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+        require(value.dtype == self.kind and value.ndim == self.n_axes, f"{path} is {value.dtype} {value.shape}")
+        arrays[path] = value
+        return IN_A_MEMBER
+
+    def read(self, stored: Any, path: str, archive: Archive) -> np.ndarray:
+        require(stored == IN_A_MEMBER, f"{path} must be an array")
+        array = archive.array(path, self.n_axes, lambda kind: kind.str == np.dtype(self.kind).newbyteorder("<").str)
+        require(not self.finite or np.isfinite(array).all(), f"{path} has values that are not finite")
+        return array
+
+
+@dataclass(frozen=True)
+class Many:
+    """A list."""
+
+    of: Field
+
+    def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+        return [self.of.write(one, f"{path}.{place}", arrays) for place, one in enumerate(value)]
+
+    def read(self, stored: Any, path: str, archive: Archive) -> list[Any]:
+        require(type(stored) is list, f"{path} must be a list")
+        return [self.of.read(one, f"{path}.{place}", archive) for place, one in enumerate(stored)]
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """A value, or None."""
+
+    of: Field
+
+    def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+        return None if value is None else self.of.write(value, path, arrays)
+
+    def read(self, stored: Any, path: str, archive: Archive) -> Any:
+        return None if stored is None else self.of.read(stored, path, archive)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A part with fields: ``take`` reads them off an object, ``make`` checks them together and builds it.
+
+    Without ``take``, fields are attributes.
+    """
+
+    fields: dict[str, Field]
+    make: Callable[..., Any]
+    take: Callable[[Any], dict[str, Any]] | None = None
+
+    def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+        taken = self.take(value) if self.take else {name: getattr(value, name) for name in self.fields}
+        return {name: field.write(taken[name], f"{path}.{name}", arrays) for name, field in self.fields.items()}
+
+    def read(self, stored: Any, path: str, archive: Archive) -> Any:
+        return self.make_at(path, **self.read_fields(stored, path, archive))
+
+    def read_fields(self, stored: Any, path: str, archive: Archive) -> dict[str, Any]:
+        """The fields by name, each checked by itself."""
+        require(type(stored) is dict and stored.keys() == self.fields.keys(), f"{path} has not the fields it should")
+        return {name: field.read(stored[name], f"{path}.{name}", archive) for name, field in self.fields.items()}
+
+    def make_at(self, path: str, *given: Any, **fields: Any) -> Any:
+        """What ``make`` makes of the fields; a refusal names the place."""
+        try:
+            return self.make(*given, **fields)
+        except (ModelFileError, ParameterError) as error:
+            raise ModelFileError(f"{path}: {error}") from error

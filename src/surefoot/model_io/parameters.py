@@ -1,0 +1,89 @@
+"""Parameters of an estimator: what ``get_params`` gives, as far as it can be written down."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from surefoot._exceptions import ModelFileError, ParameterError
+from surefoot.model_io.archive import Archive
+from surefoot.model_io.family import Family, family_name, family_of
+from surefoot.model_io.labels import LABEL_KINDS, is_plain
+from surefoot.model_io.refusal import require
+from surefoot.uncertainty.families import RegressionFamily
+
+OF_THE_MACHINE = ("n_jobs", "verbose")  # not of the model: they are no part of its file
+OBJECT = "object"
+ARRAY_KINDS: dict[str, Any] = {OBJECT: object} | {kind: kind for kind in LABEL_KINDS}
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "tuple": tuple,
+    "dict": dict,
+    "array": lambda pair: np.array(pair[1], dtype=ARRAY_KINDS[pair[0]]),
+    "family class": family_of,
+}  # of the values that JSON does not have, each written as an object of one key, from what stands under it
+
+
+class Parameters:
+    """The parameters of an estimator of one class."""
+
+    def __init__(self, kind: type[BaseEstimator]) -> None:
+        self.kind = kind
+
+    def write(self, value: BaseEstimator, path: str, arrays: dict[str, np.ndarray]) -> Any:
+        kept = value.get_params(deep=False)
+        if not isinstance(kept["random_state"], int | np.integer):
+            kept["random_state"] = None  # a generator has a state of its own
+        return {name: write_value(kept[name], name) for name in kept if name not in OF_THE_MACHINE}
+
+    def read(self, stored: Any, path: str, archive: Archive) -> BaseEstimator:
+        """An unfitted estimator with these parameters; one that is not in the file has its default."""
+        require(type(stored) is dict, f"{path} must be parameters by name")
+        unknown = stored.keys() - (inspect.signature(self.kind).parameters.keys() - OF_THE_MACHINE)
+        require(not unknown, f"{self.kind.__name__} has no parameters {sorted(unknown)}")
+        model = self.kind(**{name: read_value(one, f"{path}.{name}", archive) for name, one in stored.items()})
+        try:
+            model._check_parameters()
+        except ParameterError as error:
+            raise ModelFileError(f"{path}: {error}") from error
+        return model
+
+
+def write_value(value: Any, name: str) -> Any:
+    """The JSON of a parameter."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or is_plain(value):
+        return value
+    if isinstance(value, list | tuple):
+        inner = [write_value(one, name) for one in value]
+        return inner if isinstance(value, list) else {"tuple": inner}
+    if isinstance(value, dict):
+        return {"dict": [[write_value(key, name), write_value(value[key], name)] for key in value]}
+    if isinstance(value, np.ndarray):
+        kind = value.dtype.newbyteorder("<").str
+        return {"array": [kind if kind in LABEL_KINDS else OBJECT, write_value(value.tolist(), name)]}
+    if isinstance(value, RegressionFamily):
+        return {"family": Family().write(value, name, {})}
+    if inspect.isclass(value) and issubclass(value, RegressionFamily):
+        return {"family class": family_name(value)}
+    if hasattr(value, "tolist"):  # a column of a frame, or the names of its columns
+        return write_value(value.tolist(), name)
+    raise ModelFileError(f"its parameter {name}={value!r} cannot be kept in a model file")
+
+
+def read_value(stored: Any, path: str, archive: Archive) -> Any:
+    """A parameter from its JSON."""
+    if isinstance(stored, list):
+        return [read_value(one, path, archive) for one in stored]
+    if not isinstance(stored, dict):
+        return stored
+    require(len(stored) == 1, f"{path} is no parameter")
+    ((sort, inner),) = stored.items()
+    if sort == "family":
+        return Family().read(inner, path, archive)
+    require(sort in MAKERS, f"{path} is no parameter")
+    try:
+        return MAKERS[sort](read_value(inner, path, archive))
+    except (LookupError, OverflowError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{path} is no {sort}") from error

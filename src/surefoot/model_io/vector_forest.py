@@ -1,0 +1,63 @@
+"""Trees with vector leaves: one node of each level is stored if they are symmetric, and one bit for each category."""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.model_io.fields import Array, Record, Scalar
+from surefoot.model_io.refusal import require
+from surefoot.trees.vector_forest import ALL_LEFT, VectorForest
+
+MOST_DEPTH = 16  # none is grown so deep, and kernels count leaves in 16 bits
+NODE_FIELDS = ("features", "shifts", "limits", "sets", "gains")
+SET_BYTES = 32
+
+
+def _take(forest: VectorForest) -> dict[str, Any]:
+    nodes = (1 << np.arange(forest.depth)) - 1 if forest.symmetric else slice(None)
+    return {
+        "symmetric": forest.symmetric,
+        **{name: getattr(forest, name)[:, nodes] for name in NODE_FIELDS},
+        "tables": np.packbits(forest.tables, axis=1, bitorder="little"),
+        "covers": forest.covers,
+        "leaves": forest.leaves,
+    }
+
+
+def _make(
+    symmetric: bool, tables: np.ndarray, covers: np.ndarray, leaves: np.ndarray, **nodes: np.ndarray
+) -> VectorForest:
+    n_trees, n_leaves, n_outputs = leaves.shape
+    depth = n_leaves.bit_length() - 1
+    require(n_trees >= 1 and n_outputs >= 1 and 1 <= depth <= MOST_DEPTH, f"no trees have leaves {leaves.shape}")
+    require(n_leaves == 1 << depth and covers.shape == (n_trees, n_leaves), "leaves are not those of perfect trees")
+    n_nodes = depth if symmetric else n_leaves - 1
+    require(all(part.shape == (n_trees, n_nodes) for part in nodes.values()), "nodes are not those of perfect trees")
+    features, sets = nodes["features"], nodes["sets"]
+    require(features.min() >= -1, "there are splits of columns that are not there")
+    require(tables.shape[1:] == (SET_BYTES,), f"sets of categories do not have {SET_BYTES} bytes")
+    require(sets.min() >= -1 and sets.max() < len(tables), "there are splits by sets that are not there")
+    left = (nodes["limits"] == ALL_LEFT) & (sets == -1)
+    require(left[features < 0].all(), "a node without a split sends rows to the right")
+    if symmetric:  # by indices, as when the trees were grown: for another order of axes kernels would be compiled anew
+        level = np.repeat(np.arange(depth), 1 << np.arange(depth))
+        nodes = {name: part[:, level] for name, part in nodes.items()}
+    tables = np.unpackbits(tables, axis=1, bitorder="little")
+    return VectorForest(symmetric=symmetric, tables=tables, covers=covers, leaves=leaves, **nodes)
+
+
+VECTOR_FOREST = Record(
+    {
+        "symmetric": Scalar(bool),
+        "features": Array(np.int32, 2),
+        "shifts": Array(np.uint8, 2),
+        "limits": Array(np.uint8, 2),
+        "sets": Array(np.int32, 2),
+        "gains": Array(np.float32, 2),
+        "tables": Array(np.uint8, 2),
+        "covers": Array(np.float64, 2),
+        "leaves": Array(np.float64, 3, finite=True),
+    },
+    make=_make,
+    take=_take,
+)

@@ -1,0 +1,146 @@
+"""Boosters whose trees vote: AdaBoost, ensembles of it, and the best of several."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.boosting import AdaBoostClassifier, BestBoostClassifier
+from surefoot.boosting.base import BaseBooster
+from surefoot.boosting.best import BOOSTERS
+from surefoot.boosting.committee import TreeCommittee
+from surefoot.boosting.members import SHARED
+from surefoot.model_io.columns import COLUMNS, FittedColumns
+from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
+from surefoot.model_io.labels import Classes
+from surefoot.model_io.refusal import require
+from surefoot.trees import Forest
+
+MOST_DEPTH = 16  # none is grown so deep
+SET_WORDS = 4
+
+
+class Score(NamedTuple):
+    """What held-out rows say of a booster."""
+
+    name: str
+    score: float
+
+
+class Best(NamedTuple):
+    """The booster that won, and the scores of all."""
+
+    name: str
+    scores: list[Score]
+
+
+def _make_forest(**fields: np.ndarray) -> Forest:
+    n_trees, n_leaves = fields["labels"].shape
+    depth = n_leaves.bit_length() - 1
+    require(n_trees >= 1 and 1 <= depth <= MOST_DEPTH, f"no trees have leaves {n_trees, n_leaves}")
+    require(n_leaves == 1 << depth, "leaves are not those of perfect trees")
+    nodes = n_trees, n_leaves - 1
+    require(fields["sets"].shape == (*nodes, SET_WORDS), "sets of categories are not one for each node")
+    others = ("features", "thresholds", "missing_right", "gains")
+    require(all(fields[name].shape == nodes for name in others), "nodes are not those of perfect trees")
+    require(fields["features"].min() >= -1, "there are splits of columns that are not there")
+    return Forest(**fields)
+
+
+def _make_committee(forest: Forest, vote_weights: np.ndarray, errors: np.ndarray, n_classes: int) -> TreeCommittee:
+    require(vote_weights.shape == errors.shape == (len(forest.labels),), "votes are not one for each tree")
+    require(forest.labels.min() >= 0 and forest.labels.max() < n_classes, "there are labels of no class")
+    return TreeCommittee(forest, vote_weights, errors, n_classes)
+
+
+def _make_best(name: str, scores: list[Score]) -> Best:
+    names = {score.name for score in scores}
+    require(name in names and names <= BOOSTERS.keys(), "the best is not one of the candidates")
+    return Best(name, scores)
+
+
+def _take(model: BaseBooster) -> dict[str, Any]:
+    best, voting = None, model
+    if isinstance(model, BestBoostClassifier):
+        best = Best(model.best_name_, [Score(*one) for one in model.scores_.items()])
+        voting = model.best_estimator_
+    voters = [voting] if isinstance(voting, AdaBoostClassifier) else voting.estimators_
+    committees = [voter._committee for voter in voters]
+    own = all(isinstance(committee, TreeCommittee) for committee in committees)
+    require(own, f"its weak learner {model.estimator!r} is not surefoot's own tree: fit it with estimator=None")
+    return {"columns": FittedColumns.of(model), "classes": model.classes_, "committees": committees, "best": best}
+
+
+def _adopt(
+    model: BaseBooster,
+    columns: FittedColumns,
+    classes: np.ndarray,
+    committees: list[TreeCommittee],
+    best: Best | None,
+) -> None:
+    require(all(one.n_classes == len(classes) for one in committees), "votes are not for the classes")
+    _check_splits([committee.forest for committee in committees], columns)
+    require((best is not None) == isinstance(model, BestBoostClassifier), "one of several is best, and of one none is")
+    voting = model
+    if isinstance(model, BestBoostClassifier) and best is not None:
+        columns.give_to(model, classes)
+        model.best_name_, model.scores_ = best.name, {score.name: score.score for score in best.scores}
+        model.best_estimator_ = voting = BOOSTERS[best.name](**_shared(model))
+    _give_votes(voting, columns, classes, committees)
+
+
+def _give_votes(model: Any, columns: FittedColumns, classes: np.ndarray, committees: list[TreeCommittee]) -> None:
+    """Let a booster be as after a fit."""
+    columns.give_to(model, classes)
+    if isinstance(model, AdaBoostClassifier):
+        require(len(committees) == 1, "it must have one vote")
+        model._committee = committees[0]
+        return
+    require(committees, "it must have members")
+    require(model.voting in ("hard", "soft"), "its members vote in no known way")
+    model.estimators_ = [AdaBoostClassifier(**_shared(model)) for _ in committees]
+    for member, committee in zip(model.estimators_, committees, strict=True):
+        _give_votes(member, columns, classes, [committee])
+
+
+def _shared(model: BaseBooster) -> dict[str, Any]:
+    """The parameters that a booster gives to its members."""
+    return {name: getattr(model, name) for name in SHARED}
+
+
+def _check_splits(forests: list[Forest], columns: FittedColumns) -> None:
+    """Refuse splits of columns that are not there, and splits by category of columns of numbers: kernels trust both."""
+    by_number = np.ones(columns.n_columns + 1, dtype=np.bool_)
+    by_number[[*columns.schema.categories, -1]] = False  # the last stands for -1: no split
+    for forest in forests:
+        require(forest.features.max() < columns.n_columns, "there are splits of columns that are not there")
+        fits = np.isnan(forest.thresholds) != by_number[forest.features]
+        require(fits.all(), "there are splits by category of columns of numbers, or the other way round")
+
+
+FOREST = Record(
+    {
+        "features": Array(np.int32, 2),
+        "thresholds": Array(np.float64, 2),
+        "missing_right": Array(np.bool_, 2),
+        "sets": Array(np.uint64, 3),
+        "gains": Array(np.float64, 2),
+        "labels": Array(np.int32, 2),
+    },
+    make=_make_forest,
+)
+COMMITTEE = Record(
+    {
+        "forest": FOREST,
+        "vote_weights": Array(np.float64, 1, finite=True),
+        "errors": Array(np.float64, 1, finite=True),
+        "n_classes": Scalar(int, 2),
+    },
+    make=_make_committee,
+)
+SCORE = Record({"name": Scalar(str), "score": Scalar(float, 0.0, 1.0)}, make=Score)
+BEST = Record({"name": Scalar(str), "scores": Many(SCORE)}, make=_make_best)
+VOTES = Record(
+    {"columns": COLUMNS, "classes": Classes(), "committees": Many(COMMITTEE), "best": Maybe(BEST)},
+    make=_adopt,
+    take=_take,
+)

@@ -1,0 +1,152 @@
+"""Models side by side: a number of each, with its interval."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from surefoot._exceptions import DataError
+from surefoot._parameters import check_choice
+from surefoot.metrics.checks import check_numbers, check_row_labels
+from surefoot.metrics.rejection import LOSSES
+from surefoot.plots.model_weights_display import shortened
+from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEVEL = 0.95
+MOST_LETTERS = 24  # of a name
+ROW = 0.34  # inches
+LOSS_LABELS = {"zero_one": "error rate", "squared_error": "RMSE"}
+
+
+class ComparisonDisplay:
+    """A dot for each model, with its interval, from the top down in the order given.
+
+    Two models are not shown to differ where their intervals overlap, nor are they shown to be alike: models that are
+    measured on the same rows are compared better by the interval of their difference.
+
+    Parameters
+    ----------
+    names : sequence of str
+    value, low, high : arrays of shape (n_models,)
+        The numbers and the ends of their intervals. An end that is not finite is not drawn.
+    xlabel : str
+        What is measured.
+    highlighted : collection of str
+        Names of models that are drawn in colour and bold.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What has been drawn on, after ``plot``.
+    dots_, whiskers_
+        One line of a single point per model, and the intervals.
+
+    Examples
+    --------
+    >>> from surefoot.plots.comparison_display import ComparisonDisplay
+    >>> y, guesses = [0, 1, 1, 0, 1], {"one": [1, 1, 1, 1, 1], "other": [0, 1, 1, 0, 0]}
+    >>> display = ComparisonDisplay.from_predictions(y, guesses, loss="zero_one", highlighted=["other"])
+    >>> display.value.tolist(), display.low.round(2).tolist(), display.high.round(2).tolist()
+    ([0.4, 0.2], [0.12, 0.04], [0.77, 0.62])
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        value: Any,
+        low: Any,
+        high: Any,
+        xlabel: str,
+        *,
+        highlighted: Collection[str] = (),
+    ) -> None:
+        self.names = [str(name) for name in names]
+        self.value, self.low, self.high = same_lengths(len(self.names), value=value, low=low, high=high)
+        self.xlabel = xlabel
+        self.highlighted = frozenset(highlighted)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        predictions: Mapping[str, Any],
+        *,
+        loss: str = "squared_error",
+        highlighted: Collection[str] = (),
+        ax: "Axes | None" = None,
+    ) -> "ComparisonDisplay":
+        """Measure predictions by name on the same rows, and draw them.
+
+        ``loss`` is ``"zero_one"`` for labels (the error rate, with Wilson's 95% interval) or ``"squared_error"`` for
+        numbers (the root of the mean, with that of Student's 95% interval).
+        """
+        check_choice("loss", loss, LOSSES)
+        if len(predictions) == 0:
+            raise DataError("predictions is empty: at least one model is needed.")
+        measured = [loss_with_interval(y_true, predicted, loss) for predicted in predictions.values()]
+        value, low, high = np.array(measured).T
+        display = cls(list(predictions), value, low, high, LOSS_LABELS[loss], highlighted=highlighted)
+        return display.plot(ax=ax)
+
+    def plot(self, ax: "Axes | None" = None) -> "ComparisonDisplay":
+        """Draw on ``ax``, or on new axes of a suitable height."""
+        ax = axes_or_new(ax, figsize=(6.4, 1.0 + ROW * len(self.names)))
+        places = np.arange(len(self.names))
+        marked = np.array([name in self.highlighted for name in self.names], dtype=np.bool_)
+        colours = [COLOURS[0] if is_marked else REFERENCE_COLOUR for is_marked in marked]
+        low, high = (np.where(np.isfinite(end), end, self.value) for end in (self.low, self.high))
+        self.whiskers_ = ax.hlines(places, low, high, colors=colours, linewidth=2)
+        self.dots_ = [
+            ax.plot(x, y, marker="o", markersize=7, color=colour, linestyle="none")[0]
+            for x, y, colour in zip(self.value, places, colours, strict=True)
+        ]
+        labels = [shortened(" ".join(name.split()), MOST_LETTERS) for name in self.names]
+        ax.set_yticks(places, labels, parse_math=False)
+        for label, is_marked in zip(ax.get_yticklabels(), marked, strict=True):
+            label.set_fontweight("bold" if is_marked else "normal")
+        ax.set_ylim(len(places) - 0.5, -0.5)
+        ax.set_xlabel(self.xlabel, parse_math=False)
+        ax.tick_params(axis="y", length=0)
+        ax.tick_params(axis="x", labelsize=LEGEND_SIZE)
+        ax.grid(axis="x", color="0.9", linewidth=0.8)
+        ax.set_axisbelow(True)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def same_lengths(n_values: int, **arrays: Any) -> list[np.ndarray]:
+    """The arrays as float64, each refused by name unless it has ``n_values`` values; those of the first are finite."""
+    if n_values == 0:
+        raise DataError("there is nothing to draw: at least one value is needed.")
+    found = []
+    for name, values in arrays.items():
+        array = np.asarray(values, dtype=np.float64)
+        if array.shape != (n_values,):
+            raise DataError(f"{name} must have {n_values} values, one for each of them; got shape {array.shape}.")
+        found.append(array)
+    if not np.isfinite(found[0]).all():
+        raise DataError(f"{next(iter(arrays))} must be finite numbers: leave out what could not be measured.")
+    return found
+
+
+def loss_with_interval(y_true: Any, y_pred: Any, loss: str) -> tuple[float, float, float]:
+    """The error rate with Wilson's 95% interval, or the RMSE with the root of Student's for the mean square."""
+    if loss == "zero_one":
+        truth = check_row_labels("y_true", y_true)
+        n_rows = len(truth)
+        share = float(np.mean(truth != check_row_labels("y_pred", y_pred, n_rows)))
+        z2 = float(ndtri((1 + LEVEL) / 2)) ** 2
+        centre = (share + z2 / (2 * n_rows)) / (1 + z2 / n_rows)
+        reach = np.sqrt(z2 * (share * (1 - share) / n_rows + z2 / (4 * n_rows**2))) / (1 + z2 / n_rows)
+        return share, min(max(centre - reach, 0.0), share), max(min(centre + reach, 1.0), share)
+    truth = check_numbers("y_true", y_true)
+    n_rows = len(truth)
+    squares = np.square(truth - check_numbers("y_pred", y_pred, n_rows))
+    mean = float(squares.mean())
+    reach = stdtrit(n_rows - 1, (1 + LEVEL) / 2) * squares.std(ddof=1) / np.sqrt(n_rows) if n_rows > 1 else np.inf
+    return float(np.sqrt(mean)), float(np.sqrt(max(mean - reach, 0.0))), float(np.sqrt(mean + reach))

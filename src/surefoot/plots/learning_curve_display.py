@@ -1,0 +1,177 @@
+"""What more rows have given, and might still give."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone, is_classifier
+from sklearn.utils import check_random_state
+
+from surefoot._exceptions import DataError
+from surefoot._parameters import check_number
+from surefoot.plots.comparison_display import LOSS_LABELS, loss_with_interval, same_lengths
+from surefoot.plots.style import LEGEND_SIZE, axes_or_new, check_same_axes, drawn_before, next_colour, require_method
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZES = (0.125, 0.25, 0.5, 1.0)
+CURVE = "learning-curve"
+XLABEL = "training rows"
+HEADROOM = 0.08  # above and below the intervals, as a share of their range
+
+
+class LearningCurveDisplay:
+    """The loss on held-out rows of a model that is trained on more and more rows.
+
+    Every step to the right doubles the rows. A curve that still falls at its right end would gain from more of them; a
+    flat one would not. The band is the 95% interval of each point: it tells of the chance in which rows are held out,
+    the same for all points, so that the curve is known better than the band is wide.
+
+    Parameters
+    ----------
+    n_rows : array of shape (n_points,)
+        Numbers of training rows, increasing.
+    value, low, high : arrays of shape (n_points,)
+        The loss and the ends of its interval. An end that is not finite is not drawn.
+    ylabel : str
+        What is measured, such as ``"error rate"``, which is written in percent.
+    name : str or None
+        What the legend calls the model.
+
+    Attributes
+    ----------
+    ax_, figure_, line_, band_
+        What has been drawn on, after ``plot``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot.plots.learning_curve_display import LearningCurveDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = LearningCurveDisplay.from_estimator(
+    ...     GaussianNB(), X[::2], y[::2], X_test=X[1::2], y_test=y[1::2], random_state=0
+    ... )
+    >>> display.n_rows.tolist()
+    [9, 18, 37, 75]
+    """
+
+    def __init__(
+        self, n_rows: Any, value: Any, low: Any, high: Any, ylabel: str = "error rate", *, name: str | None = None
+    ) -> None:
+        self.n_rows = np.asarray(n_rows, dtype=np.int64)
+        self.value, self.low, self.high = same_lengths(self.n_rows.size, value=value, low=low, high=high)
+        if self.n_rows.ndim != 1 or self.n_rows[0] < 1 or (np.diff(self.n_rows) <= 0).any():
+            raise DataError("n_rows must be increasing numbers of rows, 1 or more.")
+        self.ylabel = ylabel
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        X_test: Any,
+        y_test: Any,
+        sizes: Sequence[float] = SIZES,
+        random_state: Any = None,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **line_kwargs: Any,
+    ) -> "LearningCurveDisplay":
+        """Fit clones of ``estimator`` to growing parts of ``X``, ``y``; draw their loss on ``X_test``, ``y_test``.
+
+        ``sizes`` are shares of the rows. Each part holds the smaller ones, and of a classifier the classes in about
+        equal shares. The loss is the error rate of classifiers, and the RMSE of regressors.
+        """
+        require_method(estimator, "fit", "pass a scikit-learn estimator, fitted or not.")
+        shares = sorted({check_number("sizes", size, 0.0, 1.0, most_included=True) for size in sizes})
+        if not shares:
+            raise DataError("sizes is empty: give at least one share of the rows.")
+        target, of_classes = np.asarray(y), is_classifier(estimator)
+        order = _random_order(target, of_classes, random_state)
+        counts = sorted({max(1, int(share * len(target))) for share in shares})
+        loss = "zero_one" if of_classes else "squared_error"
+        measured = []
+        for count in counts:
+            rows = np.sort(order[:count])
+            if of_classes and len(np.unique(target[rows])) < 2:
+                raise DataError(f"sizes makes a part of {count} rows with a single class: begin with a larger share.")
+            model = clone(estimator).fit(_take_rows(X, rows), target[rows])
+            measured.append(loss_with_interval(y_test, model.predict(X_test), loss))
+        value, low, high = np.array(measured).T
+        display = cls(counts, value, low, high, LOSS_LABELS[loss], name=name or type(estimator).__name__)
+        return display.plot(ax=ax, **line_kwargs)
+
+    def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "LearningCurveDisplay":
+        """Draw the curve on ``ax``, or on new axes; further arguments go to matplotlib's ``plot``."""
+        ax = axes_or_new(ax)
+        is_first = not check_same_axes(ax, CURVE, XLABEL)
+        colour = next_colour(ax, CURVE)
+        style = {"color": colour, "marker": "o", "label": self.name, "gid": CURVE, "linewidth": 2, **line_kwargs}
+        low, high = (np.where(np.isfinite(end), end, self.value) for end in (self.low, self.high))
+        before = None if is_first else ax.get_ylim()
+        (self.line_,) = ax.plot(self.n_rows, self.value, **style)
+        self.band_ = ax.fill_between(self.n_rows, low, high, color=self.line_.get_color(), alpha=0.2, linewidth=0)
+        self._scale(ax, low.min(), high.max(), before)
+        if self.name is not None:
+            ax.legend(frameon=False, fontsize=LEGEND_SIZE)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _scale(self, ax: "Axes", least: float, most: float, before: tuple[float, float] | None) -> None:
+        """Doublings along one axis, labelled by the rows of the drawn curves; all the intervals along the other."""
+        from matplotlib.ticker import NullLocator, PercentFormatter, StrMethodFormatter
+
+        ax.set_xscale("log", base=2)
+        drawn = {int(count) for line in drawn_before(ax, CURVE) for count in line.get_xdata()}
+        ax.set_xticks(_spread_out(sorted(drawn)))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        room = HEADROOM * ((most - least) or abs(most) or 1.0)
+        bottom = max(0.0, least - room) if least >= 0 else least - room
+        lower, upper = (bottom, most + room) if before is None else before
+        ax.set_ylim(min(bottom, lower), max(most + room, upper))
+        ax.set_xlabel(XLABEL)
+        ax.set_ylabel(self.ylabel, parse_math=False)
+        if self.ylabel == LOSS_LABELS["zero_one"]:
+            ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+
+
+def _spread_out(counts: list[int]) -> list[int]:
+    """The largest, and of the others those that lie apart from the next larger one by more than a third."""
+    kept = [counts[-1]]
+    for count in reversed(counts[:-1]):
+        if 1.35 * count < kept[-1]:
+            kept.append(count)
+    return kept[::-1]
+
+
+def _random_order(target: np.ndarray, of_classes: bool, random_state: Any) -> np.ndarray:
+    """All rows, shuffled; of classes so that every beginning has about the same share of each."""
+    if target.ndim != 1 or len(target) == 0:
+        raise DataError(f"y must be one value per row, got shape {target.shape}.")
+    order = check_random_state(random_state).permutation(len(target))
+    if not of_classes:
+        return order
+    codes = np.unique(target, return_inverse=True)[1]
+    place = np.empty(len(target))
+    for code in range(codes.max() + 1):
+        members = order[codes[order] == code]
+        place[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return order[np.argsort(place[order], kind="stable")]
+
+
+def _take_rows(table: Any, rows: np.ndarray) -> Any:
+    """Some rows of a table of any kind, as a table of that kind."""
+    if hasattr(table, "iloc"):
+        return table.iloc[rows]
+    if issparse(table):
+        return table.tocsr()[rows]
+    known = nw.from_native(table, pass_through=True)
+    return known[rows.tolist()].to_native() if isinstance(known, nw.DataFrame) else np.asarray(table)[rows]

@@ -1,0 +1,46 @@
+"""Do the probabilities and intervals of an ensemble mean what they say, on held-out rows?"""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
+from surefoot.report.answers import Calibration, Coverage, Estimate
+from surefoot.report.intervals import mean_interval, share_interval
+from surefoot.report.target import Target
+
+LEVELS = tuple(k / 20 for k in range(1, 20))
+TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
+BINS = 10
+
+
+def calibration_of(ensemble: Any, X: Any, target: Target, rows: np.ndarray) -> Calibration:
+    """Confidence beside the share of right predictions, or levels of intervals beside their coverage."""
+    if target.is_classes:
+        probabilities = ensemble.predict_proba(X)
+        confidence, right = (
+            probabilities.max(axis=1),
+            ensemble.classes_[probabilities.argmax(axis=1)] == target.labels[rows],
+        )
+        curve = probability_calibration(right, confidence, BINS, "quantile")
+        labels = ("predicted probability of the predicted class", "share of right predictions")
+        return _record(mean_interval(confidence - right), (), curve, labels)
+    distribution, truth = ensemble.predict_distribution(X), target.y[rows]
+    curve = interval_calibration(truth, distribution, LEVELS)
+    coverage = tuple(_coverage(distribution, truth, level) for level in TABLE_LEVELS)
+    return _record(None, coverage, curve, ("level of the central interval", "share of targets inside it"))
+
+
+def _coverage(distribution: Any, truth: np.ndarray, level: float) -> Coverage:
+    low, high = distribution.interval(level)
+    return Coverage(level, share_interval((low <= truth) & (truth <= high)), float(np.mean(high - low)))
+
+
+def _record(
+    gap: Estimate | None, coverage: tuple[Coverage, ...], curve: CalibrationCurve, labels: tuple[str, str]
+) -> Calibration:
+    expected, observed, low, high = (
+        tuple(line.tolist()) for line in (curve.expected, curve.observed, curve.low, curve.high)
+    )
+    counts = tuple(int(count) for count in curve.counts)
+    return Calibration(gap, coverage, expected, observed, low, high, counts, *labels)

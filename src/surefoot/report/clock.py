@@ -1,0 +1,43 @@
+"""How far an audit is, and how much time it has left."""
+
+import time
+from collections.abc import Callable
+
+from surefoot._exceptions import ParameterError
+
+Watch = Callable[[float, str], None]  # share done, and what is being done
+
+
+class Clock:
+    """Tells ``watch`` what is going on, and says what there is still time for.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds that the whole audit may take. Steps that can be left out are, when it gets short.
+    watch : callable or None
+        Called with the share of the work that is done and with the name of the next step.
+    """
+
+    def __init__(self, time_limit: float | None = None, watch: Watch | None = None) -> None:
+        if time_limit is not None and not time_limit > 0:
+            raise ParameterError(f"time_limit must be above 0 seconds, got {time_limit!r}.")
+        self.time_limit, self.watch = time_limit, watch
+        self.begun = time.perf_counter()
+        self.left_out: list[str] = []
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.begun
+
+    def step(self, done: float, what: str) -> None:
+        if self.watch is not None:
+            self.watch(done, what)
+
+    def has_time_for(self, what: str, share: float = 1.0) -> bool:
+        """Whether less than ``share`` of the time is gone; if not, ``what`` is noted as left out."""
+        if self.time_limit is None or self.seconds < share * self.time_limit:
+            return True
+        if what not in self.left_out:
+            self.left_out.append(what)
+        return False

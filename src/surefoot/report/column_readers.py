@@ -1,0 +1,121 @@
+"""How each column of a table that came in becomes numbers or categories, for the models of an audit."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from surefoot._exceptions import DataError
+from surefoot.report.answers import ColumnNote
+
+NUMBER, DATE, CATEGORY = "number", "date", "category"
+SECONDS_PER_DAY = 86_400.0
+MANY_CATEGORIES = 50
+FEWEST_TO_JUDGE = 20  # of fewer rows nobody can tell an identifier from a measurement
+MOSTLY = 0.9
+
+
+@dataclass(frozen=True)
+class ColumnReader:
+    """Reads one column, of the table at hand and of later ones, in one way."""
+
+    name: Any
+    kind: str
+
+    def read(self, series: Any) -> Any:
+        """The column as floats (missing: NaN) or as a pandas categorical."""
+        import pandas as pd
+
+        if self.kind == CATEGORY:
+            text = series.astype("string").astype(object)
+            return pd.Series(pd.Categorical(text.where(text.notna(), None)), index=series.index)
+        if self.kind == DATE:
+            return _days(series)
+        numbers = pd.to_numeric(series, errors="coerce").astype("float64")
+        return numbers.where(np.isfinite(numbers), np.nan)
+
+
+def kind_of(series: Any) -> str:
+    """Whether a column holds numbers, dates or categories."""
+    import pandas as pd
+
+    types = pd.api.types
+    if types.is_datetime64_any_dtype(series) or types.is_timedelta64_dtype(series):
+        return DATE
+    if types.is_bool_dtype(series) or types.is_numeric_dtype(series):
+        if types.is_complex_dtype(series):
+            raise DataError(f"Column {series.name!r} has complex numbers: pass its parts as columns of their own.")
+        return NUMBER
+    known = series.dropna()
+    if isinstance(series.dtype, pd.CategoricalDtype) or not len(known):
+        return CATEGORY
+    if all(isinstance(value, bool | np.bool_ | int | float | np.number) for value in known.head(1000)):
+        return NUMBER if len(pd.to_numeric(known, errors="coerce").dropna()) == len(known) else CATEGORY
+    return DATE if _all_dates(known) else CATEGORY
+
+
+def notes_on(series: Any, kind: str, read: Any) -> list[ColumnNote]:
+    """What a reader should know about a column, whatever its target."""
+    import pandas as pd
+
+    name, known = str(series.name), read.dropna()
+    if not len(known):
+        return [ColumnNote(name, "all missing", "No row has a value: left out.", used=False)]
+    if known.nunique() == 1 and len(known) == len(read):
+        return [ColumnNote(name, "constant", f"Every row has the value {known.iloc[0]}: left out.", used=False)]
+    if _is_identifier(known, kind):
+        return [
+            ColumnNote(
+                name,
+                "identifier",
+                "All but every row has a value of its own, as names and numbers of rows have: left out.",
+                used=False,
+            )
+        ]
+    notes = []
+    if kind == DATE:
+        notes.append(ColumnNote(name, "date", "A date: models see it as days since 1970.", used=True))
+    if kind == NUMBER and np.isinf(pd.to_numeric(series, errors="coerce").astype("float64")).any():
+        notes.append(ColumnNote(name, "infinite", "Has infinite values: they count as missing.", used=True))
+    if kind == CATEGORY and known.nunique() > MANY_CATEGORIES:
+        sentence = f"{known.nunique():,} categories: boosters see what the target was like in each."
+        notes.append(ColumnNote(name, "many categories", sentence, used=True))
+    return notes
+
+
+def _is_identifier(known: Any, kind: str) -> bool:
+    """Text with (nearly) no value twice, or consecutive whole numbers, each once."""
+    n = len(known)
+    if n < FEWEST_TO_JUDGE or kind == DATE:
+        return False
+    if kind == CATEGORY:
+        return bool(known.nunique() > MOSTLY * n)
+    values = known.to_numpy()
+    is_whole = np.all(values == np.floor(values)) and np.abs(values).max() < 2**53
+    return bool(is_whole and known.nunique() == n and values.max() - values.min() <= n / MOSTLY)
+
+
+def _all_dates(known: Any) -> bool:
+    import datetime
+
+    import pandas as pd
+
+    if all(isinstance(value, datetime.date) for value in known.head(1000)):
+        return True
+    if not all(isinstance(value, str) and value[:4].isdigit() and "-" in value for value in known.head(100)):
+        return False
+    return bool(pd.to_datetime(known, errors="coerce", format="ISO8601", utc=True).notna().mean() > MOSTLY)
+
+
+def _days(series: Any) -> Any:
+    """Days since 1970 (of lengths of time, days), missing as NaN."""
+    import pandas as pd
+
+    if pd.api.types.is_timedelta64_dtype(series):
+        return series.dt.total_seconds() / SECONDS_PER_DAY
+    if pd.api.types.is_numeric_dtype(series):
+        raise DataError(f"Column {series.name!r} held dates in the first table, but holds numbers now.")
+    times = pd.to_datetime(
+        series, errors="coerce", utc=True, **({"format": "ISO8601"} if series.dtype == object else {})
+    )
+    return (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds() / SECONDS_PER_DAY

@@ -1,0 +1,81 @@
+"""95% intervals of what is measured on held-out rows."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import stdtrit
+
+from surefoot.report.answers import Estimate
+
+Z = 1.959963984540054
+BOOTSTRAPS = 1000
+
+
+def share_interval(hits: np.ndarray) -> Estimate:
+    """Share of the rows that are hits, with Wilson's interval."""
+    n, share = len(hits), float(np.mean(hits))
+    middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    reach = Z / (1 + Z**2 / n) * float(np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2)))
+    return Estimate(share, min(max(middle - reach, 0.0), share), max(min(middle + reach, 1.0), share))
+
+
+def paired_share_difference(hits: np.ndarray, others: np.ndarray) -> Estimate:
+    """Share of ``hits`` less that of ``others`` on the same rows, with the interval of Bonett and Price (2012)."""
+    n = len(hits)
+    only, only_other = int(np.sum(hits & ~others)), int(np.sum(~hits & others))
+    more, less = (only + 1) / (n + 2), (only_other + 1) / (n + 2)
+    reach = Z * float(np.sqrt((more + less - (more - less) ** 2) / (n + 2)))
+    value = (only - only_other) / n
+    return Estimate(value, max(min(more - less - reach, value), -1.0), min(max(more - less + reach, value), 1.0))
+
+
+def mean_interval(values: np.ndarray) -> Estimate:
+    """Mean of the rows with Student's interval; a single row has none."""
+    n, mean = len(values), float(np.mean(values))
+    reach = float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.inf
+    return Estimate(mean, mean - reach, mean + reach)
+
+
+def root_interval(squares: np.ndarray) -> Estimate:
+    """Root of the mean of squared errors; its interval is the root of the mean's."""
+    mean = mean_interval(squares)
+    return Estimate(float(np.sqrt(mean.value)), float(np.sqrt(max(mean.low, 0.0))), float(np.sqrt(mean.high)))
+
+
+def bootstrap_interval(
+    statistic: Callable[[np.ndarray], float], n_rows: int, seed: int, times: int = BOOTSTRAPS
+) -> Estimate:
+    """``statistic(rows)`` of all rows, with the percentile interval of the same of rows drawn with replacement."""
+    value = statistic(np.arange(n_rows))
+    generator = np.random.default_rng(seed)
+    drawn = np.array([statistic(generator.integers(n_rows, size=n_rows)) for _ in range(times)])
+    drawn = drawn[np.isfinite(drawn)]
+    low, high = np.quantile(drawn, [0.025, 0.975]) if len(drawn) else (-np.inf, np.inf)
+    return Estimate(float(value), float(min(low, value)), float(max(high, value)))
+
+
+def auc_interval(scores: np.ndarray, positive: np.ndarray) -> Estimate | None:
+    """Chance that a positive row scores higher than another; None where only one kind is there.
+
+    The interval is DeLong's, on the logit scale, so that it stays between 0 and 1.
+    """
+    above, below = scores[positive], scores[~positive]
+    if not len(above) or not len(below):
+        return None
+    ranks = _mid_ranks(np.concatenate([above, below]))
+    n, m = len(above), len(below)
+    of_above = (ranks[:n] - _mid_ranks(above)) / m
+    of_below = 1 - (ranks[n:] - _mid_ranks(below)) / n
+    auc = float(of_above.mean())
+    variance = sum(float(np.var(part, ddof=1)) / len(part) if len(part) > 1 else 0.25 for part in (of_above, of_below))
+    clipped = min(max(auc, 0.5 / (n * m)), 1 - 0.5 / (n * m))
+    logit, reach = np.log(clipped / (1 - clipped)), Z * np.sqrt(variance) / (clipped * (1 - clipped))
+    low, high = (float(1 / (1 + np.exp(-np.clip(edge, -700, 700)))) for edge in (logit - reach, logit + reach))
+    return Estimate(auc, min(low, auc), max(high, auc))
+
+
+def _mid_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks from 1, those of equal values shared."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[place]

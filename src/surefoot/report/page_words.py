@@ -1,0 +1,191 @@
+"""Sentences of the page that depend on what was found."""
+
+from collections.abc import Sequence
+from math import isfinite, sqrt
+from typing import Any
+
+import numpy as np
+
+from surefoot.report.answers import Duplicates, Estimate, LearningCurve, NewRows, Rejection, WeightedEstimate
+from surefoot.report.intervals import share_interval
+from surefoot.report.page_numbers import (
+    MINUS,
+    NOT_KNOWN,
+    between,
+    interval_of,
+    loss_writer,
+    number,
+    p_value,
+    percent,
+    points,
+    points_between,
+    value_of,
+    whole,
+)
+from surefoot.report.scoring import ERROR_RATE
+
+NATS = "nats"
+SLIDER_STEPS = 100  # one for every percent of the rows
+TABLE_STEPS = (0, 5, 10, 20, 30, 50)
+SELECTORS = {
+    "LASSO": "a linear model that leaves out the columns it can do without",
+    "decision tree": "a few questions about columns, one after the other",
+}
+
+
+def counted(count: int, noun: str) -> str:
+    """Such as "1 row" or "2,000 rows"."""
+    return f"{whole(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def difference(estimate: Estimate, measure: str) -> str:
+    """A difference of losses with its interval, without its sign: the words around it say which way it goes."""
+    if estimate.value < 0:
+        estimate = Estimate(-estimate.value, -estimate.high, -estimate.low)
+    if measure == ERROR_RATE:
+        return f"{points(estimate.value)} (95% interval {points_between(estimate)})"
+    return f"{value_of(estimate, measure)} (95% interval {interval_of(estimate, measure)})"
+
+
+def last_doubling(curve: LearningCurve, measure: str) -> str:
+    """What twice the rows have given, and what may be concluded from it."""
+    step = curve.last_doubling
+    before, after = (whole(count) for count in curve.n_rows[-2:]) if len(curve.n_rows) > 1 else ("half", "all")
+    way = "rose" if step.value < 0 else "fell"
+    said = f"From {before} to {after} training rows, the {measure} {way} by {difference(step, measure)}."
+    if step.low > 0:
+        return f"{said} It was still falling: more rows of the same kind would probably lower it further."
+    if step.high < 0:
+        return f"{said} More rows of the same kind are not what it lacks."
+    return f"{said} The interval holds 0: whether more rows would help cannot be told from these."
+
+
+def noise_floor(duplicates: Duplicates, measure: str) -> str:
+    """What rows that are alike tell of the noise in the target."""
+    if not duplicates.n_rows:
+        return (
+            "No two rows are alike in every column, so the table itself does not show how noisy the target is, and how "
+            "much of the remaining error nobody could avoid."
+        )
+    alike = f"{counted(duplicates.n_rows, 'row')} in {counted(duplicates.n_groups, 'group')} are alike in every column"
+    if not duplicates.n_conflicting:
+        return f"{alike}, and rows that are alike never differ in their target."
+    said = f"{alike}; {whole(duplicates.n_conflicting)} of them are in groups with different targets."
+    if duplicates.floor is None or not isfinite(duplicates.floor):
+        return said
+    floor = loss_writer(measure)(duplicates.floor)
+    if measure == ERROR_RATE:
+        return f"{said} No model can tell such rows apart: on them, an {measure} below {floor} is out of reach."
+    return f"{said} No model can tell such rows apart: on them, an {measure} much below {floor} cannot be expected."
+
+
+def overconfidence(gap: Estimate) -> str:
+    """Whether probabilities promise too much."""
+    way = "more" if gap.value >= 0 else "less"
+    said = f"On average the predicted probabilities promise {difference(gap, ERROR_RATE)} {way} than came true"
+    if gap.low > 0:
+        return f"{said}: the ensemble is overconfident."
+    return f"{said}: it is underconfident." if gap.high < 0 else f"{said}: no bias can be told from chance."
+
+
+def ratio_in_words(ratio: Estimate | None) -> str:
+    """A prediction-rejection ratio with its interval."""
+    if ratio is None:
+        return "undefined, as every row has the same loss"
+    return f"{_hundredths(ratio.value)} (95% interval {between(ratio, _hundredths)})"
+
+
+def strange_rows(new: NewRows) -> str:
+    """How many new rows are stranger than they should be."""
+    share = f"{percent(new.share.value)}, 95% interval {between(new.share, percent)}"
+    if new.n_above > new.expected * new.n_rows and new.p_value < 0.05:
+        meaning = "the new rows hold more that the ensemble has not learnt about"
+    else:
+        meaning = "no more than chance would explain"
+    return (
+        f"{whole(new.n_above)} of {counted(new.n_rows, 'new row')} ({share}) have more knowledge uncertainty than all "
+        f"but the strangest 5% of the held-out rows; were they alike, {percent(new.expected)} would be expected "
+        f"({_p(new.p_value)}): {meaning}."
+    )
+
+
+def expected_loss(weighted: WeightedEstimate, measure: str) -> str:
+    """The loss that weighted held-out rows let one expect."""
+    counts = (
+        f"Weighted so, the {counted(weighted.n_rows, 'held-out row')} tell as much as {whole(weighted.effective_rows)} "
+        "rows would."
+    )
+    if weighted.loss is None:
+        return f"{weighted.sentence} {counts}"
+    found, plain = (
+        f"{value_of(loss, measure)} (95% interval {interval_of(loss, measure)})"
+        for loss in (weighted.loss, weighted.plain)
+    )
+    return (
+        f"Held-out rows, weighted to look like those there, let one expect an {measure} of {found}; unweighted it is "
+        f"{plain}. {counts} {weighted.sentence}"
+    )
+
+
+def told_apart(auc: Estimate, p: float | None) -> str:
+    """How well a classifier tells both tables apart."""
+    test = "" if p is None else f"; {_p(p)}"
+    return (
+        "The AUC is the chance that a classifier ranks a row from there above one from here: 0.5 is a toss of a coin, "
+        f"1 tells them apart without fail. Here it is {_hundredths(auc.value)} (95% interval "
+        f"{between(auc, _hundredths)}{test})."
+    )
+
+
+def rejection_steps(rejection: Rejection, measure: str, n_rows: int, unit: str) -> list[dict[str, Any]]:
+    """For every percent of the rows that may be handed over, what the slider says."""
+    shares = np.array([share for share in rejection.rejected if share < 1])
+    if not len(shares):
+        return []
+    nearest = [int(np.abs(shares - step / SLIDER_STEPS).argmin()) for step in range(SLIDER_STEPS)]
+    return [_step(rejection, place, measure, n_rows, unit) for place in nearest]
+
+
+def _step(rejection: Rejection, place: int, measure: str, n_rows: int, unit: str) -> dict[str, Any]:
+    share, error = rejection.rejected[place], rejection.kept_error[place]
+    kept = max(1, round((1 - share) * n_rows)) if n_rows else 0
+    interval = ""
+    if measure == ERROR_RATE and kept:
+        found = share_interval(np.arange(kept) < round(error * kept))
+        interval = f" (95% interval {percent(min(found.low, error))} to {percent(max(found.high, error))})"
+    return {
+        "x": share,
+        "y": rejection.error[place] if isfinite(rejection.error[place]) else 0.0,
+        "share": percent(share, 0 if share == round(share, 2) else 1),
+        "handed": whole(n_rows - kept),
+        "kept": whole(kept),
+        "error": loss_writer(measure)(error),
+        "interval": interval,
+        "rule": _rule(rejection.threshold[place], unit) if share > 0 else "",
+    }
+
+
+def _rule(threshold: float, unit: str) -> str:
+    """Which rows to hand over; of a variance also its root, which is easier to imagine."""
+    if not isfinite(threshold):
+        return ""
+    root = f" (a standard deviation of {number(sqrt(max(threshold, 0.0)))})"
+    least = f"{number(threshold)}{' nats' if unit == NATS else root}"
+    return f"These are the rows with a total uncertainty of {least} or more."
+
+
+def classes_in_words(
+    classes: Sequence[str], shares: Sequence[float], most: int = 6
+) -> tuple[list[tuple[str, str]], int]:
+    """The most frequent classes with their shares, and how many others there are."""
+    order = sorted(range(len(classes)), key=lambda place: -shares[place])[:most]
+    return [(classes[place], percent(shares[place])) for place in order], len(classes) - len(order)
+
+
+def _hundredths(value: float) -> str:
+    return f"{value:.2f}".replace("-", MINUS) if isfinite(value) else NOT_KNOWN
+
+
+def _p(value: float) -> str:
+    written = p_value(value)
+    return (f"p {written}" if written.startswith("<") else f"p = {written}").replace(" ", "\N{NO-BREAK SPACE}")

@@ -1,0 +1,140 @@
+"""The table that is audited: columns that models can read, the target, and what was noticed on the way."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+
+from surefoot._exceptions import DataError
+from surefoot.report.answers import ColumnNote
+from surefoot.report.column_readers import CATEGORY, ColumnReader, kind_of, notes_on
+from surefoot.report.target import Target
+from surefoot.selection.table import take_rows
+
+FEWEST_ROWS = 20
+MOST_LEAK_ROWS = 5000
+LEAK_SHARE = 0.99  # of the errors, or of the variance, that one column explains by itself
+
+
+@dataclass(frozen=True)
+class AuditTable:
+    """Columns as floats and categoricals in a pandas frame, the target, and the table as it came (for a user's model).
+
+    ``rows`` has the names of the rows: their numbers from 0, or the labels that a pandas frame had.
+    """
+
+    frame: Any
+    target: Target
+    raw: Any
+    rows: np.ndarray
+    readers: tuple[ColumnReader, ...]
+    notes: tuple[ColumnNote, ...]
+    remarks: tuple[str, ...]
+
+    @classmethod
+    def read(cls, X: Any, y: Any, task: str | None = None) -> "AuditTable":
+        """Check a table and its target; rows without a target are left out."""
+        whole = to_pandas(X, "X")
+        target, known = Target.read(y, len(whole), task)
+        remarks: tuple[str, ...] = ()
+        if not known.all():
+            remarks = (f"{np.sum(~known):,} rows have no target: left out.",)
+        if known.sum() < FEWEST_ROWS:
+            raise DataError(f"There are {known.sum()} rows with a target: an audit needs at least {FEWEST_ROWS}.")
+        places = np.flatnonzero(known)
+        whole = whole.iloc[places]
+        readers, parts, notes = _read_columns(whole)
+        if not parts:
+            raise DataError("No column is left to learn from: all are missing, constant or identifiers.")
+        table = cls(_frame(parts, whole), target, take_rows(X, places), whole.index.to_numpy(), readers, notes, remarks)
+        return table.with_leaks_named()
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.frame)
+
+    @property
+    def categories(self) -> list[str]:
+        return [reader.name for reader in self.readers if reader.kind == CATEGORY]
+
+    def like(self, X: Any, name: str) -> Any:
+        """Another table, read in the same way: a frame with the same columns."""
+        other = to_pandas(X, name)
+        if not hasattr(X, "columns") and other.shape[1] == np.shape(self.raw)[1] and not hasattr(self.raw, "columns"):
+            other.columns = [f"x{j}" for j in range(other.shape[1])]
+        missing = [str(reader.name) for reader in self.readers if reader.name not in other.columns]
+        if missing:
+            raise DataError(
+                f"{name} lacks the columns {', '.join(map(repr, missing))}: it must have those of the table."
+            )
+        parts = {}
+        for reader in self.readers:
+            read = reader.read(other[reader.name])
+            if reader.kind == CATEGORY:  # a category that training has not seen stays one: each model says what it does
+                seen = self.frame[reader.name].cat.categories
+                read = read.cat.set_categories(list(seen) + sorted(set(read.cat.categories) - set(seen)))
+            parts[reader.name] = read
+        return _frame(parts, other)
+
+    def with_leaks_named(self) -> "AuditTable":
+        """A note on each column that alone tells (nearly) everything about the target."""
+        rows = np.random.default_rng(0).permutation(self.n_rows)[:MOST_LEAK_ROWS]
+        notes = list(self.notes)
+        for reader in self.readers:
+            column = self.frame[reader.name].iloc[rows]
+            values = column.cat.codes.to_numpy(np.float64) if reader.kind == CATEGORY else column.to_numpy()
+            share = self.target.explained_by(values, rows)
+            if share > LEAK_SHARE:
+                sentence = (
+                    f"By itself it tells {share:.1%} of what there is to tell about the target. Is it known before the "
+                    "target is? If not, leave it out and run the audit again."
+                )
+                notes.append(ColumnNote(str(reader.name), "leak", sentence, used=True))
+        return replace(self, notes=tuple(notes))
+
+
+def _read_columns(whole: Any) -> tuple[tuple[ColumnReader, ...], dict[Any, Any], tuple[ColumnNote, ...]]:
+    readers, parts, notes = [], {}, []
+    for name in whole.columns:
+        kind = kind_of(whole[name])
+        reader = ColumnReader(name, kind)
+        read = reader.read(whole[name])
+        found = notes_on(whole[name], kind, read)
+        notes += found
+        if all(note.used for note in found):
+            readers.append(reader)
+            parts[name] = read
+    return tuple(readers), parts, tuple(notes)
+
+
+def _frame(parts: dict[Any, Any], like: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(parts, index=like.index).reset_index(drop=True)
+
+
+def to_pandas(table: Any, name: str) -> Any:
+    """Any table as a pandas frame whose columns have names of text."""
+    import pandas as pd
+
+    try:
+        known = nw.from_native(table, pass_through=True)
+    except DuplicateError as error:
+        raise DataError(f"{name} has two columns of one name: rename one. {' '.join(str(error).split())}") from error
+    if isinstance(known, nw.LazyFrame):
+        raise DataError(f"{name} is a lazy frame: collect it first, for example with .collect().")
+    if isinstance(known, nw.DataFrame):
+        frame = known.to_pandas()
+        frame = frame.rename(columns=str) if not all(isinstance(column, str) for column in frame.columns) else frame
+    else:
+        if hasattr(table, "toarray"):
+            raise DataError(f"{name} is sparse: pass {name}.toarray().")
+        array = np.asarray(table)
+        if array.ndim != 2:
+            raise DataError(f"{name} must be a table of two dimensions, got {array.ndim}.")
+        frame = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])]).infer_objects()
+    if frame.columns.has_duplicates:  # names that differ only until they are text
+        raise DataError(f"{name} has two columns of one name: rename one.")
+    return frame

@@ -1,0 +1,192 @@
+"""The target of an audit: classes or numbers, and how wrong a prediction of it is."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from surefoot._exceptions import DataError, ParameterError
+
+BINARY, CLASSES, REGRESSION = "binary", "classes", "regression"
+TASKS = (BINARY, CLASSES, REGRESSION)
+MOST_WHOLE_CLASSES = 10  # whole numbers with no more different values than this are taken for classes
+MOST_CLASSES = 200
+LARGEST = 1e100
+MOST_LEAVES = 64  # of a tree on one column
+
+
+@dataclass(frozen=True)
+class Target:
+    """``y`` as floats (regression) or as codes into ``classes``, which are in order."""
+
+    name: str
+    task: str
+    y: np.ndarray
+    classes: np.ndarray
+    sentence: str  # how the task was found
+    original: np.ndarray  # the values as they came, for a user's own model
+
+    @classmethod
+    def read(cls, y: Any, n_rows: int, task: str | None = None) -> tuple["Target", np.ndarray]:
+        """The target without its missing values, and which rows have one."""
+        if task is not None and task not in TASKS:
+            raise ParameterError(f"task must be one of {', '.join(map(repr, TASKS))} or None, got {task!r}.")
+        name, values = _values(y)
+        if len(values) != n_rows:
+            raise DataError(f"y has {len(values)} rows, but X has {n_rows}.")
+        known = np.array([value is not None and value == value for value in values], dtype=bool)
+        values = values[known]
+        if not len(values):
+            raise DataError("y has no value in any row: choose another target.")
+        numbers = _as_numbers(values)
+        found, sentence = _detect(values, numbers) if task is None else (task, "as you said")
+        if found == REGRESSION:
+            return cls._of_numbers(name, values, numbers, sentence), known
+        return cls._of_labels(name, values, found, task, sentence), known
+
+    @classmethod
+    def _of_numbers(cls, name: str, values: np.ndarray, numbers: np.ndarray | None, sentence: str) -> "Target":
+        if numbers is None:
+            raise DataError("y has values that are not numbers: it cannot be a target of regression.")
+        if not np.isfinite(numbers).all():
+            raise DataError("y has infinite values: leave these rows out.")
+        if np.abs(numbers).max() > LARGEST:
+            raise DataError(f"y has numbers beyond {LARGEST:g}, whose squares are not numbers: change its unit.")
+        if np.ptp(numbers) == 0:
+            raise DataError(f"y is {numbers[0]:g} in every row: there is nothing to predict.")
+        return cls(name, REGRESSION, numbers, np.empty(0, dtype=object), sentence, np.array(values.tolist()))
+
+    @classmethod
+    def _of_labels(cls, name: str, values: np.ndarray, found: str, wanted: str | None, sentence: str) -> "Target":
+        labels = np.array(_plain_labels(values))
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise DataError(f"y is {classes[0]!r} in every row: with one class there is nothing to predict.")
+        if len(classes) > MOST_CLASSES:
+            raise DataError(
+                f"y has {len(classes):,} different values: too many classes to audit (at most {MOST_CLASSES}), and not "
+                "all of them numbers. Is it the right column?"
+            )
+        if wanted == BINARY and len(classes) > 2:
+            raise DataError(f"task='binary', but y has {len(classes)} classes.")
+        return cls(name, BINARY if len(classes) == 2 else CLASSES, codes, classes, sentence, np.array(values.tolist()))
+
+    @property
+    def is_classes(self) -> bool:
+        return self.task != REGRESSION
+
+    @property
+    def labels(self) -> np.ndarray:
+        """What models are fitted to: labels, or numbers."""
+        return self.classes[self.y] if self.is_classes else self.y
+
+    def read_predictions(self, predicted: Any, n_rows: int, name: str) -> np.ndarray:
+        """Predictions that someone else made, as labels or numbers; of two classes, probabilities of the second do."""
+        values = _values(predicted)[1]
+        if len(values) != n_rows:
+            raise DataError(f"{name} has {len(values)} rows, but there are {n_rows} to predict.")
+        numbers = _as_numbers(values)
+        if not self.is_classes:
+            if numbers is None or not np.isfinite(numbers).all():
+                raise DataError(f"{name} has values that are not finite numbers, but the target is a number.")
+            return numbers
+        labels = np.array(_plain_labels(values))
+        if labels.dtype.kind == self.classes.dtype.kind and np.isin(labels, self.classes).all():
+            return labels
+        if self.task == BINARY and numbers is not None and ((numbers >= 0) & (numbers <= 1)).all():
+            return self.classes[(numbers >= 0.5).astype(int)]
+        strangers = sorted({str(label) for label in labels} - {str(label) for label in self.classes})[:3]
+        raise DataError(f"{name} has values that are no class of the target: {', '.join(strangers)}.")
+
+    def losses(self, predicted: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Loss of each row: whether the label is wrong, or the squared error."""
+        if self.is_classes:
+            return np.asarray(predicted != self.labels[rows])
+        return np.square(np.asarray(predicted, dtype=np.float64) - self.y[rows])
+
+    def losses_there(self, predicted: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        """The same for rows of another table whose target may have classes that are not known here."""
+        if self.is_classes:
+            return np.asarray(predicted.astype(str) != np.array(_plain_labels(truth)).astype(str))
+        return np.square(predicted.astype(np.float64) - truth.astype(np.float64))
+
+    def explained_by(self, values: np.ndarray, rows: np.ndarray) -> float:
+        """Share of the constant's loss that a column takes away, by a tree on unseen rows or by a line."""
+        kind = DecisionTreeClassifier if self.is_classes else DecisionTreeRegressor
+        y, half = self.y[rows], len(rows) // 2
+        tree = kind(max_leaf_nodes=max(MOST_LEAVES, 2 * len(self.classes)), min_samples_leaf=2, random_state=0)
+        places = _places(values)[:, np.newaxis]
+        tree.fit(places[:half], y[:half])
+        predicted, rest = tree.predict(places[half:]), y[half:]
+        constant = np.bincount(y[:half]).argmax() if self.is_classes else y[:half].mean()
+        wrong = (
+            (lambda guess: np.mean(guess != rest)) if self.is_classes else lambda guess: np.mean((guess - rest) ** 2)
+        )
+        worst = wrong(constant)
+        share = float(1 - wrong(predicted) / worst) if worst > 0 else 0.0
+        return share if self.is_classes else max(share, _squared_correlation(values, y))
+
+
+def _places(values: np.ndarray) -> np.ndarray:
+    """The order of the values, missing as NaN: whatever their size, a tree can read it."""
+    known, places = ~np.isnan(values), np.full(len(values), np.nan)
+    places[known] = np.unique(values[known], return_inverse=True)[1]
+    return places
+
+
+def _squared_correlation(values: np.ndarray, y: np.ndarray) -> float:
+    """Of two columns, where neither is missing; 0 if one is constant there."""
+    known = ~np.isnan(values)
+    if known.sum() < 2:
+        return 0.0
+    x, y = values[known] / max(np.abs(values[known]).max(), 1e-300), y[known]
+    x, y = x - x.mean(), y - y.mean()
+    below = float((x**2).sum() * (y**2).sum())
+    return float((x * y).sum() ** 2 / below) if 0 < below < np.inf else 0.0
+
+
+def _values(y: Any) -> tuple[str, np.ndarray]:
+    """The name of the target and its values as objects."""
+    series = nw.from_native(y, series_only=False, allow_series=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        values = np.empty(len(series), dtype=object)
+        values[:] = series.to_list()
+        return str(series.name or "y"), values
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(f"y must have one dimension, got {array.ndim}.")
+    return "y", array.astype(object)
+
+
+def _as_numbers(values: np.ndarray) -> np.ndarray | None:
+    if any(isinstance(value, bool | np.bool_ | str) for value in values):
+        return None
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _detect(values: np.ndarray, numbers: np.ndarray | None) -> tuple[str, str]:
+    """The task, and how it was found."""
+    if numbers is None:
+        return CLASSES, "the target is not a number, so its values are taken for classes"
+    different = len(np.unique(numbers))
+    whole = bool(np.isfinite(numbers).all() and np.all(numbers == np.floor(numbers)))
+    if different == 2:
+        return CLASSES, "the target has two values, so they are taken for classes"
+    if whole and different <= MOST_WHOLE_CLASSES:
+        return CLASSES, f"the target has {different} different whole numbers, so they are taken for classes"
+    return REGRESSION, "the target is a number with many values"
+
+
+def _plain_labels(values: np.ndarray) -> list[Any]:
+    """Labels as whole numbers where they all are, else as text."""
+    numbers = _as_numbers(values)
+    if numbers is not None and np.all(numbers == np.floor(numbers)):
+        return [int(value) for value in numbers]
+    return [str(value) for value in values]

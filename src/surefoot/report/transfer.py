@@ -1,0 +1,174 @@
+"""Question 4: does it hold where it will be used?"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from surefoot._exceptions import CoverageWarning
+from surefoot.report.accuracy import Fitted
+from surefoot.report.answers import Estimate, ModelScore, ShiftedColumn, Transfer, WeightedEstimate
+from surefoot.report.column_readers import CATEGORY
+from surefoot.report.contestants import CONSTANT, linear_input_of
+from surefoot.report.intervals import bootstrap_interval
+from surefoot.report.row_parts import RowParts
+from surefoot.report.scoring import loss_of, score
+from surefoot.report.table import AuditTable
+from surefoot.shift import ColumnShift, ShiftReport, VMatrixBoostingClassifier, VMatrixBoostingRegressor, shift_report
+
+FEWEST_EFFECTIVE = 30
+TOLD_APART = 0.95  # AUC above which hardly a row of one table could be of the other
+BOOTSTRAPS = 500
+
+
+@dataclass(frozen=True)
+class There:
+    """Rows of where the model will be used: as the audit reads them, as they came, and their target if it is known."""
+
+    where: str
+    frame: Any
+    raw: Any
+    truth: np.ndarray | None
+
+    def losses(self, predicted: np.ndarray, table: AuditTable) -> np.ndarray:
+        """Loss of each row; rows without a target do not count."""
+        assert self.truth is not None
+        known = np.array([value is not None and value == value for value in self.truth])
+        return table.target.losses_there(np.asarray(predicted)[known], self.truth[known])
+
+
+def nowhere() -> Transfer:
+    """Nobody has said where it will be used."""
+    return Transfer(None, "", None, None, (), (), None, None, None)
+
+
+def transfer(
+    table: AuditTable,
+    parts: RowParts,
+    there: There,
+    audited: Fitted,
+    fitted: list[Fitted],
+    seed: int,
+    n_jobs: int | None,
+) -> Transfer:
+    """All that is said about question 4."""
+    here = np.sort(np.concatenate([parts.train, parts.test]))
+    report = shift_report(table.frame.iloc[here], there.frame, random_state=seed, n_jobs=n_jobs)
+    auc = None if np.isnan(report.auc) else Estimate(report.auc, *report.auc_interval)
+    loss_here = loss_of(audited.losses, table.target)
+    weights = density_ratio(table, parts.train, there.frame)
+    models: tuple[ModelScore, ...] = ()
+    loss_there = weighted = None
+    if there.truth is not None:
+        models = _models_there(table, parts, there, audited, fitted[0], weights, seed, n_jobs)
+        loss_there = next(model.loss for model in models if model.chosen)
+    else:
+        weighted = _weighted(table, parts, there, audited, report, seed)
+    p_value = None if auc is None else float(report.p_value)
+    return Transfer(
+        there.where, report.verdict, auc, p_value, _columns(report), models, loss_here, loss_there, weighted
+    )
+
+
+def density_ratio(table: AuditTable, rows: np.ndarray, new: Any) -> Any:
+    """A classifier of new rows against those at hand: its odds say how much more frequent a row is among the new."""
+    import pandas as pd
+
+    both = pd.concat([table.frame.iloc[rows], new], ignore_index=True)
+    for name in table.categories:
+        both[name] = both[name].astype(object)
+    numbers = [name for name in table.frame.columns if name not in table.categories]
+    model = make_pipeline(linear_input_of(numbers, table.categories), LogisticRegression(max_iter=1000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(both, np.arange(len(both)) >= len(rows))
+
+
+def odds(classifier: Any, frame: Any, categories: list[Any]) -> np.ndarray:
+    """Odds of being a new row, one on average."""
+    read = frame.copy()
+    for name in categories:
+        read[name] = read[name].astype(object)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        share = np.clip(classifier.predict_proba(read)[:, 1], 1e-9, 1 - 1e-9)
+    found = share / (1 - share)
+    return found / found.mean()
+
+
+def _models_there(
+    table: AuditTable, parts: RowParts, there: There, audited: Fitted, constant: Fitted, classifier: Any, seed: int,
+    n_jobs: int | None,
+) -> tuple[ModelScore, ...]:  # fmt: skip
+    """The audited model, and plain, weighted and V-matrix boosting, on the rows there."""
+    kind = VMatrixBoostingClassifier if table.target.is_classes else VMatrixBoostingRegressor
+    X, y = table.frame.iloc[parts.train], table.target.labels[parts.train]
+    weights = odds(classifier, X, table.categories)
+    shared: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoverageWarning)
+        plain = kind(blend=0, **shared).fit(X, y)
+        weighted = kind(blend=0, **shared).fit(X, y, weights)
+        for_there = kind(**shared).fit(X, y, X_target=there.frame)
+    trained = [
+        ("plain boosting", "squared loss on the training rows", plain),
+        ("importance-weighted boosting", "rows weighted to look like those there", weighted),
+        ("V-matrix boosting", "the loss as rows there see it", for_there),
+    ]
+    contestant = audited.contestant
+    own_input = there.raw if contestant.raw else there.frame
+    own = audited.model.predict(own_input)
+    if contestant.raw:
+        own = table.target.read_predictions(own, len(there.frame), contestant.name)
+    base = there.losses(constant.model.predict(there.frame), table)
+    lines = [(CONSTANT, constant.contestant.what, base), (contestant.name, contestant.what, there.losses(own, table))]
+    lines += [(name, what, there.losses(model.predict(there.frame), table)) for name, what, model in trained]
+    return tuple(
+        score(name, what, losses, base, table.target, seed, chosen=i == 1, yours=i == 1 and contestant.raw)
+        for i, (name, what, losses) in enumerate(lines)
+    )
+
+
+def _weighted(
+    table: AuditTable, parts: RowParts, there: There, audited: Fitted, report: ShiftReport, seed: int
+) -> WeightedEstimate:
+    """The loss that the held-out rows let one expect there, if the target depends on the columns as it does here."""
+    classifier = density_ratio(table, parts.train, there.frame)
+    weights = odds(classifier, table.frame.iloc[parts.test], table.categories)
+    losses, effective = audited.losses.astype(np.float64), float(weights.sum() ** 2 / (weights**2).sum())
+
+    def weighted_loss(rows: np.ndarray) -> float:
+        mean = float(np.average(losses[rows], weights=weights[rows]))
+        return mean if table.target.is_classes else float(np.sqrt(mean))
+
+    plain, n_rows = loss_of(audited.losses, table.target), len(losses)
+    if effective < FEWEST_EFFECTIVE or report.auc > TOLD_APART:
+        sentence = (
+            "It cannot be known: hardly any held-out row is like the rows there. Get the target of some rows there, "
+            "and run the audit again with them."
+        )
+        return WeightedEstimate(None, plain, effective, n_rows, sentence)
+    sentence = "If the target depends on the columns there as it does here, which no look at the columns can tell."
+    loss = bootstrap_interval(weighted_loss, n_rows, seed, BOOTSTRAPS)
+    return WeightedEstimate(loss, plain, effective, n_rows, sentence)
+
+
+def _columns(report: ShiftReport) -> tuple[ShiftedColumn, ...]:
+    return tuple(
+        ShiftedColumn(column.name, column.distance, column.p_value, column.outcome, _difference(column))
+        for column in report.columns
+    )
+
+
+def _difference(column: ColumnShift) -> str:
+    """What differs besides the distribution, in a few words."""
+    parts = []
+    if column.missing or column.missing_target:
+        parts.append(f"missing {column.missing:.1%} here, {column.missing_target:.1%} there")
+    if column.unseen:
+        what = "a category not seen here" if column.kind == CATEGORY else "a value outside the range here"
+        parts.append(f"{column.unseen:.1%} have {what}")
+    return "; ".join(parts)

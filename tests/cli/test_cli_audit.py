@@ -1,0 +1,136 @@
+"""``surefoot audit``: files in, a page out, exit codes for pipelines."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from surefoot import audit
+from surefoot.cli.app import app
+from surefoot.cli.table_file import read_table_file
+
+sys.path.append(str(Path(__file__).parents[1] / "report"))
+from audit_tables import nothing, numbers, two_classes
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["audit", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a table, what an audit of it wrote, and what it said."""
+    folder = tmp_path_factory.mktemp("audit")
+    X, y = two_classes()
+    X.assign(state=y).to_csv(folder / "table.csv", index=False)
+    X.assign(size=X["size"] + 1).to_csv(folder / "new.csv", index=False)
+    made = run(
+        folder / "table.csv", "--target", "state", "--new", folder / "new.csv", "-o", folder / "page.html", "--json",
+        folder / "audit.json", "--jobs", "1",
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    return folder, made
+
+
+def test_the_numbers_are_those_of_python(folder):
+    folder, _ = folder
+    X, y = two_classes()
+    found = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+    same = json.loads(audit(X, y, X_new=X.assign(size=X["size"] + 1)).to_json())
+    for numbers_of in (found, same):
+        for key in ("seconds", "command"):
+            numbers_of.pop(key)
+        for model in numbers_of["accuracy"]["models"]:
+            model.pop("seconds")
+    assert found == same
+
+
+def test_it_says_its_verdict_where_the_page_is_and_how_far_it_is(folder):
+    folder, made = folder
+    assert "predicts state" in made.stdout
+    assert f"The page: {folder / 'page.html'}" in made.stdout
+    assert "[0%] reading the table" in made.stderr
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html>")
+    assert "predicts state" in page
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet", "arrow", "csv.gz"])
+def test_files_of_every_kind_hold_the_same_table(tmp_path, ending):
+    X, y = two_classes()
+    frame = X.assign(state=y)
+    path = tmp_path / f"table.{ending}"
+    write = {"tsv": lambda: frame.to_csv(path, sep="\t", index=False), "parquet": lambda: frame.to_parquet(path)}
+    write |= {"arrow": lambda: frame.to_feather(path), "csv.gz": lambda: frame.to_csv(path, index=False)}
+    write[ending]()
+    read = read_table_file(path)
+    assert read["colour"].tolist() == frame["colour"].tolist()
+    np.testing.assert_allclose(read["age"], frame["age"])
+
+
+def test_semicolons_and_a_mark_of_byte_order(tmp_path):
+    (tmp_path / "table.csv").write_text("größe;b\n1,5;x\n2;y\n", encoding="utf-8-sig")
+    assert list(read_table_file(tmp_path / "table.csv").columns) == ["größe", "b"]
+
+
+def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):
+    X, y = nothing(60)
+    X.assign(coin=y).to_csv(tmp_path / "table.csv", index=False)
+    made = run(tmp_path / "table.csv", "--target", "coin", "-o", tmp_path / "p.html", "--fail-on", "any", "--quiet")
+    assert made.exit_code == 1
+    assert "accuracy is 'no'" in made.stderr
+    assert made.stdout == ""
+    assert (tmp_path / "p.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "said"),
+    [
+        (None, (), "There is no file"),
+        ("", (), "cannot be read"),
+        ("\x00\x01\x02", (), "table.csv"),
+        ("a,b\n1,2\n", (), "has no column 'y'"),
+        ("y\n1\n", (), "has no column besides"),
+        ("a,y\n1,2\n3,4\n", (), "at least 20"),
+        ("a,y\n" + "1,one\n" * 30, (), "one class"),
+        ("a,y\n" + "1,2\n" * 30, ("--fail-on", "luck"), "is no rule"),
+        ("a,y\n" + "1,2\n" * 30, ("--time-limit", "soon"), "is no length of time"),
+        ("a,y\n" + "1,2\n" * 30, ("--group", "g"), "There is no column 'g'"),
+        ("a,y\n" + "1,2\n" * 30, ("--new", "nowhere.csv"), "There is no file nowhere.csv"),
+    ],
+)
+def test_what_cannot_be_audited_is_one_line_exit_code_2_and_nothing_written(tmp_path, text, arguments, said):
+    path = tmp_path / "table.csv"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    made = run(path, "--target", "y", "-o", tmp_path / "page.html", *arguments)
+    assert made.exit_code == 2
+    assert said in made.stderr
+    assert len([line for line in made.stderr.splitlines() if line.startswith("surefoot:")]) == 1
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_folder_that_is_not_there_is_refused_before_the_work(tmp_path):
+    X, y = numbers(40)
+    X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)
+    made = run(tmp_path / "table.csv", "--target", "y", "-o", tmp_path / "nowhere" / "page.html")
+    assert made.exit_code == 2
+    assert "there is no folder" in made.stderr
+    assert "question" not in made.stderr
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path, monkeypatch):
+    X, y = numbers(40)
+    X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)
+
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("surefoot.report.course.compare", stop)
+    made = run(tmp_path / "table.csv", "--target", "y", "-o", tmp_path / "page.html", "--json", tmp_path / "a.json")
+    assert made.exit_code == 130
+    assert "nothing was written" in made.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]

@@ -1,0 +1,112 @@
+"""``surefoot fit``, ``predict``, ``select`` and ``doctor``."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import surefoot
+from surefoot.cli import doctor
+from surefoot.cli.app import app
+
+sys.path.append(str(Path(__file__).parents[1] / "report"))
+from audit_tables import numbers, two_classes
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def table(tmp_path):
+    X, y = two_classes(80)
+    X["day"] = pd.date_range("2024-01-01", periods=80).strftime("%Y-%m-%d")
+    X.assign(state=y).to_csv(tmp_path / "table.csv", index=False)
+    return tmp_path / "table.csv"
+
+
+def test_a_model_goes_through_a_file_and_says_what_python_says(table, tmp_path):
+    model, out = tmp_path / "model.surefoot", tmp_path / "out.csv"
+    made = run("fit", table, "--target", "state", "-o", model, "--members", 3, "--quiet", "--jobs", 1)
+    assert made.exit_code == 0, made.output
+    assert run("predict", model, table, "-o", out).exit_code == 0
+    frame = pd.read_csv(table)
+    rows = frame[["size", "age", "noise"]].copy()
+    rows["colour"] = frame["colour"].astype("category")
+    rows["day"] = (pd.to_datetime(frame["day"]) - pd.Timestamp(0)).dt.days.astype(float)
+    direct = surefoot.BoostingEnsembleClassifier(method="sgb", n_members=3, random_state=0).fit(rows, frame["state"])
+    predicted = pd.read_csv(out)
+    assert predicted.columns.tolist() == [
+        "prediction", "probability of sick", "probability of well", "total", "data", "knowledge",
+    ]  # fmt: skip
+    assert predicted["prediction"].tolist() == direct.predict(rows).tolist()
+    np.testing.assert_allclose(predicted["knowledge"], direct.predict_uncertainty(rows).knowledge, rtol=1e-12)
+
+
+def test_numbers_have_intervals(tmp_path):
+    X, y = numbers(60)
+    X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    assert run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m", "--members", 2, "-q").exit_code == 0
+    assert run("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "p.csv").exit_code == 0
+    predicted = pd.read_csv(tmp_path / "p.csv")
+    assert (predicted["low"] < predicted["prediction"]).all()
+    assert (predicted["prediction"] < predicted["high"]).all()
+
+
+def test_what_cannot_be_predicted_is_one_line(table, tmp_path):
+    model = tmp_path / "model.surefoot"
+    assert run("fit", table, "--target", "state", "-o", model, "--members", 2, "-q").exit_code == 0
+    pd.read_csv(table).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
+    made = run("predict", model, tmp_path / "less.csv", "-o", tmp_path / "p.csv")
+    assert (made.exit_code, "lacks the columns 'age'" in made.stderr) == (2, True)
+    made = run("predict", table, table, "-o", tmp_path / "p.csv")
+    assert (made.exit_code, "no model file" in made.stderr) == (2, True)
+    made = run("predict", tmp_path / "nowhere.surefoot", table, "-o", tmp_path / "p.csv")
+    assert (made.exit_code, "nowhere.surefoot" in made.stderr) == (2, True)
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_variables_are_selected_with_the_guarantee_in_words(table, tmp_path):
+    made = run("select", table, "--target", "state", "--json", tmp_path / "s.json", "--jobs", 1)
+    assert made.exit_code == 0, made.output
+    assert "It does not say that any of them is right." in made.stdout
+    found = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert [each["selector"] for each in found] == ["LASSO", "decision tree"]
+    assert "size" in found[0]["single"]
+    assert run("select", table, "--target", "nothing").exit_code == 2
+
+
+def test_the_doctor_names_versions_and_trains(monkeypatch):
+    monkeypatch.setattr(doctor, "TRIAL", "import surefoot")
+    made = run("doctor")
+    assert made.exit_code == 0, made.output
+    assert f"surefoot       {surefoot.__version__}" in made.stdout
+    assert "everything trains" in made.stdout
+
+
+def test_the_doctor_repairs_a_broken_cache(monkeypatch, tmp_path):
+    """The trial fails as long as there is a truncated file in the cache."""
+    (tmp_path / "kernel.nbi").write_bytes(b"cut off")
+    monkeypatch.setattr(doctor, "TRIAL", f"import os; assert not os.path.exists({str(tmp_path / 'kernel.nbi')!r})")
+    monkeypatch.setattr(doctor, "cache_folders", lambda: [tmp_path])
+    made = run("doctor")
+    assert made.exit_code == 0, made.output
+    assert "repaired" in made.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_doctor_says_when_it_cannot_help(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor, "TRIAL", "raise RuntimeError('no use')")
+    monkeypatch.setattr(doctor, "cache_folders", lambda: [tmp_path])
+    made = run("doctor")
+    assert made.exit_code == 1
+    assert "no use" in made.stderr
+
+
+def test_the_trial_of_the_doctor_runs_and_the_cache_is_found():
+    assert doctor.trial() is None
+    assert any(list(folder.glob("*.nbi")) for folder in doctor.cache_folders())

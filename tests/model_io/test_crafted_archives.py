@@ -1,0 +1,89 @@
+"""Archives made to do harm: refused before anything in them is read."""
+
+import io
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from crafting import STATE, npy, pack, parts_of, read, refusal
+from small_models import STORED
+
+import surefoot
+
+
+def test_members_missing_or_too_many():
+    state, arrays = parts_of("stumps")
+    for name in arrays:
+        rest = {other: array for other, array in arrays.items() if other != name}
+        assert refusal(pack(state, rest)) == f"{name} is missing"
+    for name in ("../../evil.py", "/etc/passwd", "C:\\evil", "model.more.npy", "model.json/"):
+        assert "a member that does not belong there" in refusal(pack(state, {**arrays, name: b"evil"}))
+    with zipfile.ZipFile(stream := io.BytesIO(), "w") as archive:
+        archive.writestr("model.classes.npy", npy(np.zeros(2)))
+    assert refusal(stream.getvalue()) == "model.json is missing"
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_members_of_one_name():
+    stream = io.BytesIO(pack(*parts_of("stumps")))
+    with zipfile.ZipFile(stream, "a") as archive:
+        archive.writestr(STATE, "{}")
+    assert "two members of one name" in refusal(stream.getvalue())
+
+
+def test_compressed_members():
+    state, arrays = parts_of("stumps")
+    arrays["model.committees.0.errors.npy"] = np.zeros(10_000_000)
+    bomb = pack(state, arrays, zipfile.ZIP_DEFLATED)
+    assert len(bomb) < 100_000
+    assert "is compressed or encrypted" in refusal(bomb)
+
+
+def with_sizes(data, size):
+    """The same file, whose directory says that the first array is of another size."""
+    start = data.index(b"PK\1\2", data.index(b"PK\1\2") + 4)
+    return data[: start + 20] + struct.pack("<II", size, size) + data[start + 28 :]
+
+
+def test_members_that_declare_another_size():
+    data = pack(*parts_of("stumps"))
+    assert "larger than the file" in refusal(with_sizes(data, 2**31))
+    with pytest.raises(surefoot.ModelFileError):
+        read(with_sizes(data, 10))
+
+
+def test_a_text_that_is_too_long(monkeypatch):
+    monkeypatch.setattr("surefoot.model_io.archive.MOST_TEXT", 100)
+    assert "more than any model needs" in refusal(pack(*parts_of("stumps")))
+
+
+def test_too_many_members(monkeypatch):
+    monkeypatch.setattr("surefoot.model_io.archive.MOST_MEMBERS", 5)
+    assert "more than any model needs" in refusal(pack(*parts_of("stumps")))
+
+
+def test_the_error_names_the_file(tmp_path):
+    state, arrays = parts_of("stumps")
+    path = tmp_path / "newer.surefoot"
+    path.write_bytes(pack(state | {"version": 2}, arrays))
+    with pytest.raises(
+        surefoot.ModelFileError, match=r"newer\.surefoot cannot be loaded: it was written by a newer"
+    ) as caught:
+        surefoot.load(path)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_the_error_is_one_line_of_some_length(tmp_path):
+    state, arrays = parts_of("stumps")
+    path = tmp_path / "long.surefoot"
+    path.write_bytes(pack(state | {"class": "long\n" * 10_000}, arrays))
+    with pytest.raises(surefoot.ModelFileError) as caught:
+        surefoot.load(path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+def test_what_is_put_together_again_is_the_same():
+    state, arrays = parts_of("ensemble")
+    assert read(pack(state, arrays)).get_params() == surefoot.load(STORED / "1" / "ensemble.surefoot").get_params()

@@ -1,0 +1,273 @@
+"""A loaded model is the one that was saved, to the last bit, and its file depends on nothing else."""
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from small_models import STORED, answers, parts, rows_for, small_models, table
+
+import surefoot
+from surefoot.uncertainty import Normal, StudentT
+
+MODELS = sorted(small_models())
+SINGLE = [name for name in MODELS if hasattr(small_models()[name], "virtual_ensemble")]
+each_model = pytest.mark.parametrize("name", MODELS)
+
+
+def assert_same(one, other):
+    """Equal arrays of one type."""
+    assert one.dtype == other.dtype
+    np.testing.assert_array_equal(one, other)
+
+
+def there_and_back(model, folder):
+    surefoot.save(model, folder / "model.surefoot")
+    return surefoot.load(folder / "model.surefoot")
+
+
+def file_of(model, folder):
+    surefoot.save(model, folder / "model.surefoot")
+    return (folder / "model.surefoot").read_bytes()
+
+
+@each_model
+def test_answers_are_the_same(name, tmp_path):
+    model = small_models()[name]
+    again = there_and_back(model, tmp_path)
+    assert type(again) is type(model)
+    X = rows_for(model, table(n_rows=40, n_categories=6, seed=2)[0])
+    before, after = answers(model, X), answers(again, X)
+    assert before.keys() == after.keys()
+    for method, answer in before.items():
+        assert_same(answer, after[method])
+
+
+@each_model
+def test_what_a_model_knows_of_itself_is_the_same(name, tmp_path):
+    model = small_models()[name]
+    again = there_and_back(model, tmp_path)
+    assert again.get_params() == model.get_params()
+    assert vars(again).keys() == vars(model).keys()
+    assert again.n_features_in_ == model.n_features_in_
+    assert again._schema == model._schema
+    for attribute in ("classes_", "feature_names_in_", "validation_nll_", "estimator_weights_", "estimator_errors_"):
+        if hasattr(model, attribute):
+            assert_same(getattr(model, attribute), getattr(again, attribute))
+    for attribute in ("n_trees_", "coverage_", "family_", "best_name_", "scores_"):
+        assert getattr(model, attribute, None) == getattr(again, attribute, None)
+
+
+@each_model
+def test_saving_again_gives_the_same_file(name, tmp_path):
+    model = small_models()[name]
+    assert file_of(there_and_back(model, tmp_path), tmp_path) == file_of(model, tmp_path)
+
+
+@each_model
+def test_a_loaded_model_can_be_fitted_again(name, tmp_path):
+    model = small_models()[name]
+    frame, y = table(n_rows=80, seed=3)
+    X, target = rows_for(model, frame), np.digitize(y, [1.0]) if hasattr(model, "classes_") else np.exp(y).round() + 1
+    assert file_of(there_and_back(model, tmp_path).fit(X, target), tmp_path) == file_of(
+        clone(model).fit(X, target), tmp_path
+    )
+
+
+@pytest.mark.parametrize("name", SINGLE)
+@pytest.mark.filterwarnings("ignore::surefoot.QuietEnsembleWarning")
+def test_virtual_ensembles_and_explanations_are_the_same(name, tmp_path):
+    model = clone(small_models()[name]).set_params(n_estimators=8)
+    frame, y = table(n_rows=80, seed=3)
+    X, target = frame[["a", "b"]], np.digitize(y, [1.0]) if hasattr(model, "class_weight") else np.exp(y).round() + 1
+    model.fit(X, target)
+    again = there_and_back(model, tmp_path)
+    ours, theirs = (parts(one.virtual_ensemble(3).predict_uncertainty(X)) for one in (model, again))
+    for part in ours:
+        assert_same(ours[part], theirs[part])
+    explained, explained_again = model.to_shap(), again.to_shap()
+    assert explained.keys() == explained_again.keys()
+    for output, trees in explained.items():
+        assert trees["base_offset"] == explained_again[output]["base_offset"]
+        for one, other in zip(trees["trees"], explained_again[output]["trees"], strict=True):
+            assert one.keys() == other.keys()
+            for part in one:
+                assert_same(one[part], other[part])
+
+
+@pytest.mark.parametrize("name", ["ensemble", "classifiers", "majority", "bagged", "best"])
+def test_members_are_the_same_and_share_what_they_read(name, tmp_path):
+    model = small_models()[name]
+    again = there_and_back(model, tmp_path)
+    X = rows_for(model, table(n_rows=40, seed=2)[0])
+    if name == "best":
+        model, again = model.best_estimator_, again.best_estimator_
+    if name == "classifiers":  # members without statistics read the table once
+        assert again._members[0].encoding is again._members[1].encoding
+    for one, other in zip(getattr(model, "estimators_", []), getattr(again, "estimators_", []), strict=True):
+        if hasattr(one, "get_params"):
+            assert one.get_params() == other.get_params()
+            assert_same(one.predict(X), other.predict(X))
+
+
+@each_model
+def test_arrays_lie_in_memory_as_after_a_fit(name, tmp_path):
+    """For another layout kernels would be compiled anew at the first prediction."""
+
+    def forests(model):
+        return [member.trees.forest for member in getattr(model, "_members", [])] + [
+            boosted.forest for boosted in getattr(model, "_boosted", [])
+        ]
+
+    model = small_models()[name]
+    for one, other in zip(forests(model), forests(there_and_back(model, tmp_path)), strict=True):
+        for field in ("features", "shifts", "limits", "sets", "tables", "gains", "covers", "leaves"):
+            ours, theirs = getattr(one, field), getattr(other, field)
+            assert ours.dtype == theirs.dtype
+            assert all(ours.flags[flag] == theirs.flags[flag] for flag in ("C", "F", "WRITEABLE", "ALIGNED")), field
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([False, True]), np.array([3, 7]), np.array([-1, 2**40]), np.array([1, 200], dtype=np.uint8),
+        np.array([2**63, 2**64 - 1], dtype=np.uint64), np.array([0.0, 5.0], dtype=np.float32), np.array([-2.0, 3.0]),
+        np.array(["no", "yes"]), np.array(["", "a much longer one"]), np.array(["nein", "schön"], dtype="U20"),
+        np.array(["a", "b"], dtype=object), np.array([3, 7], dtype=">i4"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_labels_keep_their_type(labels, tmp_path):
+    X = np.arange(20.0)[:, np.newaxis]
+    y = labels[(X[:, 0] > 9).astype(int)]
+    for kind in (surefoot.AdaBoostClassifier, surefoot.GradientBoostingClassifier, surefoot.VMatrixBoostingClassifier):
+        model = kind(n_estimators=2).fit(X, y)
+        again = there_and_back(model, tmp_path)
+        assert again.classes_.dtype == model.classes_.dtype.newbyteorder("=")
+        assert [type(label) for label in again.classes_.tolist()] == [type(label) for label in model.classes_.tolist()]
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [
+        (surefoot.GradientBoostingRegressor, {"distribution": StudentT(df=7)}),
+        (surefoot.GradientBoostingRegressor, {"distribution": Normal}),
+        (surefoot.GradientBoostingRegressor, {"monotonic_cst": [1, 0], "categorical_features": None}),
+        (surefoot.GradientBoostingRegressor, {"monotonic_cst": {"b": -1}, "temperature": 2.0, "langevin": True}),
+        (surefoot.GradientBoostingRegressor, {"learning_rate": np.float32(0.25), "max_depth": np.int64(3)}),
+        (surefoot.GradientBoostingRegressor, {"categorical_features": ["b"], "random_state": None}),
+        (surefoot.GradientBoostingClassifier, {"class_weight": {True: 2.0, False: 0.1}, "subsample": 0.5}),
+        (surefoot.BoostingEnsembleClassifier, {"n_members": 2, "method": "sgb", "class_weight": "balanced"}),
+        (surefoot.BestBoostClassifier, {"candidates": ("bagged", "majority"), "class_weight": {0: 1, 1: 5}}),
+        (surefoot.LarsenRitzertClassifier, {"n_members": 2, "variant": "adaboost_star", "margin_precision": 0.3}),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else value.__name__,
+)  # fmt: skip
+def test_parameters_are_kept(kind, parameters, tmp_path):
+    frame, y = table()
+    model = kind(**{"n_estimators": 2, "random_state": 5} | parameters)
+    model.fit(frame[["a", "b"]], y > 1 if hasattr(model, "predict_proba") else y)
+    assert there_and_back(model, tmp_path).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize(
+    "values", [np.array([1, 0]), np.array([True, False]), np.array(["a"]), np.array(["a"], dtype=object)]
+)
+def test_parameters_that_are_arrays_are_kept(values, tmp_path):
+    frame, y = table()
+    name = "monotonic_cst" if values.dtype.kind == "i" else "categorical_features"
+    model = surefoot.GradientBoostingRegressor(n_estimators=2, **{name: values}).fit(frame[["a", "b"]], y)
+    again = there_and_back(model, tmp_path).get_params()[name]
+    np.testing.assert_array_equal(again, values)
+    assert again.dtype == values.dtype or values.dtype.kind == "U"
+
+
+def test_what_is_not_of_the_model_is_not_kept(tmp_path):
+    frame, y = table()
+    generator = np.random.RandomState(0)
+    model = surefoot.GradientBoostingRegressor(
+        n_estimators=4, early_stopping=False, warm_start=True, n_jobs=2, verbose=1, random_state=generator
+    ).fit(frame, y)
+    again = there_and_back(model, tmp_path)
+    assert (again.n_jobs, again.verbose, again.random_state) == (None, 0, None)
+    assert model.n_jobs == 2
+    assert not hasattr(again, "_run_so_far")
+    again.set_params(n_estimators=2).fit(frame, y)  # fewer than there are: it does not go on from them
+    assert again.n_trees_ == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [
+        (surefoot.AdaBoostClassifier, {}),
+        (surefoot.BaggedBoostClassifier, {"max_depth": 2}),
+        (surefoot.BestBoostClassifier, {}),
+        (surefoot.GradientBoostingRegressor, {}),
+        (surefoot.BoostingEnsembleRegressor, {"n_members": 3}),
+        (surefoot.BoostingEnsembleClassifier, {"n_members": 3}),
+        (surefoot.VMatrixBoostingRegressor, {}),
+    ],
+)
+def test_the_file_does_not_depend_on_the_number_of_jobs(kind, parameters, tmp_path):
+    frame, y = table(n_rows=2400, n_categories=60)
+    target = y > 1 if hasattr(kind, "predict_proba") else y
+    files = {
+        file_of(kind(n_estimators=4, random_state=0, n_jobs=jobs, **parameters).fit(frame, target), tmp_path)
+        for jobs in (1, 3)
+    }
+    assert len(files) == 1
+
+
+@each_model
+def test_the_file_is_json_and_arrays_that_others_can_read(name, tmp_path):
+    data = file_of(small_models()[name], tmp_path)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.testzip() is None
+        members = archive.infolist()
+        assert {(member.compress_type, member.date_time) for member in members} == {(0, (1980, 1, 1, 0, 0, 0))}
+        state = json.loads(archive.read("model.json"))
+        assert (state["format"], state["version"], state["class"]) == (
+            "surefoot model", 1, type(small_models()[name]).__name__,
+        )  # fmt: skip
+        for member in members[1:]:
+            assert np.load(io.BytesIO(archive.read(member)), allow_pickle=False).flags["C_CONTIGUOUS"]
+
+
+def test_arrays_of_more_than_two_gigabytes_have_room(tmp_path, monkeypatch):
+    model = small_models()["majority"]
+    expected = answers(model, X := table(n_rows=10)[0][["a", "b"]].to_numpy())
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)  # from this size on, as if it were two gigabytes
+    data = file_of(model, tmp_path)
+    assert b"\x01\x00\x10\x00" in data  # the header of an extra field with sizes of 64 bits
+    for method, answer in answers(surefoot.load(tmp_path / "model.surefoot"), X).items():
+        assert_same(answer, expected[method])
+
+
+def test_loading_imports_and_unpickles_nothing():
+    script = f"""
+import sys, pathlib, surefoot
+files = sorted(pathlib.Path({str(STORED)!r}).glob("*/*.surefoot"))
+surefoot.load(files[0])
+seen = []
+
+def hear(event, details):
+    if event.split(".")[0] in ("import", "pickle", "exec"):
+        seen.append(event)
+
+sys.addaudithook(hear)
+for path in files:
+    surefoot.load(path)
+print(len(files), sorted(set(seen)))
+import tabnanny
+print(sorted(set(seen)))
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    quiet, loud = run.stdout.splitlines()
+    assert quiet.endswith(" []")
+    assert int(quiet.split()[0]) > 15
+    assert "import" in loud  # the hook hears what there is to hear

@@ -1,0 +1,31 @@
+"""Files of every version of the format that ever was are read, and answer what they answered then."""
+
+import json
+
+import numpy as np
+import pytest
+from small_models import ANSWERS, STORED, answers, read_rows, rows_for, small_models
+
+import surefoot
+from surefoot.model_io.models import BY_NAME
+
+FILES = sorted(STORED.glob("*/*.surefoot"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_answers_are_those_of_old(path):
+    model = surefoot.load(path)
+    told = answers(model, rows_for(model, read_rows(path.parent)))
+    expected = json.loads((path.parent / ANSWERS).read_text(encoding="utf-8"))[path.stem]
+    assert told.keys() == expected.keys()
+    for name, answer in told.items():
+        if answer.dtype.kind == "f":
+            np.testing.assert_allclose(answer, expected[name], rtol=1e-10, err_msg=name)  # libraries may round anew
+        else:
+            assert answer.tolist() == expected[name], name
+
+
+def test_every_kind_of_model_is_among_them():
+    assert {path.stem for path in FILES if path.parent.name == "1"} == small_models().keys()
+    kinds = {type(surefoot.load(path)).__name__ for path in FILES}
+    assert kinds == BY_NAME.keys()

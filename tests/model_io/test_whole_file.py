@@ -1,0 +1,134 @@
+"""A file is replaced whole or not at all, whatever happens while it is written."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from small_models import STORED, small_models
+
+import surefoot
+from surefoot.model_io import model_file
+
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs the signals and limits of a POSIX system")
+OLD = b"what was there before"
+SAVE_A_MODEL = f"""
+import os, resource, signal, sys, surefoot
+model = surefoot.load({str(STORED / "1" / "stumps.surefoot")!r})
+{{before}}
+surefoot.save(model, sys.argv[1])
+"""
+
+
+@pytest.fixture
+def old_file(tmp_path):
+    path = tmp_path / "model.surefoot"
+    path.write_bytes(OLD)
+    return path
+
+
+def run_script(before, path):
+    script = SAVE_A_MODEL.format(before=before)
+    return subprocess.run(
+        [sys.executable, "-c", script, path], capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def fails_after_half(error):
+    def write(stream, text, arrays):
+        stream.write(text[: len(text) // 2])
+        raise error
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), MemoryError()], ids=repr
+)
+def test_what_fails_while_writing_leaves_the_old_file(error, old_file, monkeypatch):
+    monkeypatch.setattr(model_file, "write_archive", fails_after_half(error))
+    with pytest.raises(type(error)):
+        surefoot.save(small_models()["stumps"], old_file)
+    assert old_file.read_bytes() == OLD
+    assert os.listdir(old_file.parent) == [old_file.name]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_what_fails_after_writing_leaves_the_old_file(step, old_file, monkeypatch):
+    def fail(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(KeyboardInterrupt):
+        surefoot.save(small_models()["stumps"], old_file)
+    assert old_file.read_bytes() == OLD
+    assert os.listdir(old_file.parent) == [old_file.name]
+
+
+def test_a_file_that_cannot_be_read_back_is_not_kept(old_file, monkeypatch):
+    def fail(stream):
+        raise surefoot.ModelFileError("a part is missing")
+
+    monkeypatch.setattr(model_file, "read_stream", fail)
+    with pytest.raises(surefoot.ModelFileError, match="This AdaBoostClassifier cannot be saved: a part is missing"):
+        surefoot.save(small_models()["stumps"], old_file)
+    assert old_file.read_bytes() == OLD
+    assert os.listdir(old_file.parent) == [old_file.name]
+
+
+@needs_posix
+def test_a_full_disk_leaves_the_old_file(old_file):
+    limit = "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))"
+    run = run_script(limit, old_file)
+    assert "OSError: [Errno 27] File too large" in run.stderr
+    assert old_file.read_bytes() == OLD
+    assert os.listdir(old_file.parent) == [old_file.name]
+
+
+@needs_posix
+def test_a_killed_process_leaves_the_old_file(old_file):
+    run = run_script("os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)", old_file)
+    assert run.returncode == -signal.SIGKILL
+    assert old_file.read_bytes() == OLD
+    surefoot.save(small_models()["stumps"], old_file)  # what the killed one has left beside it is in nobody's way
+    surefoot.load(old_file)
+
+
+def test_the_new_file_takes_the_place_of_the_old_one(old_file):
+    surefoot.save(small_models()["majority"], old_file)
+    assert type(surefoot.load(old_file)) is surefoot.MajorityBoostClassifier
+    surefoot.save(small_models()["stumps"], str(old_file))
+    assert type(surefoot.load(str(old_file))) is surefoot.AdaBoostClassifier
+    assert os.listdir(old_file.parent) == [old_file.name]
+
+
+@needs_posix
+def test_links_and_permissions_stay(old_file):
+    link = old_file.with_name("link")
+    link.symlink_to(old_file)
+    old_file.chmod(0o640)
+    surefoot.save(small_models()["stumps"], link)
+    assert link.is_symlink()
+    assert old_file.read_bytes() != OLD
+    assert old_file.stat().st_mode & 0o777 == 0o640
+
+
+@needs_posix
+def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):
+    surefoot.save(small_models()["stumps"], tmp_path / "model.surefoot")
+    (tmp_path / "other").touch()
+    assert (tmp_path / "model.surefoot").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_paths_that_cannot_be_used(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        surefoot.save(small_models()["stumps"], tmp_path / "nowhere" / "model.surefoot")
+    with pytest.raises(OSError, match="directory"):
+        surefoot.save(small_models()["stumps"], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileNotFoundError):
+        surefoot.load(tmp_path / "nowhere.surefoot")
+    with pytest.raises(OSError, match="directory"):
+        surefoot.load(tmp_path)

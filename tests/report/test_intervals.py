@@ -1,0 +1,93 @@
+"""Intervals against scipy and scikit-learn, and by how often they hold the truth."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, ttest_1samp
+from sklearn.metrics import roc_auc_score
+
+from surefoot.report.intervals import (
+    auc_interval,
+    bootstrap_interval,
+    mean_interval,
+    paired_share_difference,
+    root_interval,
+    share_interval,
+)
+from surefoot.report.verdict import unpaired_difference
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 7), (3, 10), (10, 10), (123, 1000)])
+def test_a_share_has_wilsons_interval(hits, n):
+    found = share_interval(np.arange(n) < hits)
+    expected = binomtest(hits, n).proportion_ci(method="wilson")
+    np.testing.assert_allclose(
+        [found.value, found.low, found.high], [hits / n, expected.low, expected.high], atol=1e-12
+    )
+
+
+def test_a_mean_has_students_interval():
+    values = np.random.default_rng(0).normal(3, 2, 17)
+    found, expected = mean_interval(values), ttest_1samp(values, 0.0).confidence_interval(0.95)
+    np.testing.assert_allclose([found.low, found.high], [expected.low, expected.high])
+    assert mean_interval(values[:1]).high == np.inf
+
+
+def test_a_root_is_that_of_the_mean():
+    squares = np.random.default_rng(0).chisquare(1, 50)
+    mean, root = mean_interval(squares), root_interval(squares)
+    np.testing.assert_allclose([root.value**2, root.low**2, root.high**2], [mean.value, mean.low, mean.high])
+    assert root_interval(np.array([0.0, 0.0, 30.0])).low == 0.0
+
+
+def test_an_auc_is_that_of_scikit_learn_and_its_interval_holds_it():
+    rng = np.random.default_rng(0)
+    scores, positive = rng.integers(0, 20, 300), rng.random(300) < 0.3
+    found = auc_interval(scores, positive)
+    assert found.value == pytest.approx(roc_auc_score(positive, scores))
+    assert 0 <= found.low < found.value < found.high <= 1
+    assert auc_interval(scores, np.zeros(300, dtype=bool)) is None
+    perfect = auc_interval(np.arange(20.0), np.arange(20) >= 10)
+    assert perfect.value == perfect.high == 1.0
+    assert perfect.low < 1.0
+
+
+def coverage(measure, truth, times=400):
+    return np.mean([low <= truth <= high for low, high in (measure(seed) for seed in range(times))])
+
+
+def test_paired_differences_hold_the_truth_about_as_often_as_promised():
+    def measure(seed):
+        rng = np.random.default_rng(seed)
+        common = rng.random(60)
+        first, second = common < 0.3, np.where(rng.random(60) < 0.8, common < 0.2, rng.random(60) < 0.2)
+        found = paired_share_difference(first, second)
+        return found.low, found.high
+
+    assert 0.92 < coverage(measure, 0.1) < 0.99
+
+
+def test_aucs_hold_the_truth_about_as_often_as_promised():
+    def measure(seed):
+        rng = np.random.default_rng(seed)
+        positive = np.arange(80) < 30
+        found = auc_interval(rng.normal(size=80) + positive, positive)
+        return found.low, found.high
+
+    assert 0.92 < coverage(measure, 0.7602499) < 0.99  # P(N(1, 1) > N(0, 1))
+
+
+def test_a_bootstrap_of_a_mean_is_about_students_interval():
+    values = np.random.default_rng(1).normal(size=200)
+    found, expected = bootstrap_interval(lambda rows: values[rows].mean(), 200, 0, 2000), mean_interval(values)
+    np.testing.assert_allclose([found.low, found.high], [expected.low, expected.high], atol=0.03)
+    assert found.value == values.mean()
+    assert bootstrap_interval(lambda rows: float("nan"), 5, 0, 10).high == np.inf
+
+
+def test_independent_estimates_differ_by_an_interval_like_welchs():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(1, 1, 300), rng.normal(0, 2, 200)
+    found = unpaired_difference(mean_interval(first), mean_interval(second))
+    error = np.sqrt(first.var(ddof=1) / 300 + second.var(ddof=1) / 200)
+    assert found.value == pytest.approx(first.mean() - second.mean())
+    np.testing.assert_allclose([found.high - found.value, found.value - found.low], 1.97 * error, rtol=0.01)

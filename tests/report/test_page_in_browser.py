@@ -1,0 +1,193 @@
+"""The page in a real browser: it works, is as wide as the screen, and nothing leaves it."""
+
+import json
+
+import pytest
+from browser import Browser, chromium_path
+from example_audit import classification
+from example_edges import EXAMPLES
+from page_outline import PageOutline
+
+from surefoot.report.page import page_html
+
+PHONE, SCREEN = 390, 1400
+SHARE = "document.getElementById('share')"
+SAYS = "document.getElementById('share-says').textContent"
+pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium; on Debian: apt install chromium")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Browser(chromium_path(), tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    found = {}
+    for name, make in EXAMPLES.items():
+        found[name] = folder / f"{name}.html"
+        found[name].write_text(page_html(make()), encoding="utf-8")
+    return found
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_nothing_goes_wrong_and_nothing_leaves(browser, paths, name):
+    for width in (PHONE, SCREEN):
+        browser.open(paths[name], width=width)
+        assert browser.run("document.documentElement.scrollWidth") <= width
+        browser.run("document.querySelectorAll('details').forEach(part => part.open = true)")
+        assert browser.run("document.documentElement.scrollWidth") <= width
+        assert browser.run("document.body.scrollWidth") <= width
+        assert browser.problems == []
+        assert browser.requests == [paths[name].as_uri()]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_chromium_reads_the_same_elements_as_python(browser, paths, name):
+    browser.send("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(paths[name])
+        read = browser.run("[...document.querySelectorAll('*')].map(element => element.localName.toLowerCase())")
+    finally:
+        browser.send("Emulation.setScriptExecutionDisabled", value=False)
+    assert read == PageOutline(paths[name].read_text(encoding="utf-8")).tags
+
+
+@pytest.mark.parametrize(
+    "smuggled",
+    [
+        "<script>document.title = 'taken'</script>",
+        "<img src='x' onerror=\"document.title = 'taken'\">",
+        "<script src='http://localhost:9/x.js'></script>",
+        "<img src='http://localhost:9/x.png'>",
+        "<iframe src='http://localhost:9/'></iframe>",
+        "<style>body { background: url(http://localhost:9/x.png) }</style>",
+    ],
+)
+def test_the_policy_would_stop_what_is_smuggled_in(browser, paths, tmp_path, smuggled):
+    path = tmp_path / "page.html"
+    path.write_text(paths["bare"].read_text(encoding="utf-8").replace("<main>", f"<main>{smuggled}"), encoding="utf-8")
+    browser.open(path)
+    browser.run("new Promise(done => setTimeout(done, 50))")
+    assert browser.run("document.title") == "Audit of y"
+    assert any("Content Security Policy" in problem for problem in browser.problems)
+
+
+def test_the_slider_moves_the_numbers(browser, paths):
+    browser.open(paths["classification"])
+    data = json.loads(browser.run("document.getElementById('share-data').textContent"))
+    assert browser.run(f"getComputedStyle({SHARE}.parentNode).display") != "none"
+    places = []
+    browser.run(f"{SHARE}.focus()")
+    for key, value in (("ArrowRight", 11), ("ArrowRight", 12), ("ArrowLeft", 11), ("End", 99), ("Home", 0)):
+        browser.press(key)
+        step = data["steps"][value]
+        assert browser.run(f"{SHARE}.valueAsNumber") == value
+        said = browser.run(SAYS)
+        assert f"Hand over the {step['share']} most uncertain rows, {step['handed']} of 250" in said
+        assert f"the other {step['kept']} have an error rate of {step['error']}{step['interval']}" in said
+        assert said.strip().endswith(step["rule"] or ".")
+        assert browser.run(f"{SHARE}.getAttribute('aria-valuetext')") == f"{step['share']} of the rows"
+        places.append(browser.run("document.querySelector('.marker circle').getAttribute('cx')"))
+    assert places[0] == places[2]
+    assert len(set(places)) == 4
+    assert float(places[4]) == pytest.approx(data["frame"]["left"])
+    assert browser.run("getComputedStyle(document.querySelector('.marker')).display") != "none"
+
+
+def column(browser, place):
+    rows = f"[...document.querySelectorAll('#accuracy tbody tr')].map(row => row.cells[{place}].dataset.value)"
+    return browser.run(rows)
+
+
+def test_tables_sort_by_click_and_by_key(browser, paths):
+    head = "#accuracy thead th:nth-child({}) button"
+    browser.open(paths["classification"])
+    models = classification().accuracy.models
+    browser.click(head.format(2))
+    assert [float(value) for value in column(browser, 1)] == sorted(model.loss.value for model in models)
+    assert browser.run("document.querySelector('#accuracy th:nth-child(2)').getAttribute('aria-sort')") == "ascending"
+    browser.click(head.format(2))
+    assert [float(value) for value in column(browser, 1)] == sorted((m.loss.value for m in models), reverse=True)
+    assert browser.run("document.querySelector('#accuracy th:nth-child(2)').getAttribute('aria-sort')") == "descending"
+    browser.run(f"document.querySelector('{head.format(4)}').focus()")
+    known = sorted(model.auc.value for model in models if model.auc)
+    for wanted in (known, known[::-1]):
+        browser.press("Enter")
+        assert [float(value) for value in column(browser, 3)[:-1]] == wanted
+        assert column(browser, 3)[-1] == ""  # what is not known stays last
+    browser.run(f"document.querySelector('{head.format(1)}').focus()")
+    browser.press("Enter")
+    assert column(browser, 0) == sorted((model.name for model in models), key=str.lower)
+    assert browser.run("document.querySelectorAll('#accuracy th[aria-sort]:not([aria-sort=none])').length") == 1
+    assert browser.problems == []
+
+
+def colours(browser):
+    style = "getComputedStyle(document.{})"
+    return (
+        browser.run(style.format("body") + ".backgroundColor"),
+        browser.run(style.format("body") + ".color"),
+        browser.run(style.format("querySelector('.chart text')") + ".fill"),
+        browser.run(style.format("querySelector('.marker circle')") + ".fill"),
+    )
+
+
+def test_dark_is_dark_and_paper_is_light(browser, paths):
+    browser.open(paths["classification"])
+    light = colours(browser)
+    browser.open(paths["classification"], dark=True)
+    dark = colours(browser)
+    assert not set(light) & set(dark)
+    assert sum(map(int, dark[0][4:-1].split(","))) < 150 < 600 < sum(map(int, light[0][4:-1].split(",")))
+    browser.open(paths["classification"], dark=True, media="print")
+    assert colours(browser) == light
+
+
+def test_on_paper_everything_is_unfolded_and_nothing_can_be_clicked(browser, paths):
+    seen = "[...document.querySelectorAll('details')].map(part => part.lastElementChild.checkVisibility())"
+    browser.open(paths["classification"])
+    assert set(browser.run(seen)) == {True, False}
+    folded = browser.run("document.querySelectorAll('details:not([open])').length")
+    assert folded > 3
+    browser.run("window.dispatchEvent(new Event('beforeprint'))")
+    assert browser.run("document.querySelectorAll('details:not([open])').length") == 0
+    browser.run("window.dispatchEvent(new Event('afterprint'))")
+    assert browser.run("document.querySelectorAll('details:not([open])').length") == folded
+    assert browser.pdf().startswith(b"%PDF")
+    browser.open(paths["classification"], media="print")
+    assert set(browser.run(seen)) == {True}
+    assert browser.run(f"getComputedStyle({SHARE}.parentNode).display") == "none"
+    assert browser.problems == []
+
+
+def test_without_script_the_page_says_the_same(browser, paths):
+    browser.send("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(paths["classification"])
+        assert browser.run(f"getComputedStyle({SHARE}.parentNode).display") == "none"
+        assert browser.run("document.querySelectorAll('thead button').length") == 0
+        assert "Hand over the 10% most uncertain rows, 25 of 250" in browser.run(SAYS)
+        assert browser.run("document.querySelectorAll('#uncertainty tbody tr').length") > 10
+    finally:
+        browser.send("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_everything_can_be_reached_by_keyboard(browser, paths):
+    browser.open(paths["classification"], width=PHONE)
+    names = []
+    for _ in range(200):
+        browser.press("Tab")
+        name = browser.run(
+            "(e => e === document.body ? '' : e.className || e.id || e.localName)(document.activeElement)"
+        )
+        if not name or (name == "skip" and names):
+            break
+        names.append(name)
+    assert names[0] == "skip"
+    assert names.count("a") >= 4
+    for wanted in ("share", "summary", "button", "scroll"):
+        assert wanted in names

@@ -1,0 +1,107 @@
+"""Numbers and sentences of the page."""
+
+from math import inf, nan
+
+import pytest
+
+from surefoot.report.answers import Duplicates, Estimate, LearningCurve, NewRows, WeightedEstimate
+from surefoot.report.page_numbers import (
+    bar_length,
+    between,
+    duration,
+    interval_of,
+    number,
+    p_value,
+    percent,
+    points,
+    value_of,
+    whole,
+)
+from surefoot.report.page_words import (
+    expected_loss,
+    last_doubling,
+    noise_floor,
+    overconfidence,
+    ratio_in_words,
+    strange_rows,
+    told_apart,
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        (percent(0.1234), "12.3%"),
+        (percent(-0.004), "\u22120.4%"),
+        (percent(-0.0001), "0.0%"),
+        (percent(nan), "\u2013"),
+        (points(0.01), "1.0 point"),
+        (points(-0.01), "\u22121.0 point"),
+        (points(0.045), "4.5 points"),
+        (number(1234.5), "1,234"),
+        (number(54.321), "54.3"),
+        (number(0.04567), "0.0457"),
+        (number(0.0), "0.00"),
+        (number(1.5e9), "1.50e9"),
+        (number(-2e-7), "\u22122.00e\u22127"),
+        (number(inf), "\u2013"),
+        (whole(12345), "12,345"),
+        (p_value(0.0312), "0.031"),
+        (p_value(1e-9), "< 0.0001"),
+        (duration(0.42), "0.4 s"),
+        (duration(59.6), "1 min 0 s"),
+        (duration(125), "2 min 5 s"),
+        (bar_length(1.7), "1.000"),
+        (bar_length(nan), "0"),
+        (between(Estimate(0.0, -inf, 0.2), percent), "no interval"),
+        (value_of(Estimate(0.25, 0.2, 0.3), "error rate"), "25.0%"),
+        (value_of(Estimate(1.2345, 1.2341, 1.2349), "RMSE"), "1.23450"),
+        (interval_of(Estimate(77.2, 71.04, 83.36), "RMSE"), "71.0 to 83.4"),
+        (interval_of(Estimate(3e8, 2e8, 4e8), "RMSE"), "2.00e8 to 4.00e8"),
+    ],
+)
+def test_numbers_are_written_for_readers(written, wanted):
+    assert written == wanted
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (Estimate(0.02, 0.01, 0.03), "fell by 2.0 points (95% interval 1.0 to 3.0). It was still falling"),
+        (Estimate(-0.02, -0.03, -0.01), "rose by 2.0 points (95% interval 1.0 to 3.0). More rows"),
+        (Estimate(0.01, -0.01, 0.03), "fell by 1.0 point (95% interval \u22121.0 to 3.0). The interval holds 0"),
+    ],
+)
+def test_the_last_doubling_is_judged_by_its_interval(step, said):
+    assert said in last_doubling(LearningCurve((50, 100), (step, step), step), "error rate")
+
+
+def test_duplicates_tell_of_noise():
+    assert noise_floor(Duplicates(0, 0, 0, None), "RMSE").startswith("No two rows")
+    assert "never differ" in noise_floor(Duplicates(4, 2, 0, 0.0), "error rate")
+    assert "below 12.5% is out of reach" in noise_floor(Duplicates(8, 4, 2, 0.125), "error rate")
+    assert "much below 3.20 cannot be expected" in noise_floor(Duplicates(8, 4, 2, 3.2), "RMSE")
+    assert noise_floor(Duplicates(2, 1, 2, None), "RMSE").endswith("different targets.")
+
+
+def test_confidence_is_judged_by_its_interval():
+    assert "2.0 points (95% interval 1.0 to 3.0) more than came true: the ensemble is over" in overconfidence(
+        Estimate(0.02, 0.01, 0.03)
+    )
+    assert overconfidence(Estimate(-0.02, -0.03, -0.01)).endswith("less than came true: it is underconfident.")
+    assert "cannot" not in overconfidence(Estimate(0.0, -0.01, 0.01))
+    assert overconfidence(Estimate(0.0, -0.01, 0.01)).endswith("no bias can be told from chance.")
+
+
+def test_other_sentences():
+    assert ratio_in_words(None).startswith("undefined")
+    assert ratio_in_words(Estimate(-0.1, -0.2, 0.012)) == "\u22120.10 (95% interval \u22120.20 to 0.01)"
+    share = Estimate(0.05, 0.02, 0.1)
+    assert strange_rows(NewRows(100, 5, share, 0.05, 0.6, ())).endswith("no more than chance would explain.")
+    assert strange_rows(NewRows(1, 1, share, 0.05, 0.01, ())).endswith("has not learnt about.")
+    found = expected_loss(WeightedEstimate(Estimate(0.3, 0.2, 0.4), share, 40.4, 100, "If so."), "error rate")
+    assert "expect an error rate of 30.0% (95% interval 20.0% to 40.0%); unweighted it is 5.0%" in found
+    assert found.endswith("tell as much as 40 rows would. If so.")
+    assert "0.70 (95% interval 0.60 to 0.80; p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.03)" in told_apart(
+        Estimate(0.7, 0.6, 0.8), 0.03
+    )
