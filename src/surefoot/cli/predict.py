@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from surefoot import DataError, SurefootError, load
-from surefoot._whole_files import write_whole
+from surefoot._whole_files import whole_file
 from surefoot.cli import INTERRUPTED
 from surefoot.cli.console import check_writable, fail
 from surefoot.cli.table_file import read_table_file
@@ -33,7 +33,8 @@ def predict(
         fitted = load(model)
         fitted.set_params(n_jobs=jobs)
         predicted = predictions(fitted, rows_for(fitted, read_table_file(data), data))
-        write_whole(output, lambda beside: predicted.to_csv(beside, index=False))
+        with whole_file(output) as stream:
+            predicted.to_csv(stream, index=False, mode="wb")
     except SurefootError as error:
         fail(str(error))
     except OSError as error:

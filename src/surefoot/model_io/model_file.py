@@ -4,10 +4,10 @@ import os
 from typing import Any, BinaryIO
 
 from surefoot._exceptions import ModelFileError
+from surefoot._whole_files import whole_file
 from surefoot.model_io.archive import Archive, write_archive
 from surefoot.model_io.models import read_model, write_model
 from surefoot.model_io.strict_json import read_json, write_json
-from surefoot.model_io.whole_file import whole_file
 
 LONGEST_MESSAGE = 500
 

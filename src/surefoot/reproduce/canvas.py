@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from surefoot._whole_files import write_whole
+from surefoot._whole_files import whole_file
 
 DOTS_PER_INCH = 110
 
@@ -20,4 +20,5 @@ def new_figure(width: float, height: float) -> Any:
 
 def save_figure(path: Path, figure: Any) -> None:
     """Write the figure as PNG."""
-    write_whole(path, lambda beside: figure.canvas.print_png(str(beside)))
+    with whole_file(path) as stream:
+        figure.canvas.print_png(stream)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import Uncertainty, VirtualEnsemble
-from surefoot._whole_files import write_whole
+from surefoot._whole_files import whole_file
 from surefoot.plots import UncertaintyDisplay
 from surefoot.plots.feature_map import FeatureMap
 from surefoot.reproduce.uncertainty.methods import SGLB_ENSEMBLE, VIRTUAL_SGLB
@@ -25,7 +25,8 @@ def map_of(places: Any, ensemble: Any, X: Any, n_members: int) -> Any:
 
 def write_map(path: Path, frame: Any) -> None:
     """Write the map as CSV."""
-    write_whole(path, lambda beside: frame.to_csv(beside, index=False))
+    with whole_file(path) as stream:
+        frame.to_csv(stream, index=False, mode="wb")
 
 
 def read_map(path: Path) -> Any:
