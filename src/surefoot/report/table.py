@@ -29,6 +29,7 @@ class AuditTable:
     target: Target
     raw: Any
     rows: np.ndarray
+    known: np.ndarray  # of all rows that came, which have a target
     readers: tuple[ColumnReader, ...]
     notes: tuple[ColumnNote, ...]
     remarks: tuple[str, ...]
@@ -48,7 +49,9 @@ class AuditTable:
         readers, parts, notes = _read_columns(whole)
         if not parts:
             raise DataError("No column is left to learn from: all are missing, constant or identifiers.")
-        table = cls(_frame(parts, whole), target, take_rows(X, places), whole.index.to_numpy(), readers, notes, remarks)
+        table = cls(
+            _frame(parts, whole), target, take_rows(X, places), whole.index.to_numpy(), known, readers, notes, remarks
+        )
         return table.with_leaks_named()
 
     @property

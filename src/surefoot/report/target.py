@@ -36,7 +36,7 @@ class Target:
         name, values = _values(y)
         if len(values) != n_rows:
             raise DataError(f"y has {len(values)} rows, but X has {n_rows}.")
-        known = np.array([value is not None and value == value for value in values], dtype=bool)
+        known = has_value(values)
         values = values[known]
         if not len(values):
             raise DataError("y has no value in any row: choose another target.")
@@ -149,17 +149,26 @@ def _squared_correlation(values: np.ndarray, y: np.ndarray) -> float:
 
 def _values(y: Any) -> tuple[str, np.ndarray]:
     """The name of the target and its values as objects."""
-    series = nw.from_native(y, series_only=False, allow_series=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        values = np.empty(len(series), dtype=object)
-        values[:] = series.to_list()
-        return str(series.name or "y"), values
-    array = np.asarray(y)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise DataError(f"y must have one dimension, got {array.ndim}.")
-    return "y", array.astype(object)
+    name = getattr(y, "name", None)
+    if np.ndim(y) == 2 and np.shape(y)[1] == 1:
+        y = np.asarray(y)[:, 0]
+    if np.ndim(y) != 1:
+        raise DataError(f"y must have one dimension, got {np.ndim(y)}.")
+    return str(name) if isinstance(name, str) and name else "y", as_objects(y)
+
+
+def as_objects(values: Any) -> np.ndarray:
+    """A list, an array or a series as an array of Python objects, missing ones as they are."""
+    series = nw.from_native(values, allow_series=True, pass_through=True)
+    listed = series.to_list() if isinstance(series, nw.Series) else list(values)
+    objects = np.empty(len(listed), dtype=object)
+    objects[:] = listed
+    return objects
+
+
+def has_value(values: np.ndarray) -> np.ndarray:
+    """Which of some objects are not missing."""
+    return np.array([value is not None and value == value for value in values], dtype=bool)
 
 
 def _as_numbers(values: np.ndarray) -> np.ndarray | None:

@@ -17,6 +17,7 @@ from surefoot.report.intervals import bootstrap_interval
 from surefoot.report.row_parts import RowParts
 from surefoot.report.scoring import loss_of, score
 from surefoot.report.table import AuditTable
+from surefoot.report.target import has_value
 from surefoot.shift import ColumnShift, ShiftReport, VMatrixBoostingClassifier, VMatrixBoostingRegressor, shift_report
 
 FEWEST_EFFECTIVE = 30
@@ -36,7 +37,7 @@ class There:
     def losses(self, predicted: np.ndarray, table: AuditTable) -> np.ndarray:
         """Loss of each row; rows without a target do not count."""
         assert self.truth is not None
-        known = np.array([value is not None and value == value for value in self.truth])
+        known = has_value(self.truth)
         return table.target.losses_there(np.asarray(predicted)[known], self.truth[known])
 
 

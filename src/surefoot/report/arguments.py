@@ -1,0 +1,137 @@
+"""The arguments of an audit: checked before anything is trained."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._parameters import check_integer
+from surefoot.report.column_readers import CATEGORY, ColumnReader, kind_of
+from surefoot.report.contestants import YOURS, Contestant
+from surefoot.report.row_parts import RowParts
+from surefoot.report.table import AuditTable, to_pandas
+from surefoot.report.target import as_objects, has_value
+from surefoot.report.transfer import There
+from surefoot.selection.table import take_columns, take_rows
+
+
+@dataclass(frozen=True)
+class AuditArguments:
+    """The arguments of ``audit`` as they came."""
+
+    X: Any
+    y: Any
+    X_new: Any
+    y_new: Any
+    model: Any
+    predictions: Any
+    groups: Any
+    time: Any
+    task: str | None
+    time_limit: float | None
+    random_state: int
+    n_jobs: int | None
+    watch: Any
+
+    def __post_init__(self) -> None:
+        if self.y_new is not None and self.X_new is None:
+            raise DataError("y_new is the target of X_new: pass X_new too.")
+        if self.model is not None and self.predictions is not None:
+            raise ParameterError("model and predictions are two ways to say the same: pass one of them.")
+        check_integer("random_state", self.random_state, 0)
+
+    def read_apart(self) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+        """The table without the columns of groups and time, and these."""
+        whole = to_pandas(self.X, "X")
+        apart = {name for name in (self.groups, self.time) if isinstance(name, str)}
+        unknown = sorted(apart - set(whole.columns))
+        if unknown:
+            raise DataError(
+                f"There is no column {unknown[0]!r} in X; there is {', '.join(map(repr, whole.columns[:8]))}."
+            )
+        kept = np.array([j for j, name in enumerate(whole.columns) if name not in apart])
+        X = take_columns(self.X, kept) if apart else self.X
+        return X, _read_groups(whole, self.groups), _read_time(whole, self.time)
+
+    def own_model(self) -> Contestant | None:
+        """The user's model among the contestants."""
+        if self.model is None:
+            return None
+        try:
+            clone(self.model)
+        except TypeError as error:
+            raise ParameterError(
+                "model must be a scikit-learn estimator, so that a clone of it can be fitted to the training rows; of "
+                "any other, pass its predictions."
+            ) from error
+        return Contestant(
+            YOURS, f"{type(self.model).__name__}, fitted again to the training rows", self.model, raw=True
+        )
+
+    def own_predictions(self, table: AuditTable) -> np.ndarray | None:
+        """The user's predictions for the rows that have a target."""
+        if self.predictions is None:
+            return None
+        given = as_objects(self.predictions)
+        if len(given) != len(table.known):
+            raise DataError(f"predictions has {len(given)} rows, but X has {len(table.known)}.")
+        return table.target.read_predictions(given[table.known], table.n_rows, "predictions")
+
+    def _new_truth(self, table: AuditTable, n_new: int) -> np.ndarray | None:
+        """The target of the new rows; None if it is known for none of them."""
+        if self.y_new is None:
+            return None
+        truth = as_objects(self.y_new)
+        if len(truth) != n_new:
+            raise DataError(f"y_new has {len(truth)} rows, but X_new has {n_new}.")
+        known = truth[has_value(truth)]
+        if not table.target.is_classes and not all(isinstance(value, int | float | np.number) for value in known):
+            raise DataError("y_new has values that are not numbers, but y is a number.")
+        return truth if len(known) else None
+
+    def there(self, table: AuditTable, parts: RowParts) -> There | None:
+        """The new rows, or the last ones by time."""
+        if self.X_new is not None:
+            frame = table.like(self.X_new, "X_new")
+            raw = self.X_new[list(table.raw.columns)] if hasattr(table.raw, "columns") else self.X_new
+            return There("the new rows", frame, raw, self._new_truth(table, len(frame)))
+        if not len(parts.later):
+            return None
+        later = parts.later
+        frame, raw = table.frame.iloc[later].reset_index(drop=True), take_rows(table.raw, later)
+        return There("the last part by time", frame, raw, table.target.labels[later].astype(object))
+
+
+def _read_groups(whole: Any, groups: Any) -> np.ndarray | None:
+    """The groups as text."""
+    values = _values_of(whole, groups, "groups")
+    return None if values is None else np.array([str(value) for value in values], dtype=object)
+
+
+def _read_time(whole: Any, time: Any) -> np.ndarray | None:
+    """Time as numbers."""
+    import pandas as pd
+
+    values = _values_of(whole, time, "time")
+    if values is None:
+        return None
+    series = pd.Series(values, name="time")
+    reader = ColumnReader("time", kind_of(series))
+    if reader.kind == CATEGORY:
+        raise DataError("time has values that are neither numbers nor dates (written as 2024-12-31).")
+    numbers = reader.read(series).to_numpy()
+    if np.isnan(numbers).any():
+        raise DataError("time has missing values: leave out these rows.")
+    return numbers
+
+
+def _values_of(whole: Any, given: Any, what: str) -> np.ndarray | None:
+    """A column by its name, or an array of values."""
+    if given is None:
+        return None
+    values = whole[given].to_numpy() if isinstance(given, str) else np.asarray(given)
+    if values.ndim != 1 or len(values) != len(whole):
+        raise DataError(f"{what} must be the name of a column, or have one value for each of the {len(whole)} rows.")
+    return values
