@@ -111,6 +111,8 @@ def test_tables_of_every_kind_are_read_alike():
         (list(range(11)) * 2, "regression", []),
         ([0.1, 0.2, 0.3] * 7, "regression", []),
         (pd.Categorical([3, 1, 2] * 7), "classes", [1, 2, 3]),
+        (pd.array([3, None, 2] * 7, dtype="Int64"), "binary", [2, 3]),
+        (pl.Series([True, None, False] * 7), "binary", ["False", "True"]),
     ],
 )
 def test_the_task_is_found(y, task, classes):

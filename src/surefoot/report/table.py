@@ -49,10 +49,8 @@ class AuditTable:
         readers, parts, notes = _read_columns(whole)
         if not parts:
             raise DataError("No column is left to learn from: all are missing, constant or identifiers.")
-        table = cls(
-            _frame(parts, whole), target, take_rows(X, places), whole.index.to_numpy(), known, readers, notes, remarks
-        )
-        return table.with_leaks_named()
+        raw, rows = take_rows(X, places), whole.index.to_numpy()
+        return cls(_frame(parts, whole), target, raw, rows, known, readers, notes, remarks).with_leaks_named()
 
     @property
     def n_rows(self) -> int:

@@ -168,7 +168,9 @@ def as_objects(values: Any) -> np.ndarray:
 
 def has_value(values: np.ndarray) -> np.ndarray:
     """Which of some objects are not missing."""
-    return np.array([value is not None and value == value for value in values], dtype=bool)
+    import pandas as pd
+
+    return np.asarray(~pd.isna(values))
 
 
 def _as_numbers(values: np.ndarray) -> np.ndarray | None:
