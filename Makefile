@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 demo: $(INSTALLED)
 	$(RUN) examples/demo.py
@@ -17,10 +17,15 @@ lint: $(INSTALLED)
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 
+docs: $(INSTALLED)
+	$(RUN) -m pip install --quiet --editable ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --site-dir build/site
+
 bench: $(INSTALLED)
 	$(RUN) benchmarks/boosting.py
 	$(RUN) benchmarks/uncertainty.py
 	$(RUN) benchmarks/selection.py
+	$(RUN) benchmarks/shift.py
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

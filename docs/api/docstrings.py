@@ -1,4 +1,4 @@
-"""An extension of Griffe, which reads docstrings for these pages: names become links, and shared parameters a sentence."""
+"""An extension of Griffe, which reads the docstrings: names become links, and shared parameters a sentence."""
 
 import re
 from typing import Any
@@ -10,6 +10,8 @@ ROLE = re.compile(r":(class|func|meth):`(?:surefoot\.)?([\w.]+)`")
 SHARED = re.compile(
     r"Parameters\n-+\n(?P<own>.*?)(?P<others>^(?:The other parameters|All but) [^\n]*\.$\n?)", re.DOTALL | re.MULTILINE
 )
+# Griffe takes the first of several choices for the default, whatever the docstring says.
+CHOICES = re.compile(r"^(?P<names>[\w, ]+) : \{(?P<choices>[^}\n]+)\}", re.MULTILINE)
 
 
 class ReadableDocstrings(griffe.Extension):
@@ -20,6 +22,7 @@ class ReadableDocstrings(griffe.Extension):
         if obj.docstring is None:
             return
         text = SHARED.sub(_others_first, obj.docstring.value)
+        text = CHOICES.sub(lambda entry: f"{entry['names']} : {' or '.join(entry['choices'].split(', '))}", text)
         obj.docstring.value = ROLE.sub(lambda role: _reference(role, obj), text)
 
 

@@ -182,6 +182,12 @@ def test_ones_own_predictions_groups_and_time():
     assert parts.later.min() == 128
 
 
+def test_ones_own_model_is_judged_even_if_there_is_no_time():
+    X, y = numbers()
+    found = audit(X, y, model=LinearRegression(), time_limit=0.05)
+    assert [model.name for model in found.accuracy.models] == ["constant", "your model"]
+
+
 def test_what_there_is_no_time_for_is_left_out_and_named():
     found = audit(*numbers(), time_limit=0.05)
     assert found.uncertainty is None

@@ -87,8 +87,12 @@ def test_half_a_file_is_never_left(tmp_path: Path) -> None:
     path = tmp_path / "figure.png"
     path.write_text("the old one")
 
-    with pytest.raises(KeyboardInterrupt), whole_file(path) as stream:
-        stream.write(b"hal")
-        raise KeyboardInterrupt
+    def fail() -> None:
+        with whole_file(path) as stream:
+            stream.write(b"hal")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
     assert path.read_text() == "the old one"
     assert list(tmp_path.iterdir()) == [path]

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
-from surefoot import DataError, SurefootError
-from surefoot.cli import FOUND, INTERRUPTED
-from surefoot.cli.console import Bar, check_writable, fail
+from surefoot import DataError
+from surefoot.cli import FOUND
+from surefoot.cli.console import Bar, check_writable, fail, failures_in_one_line
 from surefoot.cli.table_file import read_table_file, take_target
 from surefoot.report import Audit
 from surefoot.report import audit as run_audit
@@ -68,7 +68,7 @@ def audit(
 
     Example: surefoot audit patients.csv --target outcome --group hospital --new next-year.csv
     """
-    try:
+    with failures_in_one_line():
         rules = _rules(fail_on)
         limit = None if time_limit is None else _seconds(time_limit)
         page = output or Path(f"{data.name.split('.')[0]}-audit.html")
@@ -84,11 +84,6 @@ def audit(
             found.to_html(page)
             if json is not None:
                 found.to_json(json)
-    except SurefootError as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        typer.echo("surefoot: stopped; nothing was written.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
     if not quiet:
         typer.echo(found)
         typer.echo(f"\nThe page: {page}")

@@ -1,5 +1,7 @@
 """What every sub-command says in the same way: one line on failure, and how far it is."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
@@ -8,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
-from surefoot.cli import USER_ERROR
+from surefoot import SurefootError
+from surefoot.cli import INTERRUPTED, USER_ERROR
 
 
 def fail(message: str) -> NoReturn:
@@ -21,6 +24,20 @@ def check_writable(path: Path | None) -> None:
     """Refuse before the work what would fail after it."""
     if path is not None and (not path.parent.is_dir() or path.is_dir()):
         fail(f"{path} cannot be written: {'it is a folder' if path.is_dir() else f'there is no folder {path.parent}'}.")
+
+
+@contextmanager
+def failures_in_one_line() -> Iterator[None]:
+    """What a user can do something about is one line and an exit code; Ctrl-C is another. Nothing is half-written."""
+    try:
+        yield
+    except SurefootError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or 'a file'}: {error.strerror or error}.")
+    except KeyboardInterrupt:
+        typer.echo("surefoot: stopped; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 class Bar:

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor, SurefootError, save
-from surefoot.cli import INTERRUPTED
-from surefoot.cli.console import check_writable, fail
+from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor, save
+from surefoot.cli.console import check_writable, failures_in_one_line
 from surefoot.cli.table_file import read_table_file, take_target
 from surefoot.report.table import AuditTable
 
@@ -29,17 +28,12 @@ def fit(
 
     Example: surefoot fit patients.csv --target outcome -o outcome.surefoot
     """
-    try:
+    with failures_in_one_line():
         check_writable(output)
         X, y = take_target(read_table_file(data), target, data)
         table = AuditTable.read(X, y, task)
         model = _model(table, method, n_members=members, random_state=seed, n_jobs=jobs, verbose=int(not quiet))
         save(model.fit(table.frame, table.target.labels), output)
-    except SurefootError as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        typer.echo("surefoot: stopped; nothing was written.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
     if not quiet:
         for note in table.notes:
             typer.echo(f"{note.column}: {note.sentence}")

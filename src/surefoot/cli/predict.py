@@ -5,10 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from surefoot import DataError, SurefootError, load
+from surefoot import DataError, load
 from surefoot._whole_files import whole_file
-from surefoot.cli import INTERRUPTED
-from surefoot.cli.console import check_writable, fail
+from surefoot.cli.console import check_writable, failures_in_one_line
 from surefoot.cli.table_file import read_table_file
 from surefoot.report.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
 
@@ -28,20 +27,13 @@ def predict(
 
     Example: surefoot predict outcome.surefoot new-patients.csv -o predicted.csv
     """
-    try:
+    with failures_in_one_line():
         check_writable(output)
         fitted = load(model)
         fitted.set_params(n_jobs=jobs)
         predicted = predictions(fitted, rows_for(fitted, read_table_file(data), data))
         with whole_file(output) as stream:
             predicted.to_csv(stream, index=False, mode="wb")
-    except SurefootError as error:
-        fail(str(error))
-    except OSError as error:
-        fail(f"{error.filename}: {error.strerror}.")
-    except KeyboardInterrupt:
-        typer.echo("surefoot: stopped; nothing was written.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
     typer.echo(f"{len(predicted):,} rows: {output}")
 
 

@@ -8,10 +8,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from surefoot import SurefootError
 from surefoot._whole_files import write_text
-from surefoot.cli import INTERRUPTED
-from surefoot.cli.console import check_writable, fail
+from surefoot.cli.console import check_writable, failures_in_one_line
 from surefoot.cli.table_file import read_table_file, take_target
 from surefoot.report.answers import StableSet
 from surefoot.report.stability import SelectionFrame, fit_stable, stable_set
@@ -33,7 +31,7 @@ def select(
 
     Example: surefoot select patients.csv --target outcome
     """
-    try:
+    with failures_in_one_line():
         check_writable(json)
         X, y = take_target(read_table_file(data), target, data)
         table = AuditTable.read(X, y, task)
@@ -41,11 +39,6 @@ def select(
         sets = [stable_set(frame, name, fit_stable(frame, name, seed, jobs)) for name in frame.selectors]
         if json is not None:
             write_text(json, json_format.dumps([asdict(each) for each in sets], indent=1, allow_nan=False) + "\n")
-    except SurefootError as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        typer.echo("surefoot: stopped; nothing was written.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
     if not quiet:
         typer.echo("\n\n".join(_told(each) for each in sets))
 

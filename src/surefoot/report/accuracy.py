@@ -42,7 +42,8 @@ def compare(
     folds = parts.folds(table.target, seed)
     fitted = []
     for i, entrant in enumerate(entrants):
-        if entrant.name != CONSTANT and not clock.has_time_for(f"comparison with {entrant.name}", SHARE_OF_TIME):
+        needed = entrant.raw or entrant.name == CONSTANT
+        if not needed and not clock.has_time_for(f"comparison with {entrant.name}", SHARE_OF_TIME):
             continue
         clock.step(0.05 + 0.4 * i / len(entrants), f"question 1: {entrant.name}")
         try:

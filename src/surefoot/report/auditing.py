@@ -35,9 +35,9 @@ class Audit:
     >>> from sklearn.datasets import load_wine
     >>> from surefoot import audit
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> found = audit(X, y, random_state=0)
-    >>> [line.answer for line in found.verdict]  # doctest: +SKIP
-    ['yes', 'yes', 'yes', 'partly', 'unknown']
+    >>> found = audit(X, y, time_limit=0.01)  # a trial: nearly everything is left out
+    >>> found.subject.task, found.answer("shift")
+    ('classes', 'unknown')
     """
 
     subject: Subject
@@ -145,8 +145,9 @@ def audit(
     >>> from sklearn.datasets import load_wine
     >>> from surefoot import audit
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> found = audit(X, y)  # doctest: +SKIP
-    >>> found.to_html("wine.html")  # doctest: +SKIP
+    >>> found = audit(X, y, time_limit=0.01)  # a trial: nearly everything is left out
+    >>> found.to_html().startswith("<!DOCTYPE html>")  # to_html("wine.html") writes it
+    True
     """
     from surefoot import __version__
 

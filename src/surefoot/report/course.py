@@ -53,9 +53,9 @@ class Course:
     @cached_property
     def fitted(self) -> list[Fitted]:
         """Every model of question 1 after training."""
-        entrants = contestants(self.table, self.seed, self.n_jobs)
-        entrants += [self.own] if self.own else []
-        return compare(self.table, self.parts, entrants, self.seed, self.clock, self.remarks)
+        constant, *others = contestants(self.table, self.seed, self.n_jobs)
+        own = [self.own] if self.own else []  # early: it is what the audit is about
+        return compare(self.table, self.parts, [constant, *own, *others], self.seed, self.clock, self.remarks)
 
     @property
     def audited(self) -> Fitted:
