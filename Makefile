@@ -10,7 +10,8 @@ demo: $(INSTALLED)
 	$(RUN) examples/demo.py
 
 test: $(INSTALLED)
-	$(RUN) -m pytest
+	$(RUN) -m pytest -n auto --dist loadfile -m "not alone"
+	$(RUN) -m pytest -m alone
 
 lint: $(INSTALLED)
 	$(RUN) -m ruff check .

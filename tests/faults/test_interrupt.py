@@ -11,6 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from surefoot import AdaBoostClassifier, MajorityBoostClassifier
 
+pytestmark = pytest.mark.alone
+
 rng = np.random.default_rng(0)
 X = rng.normal(size=(50_000, 25))
 y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)

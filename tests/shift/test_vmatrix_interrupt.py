@@ -12,6 +12,8 @@ from sklearn.exceptions import NotFittedError
 
 from surefoot import VMatrixBoostingClassifier, VMatrixBoostingRegressor
 
+pytestmark = pytest.mark.alone
+
 X = np.random.default_rng(0).normal(size=(60_000, 20))
 NUMBERS = X[:, 0] + np.random.default_rng(1).normal(size=len(X))
 ENDLESS = {"n_estimators": 100_000, "early_stopping": False, "orientation": "both", "max_target": 200}

@@ -17,6 +17,8 @@ from surefoot import (
     GradientBoostingRegressor,
 )
 
+pytestmark = pytest.mark.alone
+
 X = np.random.default_rng(0).normal(size=(60_000, 20))
 NUMBERS = X[:, 0] + np.random.default_rng(1).normal(size=len(X))
 TWO = (NUMBERS > 0).astype(int)
