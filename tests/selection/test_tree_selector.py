@@ -182,7 +182,7 @@ def test_parameters_as_scikit_learn_wants_them():
         ({"class_weight": {"Merlot": 1.0}}, "class_weight names classes"),
         ({"criterion": "squared_error", "class_weight": "balanced"}, "class_weight"),
     ],
-    ids=str,
+    ids=lambda value: str(value).split(" at 0x")[0],
 )
 def test_wrong_parameters_are_refused(params, message):
     y = WINE_LABELS if params.get("criterion") == "squared_error" else WINE_Y
