@@ -73,7 +73,10 @@ def test_files_of_every_kind_hold_the_same_table(tmp_path, ending):
 
 def test_semicolons_and_a_mark_of_byte_order(tmp_path):
     (tmp_path / "table.csv").write_text("größe;b\n1,5;x\n2;y\n", encoding="utf-8-sig")
-    assert list(read_table_file(tmp_path / "table.csv").columns) == ["größe", "b"]
+    read = read_table_file(tmp_path / "table.csv")
+    assert read.columns.tolist() == ["größe", "b"]
+    assert read["größe"].tolist() == [1.5, 2.0]  # a decimal comma
+    assert read["b"].tolist() == ["x", "y"]
 
 
 def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):

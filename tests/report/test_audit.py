@@ -206,6 +206,8 @@ def test_what_there_is_no_time_for_is_left_out_and_named():
         ({"time": ["soon"] * 160}, "time has values that are neither numbers nor dates"),
         ({"predictions": [1.0]}, "predictions has 1 rows"),
         ({"time_limit": -1}, "time_limit must be above 0"),
+        ({"time_limit": "10s"}, "time_limit must be a finite number"),
+        ({"model": RandomForestClassifier()}, "does not predict numbers"),
         ({"random_state": -1}, "random_state"),
         ({"task": "ranking"}, "task must be one of"),
         ({"model": LinearRegression(), "predictions": [1.0]}, "pass one of them"),
@@ -218,6 +220,22 @@ def test_bad_arguments_are_refused_before_anything_is_trained(arguments, said):
     X, y = numbers()
     with pytest.raises((DataError, ParameterError), match=said):
         audit(X, y, watch=watch, **arguments)
+
+
+def test_new_targets_of_other_classes_are_refused():
+    X, y = two_classes()
+    with pytest.raises(DataError, match="y_new has none of the classes of y"):
+        audit(X, y, X_new=X, y_new=np.where(y == "sick", 1, 0))
+
+
+def test_predictions_that_are_worthless_are_called_so_where_the_columns_are_not():
+    X, y = numbers()
+    found = audit(X, y, predictions=np.random.default_rng(5).normal(size=len(y)), time_limit=3)
+    assert found.answer("accuracy") == "no"
+    assert found.verdict[0].answer == "no"
+    assert "linear" in found.verdict[0].sentence
+    with pytest.raises(ParameterError, match="question must be one of"):
+        found.answer("luck")
 
 
 def test_few_rows_are_refused():

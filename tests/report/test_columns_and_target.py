@@ -80,9 +80,11 @@ def test_days_are_counted_from_1970_and_categories_stay_text():
 def test_another_table_is_read_in_the_same_way():
     X = made(40, word=["a", "b"] * 20, number=np.arange(40))
     table = AuditTable.read(X, np.random.default_rng(0).normal(size=40))
-    later = table.like(pd.DataFrame({"word": ["b", "new", None], "x": ["1", "oops", None], "more": 1}), "X_new")
+    later = table.like(pd.DataFrame({"word": ["b", "new", None], "x": ["1", "2.5", None], "more": 1}), "X_new")
     assert later["word"].astype(object).fillna("-").tolist() == ["b", "new", "-"]
-    np.testing.assert_array_equal(later["x"], [1.0, np.nan, np.nan])
+    np.testing.assert_array_equal(later["x"], [1.0, 2.5, np.nan])
+    with pytest.raises(DataError, match="1 of its values are not, such as '3 kg'"):
+        table.like(pd.DataFrame({"word": ["a"], "x": ["3 kg"]}), "X_new")
     with pytest.raises(DataError, match="X_new lacks the columns 'word'"):
         table.like(pd.DataFrame({"x": [1.0]}), "X_new")
 

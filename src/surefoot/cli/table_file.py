@@ -20,6 +20,8 @@ def read_table_file(path: Path) -> Any:
         frame = _read(path, suffix)
     except (DataError, MemoryError):
         raise
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not written in UTF-8: save it as UTF-8 (in a spreadsheet: CSV UTF-8).") from error
     except Exception as error:  # whatever a reader of files raises on what is not such a file
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(f"{path} cannot be read as {_kind(suffix)}: {reason[:200]}") from error
@@ -50,7 +52,20 @@ def _read(path: Path, suffix: str) -> Any:
         known = ", ".join(sorted([*TEXT, *PARQUET, *ARROW]))
         raise DataError(f"{path} has the ending {suffix!r}: surefoot reads {known}.")
     delimiter = TEXT[suffix] or _delimiter(path)
-    return pd.read_csv(path, sep=delimiter, skipinitialspace=True, low_memory=False, encoding="utf-8-sig")
+    frame = pd.read_csv(path, sep=delimiter, skipinitialspace=True, low_memory=False, encoding="utf-8-sig")
+    return frame if delimiter == "," else frame.apply(_with_decimal_points)
+
+
+def _with_decimal_points(column: Any) -> Any:
+    """Numbers written with a decimal comma, as numbers; a column of anything else as it is."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column) or not len(column.dropna()):
+        return column
+    text = column.dropna().astype(str).str.strip()
+    if not text.str.fullmatch(r"[+-]?\d+(,\d+)?").all():
+        return column
+    return pd.to_numeric(column.astype("string").str.strip().str.replace(",", "."), errors="coerce").astype("float64")
 
 
 def _delimiter(path: Path) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer
@@ -55,7 +55,7 @@ class AuditArguments:
         X = take_columns(self.X, kept) if apart else self.X
         return X, _read_groups(whole, self.groups), _read_time(whole, self.time)
 
-    def own_model(self) -> Contestant | None:
+    def own_model(self, table: AuditTable) -> Contestant | None:
         """The user's model among the contestants."""
         if self.model is None:
             return None
@@ -66,6 +66,12 @@ class AuditArguments:
                 "model must be a scikit-learn estimator, so that a clone of it can be fitted to the training rows; of "
                 "any other, pass its predictions."
             ) from error
+        wrong = is_regressor(self.model) if table.target.is_classes else is_classifier(self.model)
+        if wrong:
+            kind, task = type(self.model).__name__, "classes" if table.target.is_classes else "numbers"
+            raise ParameterError(
+                f"model is a {kind}, which does not predict {task}, as the target is: pass one that does."
+            )
         return Contestant(
             YOURS, f"{type(self.model).__name__}, fitted again to the training rows", self.model, raw=True
         )
@@ -89,6 +95,10 @@ class AuditArguments:
         known = truth[has_value(truth)]
         if not table.target.is_classes and not all(isinstance(value, int | float | np.number) for value in known):
             raise DataError("y_new has values that are not numbers, but y is a number.")
+        if table.target.is_classes and len(known) and not table.target.knows_any(known):
+            raise DataError(
+                f"y_new has none of the classes of y, such as {str(table.target.classes[0])!r}: write them alike."
+            )
         return truth if len(known) else None
 
     def there(self, table: AuditTable, parts: RowParts) -> There | None:

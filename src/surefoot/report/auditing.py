@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from surefoot._parameters import check_choice
 from surefoot._whole_files import write_text
 from surefoot.report.answers import Accuracy, Knowing, Line, Stability, Subject, Transfer
 from surefoot.report.clock import Watch
@@ -53,7 +54,7 @@ class Audit:
 
     def answer(self, question: str) -> str:
         """The answer to one of "accuracy", "uncertainty", "stability" and "shift"."""
-        return self.verdict[1 + NAMES.index(question)].answer
+        return self.verdict[1 + NAMES.index(check_choice("question", question, NAMES))].answer
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The page: one file that needs nothing else. With ``path`` it is written there, whole or not at all."""

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable
+from math import inf
 
-from surefoot._exceptions import ParameterError
+from surefoot._parameters import check_number
 
 Watch = Callable[[float, str], None]  # share done, and what is being done
 
@@ -20,8 +21,8 @@ class Clock:
     """
 
     def __init__(self, time_limit: float | None = None, watch: Watch | None = None) -> None:
-        if time_limit is not None and not time_limit > 0:
-            raise ParameterError(f"time_limit must be above 0 seconds, got {time_limit!r}.")
+        if time_limit is not None:
+            check_number("time_limit", time_limit, 0, inf, most_included=False)
         self.time_limit, self.watch = time_limit, watch
         self.begun = time.perf_counter()
         self.left_out: list[str] = []

@@ -1,5 +1,6 @@
 """How each column of a table that came in becomes numbers or categories, for the models of an audit."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ SECONDS_PER_DAY = 86_400.0
 MANY_CATEGORIES = 50
 FEWEST_TO_JUDGE = 20  # of fewer rows nobody can tell an identifier from a measurement
 MOSTLY = 0.9
+LIKE_AN_ID = re.compile(r"(?:^|[_\W])id$|[a-z]I[dD]$", re.ASCII)  # such as id, row_id, customerId
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,12 @@ class ColumnReader:
         if self.kind == DATE:
             return _days(series)
         numbers = pd.to_numeric(series, errors="coerce").astype("float64")
+        strange = series[numbers.isna() & series.notna()]
+        if len(strange):
+            raise DataError(
+                f"Column {self.name!r} held numbers in the first table; now {len(strange):,} of its values are not, "
+                f"such as {str(strange.iloc[0])!r}: make them numbers, or leave them empty."
+            )
         return numbers.where(np.isfinite(numbers), np.nan)
 
 
@@ -91,8 +99,9 @@ def _is_identifier(known: Any, kind: str) -> bool:
     if kind == CATEGORY:
         return bool(known.nunique() > MOSTLY * n)
     values = known.to_numpy()
+    named = LIKE_AN_ID.search(str(known.name)) is not None
     is_whole = np.all(values == np.floor(values)) and np.abs(values).max() < 2**53
-    return bool(is_whole and known.nunique() == n and values.max() - values.min() <= n / MOSTLY)
+    return bool(is_whole and known.nunique() == n and (named or values.max() - values.min() <= n / MOSTLY))
 
 
 def _all_dates(known: Any) -> bool:

@@ -46,7 +46,7 @@ class Course:
         groups, time = (None if each is None else each[table.known] for each in (groups, time))
         parts = RowParts.draw(table.target, groups, time if given.X_new is None else None, given.random_state)
         return cls(
-            table, parts, given.there(table, parts), groups, given.own_model(), given.own_predictions(table),
+            table, parts, given.there(table, parts), groups, given.own_model(table), given.own_predictions(table),
             given.random_state, given.n_jobs, clock, list(table.remarks),
         )  # fmt: skip
 

@@ -13,6 +13,7 @@ from surefoot.report.table import AuditTable
 from surefoot.report.target import CLASSES
 from surefoot.selection import LassoSelector, StableSelector, TreeSelector
 from surefoot.selection.selector import Selector
+from surefoot.selection.tree_selector import LEAF
 
 MOST_CATEGORIES = 20  # of a column that variables are chosen from
 BAG_SHARE, MOST_BAG_ROWS = 1 / 3, 500
@@ -143,5 +144,10 @@ def tree_in_a_line(model: Any) -> str:
     if not isinstance(model, tuple):
         return "no variable"
     variable, low, high = model
-    below = [tree_in_a_line(side) if isinstance(side, tuple) else "-" for side in (low, high)]
+    below = [tree_in_a_line(side) if isinstance(side, tuple) else _leaf(side) for side in (low, high)]
     return str(variable) if below == ["-", "-"] else f"{variable} (low: {below[0]}; high: {below[1]})"
+
+
+def _leaf(label: Any) -> str:
+    """The class of a leaf; trees of numbers have none."""
+    return "-" if label == LEAF else str(label)

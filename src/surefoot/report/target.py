@@ -106,6 +106,10 @@ class Target:
             return np.asarray(predicted != self.labels[rows])
         return np.square(np.asarray(predicted, dtype=np.float64) - self.y[rows])
 
+    def knows_any(self, values: np.ndarray) -> bool:
+        """Whether any of some labels is a class of this target."""
+        return bool(np.isin(np.array(_plain_labels(values)).astype(str), self.classes.astype(str)).any())
+
     def losses_there(self, predicted: np.ndarray, truth: np.ndarray) -> np.ndarray:
         """The same for rows of another table whose target may have classes that are not known here."""
         if self.is_classes:

@@ -48,7 +48,7 @@ def verdict(
 
 def headline(subject: Subject, accuracy: Accuracy) -> Line:
     """Whether there is anything to predict with at all."""
-    constant, best = accuracy.models[0], _judged(accuracy)
+    constant, best, others = accuracy.models[0], _judged(accuracy), _winners(accuracy)
     if best.gain.low > 0:
         gain = _gain(best, constant, accuracy.measure)
         return Line("", YES, f"{_capital(best.name)} predicts {subject.target}: {gain}.")
@@ -60,6 +60,12 @@ def headline(subject: Subject, accuracy: Accuracy) -> Line:
             f"{best.auc.high:.0%})."
         )
         return Line("", PARTLY, sentence)
+    if others:
+        sentence = (
+            f"{_capital(best.name)} does not clearly predict {subject.target} better than a constant on "
+            f"{subject.n_test:,} held-out rows; {_listed(others)} did."
+        )
+        return Line("", NO if best.yours else PARTLY, sentence)
     sentence = (
         f"These columns do not let any model here predict {subject.target} better than a constant would, as far as "
         f"{subject.n_test:,} held-out rows can tell."
@@ -69,14 +75,15 @@ def headline(subject: Subject, accuracy: Accuracy) -> Line:
 
 def accuracy_line(accuracy: Accuracy) -> Line:
     """The best of the models, and whether more rows would help."""
-    best, judged, curve = _chosen(accuracy), _judged(accuracy), accuracy.curve
-    growing = curve is not None and curve.last_doubling.low > 0
-    more = " The last doubling of the rows no longer lowered it clearly." if curve is not None else ""
-    if curve is not None and growing:
-        fall = _points(curve.last_doubling, accuracy.measure)
-        more = f" The last doubling of the rows still lowered it by {fall}: more rows would help."
-    if best.gain.low <= 0 and not _ranks(best):
-        return Line(QUESTIONS[0], NO, "No model beats the constant on held-out rows." + more)
+    best, judged, others = _chosen(accuracy), _judged(accuracy), _winners(accuracy)
+    growing, more = _growth(accuracy)
+    if judged.gain.low <= 0 and not _ranks(judged):
+        if not others:
+            return Line(QUESTIONS[0], NO, "No model beats the constant on held-out rows." + more)
+        told = (
+            f"{_capital(judged.name)} does not clearly beat the constant on held-out rows; {_listed(others)} did.{more}"
+        )
+        return Line(QUESTIONS[0], NO if judged.yours else PARTLY, told)
     sentence = (
         f"Of {len(accuracy.models)} models, {best.name} did best in cross-validation: {accuracy.measure} "
         f"{_with_range(best.loss, accuracy.measure)} on held-out rows.{more}"
@@ -180,6 +187,26 @@ def unpaired_difference(first: Estimate, second: Estimate) -> Estimate:
     below = ((first.value - first.low) ** 2 + (second.high - second.value) ** 2) ** 0.5
     above = ((first.high - first.value) ** 2 + (second.value - second.low) ** 2) ** 0.5
     return Estimate(value, value - below, value + above)
+
+
+def _growth(accuracy: Accuracy) -> tuple[bool, str]:
+    """Whether more rows would help, and a sentence about it."""
+    if accuracy.curve is None:
+        return False, " Whether more rows would help was not measured."
+    doubling = accuracy.curve.last_doubling
+    fall = _points(doubling, accuracy.measure)
+    if doubling.low > 0:
+        return True, f" The last doubling of the rows still lowered it by {fall}: more rows would help."
+    return False, f" The last doubling of the rows lowered it by {fall}, which may be chance."
+
+
+def _winners(accuracy: Accuracy) -> list[str]:
+    """Names of the models that clearly beat the constant."""
+    return [model.name for model in accuracy.models if model.gain.low > 0]
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _chosen(accuracy: Accuracy) -> ModelScore:
