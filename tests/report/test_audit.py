@@ -222,6 +222,12 @@ def test_bad_arguments_are_refused_before_anything_is_trained(arguments, said):
         audit(X, y, watch=watch, **arguments)
 
 
+def test_new_rows_that_are_old_ones_are_noticed():
+    X, y = numbers()
+    found = audit(X, y, X_new=pd.concat([X[:7], X + 9]), time_limit=0.05)
+    assert "7 of the new rows are rows of the table" in " ".join(found.subject.remarks)
+
+
 def test_new_targets_of_other_classes_are_refused():
     X, y = two_classes()
     with pytest.raises(DataError, match="y_new has none of the classes of y"):

@@ -45,9 +45,12 @@ class Course:
         table = AuditTable.read(X, y, given.task)
         groups, time = (None if each is None else each[table.known] for each in (groups, time))
         parts = RowParts.draw(table.target, groups, time if given.X_new is None else None, given.random_state)
+        there, remarks = given.there(table, parts), list(table.remarks)
+        if there is not None and given.X_new is not None and (n_known := table.count_known(there.frame)):
+            remarks.append(f"{n_known:,} of the new rows are rows of the table: what is measured on them is no test.")
         return cls(
-            table, parts, given.there(table, parts), groups, given.own_model(table), given.own_predictions(table),
-            given.random_state, given.n_jobs, clock, list(table.remarks),
+            table, parts, there, groups, given.own_model(table), given.own_predictions(table),
+            given.random_state, given.n_jobs, clock, remarks,
         )  # fmt: skip
 
     @cached_property
