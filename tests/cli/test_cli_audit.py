@@ -1,19 +1,15 @@
 """``surefoot audit``: files in, a page out, exit codes for pipelines."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from reference.audit_tables import nothing, numbers, two_classes
 from typer.testing import CliRunner
 
 from surefoot import audit
 from surefoot.cli.app import app
 from surefoot.cli.table_file import read_table_file
-
-sys.path.append(str(Path(__file__).parents[1] / "report"))
-from audit_tables import nothing, numbers, two_classes
 
 
 def run(*arguments):

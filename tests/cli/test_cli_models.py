@@ -1,20 +1,16 @@
 """``surefoot fit``, ``predict``, ``select`` and ``doctor``."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from reference.audit_tables import numbers, two_classes
 from typer.testing import CliRunner
 
 import surefoot
 from surefoot.cli import doctor
 from surefoot.cli.app import app
-
-sys.path.append(str(Path(__file__).parents[1] / "report"))
-from audit_tables import numbers, two_classes
 
 
 def run(*arguments):

@@ -1,13 +1,14 @@
 """``surefoot fit``: an ensemble that knows what it does not know, in a file."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor, save
+from surefoot import save
 from surefoot.cli.console import check_writable, failures_in_one_line
 from surefoot.cli.table_file import read_table_file, take_target
+from surefoot.report.knowing import new_ensemble
 from surefoot.report.table import AuditTable
 
 
@@ -32,15 +33,11 @@ def fit(
         check_writable(output)
         X, y = take_target(read_table_file(data), target, data)
         table = AuditTable.read(X, y, task)
-        model = _model(table, method, n_members=members, random_state=seed, n_jobs=jobs, verbose=int(not quiet))
+        model = new_ensemble(
+            table.target, method, n_members=members, random_state=seed, n_jobs=jobs, verbose=int(not quiet)
+        )
         save(model.fit(table.frame, table.target.labels), output)
     if not quiet:
         for note in table.notes:
             typer.echo(f"{note.column}: {note.sentence}")
         typer.echo(f"{type(model).__name__} of {members} members for {target!r} ({table.target.sentence}): {output}")
-
-
-def _model(table: AuditTable, method: str | None, **settings: Any) -> Any:
-    if table.target.is_classes:
-        return BoostingEnsembleClassifier(method=method or "sgb", **settings)
-    return BoostingEnsembleRegressor(method=method or "sglb", **settings)

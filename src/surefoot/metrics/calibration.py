@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from surefoot._exceptions import DataError
 from surefoot._parameters import check_number
 from surefoot.metrics.checks import check_numbers, check_row_weights, weighted_mean
+from surefoot.metrics.intervals import wilson_interval
 from surefoot.metrics.predicted import Predicted, check_distribution
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def interval_calibration(
     weights = check_row_weights(sample_weight, len(target))
     observed = np.array([weighted_mean(inside, weights) for inside in _inside(target, predicted, nominal)])
     effective = weights.sum() ** 2 / (weights @ weights)
-    low, high = _wilson(observed, np.full(len(nominal), effective))
+    low, high = wilson_interval(observed, np.full(len(nominal), effective))
     return CalibrationCurve(nominal, observed, low, high, np.full(len(nominal), np.count_nonzero(weights)))
 
 
@@ -98,7 +96,7 @@ def probability_calibration(
     mass = np.bincount(group, weights)
     expected = np.bincount(group, weights * probability) / mass
     observed = np.bincount(group, weights * happened) / mass
-    low, high = _wilson(observed, mass**2 / np.bincount(group, weights**2))
+    low, high = wilson_interval(observed, mass**2 / np.bincount(group, weights**2))
     if strategy == "uniform":
         edges = np.stack([used, used + 1], axis=1) / n_bins
     else:
@@ -117,10 +115,3 @@ def _equal_bins(probability: np.ndarray, weights: np.ndarray, n_bins: int) -> np
     mass = np.bincount(group, weights, len(values))
     middle = (np.cumsum(mass) - mass / 2) / mass.sum()
     return np.minimum((middle * n_bins).astype(np.int64), n_bins - 1)[group]
-
-
-def _wilson(share: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    z2 = ndtri((1 + CONFIDENCE) / 2) ** 2
-    centre = (share + z2 / (2 * counts)) / (1 + z2 / counts)
-    half = np.sqrt(z2 * (share * (1 - share) / counts + z2 / (4 * counts**2))) / (1 + z2 / counts)
-    return np.clip(centre - half, 0, share), np.clip(centre + half, share, 1)

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from surefoot._exceptions import DataError
 from surefoot._parameters import check_choice
 from surefoot.metrics.checks import check_numbers, check_row_labels
+from surefoot.metrics.intervals import student_interval, wilson_interval
 from surefoot.metrics.rejection import LOSSES
 from surefoot.plots.model_weights_display import shortened
 from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or_new
@@ -16,7 +16,6 @@ from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LEVEL = 0.95
 MOST_LETTERS = 24  # of a name
 ROW = 0.34  # inches
 LOSS_LABELS = {"zero_one": "error rate", "squared_error": "RMSE"}
@@ -139,14 +138,10 @@ def loss_with_interval(y_true: Any, y_pred: Any, loss: str) -> tuple[float, floa
     if loss == "zero_one":
         truth = check_row_labels("y_true", y_true)
         n_rows = len(truth)
-        share = float(np.mean(truth != check_row_labels("y_pred", y_pred, n_rows)))
-        z2 = float(ndtri((1 + LEVEL) / 2)) ** 2
-        centre = (share + z2 / (2 * n_rows)) / (1 + z2 / n_rows)
-        reach = np.sqrt(z2 * (share * (1 - share) / n_rows + z2 / (4 * n_rows**2))) / (1 + z2 / n_rows)
-        return share, min(max(centre - reach, 0.0), share), max(min(centre + reach, 1.0), share)
+        share = np.mean(truth != check_row_labels("y_pred", y_pred, n_rows))
+        low, high = wilson_interval(share, n_rows)
+        return float(share), float(low), float(high)
     truth = check_numbers("y_true", y_true)
-    n_rows = len(truth)
-    squares = np.square(truth - check_numbers("y_pred", y_pred, n_rows))
-    mean = float(squares.mean())
-    reach = stdtrit(n_rows - 1, (1 + LEVEL) / 2) * squares.std(ddof=1) / np.sqrt(n_rows) if n_rows > 1 else np.inf
-    return float(np.sqrt(mean)), float(np.sqrt(max(mean - reach, 0.0))), float(np.sqrt(mean + reach))
+    squares = np.square(truth - check_numbers("y_pred", y_pred, len(truth)))
+    low, high = student_interval(squares)
+    return float(np.sqrt(squares.mean())), float(np.sqrt(max(low, 0.0))), float(np.sqrt(high))

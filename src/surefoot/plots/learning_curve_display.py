@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
@@ -13,6 +12,7 @@ from surefoot._exceptions import DataError
 from surefoot._parameters import check_number
 from surefoot.plots.comparison_display import LOSS_LABELS, loss_with_interval, same_lengths
 from surefoot.plots.style import LEGEND_SIZE, axes_or_new, check_same_axes, drawn_before, next_colour, require_method
+from surefoot.selection.table import take_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,7 +102,7 @@ class LearningCurveDisplay:
             rows = np.sort(order[:count])
             if of_classes and len(np.unique(target[rows])) < 2:
                 raise DataError(f"sizes makes a part of {count} rows with a single class: begin with a larger share.")
-            model = clone(estimator).fit(_take_rows(X, rows), target[rows])
+            model = clone(estimator).fit(X.tocsr()[rows] if issparse(X) else take_rows(X, rows), target[rows])
             measured.append(loss_with_interval(y_test, model.predict(X_test), loss))
         value, low, high = np.array(measured).T
         display = cls(counts, value, low, high, LOSS_LABELS[loss], name=name or type(estimator).__name__)
@@ -165,13 +165,3 @@ def _random_order(target: np.ndarray, of_classes: bool, random_state: Any) -> np
         members = order[codes[order] == code]
         place[members] = (np.arange(len(members)) + 0.5) / len(members)
     return order[np.argsort(place[order], kind="stable")]
-
-
-def _take_rows(table: Any, rows: np.ndarray) -> Any:
-    """Some rows of a table of any kind, as a table of that kind."""
-    if hasattr(table, "iloc"):
-        return table.iloc[rows]
-    if issparse(table):
-        return table.tocsr()[rows]
-    known = nw.from_native(table, pass_through=True)
-    return known[rows.tolist()].to_native() if isinstance(known, nw.DataFrame) else np.asarray(table)[rows]

@@ -29,7 +29,6 @@ class Fitted:
     losses: np.ndarray
     cv_loss: float
     seconds: float  # of cross-validation and the fit
-    fit_seconds: float
 
 
 def compare(
@@ -67,7 +66,7 @@ def _train(
     model = entrant.fitted(table, parts.train)
     own = table.target.losses(entrant.predict(model, table, parts.test), parts.test)
     cv_loss, seconds = loss_of(np.concatenate(losses), table.target).value, time.perf_counter() - begun
-    return Fitted(entrant, model, own, cv_loss, seconds, seconds / (len(folds) + 1))
+    return Fitted(entrant, model, own, cv_loss, seconds)
 
 
 def choose(fitted: Sequence[Fitted]) -> Fitted:

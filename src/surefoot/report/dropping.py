@@ -1,6 +1,8 @@
 """What leaving out some rows, or a whole group, does to the conclusions; measured, without any guarantee."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from surefoot.report.table import AuditTable
 from surefoot.selection import StableSelector
 
 SHARE = 0.01
-TIMES, FEWEST_TIMES, SECONDS = 10, 3, 10.0  # so often, unless that would take longer
+TIMES = 5
 MOST_GROUPS = 10
 FEWEST_LEFT = 20
 
@@ -35,8 +37,7 @@ class Dropper:
         train = self.parts.train
         n_dropped = max(1, round(SHARE * len(train)))
         generator = np.random.default_rng(self.seed)
-        times = int(np.clip(SECONDS / max(self.chosen.fit_seconds, 1e-3), FEWEST_TIMES, TIMES))
-        kept = [np.sort(generator.permutation(train)[n_dropped:]) for _ in range(times)]
+        kept = [np.sort(generator.permutation(train)[n_dropped:]) for _ in range(TIMES)]
         return self._drop(f"a random {n_dropped / len(train):.0%} of the training rows", n_dropped, kept, None, clock)
 
     def groups(self, names: np.ndarray, clock: Clock) -> tuple[Drop, ...]:
@@ -61,18 +62,27 @@ class Dropper:
             if self.stable is not None:
                 without = fit_stable(SelectionFrame.of(self.table, rows), LASSO, self.seed, self.n_jobs)
                 disjoint.append(not set(without.selected_) & set(self.stable.selected_))
-                single.append(without.select_once() != self.stable.select_once())
+                single.append(without.select_once() != self._claim)
             change, loss = self._refit(rows, own)
             changes.append(change)
         means = [float(np.mean(each)) if each else None for each in (disjoint, single, changes)]
         return Drop(what, n_dropped, len(kept), means[0], means[1], means[2], loss)
 
+    @cached_property
+    def _claim(self) -> Any:
+        """What one look at all training rows claims."""
+        return None if self.stable is None else self.stable.select_once()
+
+    @cached_property
+    def _predicted(self) -> np.ndarray:
+        """The held-out predictions of the model that has seen all training rows."""
+        return self.chosen.contestant.predict(self.chosen.model, self.table, self.parts.test)
+
     def _refit(self, rows: np.ndarray, own: np.ndarray | None) -> tuple[float, Estimate | None]:
         """How far the held-out predictions change, and the loss on the rows left out."""
         contestant, table, test = self.chosen.contestant, self.table, self.parts.test
         model = contestant.fitted(table, rows)
-        before = contestant.predict(self.chosen.model, table, test)
-        after = contestant.predict(model, table, test)
+        before, after = self._predicted, contestant.predict(model, table, test)
         if table.target.is_classes:
             change = float(np.mean(before != after))
         else:

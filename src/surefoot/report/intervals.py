@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import stdtrit
 
+from surefoot.metrics.intervals import student_interval, wilson_interval
 from surefoot.report.answers import Estimate
 
 Z = 1.959963984540054
@@ -13,10 +13,9 @@ BOOTSTRAPS = 1000
 
 def share_interval(hits: np.ndarray) -> Estimate:
     """Share of the rows that are hits, with Wilson's interval."""
-    n, share = len(hits), float(np.mean(hits))
-    middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    reach = Z / (1 + Z**2 / n) * float(np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2)))
-    return Estimate(share, min(max(middle - reach, 0.0), share), max(min(middle + reach, 1.0), share))
+    share = np.mean(hits)
+    low, high = wilson_interval(share, len(hits))
+    return Estimate(float(share), float(low), float(high))
 
 
 def paired_share_difference(hits: np.ndarray, others: np.ndarray) -> Estimate:
@@ -31,9 +30,7 @@ def paired_share_difference(hits: np.ndarray, others: np.ndarray) -> Estimate:
 
 def mean_interval(values: np.ndarray) -> Estimate:
     """Mean of the rows with Student's interval; a single row has none."""
-    n, mean = len(values), float(np.mean(values))
-    reach = float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.inf
-    return Estimate(mean, mean - reach, mean + reach)
+    return Estimate(float(np.mean(values)), *student_interval(values))
 
 
 def root_interval(squares: np.ndarray) -> Estimate:

@@ -9,24 +9,29 @@ from surefoot.metrics import rejection_curve
 from surefoot.report.answers import Estimate, Knowing, NewRows, Rejection
 from surefoot.report.calibration import calibration_of
 from surefoot.report.intervals import bootstrap_interval, share_interval
-from surefoot.report.least_known import columns_behind, least_known
+from surefoot.report.least_known import STRANGE, columns_behind, least_known
 from surefoot.report.scoring import loss_of
 from surefoot.report.table import AuditTable
+from surefoot.report.target import Target
 from surefoot.uncertainty import BoostingEnsembleClassifier, BoostingEnsembleRegressor, Uncertainty
 
 GRID = np.linspace(0, 1, 101)
-STRANGE = 0.05  # share of the held-out rows that counts as strange
 RATIO_BOOTSTRAPS = 200
 
 
-def fit_ensemble(table: AuditTable, rows: np.ndarray, seed: int, n_jobs: int | None) -> Any:
-    """The ensemble whose members' disagreement tells what is not known.
+def new_ensemble(target: Target, method: str | None = None, **settings: Any) -> Any:
+    """An ensemble for a target.
 
     Of classes by drawn rows: then rounds stop where held-out rows no longer gain, and on noise it says nothing.
     """
-    shared: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
-    classes = table.target.is_classes
-    model = BoostingEnsembleClassifier(method="sgb", **shared) if classes else BoostingEnsembleRegressor(**shared)
+    if target.is_classes:
+        return BoostingEnsembleClassifier(method=method or "sgb", **settings)
+    return BoostingEnsembleRegressor(method=method or "sglb", **settings)
+
+
+def fit_ensemble(table: AuditTable, rows: np.ndarray, seed: int, n_jobs: int | None) -> Any:
+    """The ensemble whose members' disagreement tells what is not known."""
+    model = new_ensemble(table.target, random_state=seed, n_jobs=n_jobs)
     return model.fit(table.frame.iloc[rows], table.target.labels[rows])
 
 

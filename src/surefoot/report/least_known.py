@@ -13,7 +13,7 @@ SHOWN_ROWS = 10
 SHOWN_COLUMNS = 8
 COLUMNS_PER_ROW = 3
 MOST_CELLS = 40_000  # rows that are looked at with one column changed
-STRANGE = 0.05
+STRANGE = 0.05  # share of the held-out rows that counts as strange
 
 
 def least_known(

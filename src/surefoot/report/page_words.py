@@ -23,6 +23,7 @@ from surefoot.report.page_numbers import (
     whole,
 )
 from surefoot.report.scoring import ERROR_RATE
+from surefoot.shift.shift_report_text import counted
 
 NATS = "nats"
 SLIDER_STEPS = 100  # one for every percent of the rows
@@ -31,11 +32,6 @@ SELECTORS = {
     "LASSO": "a linear model that leaves out the columns it can do without",
     "decision tree": "a few questions about columns, one after the other",
 }
-
-
-def counted(count: int, noun: str) -> str:
-    """Such as "1 row" or "2,000 rows"."""
-    return f"{whole(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def difference(estimate: Estimate, measure: str) -> str:

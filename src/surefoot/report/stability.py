@@ -17,10 +17,10 @@ from surefoot.selection.tree_selector import LEAF
 
 MOST_CATEGORIES = 20  # of a column that variables are chosen from
 BAG_SHARE, MOST_BAG_ROWS = 1 / 3, 500
-LASSO_BAGS, TREE_BAGS = 10_000, 1000
 TREE_DEPTH = 2
 SHOWN_MODELS = 8
 LASSO, TREE = "LASSO", "decision tree"
+BAGS = {LASSO: 10_000, TREE: 1000}
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,10 @@ class SelectionFrame:
         return (TREE,) if not len(self.numbers) else (LASSO, TREE)
 
 
-def fit_stable(
-    table: SelectionFrame, name: str, seed: int, n_jobs: int | None, n_bags: int | None = None
-) -> StableSelector:
+def fit_stable(table: SelectionFrame, name: str, seed: int, n_jobs: int | None) -> StableSelector:
     """Bags of rows, on each of which one kind of model is chosen."""
     selector, y = table.selector(name)
-    n_bags = n_bags or {LASSO: LASSO_BAGS, TREE: TREE_BAGS}[name]
-    stable = StableSelector(selector, n_bags=n_bags, bag_size=table.bag_size, random_state=seed, n_jobs=n_jobs)
+    stable = StableSelector(selector, n_bags=BAGS[name], bag_size=table.bag_size, random_state=seed, n_jobs=n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndecidedWarning)  # the page says it in its own words
         return stable.fit(table.frame, y)

@@ -7,7 +7,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from surefoot._exceptions import DataError, ParameterError
+from surefoot._exceptions import DataError
+from surefoot._parameters import check_choice
 
 BINARY, CLASSES, REGRESSION = "binary", "classes", "regression"
 TASKS = (BINARY, CLASSES, REGRESSION)
@@ -31,8 +32,8 @@ class Target:
     @classmethod
     def read(cls, y: Any, n_rows: int, task: str | None = None) -> tuple["Target", np.ndarray]:
         """The target without its missing values, and which rows have one."""
-        if task is not None and task not in TASKS:
-            raise ParameterError(f"task must be one of {', '.join(map(repr, TASKS))} or None, got {task!r}.")
+        if task is not None:
+            check_choice("task", task, TASKS)
         name, values = _values(y)
         if len(values) != n_rows:
             raise DataError(f"y has {len(values)} rows, but X has {n_rows}.")
@@ -41,7 +42,7 @@ class Target:
         if not len(values):
             raise DataError("y has no value in any row: choose another target.")
         numbers = _as_numbers(values)
-        found, sentence = _detect(values, numbers) if task is None else (task, "as you said")
+        found, sentence = _detect(numbers) if task is None else (task, "as you said")
         if found == REGRESSION:
             return cls._of_numbers(name, values, numbers, sentence), known
         return cls._of_labels(name, values, found, task, sentence), known
@@ -186,7 +187,7 @@ def _as_numbers(values: np.ndarray) -> np.ndarray | None:
         return None
 
 
-def _detect(values: np.ndarray, numbers: np.ndarray | None) -> tuple[str, str]:
+def _detect(numbers: np.ndarray | None) -> tuple[str, str]:
     """The task, and how it was found."""
     if numbers is None:
         return CLASSES, "the target is not a number, so its values are taken for classes"

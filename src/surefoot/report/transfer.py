@@ -60,14 +60,14 @@ def transfer(
     report = shift_report(table.frame.iloc[here], there.frame, random_state=seed, n_jobs=n_jobs)
     auc = None if np.isnan(report.auc) else Estimate(report.auc, *report.auc_interval)
     loss_here = loss_of(audited.losses, table.target)
-    weights = density_ratio(table, parts.train, there.frame)
+    classifier = density_ratio(table, parts.train, there.frame)
     models: tuple[ModelScore, ...] = ()
     loss_there = weighted = None
     if there.truth is not None:
-        models = _models_there(table, parts, there, audited, fitted[0], weights, seed, n_jobs)
+        models = _models_there(table, parts, there, audited, fitted[0], classifier, seed, n_jobs)
         loss_there = next(model.loss for model in models if model.chosen)
     else:
-        weighted = _weighted(table, parts, there, audited, report, seed)
+        weighted = _weighted(table, parts, classifier, audited, report, seed)
     p_value = None if auc is None else float(report.p_value)
     return Transfer(
         there.where, report.verdict, auc, p_value, _columns(report), models, loss_here, loss_there, weighted
@@ -134,10 +134,9 @@ def _models_there(
 
 
 def _weighted(
-    table: AuditTable, parts: RowParts, there: There, audited: Fitted, report: ShiftReport, seed: int
+    table: AuditTable, parts: RowParts, classifier: Any, audited: Fitted, report: ShiftReport, seed: int
 ) -> WeightedEstimate:
     """The loss that the held-out rows let one expect there, if the target depends on the columns as it does here."""
-    classifier = density_ratio(table, parts.train, there.frame)
     weights = odds(classifier, table.frame.iloc[parts.test], table.categories)
     losses, effective = audited.losses.astype(np.float64), float(weights.sum() ** 2 / (weights**2).sum())
 
