@@ -339,6 +339,27 @@ def test_equal_keys_give_equal_bits_and_other_keys_another_order():
         np.testing.assert_array_equal(one.counts, two.counts)
 
 
+@pytest.mark.usefixtures("with_all_pairs")
+@pytest.mark.parametrize("number", [3, 4, 5])
+def test_another_order_is_that_of_its_key(number):
+    table = xor_table(200)
+    fitted, _ = CategoryStatistics.fit(*table, KEY)
+    _, expected = CategoryStatistics.fit(*table, stream_key(number))
+    np.testing.assert_array_equal(fitted.in_another_order(*table, stream_key(number)), expected)
+
+
+def test_in_no_order_does_a_row_know_its_own_target():
+    codes, targets, weights, train = xor_table(300)
+    fitted, _ = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    before = fitted.in_another_order(codes, targets, weights, train, stream_key(5))
+    n_means = len(fitted.statistics)
+    for row in train[:20]:
+        other = targets.copy()
+        other[0, row] = 9.0
+        after = fitted.in_another_order(codes, other, weights, train, stream_key(5))
+        np.testing.assert_array_equal(after[:n_means, row], before[:n_means, row])
+
+
 def test_arguments_are_not_changed():
     table = xor_table(200)
     copies = [part.copy() for part in table]

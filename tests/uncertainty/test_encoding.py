@@ -20,7 +20,11 @@ from surefoot._parallel import RowThreads
 from surefoot._random import stream_key
 from surefoot.data import Columns
 from surefoot.data.category_statistics import CategoryStatistics
-from surefoot.uncertainty.encoding import SET_CATEGORIES, Encoding
+from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
+from surefoot.trees.row_words import RowWords
+from surefoot.uncertainty.encoding import MEMBER_BINS, ONE_MODEL_BINS, SET_CATEGORIES, Encoding
+from surefoot.uncertainty.families import REGRESSION_FAMILIES
+from surefoot.uncertainty.rounds import Recipe, Rounds, TrainingRows
 from surefoot.uncertainty.shared_table import SharedTable
 from surefoot.uncertainty.task import Task
 
@@ -46,10 +50,12 @@ def fit_encoding(columns, max_bins=16, weights=None):
         return Encoding.fit(columns, max_bins, weights, threads)
 
 
-def make_task(columns, y, validation=None, n_jobs=1, classes=1):
+def make_task(columns, y, validation=None, n_jobs=1, classes=1, **recipe):
     """What SharedTable reads of a task."""
     family = SimpleNamespace(n_outputs=classes, natural=False)
-    return Task(columns, validation, y, None, family, None, None, 16, 0.0, 0, n_jobs, None)
+    return Task(
+        columns, validation, y, None, family, None, Recipe(3, 0.1, GrowthRules(2), **recipe), 16, 0.0, 0, n_jobs, None
+    )
 
 
 def labels_of(codes):
@@ -109,7 +115,7 @@ def test_statistics_are_binned_in_their_order():
     columns, train = Columns.from_frame(frame), np.arange(0, 600, 2)
     plain = fit_encoding(columns)
     categories = plain.category_codes(columns)
-    whole, more = plain.with_statistics(categories, y[np.newaxis], np.ones(600), train, KEY)
+    whole, (more,) = plain.with_statistics(categories, y[np.newaxis], np.ones(600), train, [KEY], 255)
     _, values = CategoryStatistics.fit(categories[:1], y[np.newaxis], np.ones(600), train, KEY)
     assert plain.statistics is None  # each member has its own
     assert whole.sources == ((0,), (1,), (2,), (3,), (3,))
@@ -123,14 +129,47 @@ def test_statistics_are_binned_in_their_order():
     np.testing.assert_array_equal(more[:, held_out], whole.codes(columns, 0, 600)[3:, held_out])
 
 
+@pytest.mark.parametrize(("recipe", "n_orders"), [({}, 1), ({"subsample": 0.5}, 2), ({"langevin": True}, 2)])
+def test_models_that_differ_by_chance_read_coarse_statistics_in_two_orders(recipe, n_orders):
+    frame, y = make_columns(1500, 300)
+    columns, train = Columns.from_frame(frame), np.arange(1000)
+    task = make_task(columns, y, **recipe)
+    tables, encoding = SharedTable.of(task).for_member(task, 0, train)
+    assert len(tables) == n_orders
+    most = encoding.statistics_binner.missing.max()
+    assert most == MEMBER_BINS if n_orders == 2 else MEMBER_BINS < most <= ONE_MODEL_BINS
+    first, last = tables[0].words, tables[-1].words
+    assert ((first != last).any(axis=0)[train].mean() > 0.5) == (n_orders == 2)
+    np.testing.assert_array_equal(first[:, 1000:], last[:, 1000:])  # rows outside training read the same
+    np.testing.assert_array_equal(tables[0].n_codes, tables[-1].n_codes)
+    again, _ = SharedTable.of(task).for_member(task, 0, train)
+    np.testing.assert_array_equal(again[-1].words, last)
+
+
+def test_trees_read_the_orders_in_turn():
+    generator = np.random.default_rng(0)
+    codes = np.stack([np.arange(40) % 4, np.arange(40) // 10]).astype(np.uint8)
+    missing, plain = np.array([4, 4]), np.zeros(2, dtype=np.bool_)
+    tables = [RowWords(codes, missing, plain), RowWords(np.ascontiguousarray(codes[::-1]), missing, plain)]
+    y = codes[0] + 0.01 * generator.normal(size=40)  # the first column of one table, the second of the other
+    recipe = Recipe(4, 0.1, GrowthRules(1))
+    rows = TrainingRows(y, None, np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32))
+    family = REGRESSION_FAMILIES["normal"]()
+    with RowThreads(1) as threads:
+        grower = GradientTreeGrower(tables[0], 2, recipe.rules, None, threads)
+        rounds = Rounds(grower, family, rows, recipe, (0, 0), family.start(y, np.ones(40)), None, tables)
+        rounds.run(4)
+    assert rounds.result().forest.features[:, 0].tolist() == [0, 1, 0, 1]
+
+
 def test_what_reads_alike():
     frame, y = make_columns()
     columns = Columns.from_frame(frame)
     plain, rows, ones = fit_encoding(columns), np.arange(600), np.ones(600)
     categories = plain.category_codes(columns)
-    one, _ = plain.with_statistics(categories, y[np.newaxis], ones, rows, KEY)
-    same, _ = fit_encoding(columns).with_statistics(categories, y[np.newaxis], ones, rows, KEY)
-    other, _ = plain.with_statistics(categories, y[np.newaxis], ones, rows, stream_key(8))
+    one, _ = plain.with_statistics(categories, y[np.newaxis], ones, rows, [KEY], 255)
+    same, _ = fit_encoding(columns).with_statistics(categories, y[np.newaxis], ones, rows, [KEY], 255)
+    other, _ = plain.with_statistics(categories, y[np.newaxis], ones, rows, [stream_key(8)], 255)
     assert plain.reads_like(fit_encoding(columns))
     assert not plain.reads_like(fit_encoding(columns, max_bins=8))
     assert one.reads_like(same)

@@ -16,7 +16,7 @@ from surefoot._random import random_permutation
 
 STRENGTH = 5.0  # a category's mean is drawn to that of all rows as if so many more rows had been there
 MOST_PAIRED = 12  # of more columns than this, those that say most are tried in pairs
-PAIR_GAIN = 1e-3  # least share of the target's variance that a pair must explain more than its better column
+PAIR_GAIN = 2e-3  # least share of the target's variance that a pair must explain more than its better column
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,18 @@ class CategoryStatistics:
         }
         found = singles + [_fit_one(pair, codes, targets, weights, order, early, prior) for pair in _telling(gains)]
         return cls._of(found, prior, codes, order)
+
+    def in_another_order(
+        self, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64
+    ) -> np.ndarray:
+        """Values (values, rows) as ``fit`` returns them, had its rows been put in the order of another stream."""
+        order = train[random_permutation(key, len(train))]
+        early = running_priors(targets[:, order], weights[order])
+        found = [
+            _fit_one(statistic.columns, codes, targets, weights, order, early, self.prior)
+            for statistic in self.statistics
+        ]
+        return self._of(found, self.prior, codes, order)[1]
 
     @classmethod
     def of_combinations(

@@ -1,5 +1,6 @@
 """How a row becomes the codes that trees read."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -11,7 +12,7 @@ from surefoot.data.category_combinations import STRENGTH, telling_combinations
 from surefoot.data.category_statistics import CategoryStatistics
 
 SET_CATEGORIES = 50  # columns with more categories are read through statistics of the target
-STATISTICS_BINS = 255
+ONE_MODEL_BINS, MEMBER_BINS = 255, 15  # of statistics; fine bins show what chance made of a member's order of the rows
 MOST_TRIED = 30  # of more categorical columns than this, the most important are tried in combinations
 
 
@@ -52,7 +53,13 @@ class Encoding:
         return [(a, b) for a, b in combinations(tried, 2) if a < len(self.many) <= b]
 
     def with_combinations(
-        self, codes: np.ndarray, pairs: list[tuple[int, int]], left: np.ndarray, weights: np.ndarray, order: np.ndarray
+        self,
+        codes: np.ndarray,
+        pairs: list[tuple[int, int]],
+        left: np.ndarray,
+        weights: np.ndarray,
+        order: np.ndarray,
+        max_bins: int,
     ) -> tuple["Encoding", np.ndarray]:
         """An encoding with statistics of combinations that tell what is ``left`` of the targets; and their codes.
 
@@ -62,27 +69,36 @@ class Encoding:
         if not telling:
             return self, np.empty((0, codes.shape[1]), dtype=np.uint8)
         found, values = CategoryStatistics.of_combinations(telling, codes, left, weights, order, STRENGTH)
-        binner, sources = self._binned(found, values, weights, order)
+        binner, sources = self._binned(found, values, weights, order, max_bins)
         whole = replace(self, sources=self.sources + sources, combinations=found, combinations_binner=binner)
         return whole, binner.codes_of(values)
 
     def with_statistics(
-        self, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64
-    ) -> tuple["Encoding", np.ndarray]:
+        self,
+        codes: np.ndarray,
+        targets: np.ndarray,
+        weights: np.ndarray,
+        train: np.ndarray,
+        keys: Sequence[np.uint64],
+        max_bins: int,
+    ) -> tuple["Encoding", list[np.ndarray]]:
         """An encoding with statistics of columns with many categories, from the rows ``train``; and their codes.
 
-        ``codes`` are those of ``category_codes``, (columns, rows).
+        ``codes`` are those of ``category_codes``, (columns, rows). Each of ``keys`` puts the rows in an order of its
+        own; new rows read the same in all of them.
         """
-        statistics, values = CategoryStatistics.fit(codes[: len(self.many)], targets, weights, train, key)
-        binner, sources = self._binned(statistics, values, weights, train)
+        codes = codes[: len(self.many)]
+        statistics, values = CategoryStatistics.fit(codes, targets, weights, train, keys[0])
+        binner, sources = self._binned(statistics, values, weights, train, max_bins)
         whole = replace(self, sources=self.sources + sources, statistics=statistics, statistics_binner=binner)
-        return whole, binner.codes_of(values)
+        others = (statistics.in_another_order(codes, targets, weights, train, key) for key in keys[1:])
+        return whole, [binner.codes_of(values), *map(binner.codes_of, others)]
 
     def _binned(
-        self, statistics: CategoryStatistics, values: np.ndarray, weights: np.ndarray, train: np.ndarray
+        self, statistics: CategoryStatistics, values: np.ndarray, weights: np.ndarray, train: np.ndarray, max_bins: int
     ) -> tuple[Binner, tuple[tuple[int, ...], ...]]:
         """Bins for the values of statistics, and the table's columns that each value comes from."""
-        edges = [BinEdges.from_values(value[train], STATISTICS_BINS, weights[train]) for value in values]
+        edges = [BinEdges.from_values(value[train], max_bins, weights[train]) for value in values]
         binner = Binner(list(edges), np.array([len(edge) for edge in edges], dtype=np.int64))
         return binner, tuple(tuple((self.many + self.few)[j] for j in source) for source in statistics.sources)
 

@@ -13,7 +13,7 @@ from surefoot._random import random_permutation, stream_key
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.uncertainty.encoding import Encoding
 from surefoot.uncertainty.rounds import Rounds, TrainingRows
-from surefoot.uncertainty.shared_table import SharedTable
+from surefoot.uncertainty.shared_table import SharedTable, statistics_bins
 from surefoot.uncertainty.task import Task
 
 COMBINATIONS = 1_000_037  # label of a stream: the order of the rows
@@ -29,7 +29,9 @@ def with_combinations(task: Task, table: SharedTable, train: np.ndarray) -> Shar
     order = train[random_permutation(stream_key(task.seed, COMBINATIONS), len(train))]
     first = FirstModels.train(task, table, order)
     pairs = table.encoding.pairs(first.importances)
-    encoding, more = table.encoding.with_combinations(table.categories, pairs, first.left, first.weights, order)
+    encoding, more = table.encoding.with_combinations(
+        table.categories, pairs, first.left, first.weights, order, statistics_bins(task)
+    )
     return replace(table, encoding=encoding, codes=np.concatenate([table.codes, more]))
 
 
@@ -67,7 +69,7 @@ def _first_model(task: Task, table: SharedTable, train: np.ndarray, later: np.nd
         task.recipe, n_estimators=FIRST_TREES, learning_rate=FIRST_RATE, subsample=1.0, langevin=False,
         temperature=None, patience=None,
     )  # fmt: skip
-    words, encoding = table.for_member(task, FIRST, train)
+    (words,), encoding = table.for_member(replace(task, recipe=recipe), FIRST, train)
     rules = replace(recipe.rules, constraints=encoding.constraints(recipe.rules.constraints))
     rows = TrainingRows(task.y, task.weights, train.astype(np.uint32), later.astype(np.uint32))
     untold = np.ones(FIRST_TREES)  # later rows must not tell the scale: what is left of them would depend on them

@@ -8,6 +8,7 @@ every column share one prediction, of which each holds its part and no more. Spl
 too, which the product does not see; held-out rows tell how much more to stretch (``honesty``).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, log1p, sqrt
 
@@ -24,6 +25,7 @@ from surefoot.trees.leaves import (
     stretch_rows,
     sum_leaves,
 )
+from surefoot.trees.row_words import RowWords
 from surefoot.trees.vector_forest import ForestBuilder, VectorForest
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.targets import weighted_sum
@@ -54,6 +56,11 @@ class Recipe:
     langevin: bool = False
     temperature: float | None = None  # None: one over the number of rows, as in the paper
     patience: int | None = None  # rounds without a better held-out likelihood before it stops; None: never
+
+    @property
+    def differs_by_seed(self) -> bool:
+        """Whether models of other seeds shall differ; one that is alone is the same for all of them."""
+        return self.langevin or self.subsample < 1.0
 
 
 @dataclass(frozen=True)
@@ -92,10 +99,15 @@ class Rounds:
         seed: tuple[int, int],
         start: np.ndarray,
         guide: np.ndarray | None = None,
+        tables: Sequence[RowWords] = (),
     ) -> None:
-        """``guide`` is the honesty of each round in which the scale learns, if it is known already."""
+        """``guide`` is the honesty of each round in which the scale learns, if it is known already.
+
+        ``tables`` are read in turn, a tree each; if there are none, all trees read that of the grower.
+        """
         self.grower, self.family, self.rows, self.recipe, self.seed = grower, family, rows, recipe, seed
         self.table = table = grower.table
+        self.tables = tuple(tables) or (table,)
         n_rows, n_outputs = table.n_rows, family.n_outputs
         self.weights = np.ones(n_rows) if rows.weights is None else rows.weights
         self.n_train = max(float(self.weights[rows.train].sum()), 1.0)
@@ -121,17 +133,12 @@ class Rounds:
         """Make ready for the rounds of a recipe that differs from the last at most in the number of trees."""
         self.recipe = recipe
         self.grower.threads = threads
-        seed = self.seed if self._differs_by_seed else (0, 0)
+        seed = self.seed if recipe.differs_by_seed else (0, 0)
         self._keys = np.stack([random_bits(stream_key(*seed, use), recipe.n_estimators) for use in range(3)])
 
     @property
     def n_done(self) -> int:
         return len(self.builder)
-
-    @property
-    def _differs_by_seed(self) -> bool:
-        """Whether models of other seeds shall differ from this one; one that is alone is the same for all of them."""
-        return self.recipe.langevin or self.recipe.subsample < 1.0
 
     @property
     def _stops_early(self) -> bool:
@@ -147,6 +154,7 @@ class Rounds:
 
     def step(self) -> None:
         """One tree."""
+        self.table = self.grower.table = self.tables[self.n_done % len(self.tables)]
         if self.n_done and self.shrink < 1.0:
             self.raw *= self.shrink
         if self.guide is not None:
@@ -170,7 +178,7 @@ class Rounds:
         noise of a known size, which no number of rounds fits away: there it stays. A single classifier has a little,
         lest late rounds follow chance in the columns that have most of it to offer.
         """
-        if not self._differs_by_seed:
+        if not self.recipe.differs_by_seed:
             return ONE_CLASSIFIER_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
         if not self.family.has_scale:
             return CLASS_NOISE

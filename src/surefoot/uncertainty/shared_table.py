@@ -7,10 +7,11 @@ import numpy as np
 from surefoot._parallel import RowThreads, threads_for
 from surefoot._random import stream_key
 from surefoot.trees.row_words import RowWords
-from surefoot.uncertainty.encoding import Encoding
+from surefoot.uncertainty.encoding import MEMBER_BINS, ONE_MODEL_BINS, Encoding
 from surefoot.uncertainty.task import Task
 
-STATISTICS = 1_000_033  # label of a stream: the order of the rows in a member's statistics
+STATISTICS = 1_000_033  # label of a stream: the order of the rows in a member's statistics; further orders follow
+MEMBER_ORDERS = 2  # in turn, tree by tree: what chance made of one order, members of an ensemble would disagree about
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,23 @@ class SharedTable:
             return cls(encoding, codes, np.concatenate([encoding.category_codes(part) for part in parts], axis=1), None)
         return cls(encoding, codes, None, RowWords(codes, encoding.missing, encoding.is_categorical))
 
-    def for_member(self, task: Task, member: int, train: np.ndarray) -> tuple[RowWords, Encoding]:
-        """The table as one member reads it."""
+    def for_member(self, task: Task, member: int, train: np.ndarray) -> tuple[tuple[RowWords, ...], Encoding]:
+        """The table as one member reads it, as often as it has orders of the rows for statistics."""
         if self.words is not None or self.categories is None:
             assert self.words is not None
-            return self.words, self.encoding
+            return (self.words,), self.encoding
         weights = np.ones(len(task.y)) if task.weights is None else task.weights
-        key = stream_key(task.seed, member, STATISTICS)
-        encoding, more = self.encoding.with_statistics(self.categories, task.targets(), weights, train, key)
-        return RowWords(np.concatenate([self.codes, more]), encoding.missing, encoding.is_categorical), encoding
+        n_orders = MEMBER_ORDERS if task.recipe.differs_by_seed else 1
+        keys = [stream_key(task.seed, member, STATISTICS + k) for k in range(n_orders)]
+        encoding, all_codes = self.encoding.with_statistics(
+            self.categories, task.targets(), weights, train, keys, statistics_bins(task)
+        )
+        return tuple(
+            RowWords(np.concatenate([self.codes, codes]), encoding.missing, encoding.is_categorical)
+            for codes in all_codes
+        ), encoding
+
+
+def statistics_bins(task: Task) -> int:
+    """Bins for statistics of categories: fewer where models shall differ by what is unknown, not by chance."""
+    return MEMBER_BINS if task.recipe.differs_by_seed else ONE_MODEL_BINS

@@ -83,7 +83,7 @@ class SingleRun:
         other = begun.rounds
         if not (
             begun.encoding.reads_like(self.encoding)
-            and np.array_equal(other.table.words, mine.table.words)
+            and np.array_equal(other.tables[0].words, mine.tables[0].words)
             and np.array_equal(other.table.n_codes, mine.table.n_codes)
             and np.array_equal(other.rows.y, mine.rows.y)
             and np.array_equal(other.weights, mine.weights)
@@ -105,10 +105,11 @@ def start_rounds(task: Task, table: SharedTable, member: int, threads: RowThread
     """One member before its first tree."""
     train, held_out = part_rows(task, member)
     rows = TrainingRows(task.y, task.weights, train, held_out)
-    words, encoding = table.for_member(task, member, train)
+    tables, encoding = table.for_member(task, member, train)
     rules = replace(task.recipe.rules, constraints=encoding.constraints(task.recipe.rules.constraints))
-    grower = GradientTreeGrower(words, task.family.n_outputs, rules, task.weights, threads)
-    return Rounds(grower, task.family, rows, task.recipe, (task.seed, member), task.start(train), task.guide), encoding
+    grower = GradientTreeGrower(tables[0], task.family.n_outputs, rules, task.weights, threads)
+    seed, start = (task.seed, member), task.start(train)
+    return Rounds(grower, task.family, rows, task.recipe, seed, start, task.guide, tables), encoding
 
 
 def finish_rounds(rounds: Rounds, encoding: Encoding, member: int, task: Task, cancellation: Cancellation) -> Member:
