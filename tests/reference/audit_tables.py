@@ -25,3 +25,11 @@ def nothing(n=200, seed=0):
     """Columns that say nothing about the target."""
     rng = np.random.default_rng(seed)
     return pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd")), pd.Series(rng.random(n) < 0.5, name="coin")
+
+
+def rare_class(n_rows=3600, seed=0):
+    """One row in twenty-five is of the second class, and two columns tell something about which."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n_rows, 3)), columns=["size", "age", "noise"])
+    chance = 1 / (1 + np.exp(4.4 - 1.5 * X["size"] - 0.8 * np.abs(X["age"])))
+    return X, np.where(rng.random(n_rows) < chance, "fraud", "fine")

@@ -236,7 +236,7 @@ def _transfer() -> Transfer:
         "tables apart (AUC 0.71, p < 0.0001)."
     )
     losses = (around(0.24, 0.053), around(0.313, 0.052))
-    return Transfer("the new rows", verdict, around(0.71, 0.04), 1e-8, columns, models, *losses, None)
+    return Transfer("the new rows", verdict, around(0.71, 0.04), 1e-8, columns, models, *losses, None, "error rate")
 
 
 def regression() -> ExampleAudit:
@@ -299,4 +299,6 @@ def _transfer_without_target() -> Transfer:
     columns = (ShiftedColumn("bmi", 0.81, 1e-30, "shifted", ""), ShiftedColumn("sex", 0.02, 1.0, "not shifted", ""))
     verdict = "1 of 10 columns has shifted (bmi)."
     here = around(54.3, 6.2)
-    return Transfer("the last part by visit", verdict, around(0.97, 0.02), 1e-20, columns, (), here, None, weighted)
+    return Transfer(
+        "the last part by visit", verdict, around(0.97, 0.02), 1e-20, columns, (), here, None, weighted, "RMSE"
+    )

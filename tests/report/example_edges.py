@@ -118,7 +118,7 @@ def empty_sections() -> ExampleAudit:
     )
     stable = StableSet("LASSO", "no variable", 0.0, "no variable", 1, (), (), False, GUARANTEE, 0.05, 0.0, 1, 1, ())
     drops = (Drop("a random 1% of the rows", 1, 1, None, None, None, None),)
-    transfer = Transfer("the new rows", "", None, None, (), (), None, None, None)
+    transfer = Transfer("the new rows", "", None, None, (), (), None, None, None, "")
     plain = bare()
     return plain.but(
         accuracy=accuracy, uncertainty=knowing, stability=Stability((stable,), drops, "No columns."), shift=transfer

@@ -9,6 +9,7 @@ from surefoot.report.intervals import (
     auc_interval,
     bootstrap_interval,
     mean_interval,
+    paired_auc_difference,
     paired_share_difference,
     root_interval,
     share_interval,
@@ -74,6 +75,19 @@ def test_aucs_hold_the_truth_about_as_often_as_promised():
         return found.low, found.high
 
     assert 0.92 < coverage(measure, 0.7602499) < 0.99  # P(N(1, 1) > N(0, 1))
+
+
+def test_differences_of_aucs_hold_the_truth_about_as_often_as_promised():
+    def measure(seed):
+        rng = np.random.default_rng(seed)
+        positive, common = np.arange(90) < 30, rng.normal(size=90)
+        first, second = common + positive, common + 0.5 * rng.normal(size=90)
+        found = paired_auc_difference(first, second, positive)
+        assert found.value == pytest.approx(roc_auc_score(positive, first) - roc_auc_score(positive, second))
+        return found.low, found.high
+
+    assert 0.92 < coverage(measure, 0.2602499) < 0.99
+    assert paired_auc_difference(np.arange(3), np.arange(3), np.zeros(3, dtype=bool)) is None
 
 
 def test_a_bootstrap_of_a_mean_is_about_students_interval():

@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from surefoot.report.answers import Duplicates, Estimate, LearningCurve, NewRows, WeightedEstimate
+from surefoot.report.answers import Calibration, Duplicates, Estimate, LearningCurve, NewRows, WeightedEstimate
 from surefoot.report.page_numbers import (
     bar_length,
     between,
@@ -84,13 +84,24 @@ def test_duplicates_tell_of_noise():
     assert noise_floor(Duplicates(2, 1, 2, None), "RMSE").endswith("different targets.")
 
 
+def gap_of(value, low, high, rare=None, share=None):
+    return Calibration(Estimate(value, low, high), (), (), (), (), (), (), "", "", rare, share)
+
+
 def test_confidence_is_judged_by_its_interval():
     assert "2.0 points (95% interval 1.0 to 3.0) more than came true: the ensemble is over" in overconfidence(
-        Estimate(0.02, 0.01, 0.03)
+        gap_of(0.02, 0.01, 0.03)
     )
-    assert overconfidence(Estimate(-0.02, -0.03, -0.01)).endswith("less than came true: it is underconfident.")
-    assert "cannot" not in overconfidence(Estimate(0.0, -0.01, 0.01))
-    assert overconfidence(Estimate(0.0, -0.01, 0.01)).endswith("no bias can be told from chance.")
+    assert overconfidence(gap_of(-0.02, -0.03, -0.01)).endswith("less than came true: it is underconfident.")
+    assert overconfidence(gap_of(0.0, -0.01, 0.01)).endswith("no bias can be told from chance.")
+
+
+def test_of_a_rare_class_rows_are_counted():
+    said = overconfidence(gap_of(0.01, 0.004, 0.016, "fraud", 0.03))
+    assert said.startswith("By the predicted probabilities 4.0% of the held-out rows would be fraud; 3.0% are.")
+    assert said.endswith("the ensemble expects too many.")
+    assert overconfidence(gap_of(-0.01, -0.02, -0.001, "fraud", 0.03)).endswith("it expects too few.")
+    assert overconfidence(gap_of(0.0, -0.01, 0.01, "fraud", 0.03)).endswith("no bias can be told from chance.")
 
 
 def test_other_sentences():

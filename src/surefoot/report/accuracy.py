@@ -12,7 +12,15 @@ from surefoot.report.answers import Accuracy, Duplicates, LearningCurve, ModelSc
 from surefoot.report.clock import Clock
 from surefoot.report.contestants import CONSTANT, YOUR_PREDICTIONS, Contestant
 from surefoot.report.row_parts import RowParts
-from surefoot.report.scoring import auc_of, difference_of, loss_of, measure_of, score
+from surefoot.report.scoring import (
+    RANKING_ERROR,
+    Outcome,
+    difference_of,
+    loss_of,
+    main_measure,
+    score,
+    scores_of,
+)
 from surefoot.report.table import AuditTable
 
 CURVE_SHARES = (0.125, 0.25, 0.5)
@@ -26,7 +34,7 @@ class Fitted:
 
     contestant: Contestant
     model: Any
-    losses: np.ndarray
+    outcome: Outcome
     cv_loss: float
     seconds: float  # of cross-validation and the fit
 
@@ -38,7 +46,7 @@ def compare(
 
     One that this table is too much for is left out, with a remark; unless it is the user's own.
     """
-    folds = parts.folds(table.target, seed)
+    folds, measure = parts.folds(table.target, seed), main_measure(table.target, parts)
     fitted = []
     for i, entrant in enumerate(entrants):
         needed = entrant.raw or entrant.name == CONSTANT
@@ -46,7 +54,7 @@ def compare(
             continue
         clock.step(0.05 + 0.4 * i / len(entrants), f"question 1: {entrant.name}")
         try:
-            fitted.append(_train(entrant, table, parts, folds))
+            fitted.append(_train(entrant, table, parts, folds, measure))
         except Exception as error:  # whatever a model raises
             if entrant.raw:
                 raise DataError(f"model failed on the training rows: {type(error).__name__}: {error}") from error
@@ -57,69 +65,78 @@ def compare(
 
 
 def _train(
-    entrant: Contestant, table: AuditTable, parts: RowParts, folds: list[tuple[np.ndarray, np.ndarray]]
+    entrant: Contestant, table: AuditTable, parts: RowParts, folds: list[tuple[np.ndarray, np.ndarray]], measure: str
 ) -> Fitted:
     begun = time.perf_counter()
-    losses = [
-        table.target.losses(entrant.predict(entrant.fitted(table, fit), table, judge), judge) for fit, judge in folds
-    ]
+    outcomes = [outcome_of(entrant, entrant.fitted(table, fit), table, judge) for fit, judge in folds]
     model = entrant.fitted(table, parts.train)
-    own = table.target.losses(entrant.predict(model, table, parts.test), parts.test)
-    cv_loss, seconds = loss_of(np.concatenate(losses), table.target).value, time.perf_counter() - begun
-    return Fitted(entrant, model, own, cv_loss, seconds)
+    own = outcome_of(entrant, model, table, parts.test)
+    return Fitted(entrant, model, own, _over_folds(outcomes, measure), time.perf_counter() - begun)
+
+
+def outcome_of(entrant: Contestant, model: Any, table: AuditTable, rows: np.ndarray) -> Outcome:
+    """What a fitted model makes of some rows."""
+    scores = scores_of(model, entrant.table_of(table, rows), table.target)
+    return Outcome.of(table.target, entrant.predict(model, table, rows), rows, scores)
+
+
+def _over_folds(outcomes: list[Outcome], measure: str) -> float:
+    """The loss in cross-validation; rows that different models have scored cannot be ranked among one another."""
+    if measure == RANKING_ERROR:
+        found = np.array([loss_of(each, measure).value for each in outcomes])
+        return float(found[~np.isnan(found)].mean()) if not np.isnan(found).all() else float("nan")
+    return loss_of(Outcome(np.concatenate([each.losses for each in outcomes])), measure).value
 
 
 def choose(fitted: Sequence[Fitted]) -> Fitted:
     """The one with the least loss in cross-validation; of equal ones the first, which is the simpler."""
-    return min(fitted, key=lambda each: each.cv_loss)
+    return min(fitted, key=lambda each: (np.isnan(each.cv_loss), each.cv_loss))
 
 
 def accuracy(
     table: AuditTable,
     parts: RowParts,
     fitted: Sequence[Fitted],
-    predictions: np.ndarray | None,
+    predicted: Outcome | None,
     seed: int,
     clock: Clock,
 ) -> Accuracy:
     """All that is said about question 1."""
-    target, chosen = table.target, choose(fitted)
-    base = fitted[0].losses
+    measure, chosen, base = main_measure(table.target, parts), choose(fitted), fitted[0].outcome
     scores = [
         score(
-            each.contestant.name, each.contestant.what, each.losses, base, target, seed, cv_loss=each.cv_loss,
-            auc=auc_of(each.model, each.contestant.table_of(table, parts.test), target, parts.test),
-            seconds=each.seconds, chosen=each is chosen, yours=each.contestant.raw,
+            each.contestant.name, each.contestant.what, each.outcome, base, measure, seed, cv_loss=each.cv_loss,
+            auc=each.outcome.auc, seconds=each.seconds, chosen=each is chosen, yours=each.contestant.raw,
         )
         for each in fitted
     ]  # fmt: skip
-    if predictions is not None:
-        own = target.losses(predictions[parts.test], parts.test)
-        scores.append(score(YOUR_PREDICTIONS, "as they were given", own, base, target, seed, yours=True))
+    if predicted is not None:
+        given = {"auc": predicted.auc, "yours": True}
+        scores.append(score(YOUR_PREDICTIONS, "as they were given", predicted, base, measure, seed, **given))
     rest = sorted(scores[1:], key=lambda line: (np.isnan(line.cv_loss), line.cv_loss))
     models: tuple[ModelScore, ...] = (scores[0], *rest)
     curve = learning_curve(table, parts, chosen, seed, clock) if clock.has_time_for("learning curve", 0.5) else None
-    return Accuracy(measure_of(target), models, chosen.contestant.name, parts.n_folds, curve, duplicates(table))
+    return Accuracy(measure, models, chosen.contestant.name, parts.n_folds, curve, duplicates(table))
 
 
 def learning_curve(table: AuditTable, parts: RowParts, chosen: Fitted, seed: int, clock: Clock) -> LearningCurve | None:
     """The chosen model again, on parts of the training rows; each part contains the smaller ones."""
-    target, n_train = table.target, len(parts.train)
+    target, n_train, measure = table.target, len(parts.train), main_measure(table.target, parts)
     order = np.random.default_rng(seed).permutation(parts.train)
     sizes = [int(share * n_train) for share in CURVE_SHARES]
     sizes = [size for size in sizes if size >= FEWEST_CURVE_ROWS]
-    losses = []
+    outcomes = []
     for i, size in enumerate(sizes):
         clock.step(0.45 + 0.1 * i / len(sizes), "question 1: would more rows help?")
         rows = np.sort(order[:size])
         if target.is_classes and len(np.unique(target.y[rows])) < 2:
             return None
         model = chosen.contestant.fitted(table, rows)
-        losses.append(target.losses(chosen.contestant.predict(model, table, parts.test), parts.test))
+        outcomes.append(outcome_of(chosen.contestant, model, table, parts.test))
     if not sizes or sizes[-1] != int(0.5 * n_train):
         return None
-    curve = tuple(loss_of(each, target) for each in [*losses, chosen.losses])
-    return LearningCurve((*sizes, n_train), curve, difference_of(losses[-1], chosen.losses, target))
+    curve = tuple(loss_of(each, measure) for each in [*outcomes, chosen.outcome])
+    return LearningCurve((*sizes, n_train), curve, difference_of(outcomes[-1], chosen.outcome, measure))
 
 
 def duplicates(table: AuditTable) -> Duplicates:

@@ -58,12 +58,13 @@ class ModelScore:
     name: str
     what: str
     cv_loss: float  # on the training rows, by which one is chosen; NaN for one that takes no part
-    loss: Estimate  # share of errors, or root mean squared error
-    gain: Estimate  # constant's loss less this one's: points of error, or share of the variance explained (R2)
+    loss: Estimate  # share of errors, root mean squared error or, of a rare class, share of pairs in the wrong order
+    gain: Estimate  # constant's loss less this one's: points, or share of the variance explained (R2)
     auc: Estimate | None  # of two classes
     seconds: float
     chosen: bool
     yours: bool
+    error_rate: Estimate | None = None  # where the loss is another
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Duplicates:
 class Accuracy:
     """Question 1: is it as accurate as the data allows?"""
 
-    measure: str  # "error rate" or "RMSE"
+    measure: str  # "error rate", "RMSE" or, of a rare class, "ranking error"
     models: tuple[ModelScore, ...]  # the constant first, then by loss in cross-validation
     chosen: str
     folds: int
@@ -123,7 +124,7 @@ class Coverage:
 class Calibration:
     """Do probabilities and intervals mean what they say?"""
 
-    gap: Estimate | None  # of classes: mean confidence less share of right predictions; above 0 is overconfident
+    gap: Estimate | None  # of classes: mean probability of the predicted (or rare) class less its share of the rows
     coverage: tuple[Coverage, ...]  # of numbers
     expected: tuple[float, ...]  # points of the curve: predicted probabilities, or levels of intervals
     observed: tuple[float, ...]
@@ -132,6 +133,8 @@ class Calibration:
     counts: tuple[int, ...]
     xlabel: str
     ylabel: str
+    rare: str | None = None  # the rare class whose probabilities these are; None: those of the predicted class
+    share: float | None = None  # of the held-out rows that are of it
 
 
 @dataclass(frozen=True)
@@ -250,3 +253,4 @@ class Transfer:
     loss_here: Estimate | None  # of the model audited, on the held-out rows
     loss_there: Estimate | None  # and there, if the target is known
     weighted: WeightedEstimate | None
+    measure: str  # of these losses: "error rate", "RMSE" or "ranking error"

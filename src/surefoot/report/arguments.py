@@ -11,6 +11,7 @@ from surefoot._parameters import check_integer
 from surefoot.report.column_readers import CATEGORY, ColumnReader, kind_of
 from surefoot.report.contestants import YOURS, Contestant
 from surefoot.report.row_parts import RowParts
+from surefoot.report.scoring import Predictions
 from surefoot.report.table import AuditTable, to_pandas
 from surefoot.report.target import as_objects, has_value
 from surefoot.report.transfer import There
@@ -76,14 +77,16 @@ class AuditArguments:
             YOURS, f"{type(self.model).__name__}, fitted again to the training rows", self.model, raw=True
         )
 
-    def own_predictions(self, table: AuditTable) -> np.ndarray | None:
+    def own_predictions(self, table: AuditTable) -> Predictions | None:
         """The user's predictions for the rows that have a target."""
         if self.predictions is None:
             return None
         given = as_objects(self.predictions)
         if len(given) != len(table.known):
             raise DataError(f"predictions has {len(given)} rows, but X has {len(table.known)}.")
-        return table.target.read_predictions(given[table.known], table.n_rows, "predictions")
+        given = given[table.known]
+        values = table.target.read_predictions(given, table.n_rows, "predictions")
+        return Predictions(values, table.target.read_scores(given))
 
     def _new_truth(self, table: AuditTable, n_new: int) -> np.ndarray | None:
         """The target of the new rows; None if it is known for none of them."""

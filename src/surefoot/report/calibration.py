@@ -1,5 +1,6 @@
 """Do the probabilities and intervals of an ensemble mean what they say, on held-out rows?"""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,26 @@ BINS = 10
 def calibration_of(ensemble: Any, X: Any, target: Target, rows: np.ndarray) -> Calibration:
     """Confidence beside the share of right predictions, or levels of intervals beside their coverage."""
     if target.is_classes:
-        probabilities = ensemble.predict_proba(X)
-        confidence, right = (
-            probabilities.max(axis=1),
-            ensemble.classes_[probabilities.argmax(axis=1)] == target.labels[rows],
-        )
-        curve = probability_calibration(right, confidence, BINS, "quantile")
-        labels = ("predicted probability of the predicted class", "share of right predictions")
-        return _record(mean_interval(confidence - right), (), curve, labels)
+        return _of_probabilities(ensemble.predict_proba(X), target, rows)
     distribution, truth = ensemble.predict_distribution(X), target.y[rows]
     curve = interval_calibration(truth, distribution, LEVELS)
     coverage = tuple(_coverage(distribution, truth, level) for level in TABLE_LEVELS)
     return _record(None, coverage, curve, ("level of the central interval", "share of targets inside it"))
+
+
+def _of_probabilities(probabilities: np.ndarray, target: Target, rows: np.ndarray) -> Calibration:
+    """Those of the predicted class; or of the rare one, if there is one: it is hardly ever predicted."""
+    if target.rare is None:
+        promised, came_true = probabilities.max(axis=1), probabilities.argmax(axis=1) == target.y[rows]
+        labels = ("predicted probability of the predicted class", "share of right predictions")
+    else:
+        promised, came_true = probabilities[:, target.rare], target.y[rows] == target.rare
+        labels = ("predicted probability of the rare class", "share of rows that are of it")
+    curve = probability_calibration(came_true, promised, BINS, "quantile")
+    found = _record(mean_interval(promised - came_true), (), curve, labels)
+    if target.rare is None:
+        return found
+    return replace(found, rare=str(target.classes[target.rare]), share=float(came_true.mean()))
 
 
 def _coverage(distribution: Any, truth: np.ndarray, level: float) -> Coverage:

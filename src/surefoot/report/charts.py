@@ -18,7 +18,7 @@ from surefoot.plots.style import COLOURS
 from surefoot.report.answers import Accuracy, Calibration, Estimate, Knowing, LearningCurve, Rejection, Transfer
 from surefoot.report.chart_svg import Frame, chart_style, frame_of, inline_svg, new_figure, usable
 from surefoot.report.page_numbers import interval_of, loss_writer, percent, value_of, whole
-from surefoot.report.scoring import ERROR_RATE
+from surefoot.report.scoring import ERROR_RATE, RATES
 
 MOST_MODELS = 16  # that are drawn; the table has all
 MOST_LETTERS = 60  # of a name in the words that go with a chart
@@ -36,7 +36,7 @@ def models_chart(accuracy: Accuracy) -> Markup | None:
     return _comparison("models", names, [model.loss for model in shown], accuracy.measure, marked, "on held-out rows")
 
 
-def transfer_chart(transfer: Transfer, measure: str) -> Markup | None:
+def transfer_chart(transfer: Transfer) -> Markup | None:
     """The loss on the held-out rows beside what is measured, or to be expected, where the model will be used."""
     found = {"held-out rows": transfer.loss_here, "measured there": transfer.loss_there}
     if transfer.weighted is not None:
@@ -45,7 +45,7 @@ def transfer_chart(transfer: Transfer, measure: str) -> Markup | None:
     if len(shown) < 2:
         return None
     marked = [name for name in shown if name.endswith("there")]
-    return _comparison("transfer", list(shown), list(shown.values()), measure, marked, "of the audited model")
+    return _comparison("transfer", list(shown), list(shown.values()), transfer.measure, marked, "of the audited model")
 
 
 def _comparison(
@@ -195,5 +195,5 @@ def _few_ticks(side: Any, measure: str) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     side.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-    is_rate = measure == ERROR_RATE
+    is_rate = measure in RATES
     side.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.3g}%" if is_rate else f"{value:,.6g}"))

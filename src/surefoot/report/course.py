@@ -15,6 +15,7 @@ from surefoot.report.contestants import YOUR_PREDICTIONS, YOURS, Contestant, con
 from surefoot.report.dropping import Dropper
 from surefoot.report.knowing import fit_ensemble, knowing
 from surefoot.report.row_parts import RowParts
+from surefoot.report.scoring import Predictions
 from surefoot.report.stability import LASSO, SelectionFrame, fit_stable, stable_set
 from surefoot.report.table import AuditTable
 from surefoot.report.transfer import There, nowhere, transfer
@@ -29,7 +30,7 @@ class Course:
     there: There | None
     groups: np.ndarray | None
     own: Contestant | None
-    predictions: np.ndarray | None
+    predictions: Predictions | None
     seed: int
     n_jobs: int | None
     clock: Clock
@@ -67,7 +68,9 @@ class Course:
         return own[0] if own else choose(self.fitted)
 
     def accuracy(self) -> Accuracy:
-        return accuracy(self.table, self.parts, self.fitted, self.predictions, self.seed, self.clock)
+        own, test = self.predictions, self.parts.test
+        predicted = None if own is None else own.outcome(self.table.target, test)
+        return accuracy(self.table, self.parts, self.fitted, predicted, self.seed, self.clock)
 
     def uncertainty(self) -> Knowing | None:
         """Question 2, if there is time for an ensemble."""
@@ -79,7 +82,7 @@ class Course:
         self.clock.step(0.7, "question 2: what it does not know")
         audited = None
         if self.predictions is not None:
-            audited = (YOUR_PREDICTIONS, self.predictions[test])
+            audited = (YOUR_PREDICTIONS, self.predictions.values[test])
         elif self.own is not None:
             audited = (YOURS, self.own.predict(self.audited.model, table, test))
         new = None if self.there is None else self.there.frame

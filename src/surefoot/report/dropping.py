@@ -10,7 +10,7 @@ from surefoot.report.accuracy import Fitted
 from surefoot.report.answers import Drop, Estimate
 from surefoot.report.clock import Clock
 from surefoot.report.row_parts import RowParts
-from surefoot.report.scoring import loss_of
+from surefoot.report.scoring import Outcome, loss_of, measure_of
 from surefoot.report.stability import LASSO, SelectionFrame, fit_stable
 from surefoot.report.table import AuditTable
 from surefoot.selection import StableSelector
@@ -86,7 +86,8 @@ class Dropper:
         if table.target.is_classes:
             change = float(np.mean(before != after))
         else:
-            change = float(np.sqrt(np.mean((before - after) ** 2) / max(self.chosen.losses.mean(), 1e-300)))
+            change = float(np.sqrt(np.mean((before - after) ** 2) / max(self.chosen.outcome.losses.mean(), 1e-300)))
         if own is None:
             return change, None
-        return change, loss_of(table.target.losses(contestant.predict(model, table, own), own), table.target)
+        losses = table.target.losses(contestant.predict(model, table, own), own)
+        return change, loss_of(Outcome(losses), measure_of(table.target))

@@ -56,19 +56,39 @@ def auc_interval(scores: np.ndarray, positive: np.ndarray) -> Estimate | None:
 
     The interval is DeLong's, on the logit scale, so that it stays between 0 and 1.
     """
-    above, below = scores[positive], scores[~positive]
-    if not len(above) or not len(below):
+    if positive.all() or not positive.any():
         return None
-    ranks = _mid_ranks(np.concatenate([above, below]))
-    n, m = len(above), len(below)
-    of_above = (ranks[:n] - _mid_ranks(above)) / m
-    of_below = 1 - (ranks[n:] - _mid_ranks(below)) / n
-    auc = float(of_above.mean())
-    variance = sum(float(np.var(part, ddof=1)) / len(part) if len(part) > 1 else 0.25 for part in (of_above, of_below))
+    of_above, of_below = _placements(scores, positive)
+    n, m = len(of_above), len(of_below)
+    auc, variance = float(of_above.mean()), _variance_of_mean(of_above) + _variance_of_mean(of_below)
     clipped = min(max(auc, 0.5 / (n * m)), 1 - 0.5 / (n * m))
     logit, reach = np.log(clipped / (1 - clipped)), Z * np.sqrt(variance) / (clipped * (1 - clipped))
     low, high = (float(1 / (1 + np.exp(-np.clip(edge, -700, 700)))) for edge in (logit - reach, logit + reach))
     return Estimate(auc, min(low, auc), max(high, auc))
+
+
+def paired_auc_difference(first: np.ndarray, second: np.ndarray, positive: np.ndarray) -> Estimate | None:
+    """AUC of the first scores less that of the second, of the same rows, with DeLong's interval."""
+    if positive.all() or not positive.any():
+        return None
+    of_above, of_below = (
+        one - other for one, other in zip(_placements(first, positive), _placements(second, positive), strict=True)
+    )
+    value, reach = float(of_above.mean()), Z * float(np.sqrt(_variance_of_mean(of_above) + _variance_of_mean(of_below)))
+    return Estimate(value, max(value - reach, -1.0), min(value + reach, 1.0))
+
+
+def _placements(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each positive row, the share of others that score lower; for each other, of positive ones that do higher."""
+    above, below = scores[positive], scores[~positive]
+    n, m = len(above), len(below)
+    ranks = _mid_ranks(np.concatenate([above, below]))
+    return (ranks[:n] - _mid_ranks(above)) / m, 1 - (ranks[n:] - _mid_ranks(below)) / n
+
+
+def _variance_of_mean(values: np.ndarray) -> float:
+    """The most that there can be if there is but one."""
+    return float(np.var(values, ddof=1)) / len(values) if len(values) > 1 else 0.25
 
 
 def _mid_ranks(values: np.ndarray) -> np.ndarray:

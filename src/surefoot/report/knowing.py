@@ -10,7 +10,7 @@ from surefoot.report.answers import Estimate, Knowing, NewRows, Rejection
 from surefoot.report.calibration import calibration_of
 from surefoot.report.intervals import bootstrap_interval, share_interval
 from surefoot.report.least_known import STRANGE, columns_behind, least_known
-from surefoot.report.scoring import loss_of
+from surefoot.report.scoring import Outcome, loss_of, measure_of
 from surefoot.report.table import AuditTable
 from surefoot.report.target import Target
 from surefoot.uncertainty import BoostingEnsembleClassifier, BoostingEnsembleRegressor, Uncertainty
@@ -46,7 +46,7 @@ def knowing(
     return Knowing(
         unit=uncertainty.unit,
         model=name,
-        loss=loss_of(losses, target),
+        loss=loss_of(Outcome(losses), measure_of(target)),
         by_total=_rejection(losses, np.asarray(uncertainty.total), target.is_classes, seed),
         by_knowledge=_rejection(losses, uncertainty.knowledge, target.is_classes, seed),
         calibration=calibration_of(ensemble, X, target, test),

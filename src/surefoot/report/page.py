@@ -13,7 +13,8 @@ from surefoot.plots.model_weights_display import shortened
 from surefoot.report import charts, page_numbers, page_words
 from surefoot.report.answers import NO, PARTLY, UNKNOWN, YES, Knowing, Line, ModelScore
 from surefoot.report.chart_svg import usable
-from surefoot.report.scoring import ERROR_RATE
+from surefoot.report.scoring import ERROR_RATE, RANKING_ERROR, RATES, RMSE
+from surefoot.report.target import REGRESSION
 from surefoot.report.verdict import NAMES, QUESTIONS
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _sort_value(value: float) -> str:
 def _view(audit: Any) -> dict[str, Any]:
     """Everything that the template asks for."""
     accuracy, knowing, transfer = audit.accuracy, audit.uncertainty, audit.shift
-    measure, script = accuracy.measure, _text_of(SCRIPT)
+    measure, script = RMSE if audit.subject.task == REGRESSION else ERROR_RATE, _text_of(SCRIPT)
     lines = dict(zip(NAMES, _lines(audit.verdict), strict=True))
     return {
         "audit": audit,
@@ -98,6 +99,8 @@ def _view(audit: Any) -> dict[str, Any]:
         "transfer": transfer,
         "measure": measure,
         "is_rate": measure == ERROR_RATE,
+        "RATES": RATES,
+        "RANKING_ERROR": RANKING_ERROR,
         "style": Markup(_text_of(STYLE)),
         "script": Markup(script),
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
@@ -105,9 +108,9 @@ def _view(audit: Any) -> dict[str, Any]:
         "lines": lines,
         "charts": {
             "models": charts.models_chart(accuracy),
-            "learning": charts.learning_chart(accuracy.curve, measure),
+            "learning": charts.learning_chart(accuracy.curve, accuracy.measure),
             "calibration": charts.calibration_chart(knowing.calibration) if knowing else None,
-            "transfer": charts.transfer_chart(transfer, measure) if transfer else None,
+            "transfer": charts.transfer_chart(transfer) if transfer else None,
         },
         "rejection": _rejection(knowing, measure, audit.subject.n_test) if knowing else None,
         "shown": {"accuracy": _columns(accuracy.models), "transfer": _columns(transfer.models if transfer else ())},
@@ -135,7 +138,8 @@ def _rejection(knowing: Knowing, measure: str, n_rows: int) -> dict[str, Any] | 
 def _columns(models: tuple[ModelScore, ...]) -> dict[str, bool]:
     """Which columns of a table of models have anything in them."""
     return {
-        "auc": any(model.auc is not None for model in models),
+        "error_rate": any(model.error_rate is not None for model in models),
+        "auc": any(model.auc is not None and model.error_rate is None for model in models),
         "cv": any(isfinite(model.cv_loss) for model in models),
         "seconds": any(isfinite(model.seconds) for model in models),
     }

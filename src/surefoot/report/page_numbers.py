@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import floor, inf, isfinite, log10
 
 from surefoot.report.answers import Estimate
-from surefoot.report.scoring import ERROR_RATE
+from surefoot.report.scoring import RATES
 
 MINUS = "\N{MINUS SIGN}"
 NOT_KNOWN = "\N{EN DASH}"
@@ -64,8 +64,8 @@ def bar_length(share: float) -> str:
 
 
 def loss_writer(measure: str) -> Callable[[float], str]:
-    """How a loss is written: an error rate in percent, others as numbers."""
-    return percent if measure == ERROR_RATE else number
+    """How a loss is written: rates in percent, others as numbers."""
+    return percent if measure in RATES else number
 
 
 def value_of(estimate: Estimate, measure: str) -> str:
@@ -91,7 +91,7 @@ def points_between(estimate: Estimate) -> str:
 
 
 def _with_digits_of(estimate: Estimate, measure: str) -> Callable[[float], str]:
-    if measure == ERROR_RATE:
+    if measure in RATES:
         return percent
     size = abs(estimate.value)
     if not isfinite(size) or size >= LARGE or size < SMALL:

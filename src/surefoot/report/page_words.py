@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.report.answers import Duplicates, Estimate, LearningCurve, NewRows, Rejection, WeightedEstimate
+from surefoot.report.answers import (
+    Calibration,
+    Duplicates,
+    Estimate,
+    LearningCurve,
+    NewRows,
+    Rejection,
+    WeightedEstimate,
+)
 from surefoot.report.intervals import share_interval
 from surefoot.report.page_numbers import (
     MINUS,
@@ -22,7 +30,7 @@ from surefoot.report.page_numbers import (
     value_of,
     whole,
 )
-from surefoot.report.scoring import ERROR_RATE
+from surefoot.report.scoring import ERROR_RATE, RATES
 from surefoot.shift.shift_report_text import counted
 
 NATS = "nats"
@@ -38,7 +46,7 @@ def difference(estimate: Estimate, measure: str) -> str:
     """A difference of losses with its interval, without its sign: the words around it say which way it goes."""
     if estimate.value < 0:
         estimate = Estimate(-estimate.value, -estimate.high, -estimate.low)
-    if measure == ERROR_RATE:
+    if measure in RATES:
         return f"{points(estimate.value)} (95% interval {points_between(estimate)})"
     return f"{value_of(estimate, measure)} (95% interval {interval_of(estimate, measure)})"
 
@@ -75,13 +83,29 @@ def noise_floor(duplicates: Duplicates, measure: str) -> str:
     return f"{said} No model can tell such rows apart: on them, an {measure} much below {floor} cannot be expected."
 
 
-def overconfidence(gap: Estimate) -> str:
+def overconfidence(calibration: Calibration) -> str:
     """Whether probabilities promise too much."""
+    gap = calibration.gap
+    assert gap is not None
+    if calibration.rare is not None:
+        return _expected_rows(gap, calibration)
     way = "more" if gap.value >= 0 else "less"
     said = f"On average the predicted probabilities promise {difference(gap, ERROR_RATE)} {way} than came true"
     if gap.low > 0:
         return f"{said}: the ensemble is overconfident."
     return f"{said}: it is underconfident." if gap.high < 0 else f"{said}: no bias can be told from chance."
+
+
+def _expected_rows(gap: Estimate, calibration: Calibration) -> str:
+    """How many rows of a rare class probabilities promise."""
+    share = calibration.share or 0.0
+    said = (
+        f"By the predicted probabilities {percent(share + gap.value)} of the held-out rows would be "
+        f"{calibration.rare}; {percent(share)} are. The difference is {difference(gap, ERROR_RATE)}"
+    )
+    if gap.low > 0:
+        return f"{said}: the ensemble expects too many."
+    return f"{said}: it expects too few." if gap.high < 0 else f"{said}: no bias can be told from chance."
 
 
 def ratio_in_words(ratio: Estimate | None) -> str:

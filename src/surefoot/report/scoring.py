@@ -1,5 +1,6 @@
 """Losses of predictions, as the numbers that an audit reports."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,71 +10,133 @@ from surefoot.report.intervals import (
     auc_interval,
     bootstrap_interval,
     mean_interval,
+    paired_auc_difference,
     paired_share_difference,
     root_interval,
     share_interval,
 )
+from surefoot.report.row_parts import RowParts
 from surefoot.report.target import BINARY, Target
 
-ERROR_RATE, RMSE = "error rate", "RMSE"
+ERROR_RATE, RMSE, RANKING_ERROR = "error rate", "RMSE", "ranking error"
+RATES = (ERROR_RATE, RANKING_ERROR)  # measures that are shares
+FEWEST_RARE = 10  # rows of a rare class in either part, for models to be compared by how they rank them
+UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a model makes of some rows: the loss of each, and of two classes also how it ranks them.
+
+    ``scores`` rise with the chance of the second class, None if it gives none; ``second`` and ``said_second`` tell
+    which rows are of it, and which are said to be.
+    """
+
+    losses: np.ndarray
+    second: np.ndarray | None = None
+    said_second: np.ndarray | None = None
+    scores: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, target: Target, predicted: np.ndarray, rows: np.ndarray, scores: np.ndarray | None = None) -> "Outcome":
+        """That of labels or numbers predicted for ``rows``."""
+        losses = target.losses(predicted, rows)
+        if target.task != BINARY:
+            return cls(losses)
+        return cls(losses, target.y[rows] == 1, predicted == target.classes[1], scores)
+
+    @property
+    def auc(self) -> Estimate | None:
+        """Chance that a row of the second class scores higher than one of the first; None if either has no row."""
+        return None if self.scores is None or self.second is None else auc_interval(self.scores, self.second)
+
+    @property
+    def ranking(self) -> tuple[np.ndarray, np.ndarray]:
+        """Scores, and which rows are of the second class; without scores, labels put rows in two heaps."""
+        assert self.second is not None
+        assert self.said_second is not None
+        return self.said_second if self.scores is None else self.scores, self.second
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Labels or numbers that someone has predicted for the rows of the table, and scores if they were probabilities."""
+
+    values: np.ndarray
+    scores: np.ndarray | None
+
+    def outcome(self, target: Target, rows: np.ndarray) -> Outcome:
+        """What they make of some rows."""
+        return Outcome.of(target, self.values[rows], rows, None if self.scores is None else self.scores[rows])
 
 
 def measure_of(target: Target) -> str:
-    """What the loss of the target is called."""
+    """What the loss of rows is called."""
     return ERROR_RATE if target.is_classes else RMSE
 
 
-def loss_of(losses: np.ndarray, target: Target) -> Estimate:
-    """Share of errors, or root mean squared error, from the losses of rows."""
-    return share_interval(losses) if target.is_classes else root_interval(losses)
+def main_measure(target: Target, parts: RowParts) -> str:
+    """What models are compared by: of a rare class, errors tell little, and the order in which rows are put more."""
+    if target.rare is not None and enough(target.y[parts.train] == 1) and enough(target.y[parts.test] == 1):
+        return RANKING_ERROR
+    return measure_of(target)
 
 
-def gain_over(losses: np.ndarray, base: np.ndarray, target: Target, seed: int) -> Estimate:
-    """How much less the losses are than those of a ``base`` on the same rows: points of error, or share of variance."""
-    if target.is_classes:
-        return paired_share_difference(base.astype(bool), losses.astype(bool))
-    if base.sum() == 0:
+def enough(second: np.ndarray) -> bool:
+    """Whether the rows of either class are enough to tell how they are ranked."""
+    return min(np.sum(second), np.sum(~second)) >= FEWEST_RARE
+
+
+def loss_of(outcome: Outcome, measure: str) -> Estimate:
+    """Share of errors, share of pairs in the wrong order, or root mean squared error."""
+    if measure == RANKING_ERROR:
+        auc = auc_interval(*outcome.ranking)
+        return UNKNOWN if auc is None else Estimate(1 - auc.value, 1 - auc.high, 1 - auc.low)
+    return share_interval(outcome.losses) if measure == ERROR_RATE else root_interval(outcome.losses)
+
+
+def gain_over(outcome: Outcome, base: Outcome, measure: str, seed: int) -> Estimate:
+    """How much less the loss is than that of a ``base`` on the same rows: in points, or as a share of variance."""
+    if measure in RATES:
+        return difference_of(base, outcome, measure)
+    losses, below = outcome.losses, base.losses
+    if below.sum() == 0:
         return Estimate(0.0, 0.0, 0.0)
 
     def explained(rows: np.ndarray) -> float:
-        below = base[rows].sum()
-        return 1 - losses[rows].sum() / below if below > 0 else float("nan")
+        worst = below[rows].sum()
+        return 1 - losses[rows].sum() / worst if worst > 0 else float("nan")
 
     return bootstrap_interval(explained, len(losses), seed)
 
 
-def difference_of(first: np.ndarray, second: np.ndarray, target: Target) -> Estimate:
-    """Loss of the first less that of the second on the same rows: points of error, or difference of RMSEs.
+def difference_of(first: Outcome, second: Outcome, measure: str) -> Estimate:
+    """Loss of the first less that of the second on the same rows: points, or difference of RMSEs.
 
     That of RMSEs has the interval of the difference of mean squares, divided by the sum of the RMSEs.
     """
-    if target.is_classes:
-        return paired_share_difference(first.astype(bool), second.astype(bool))
-    both = float(np.sqrt(first.mean()) + np.sqrt(second.mean())) or 1.0
-    squares = mean_interval(first - second)
+    if measure == RANKING_ERROR:
+        return paired_auc_difference(second.ranking[0], *first.ranking) or UNKNOWN
+    if measure == ERROR_RATE:
+        return paired_share_difference(first.losses.astype(bool), second.losses.astype(bool))
+    both = float(np.sqrt(first.losses.mean()) + np.sqrt(second.losses.mean())) or 1.0
+    squares = mean_interval(first.losses - second.losses)
     return Estimate(squares.value / both, squares.low / both, squares.high / both)
 
 
-def auc_of(model: Any, X: Any, target: Target, rows: np.ndarray) -> Estimate | None:
-    """How well a classifier of two classes ranks rows; None if it gives no scores."""
+def scores_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
+    """Numbers by which a classifier of two classes ranks rows; None if it gives none."""
     if target.task != BINARY:
         return None
     if hasattr(model, "predict_proba"):
         probabilities = np.asarray(model.predict_proba(X))
-        if probabilities.shape[1] < 2:
-            return None
-        scores = probabilities[:, 1]
-    elif hasattr(model, "decision_function"):
-        scores = np.asarray(model.decision_function(X))
-    else:
-        return None
-    return auc_interval(scores, target.y[rows] == 1)
+        return probabilities[:, 1] if probabilities.shape[1] > 1 else None
+    return np.asarray(model.decision_function(X)) if hasattr(model, "decision_function") else None
 
 
-def score(
-    name: str, what: str, losses: np.ndarray, base: np.ndarray, target: Target, seed: int, **others: Any
-) -> ModelScore:
+def score(name: str, what: str, outcome: Outcome, base: Outcome, measure: str, seed: int, **others: Any) -> ModelScore:
     """A line of the table of models; ``others`` are fields that differ from the usual."""
     fields = {"cv_loss": float("nan"), "auc": None, "seconds": float("nan"), "chosen": False, "yours": False, **others}
-    gain = gain_over(losses, base, target, seed)
-    return ModelScore(name=name, what=what, loss=loss_of(losses, target), gain=gain, **fields)
+    gain = gain_over(outcome, base, measure, seed)
+    error_rate = share_interval(outcome.losses) if measure == RANKING_ERROR else None
+    return ModelScore(name=name, what=what, loss=loss_of(outcome, measure), gain=gain, error_rate=error_rate, **fields)

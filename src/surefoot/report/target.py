@@ -14,6 +14,7 @@ BINARY, CLASSES, REGRESSION = "binary", "classes", "regression"
 TASKS = (BINARY, CLASSES, REGRESSION)
 MOST_WHOLE_CLASSES = 10  # whole numbers with no more different values than this are taken for classes
 MOST_CLASSES = 200
+RARE = 0.1  # of two classes, one with a smaller share of the rows
 LARGEST = 1e100
 MOST_LEAVES = 64  # of a tree on one column
 
@@ -79,6 +80,14 @@ class Target:
         return self.task != REGRESSION
 
     @property
+    def rare(self) -> int | None:
+        """The code of the rarer of two classes, if few rows are of it."""
+        if self.task != BINARY:
+            return None
+        counts = np.bincount(self.y, minlength=2)
+        return int(counts.argmin()) if counts.min() < RARE * len(self.y) else None
+
+    @property
     def labels(self) -> np.ndarray:
         """What models are fitted to: labels, or numbers."""
         return self.classes[self.y] if self.is_classes else self.y
@@ -101,6 +110,11 @@ class Target:
         strangers = sorted({str(label) for label in labels} - {str(label) for label in self.classes})[:3]
         raise DataError(f"{name} has values that are no class of the target: {', '.join(strangers)}.")
 
+    def read_scores(self, predicted: Any) -> np.ndarray | None:
+        """Predictions of two classes as numbers that rank rows, if they are probabilities."""
+        numbers = _as_numbers(_values(predicted)[1]) if self.task == BINARY else None
+        return None if numbers is None or (numbers == np.floor(numbers)).all() else numbers
+
     def losses(self, predicted: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Loss of each row: whether the label is wrong, or the squared error."""
         if self.is_classes:
@@ -110,6 +124,10 @@ class Target:
     def knows_any(self, values: np.ndarray) -> bool:
         """Whether any of some labels is a class of this target."""
         return bool(np.isin(np.array(_plain_labels(values)).astype(str), self.classes.astype(str)).any())
+
+    def is_second(self, values: np.ndarray) -> np.ndarray:
+        """Which of some labels, of whatever type, are the second class."""
+        return np.array(_plain_labels(values)).astype(str) == str(self.classes[1])
 
     def losses_there(self, predicted: np.ndarray, truth: np.ndarray) -> np.ndarray:
         """The same for rows of another table whose target may have classes that are not known here."""

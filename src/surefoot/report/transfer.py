@@ -15,9 +15,9 @@ from surefoot.report.column_readers import CATEGORY
 from surefoot.report.contestants import CONSTANT, linear_input_of
 from surefoot.report.intervals import bootstrap_interval
 from surefoot.report.row_parts import RowParts
-from surefoot.report.scoring import loss_of, score
+from surefoot.report.scoring import Outcome, enough, loss_of, main_measure, measure_of, score, scores_of
 from surefoot.report.table import AuditTable
-from surefoot.report.target import has_value
+from surefoot.report.target import BINARY, Target, has_value
 from surefoot.shift import ColumnShift, ShiftReport, VMatrixBoostingClassifier, VMatrixBoostingRegressor, shift_report
 
 FEWEST_EFFECTIVE = 30
@@ -34,16 +34,23 @@ class There:
     raw: Any
     truth: np.ndarray | None
 
-    def losses(self, predicted: np.ndarray, table: AuditTable) -> np.ndarray:
-        """Loss of each row; rows without a target do not count."""
+    def outcome(self, model: Any, target: Target, reads: Any, name: str | None = None) -> Outcome:
+        """What a fitted model makes of the rows that have a target; a user's own has a ``name``."""
         assert self.truth is not None
         known = has_value(self.truth)
-        return table.target.losses_there(np.asarray(predicted)[known], self.truth[known])
+        predicted, scores = np.asarray(model.predict(reads)), scores_of(model, reads, target)
+        if name is not None:
+            predicted = target.read_predictions(predicted, len(known), name)
+        losses = target.losses_there(predicted[known], self.truth[known])
+        if target.task != BINARY:
+            return Outcome(losses)
+        second, said = target.is_second(self.truth[known]), target.is_second(predicted[known])
+        return Outcome(losses, second, said, None if scores is None else scores[known])
 
 
 def nowhere() -> Transfer:
     """Nobody has said where it will be used."""
-    return Transfer(None, "", None, None, (), (), None, None, None)
+    return Transfer(None, "", None, None, (), (), None, None, None, "")
 
 
 def transfer(
@@ -59,18 +66,19 @@ def transfer(
     here = np.sort(np.concatenate([parts.train, parts.test]))
     report = shift_report(table.frame.iloc[here], there.frame, random_state=seed, n_jobs=n_jobs)
     auc = None if np.isnan(report.auc) else Estimate(report.auc, *report.auc_interval)
-    loss_here = loss_of(audited.losses, table.target)
+    measure = measure_of(table.target)
     classifier = density_ratio(table, parts.train, there.frame)
     models: tuple[ModelScore, ...] = ()
     loss_there = weighted = None
     if there.truth is not None:
-        models = _models_there(table, parts, there, audited, fitted[0], classifier, seed, n_jobs)
+        models, measure = _models_there(table, parts, there, audited, fitted[0], classifier, seed, n_jobs)
         loss_there = next(model.loss for model in models if model.chosen)
     else:
         weighted = _weighted(table, parts, classifier, audited, report, seed)
     p_value = None if auc is None else float(report.p_value)
+    loss_here = loss_of(audited.outcome, measure)
     return Transfer(
-        there.where, report.verdict, auc, p_value, _columns(report), models, loss_here, loss_there, weighted
+        there.where, report.verdict, auc, p_value, _columns(report), models, loss_here, loss_there, weighted, measure
     )
 
 
@@ -103,8 +111,8 @@ def odds(classifier: Any, frame: Any, categories: list[Any]) -> np.ndarray:
 def _models_there(
     table: AuditTable, parts: RowParts, there: There, audited: Fitted, constant: Fitted, classifier: Any, seed: int,
     n_jobs: int | None,
-) -> tuple[ModelScore, ...]:  # fmt: skip
-    """The audited model, and plain, weighted and V-matrix boosting, on the rows there."""
+) -> tuple[tuple[ModelScore, ...], str]:  # fmt: skip
+    """The audited model, and plain, weighted and V-matrix boosting, on the rows there; and the measure."""
     kind = VMatrixBoostingClassifier if table.target.is_classes else VMatrixBoostingRegressor
     X, y = table.frame.iloc[parts.train], table.target.labels[parts.train]
     weights = odds(classifier, X, table.categories)
@@ -119,18 +127,17 @@ def _models_there(
         ("importance-weighted boosting", "rows weighted to look like those there", weighted),
         ("V-matrix boosting", "the loss as rows there see it", for_there),
     ]
-    contestant = audited.contestant
-    own_input = there.raw if contestant.raw else there.frame
-    own = audited.model.predict(own_input)
-    if contestant.raw:
-        own = table.target.read_predictions(own, len(there.frame), contestant.name)
-    base = there.losses(constant.model.predict(there.frame), table)
-    lines = [(CONSTANT, constant.contestant.what, base), (contestant.name, contestant.what, there.losses(own, table))]
-    lines += [(name, what, there.losses(model.predict(there.frame), table)) for name, what, model in trained]
+    contestant, target = audited.contestant, table.target
+    reads, name = (there.raw, contestant.name) if contestant.raw else (there.frame, None)
+    own = there.outcome(audited.model, target, reads, name)
+    base = there.outcome(constant.model, target, there.frame)
+    lines = [(CONSTANT, constant.contestant.what, base), (contestant.name, contestant.what, own)]
+    lines += [(name, what, there.outcome(model, target, there.frame)) for name, what, model in trained]
+    measure = main_measure(target, parts) if base.second is None or enough(base.second) else measure_of(target)
     return tuple(
-        score(name, what, losses, base, table.target, seed, chosen=i == 1, yours=i == 1 and contestant.raw)
-        for i, (name, what, losses) in enumerate(lines)
-    )
+        score(name, what, outcome, base, measure, seed, chosen=i == 1, yours=i == 1 and contestant.raw)
+        for i, (name, what, outcome) in enumerate(lines)
+    ), measure
 
 
 def _weighted(
@@ -138,13 +145,13 @@ def _weighted(
 ) -> WeightedEstimate:
     """The loss that the held-out rows let one expect there, if the target depends on the columns as it does here."""
     weights = odds(classifier, table.frame.iloc[parts.test], table.categories)
-    losses, effective = audited.losses.astype(np.float64), float(weights.sum() ** 2 / (weights**2).sum())
+    losses, effective = audited.outcome.losses.astype(np.float64), float(weights.sum() ** 2 / (weights**2).sum())
 
     def weighted_loss(rows: np.ndarray) -> float:
         mean = float(np.average(losses[rows], weights=weights[rows]))
         return mean if table.target.is_classes else float(np.sqrt(mean))
 
-    plain, n_rows = loss_of(audited.losses, table.target), len(losses)
+    plain, n_rows = loss_of(audited.outcome, measure_of(table.target)), len(losses)
     if effective < FEWEST_EFFECTIVE or report.auc > TOLD_APART:
         sentence = (
             "It cannot be known: hardly any held-out row is like the rows there. Get the target of some rows there, "

@@ -14,7 +14,7 @@ from surefoot.report.answers import (
     Subject,
     Transfer,
 )
-from surefoot.report.scoring import ERROR_RATE
+from surefoot.report.scoring import ERROR_RATE, RANKING_ERROR, RATES
 from surefoot.shift.column_shift import SHIFTED
 
 QUESTIONS = (
@@ -42,7 +42,7 @@ def verdict(
         accuracy_line(accuracy),
         knowing_line(knowing),
         stability_line(stability),
-        transfer_line(transfer, accuracy.measure),
+        transfer_line(transfer),
     )
 
 
@@ -50,6 +50,8 @@ def headline(subject: Subject, accuracy: Accuracy) -> Line:
     """Whether there is anything to predict with at all."""
     constant, best, others = accuracy.models[0], _judged(accuracy), _winners(accuracy)
     if best.gain.low > 0:
+        if accuracy.measure == RANKING_ERROR:
+            return Line("", YES, f"{_capital(best.name)} {_ranking(best, subject)}.")
         gain = _gain(best, constant, accuracy.measure)
         return Line("", YES, f"{_capital(best.name)} predicts {subject.target}: {gain}.")
     if _ranks(best):
@@ -116,7 +118,12 @@ def knowing_line(knowing: Knowing | None) -> Line:
 
 def _honesty(knowing: Knowing) -> tuple[bool, str]:
     """Whether probabilities or intervals mean what they say, and a sentence about it."""
-    gap = knowing.calibration.gap
+    gap, share = knowing.calibration.gap, knowing.calibration.share
+    if gap is not None and share is not None:
+        room = WELL_CALIBRATED * 4 * share * (1 - share)  # as many standard deviations as for classes of equal size
+        honest = gap.low <= room and gap.high >= -room
+        told = f"It expects {share + gap.value:.1%} of the rows to be {knowing.calibration.rare}; {share:.1%} are"
+        return honest, f"{told} (too many by {100 * gap.low:+.1f} to {100 * gap.high:+.1f} points)."
     if gap is not None:
         honest = gap.low <= WELL_CALIBRATED and gap.high >= -WELL_CALIBRATED
         side = "above" if gap.value > 0 else "below"
@@ -156,13 +163,14 @@ def stability_line(stability: Stability | None) -> Line:
     return Line(QUESTIONS[2], PARTLY, sentence)
 
 
-def transfer_line(transfer: Transfer | None, measure: str) -> Line:
+def transfer_line(transfer: Transfer | None) -> Line:
     """Whether anything has shifted, and what that does to the loss."""
     if transfer is None:
         return Line(QUESTIONS[3], UNKNOWN, NO_TIME)
     if transfer.where is None:
         nowhere = "Nobody has said where: give new rows (--new), or a column of time (--time)."
         return Line(QUESTIONS[3], UNKNOWN, nowhere)
+    measure = transfer.measure
     if transfer.loss_there is not None and transfer.loss_here is not None:
         there, here = transfer.loss_there, transfer.loss_here
         told = f"{_capital(measure)} {_number(there, measure)} there, {_number(here, measure)} here. {transfer.verdict}"
@@ -230,17 +238,29 @@ def _gain(best: ModelScore, constant: ModelScore, measure: str) -> str:
     return f"it explains {gain.value:.0%} of the variance of the held-out rows ({gain.low:.0%} to {gain.high:.0%})"
 
 
+def _ranking(best: ModelScore, subject: Subject) -> str:
+    """What a ranking error means."""
+    rare = subject.classes[min(range(2), key=lambda place: subject.shares[place])]
+    errors = best.error_rate
+    told = "" if errors is None else f"; its labels are wrong on {errors.value:.1%} of the rows"
+    return (
+        f"predicts {subject.target}: of the pairs of a row that is {rare} and one that is not, it puts "
+        f"{best.loss.value:.1%} in the wrong order ({best.loss.low:.1%} to {best.loss.high:.1%}), where chance would "
+        f"put 50%{told}"
+    )
+
+
 def _with_range(loss: Estimate, measure: str) -> str:
     low, high = (_number(Estimate(edge, edge, edge), measure) for edge in (loss.low, loss.high))
     return f"{_number(loss, measure)} ({low} to {high})"
 
 
 def _number(loss: Estimate, measure: str) -> str:
-    return f"{loss.value:.1%}" if measure == ERROR_RATE else f"{loss.value:.4g}"
+    return f"{loss.value:.1%}" if measure in RATES else f"{loss.value:.4g}"
 
 
 def _points(fall: Estimate, measure: str) -> str:
-    return f"{100 * fall.value:.1f} points" if measure == ERROR_RATE else f"{fall.value:.3g}"
+    return f"{100 * fall.value:.1f} points" if measure in RATES else f"{fall.value:.3g}"
 
 
 def _capital(text: str) -> str:
