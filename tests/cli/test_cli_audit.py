@@ -94,10 +94,12 @@ def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):
         ("a,b\n1,2\n", (), "has no column 'y'"),
         ("y\n1\n", (), "has no column besides"),
         ("a,y\n1,2\n3,4\n", (), "at least 20"),
-        ("a,y\n" + "1,one\n" * 30, (), "one class"),
+        ("a,y\n" + "1,one\n" * 30, (), "the column 'y' is 'one' in every row: with one class"),
         ("a,y\n" + "1,2\n" * 30, ("--fail-on", "luck"), "is no rule"),
         ("a,y\n" + "1,2\n" * 30, ("--time-limit", "soon"), "is no length of time"),
-        ("a,y\n" + "1,2\n" * 30, ("--group", "g"), "There is no column 'g'"),
+        ("a,y\n" + "1,2\n" * 30, ("--group", "g"), "There is no column 'g' in "),
+        ("a,y\n" + "1,2\n" * 30, ("--group", "a", "--time", "a"), "both the column 'a'"),
+        ("a,b,y\n" + "x,1,2\n" * 30, ("--time", "a"), "--time a has values that are neither numbers nor dates"),
         ("a,y\n" + "1,2\n" * 30, ("--new", "nowhere.csv"), "There is no file nowhere.csv"),
     ],
 )
@@ -110,6 +112,21 @@ def test_what_cannot_be_audited_is_one_line_exit_code_2_and_nothing_written(tmp_
     assert said in made.stderr
     assert len([line for line in made.stderr.splitlines() if line.startswith("surefoot:")]) == 1
     assert not (tmp_path / "page.html").exists()
+
+
+def test_errors_name_files_and_options(tmp_path):
+    X, y = two_classes()
+    table, new = tmp_path / "table.csv", tmp_path / "new.csv"
+    X.assign(y=y).to_csv(table, index=False)
+    X.drop(columns="age").to_csv(new, index=False)
+    made = run(table, "--target", "y", "--new", new, "-o", tmp_path / "page.html")
+    assert f"{new} lacks the columns 'age'" in made.stderr
+    X.assign(y="other").to_csv(new, index=False)
+    made = run(table, "--target", "y", "--new", new, "-o", tmp_path / "page.html")
+    assert f"the column 'y' of {new} has none of the classes of the column 'y', such as 'sick'" in made.stderr
+    new.write_text("prediction\nsick\n")
+    made = run(table, "--target", "y", "--predictions", new, "-o", tmp_path / "page.html")
+    assert f"{new} has 1 rows, but {table} has 160." in made.stderr
 
 
 def test_a_folder_that_is_not_there_is_refused_before_the_work(tmp_path):

@@ -9,6 +9,7 @@ from reference.audit_tables import numbers, two_classes
 from typer.testing import CliRunner
 
 import surefoot
+from surefoot import load
 from surefoot.cli import doctor
 from surefoot.cli.app import app
 
@@ -51,6 +52,31 @@ def test_numbers_have_intervals(tmp_path):
     predicted = pd.read_csv(tmp_path / "p.csv")
     assert (predicted["low"] < predicted["prediction"]).all()
     assert (predicted["prediction"] < predicted["high"]).all()
+
+
+def test_counts_may_have_a_distribution_of_counts(tmp_path):
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=200)
+    pd.DataFrame({"size": size, "visits": rng.poisson(np.exp(2 + size))}).to_csv(tmp_path / "t.csv", index=False)
+    model = tmp_path / "model.surefoot"
+    made = run("fit", tmp_path / "t.csv", "--target", "visits", "-o", model, "--members", 2)
+    assert "--distribution poisson would predict them" in made.stdout
+    assert load(model).distribution == "normal"
+    made = run(
+        "fit", tmp_path / "t.csv", "--target", "visits", "-o", model, "--members", 2, "--distribution", "poisson"
+    )
+    assert "would predict" not in made.stdout
+    assert load(model).distribution == "poisson"
+    made = run("fit", tmp_path / "t.csv", "--target", "size", "-o", model, "--distribution", "poisson")
+    assert (made.exit_code, "poisson" in made.stderr.lower()) == (2, True)
+    made = run("fit", tmp_path / "t.csv", "--target", "visits", "-o", model, "--members", 0)
+    assert (made.exit_code, "--members" in made.stderr) == (2, True)
+
+
+def test_classes_have_no_distribution_of_numbers(table, tmp_path):
+    made = run("fit", table, "--target", "state", "-o", tmp_path / "m.surefoot", "--distribution", "poisson")
+    assert (made.exit_code, "the target has classes" in made.stderr) == (2, True)
+    assert not (tmp_path / "m.surefoot").exists()
 
 
 def test_what_cannot_be_predicted_is_one_line(table, tmp_path):

@@ -28,6 +28,11 @@ from surefoot.report.target import Target
         (["2020-01-01T10:00:00", "2020-02-03T11:30:00", None], DATE),
         ([datetime.date(2020, 1, 1), None, datetime.date(2020, 1, 2)], DATE),
         (pd.to_timedelta([1, 2, 3], unit="D"), DATE),
+        (["27.08.2021", "1.9.2021", None], DATE),
+        (["2021/08/27", "2021/9/1", None], DATE),
+        (["27.08.2021 13:05", "1.9.2021 00:00", None], DATE),
+        (["08/27/2021", "09/01/2021", None], CATEGORY),  # some write the day first
+        (["1.2.3", "1.2.4", "2.0.0"], CATEGORY),
         ([None, None, None], CATEGORY),
         (["1", "x", "2"], CATEGORY),
     ],
@@ -75,6 +80,24 @@ def test_days_are_counted_from_1970_and_categories_stay_text():
     table = AuditTable.read(X, np.random.default_rng(0).normal(size=40))
     assert table.frame["day"].tolist()[:2] == [1.0, 2.0]
     assert table.categories == ["word"]
+
+
+@pytest.mark.parametrize("written", ["%d.%m.%Y", "%Y/%m/%d", "%Y-%m-%d", "%d.%m.%Y %H:%M:%S"])
+def test_days_are_the_same_however_they_are_written(written):
+    days = pd.date_range("1970-01-02", periods=40)
+    X = made(40, day=[*days.strftime(written)[:39], "soon"])
+    table = AuditTable.read(X, np.random.default_rng(0).normal(size=40))
+    np.testing.assert_array_equal(table.frame["day"], [*np.arange(1.0, 40.0), np.nan])
+    assert [note.sentence for note in table.notes if note.column == "day"] == [
+        "A date: models see it as days since 1970. 1 of its values are no dates and count as missing."
+    ]
+
+
+def test_dates_that_nobody_can_read_are_named():
+    days = pd.date_range("2020-01-01", periods=60).strftime("%m/%d/%Y")
+    table = AuditTable.read(made(60, day=days, month=days[::-1][np.arange(60) % 5]), np.arange(60) * 0.5)
+    hints = {note.column: (note.what, note.used) for note in table.notes if "look like dates" in note.sentence}
+    assert hints == {"day": ("identifier", False), "month": ("text", True)}
 
 
 def test_another_table_is_read_in_the_same_way():

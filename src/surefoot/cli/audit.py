@@ -68,7 +68,11 @@ def audit(
 
     Example: surefoot audit patients.csv --target outcome --group hospital --new next-year.csv
     """
-    with failures_in_one_line():
+    called = {
+        "X": data, "y": f"the column {target!r}", "X_new": new, "y_new": f"the column {target!r} of {new}",
+        "predictions": predictions, "groups": f"--group {group}", "time": f"--time {time}",
+    }  # fmt: skip
+    with failures_in_one_line(called):
         rules = _rules(fail_on)
         limit = None if time_limit is None else _seconds(time_limit)
         page = output or Path(f"{data.name.split('.')[0]}-audit.html")

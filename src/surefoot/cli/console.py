@@ -1,6 +1,7 @@
 """What every sub-command says in the same way: one line on failure, and how far it is."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -27,17 +28,30 @@ def check_writable(path: Path | None) -> None:
 
 
 @contextmanager
-def failures_in_one_line() -> Iterator[None]:
-    """What a user can do something about is one line and an exit code; Ctrl-C is another. Nothing is half-written."""
+def failures_in_one_line(called: Mapping[str, object] | None = None) -> Iterator[None]:
+    """What a user can do something about is one line and an exit code; Ctrl-C is another. Nothing is half-written.
+
+    ``called`` says what arguments of Python are called on the command line, such as X for the path of a table.
+    """
     try:
         yield
     except SurefootError as error:
-        fail(str(error))
+        fail(_in_its_words(str(error), called or {}))
     except OSError as error:
         fail(f"{error.filename or 'a file'}: {error.strerror or error}.")
     except KeyboardInterrupt:
         typer.echo("surefoot: stopped; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _in_its_words(message: str, called: Mapping[str, object]) -> str:
+    """A message with files and options in place of Python's arguments; what stands in quotes is someone's data."""
+
+    def name(found: re.Match[str]) -> str:
+        return str(called.get(found[1], found[1]))
+
+    message = re.sub(r"^(predictions|groups|time|n_members)\b(?!=)", name, message)
+    return re.sub(r"(?<![\w'\"./-])(X_new|y_new|X|y)(?![\w'\"/-])", name, message)
 
 
 class Bar:

@@ -1,15 +1,16 @@
 """``surefoot fit``: an ensemble that knows what it does not know, in a file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from surefoot import save
+from surefoot import ParameterError, save
 from surefoot.cli.console import check_writable, failures_in_one_line
 from surefoot.cli.table_file import read_table_file, take_target
 from surefoot.report.knowing import new_ensemble
 from surefoot.report.table import AuditTable
+from surefoot.report.target import Target
 
 
 def fit(
@@ -20,6 +21,12 @@ def fit(
         str | None, typer.Option(help="binary, classes or regression; default: found out, and said.")
     ] = None,
     method: Annotated[str | None, typer.Option(help="sgb or sglb; default: sgb for classes, sglb for numbers.")] = None,
+    distribution: Annotated[
+        str | None,
+        typer.Option(
+            help="Of numbers: normal (default), lognormal, laplace, student_t, poisson (for counts) or gamma."
+        ),
+    ] = None,
     members: Annotated[int, typer.Option(help="Models of the ensemble.")] = 10,
     seed: Annotated[int, typer.Option(help="Of everything that is drawn at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The model does not depend on it.")] = -1,
@@ -29,15 +36,34 @@ def fit(
 
     Example: surefoot fit patients.csv --target outcome -o outcome.surefoot
     """
-    with failures_in_one_line():
+    with failures_in_one_line({"X": data, "y": f"the column {target!r}", "n_members": "--members"}):
         check_writable(output)
         X, y = take_target(read_table_file(data), target, data)
         table = AuditTable.read(X, y, task)
-        model = new_ensemble(
-            table.target, method, n_members=members, random_state=seed, n_jobs=jobs, verbose=int(not quiet)
-        )
+        settings: dict[str, Any] = {
+            "n_members": members,
+            "random_state": seed,
+            "n_jobs": jobs,
+            "verbose": int(not quiet),
+        }
+        if distribution is not None:
+            settings["distribution"] = _of_numbers(distribution, table.target)
+        model = new_ensemble(table.target, method, **settings)
         save(model.fit(table.frame, table.target.labels), output)
     if not quiet:
         for note in table.notes:
             typer.echo(f"{note.column}: {note.sentence}")
+        if distribution is None and _are_counts(table.target):
+            typer.echo(f"{target!r} holds counts: --distribution poisson would predict them as such.")
         typer.echo(f"{type(model).__name__} of {members} members for {target!r} ({table.target.sentence}): {output}")
+
+
+def _of_numbers(distribution: str, target: Target) -> str:
+    if target.is_classes:
+        raise ParameterError(f"--distribution {distribution} is of numbers, but the target has classes: leave it out.")
+    return distribution
+
+
+def _are_counts(target: Target) -> bool:
+    """Whether all numbers are whole and none is negative."""
+    return not target.is_classes and bool((target.y >= 0).all() and (target.y == target.y.round()).all())

@@ -31,7 +31,7 @@ def select(
 
     Example: surefoot select patients.csv --target outcome
     """
-    with failures_in_one_line():
+    with failures_in_one_line({"X": data, "y": f"the column {target!r}"}):
         check_writable(json)
         X, y = take_target(read_table_file(data), target, data)
         table = AuditTable.read(X, y, task)

@@ -41,6 +41,8 @@ class AuditArguments:
             raise DataError("y_new is the target of X_new: pass X_new too.")
         if self.model is not None and self.predictions is not None:
             raise ParameterError("model and predictions are two ways to say the same: pass one of them.")
+        if isinstance(self.groups, str) and self.groups == self.time:
+            raise ParameterError(f"groups and time are both the column {self.time!r}: pass one of them.")
         check_integer("random_state", self.random_state, 0)
 
     def read_apart(self) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
@@ -133,7 +135,7 @@ def _read_time(whole: Any, time: Any) -> np.ndarray | None:
     series = pd.Series(values, name="time")
     reader = ColumnReader("time", kind_of(series))
     if reader.kind == CATEGORY:
-        raise DataError("time has values that are neither numbers nor dates (written as 2024-12-31).")
+        raise DataError("time has values that are neither numbers nor dates (written as 2024-12-31 or 31.12.2024).")
     numbers = reader.read(series).to_numpy()
     if np.isnan(numbers).any():
         raise DataError("time has missing values: leave out these rows.")

@@ -14,6 +14,13 @@ SECONDS_PER_DAY = 86_400.0
 MANY_CATEGORIES = 50
 FEWEST_TO_JUDGE = 20  # of fewer rows nobody can tell an identifier from a measurement
 MOSTLY = 0.9
+ISO = "ISO8601"
+DATE_FORMATS = {  # how a date begins, and the formats it may have: only those in which day and month cannot be mixed up
+    re.compile(r"\d{4}-\d"): (ISO,),
+    re.compile(r"\d{4}/\d"): ("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),
+    re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}"): ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"),
+}
+MIXED_UP = re.compile(r"\d{1,2}[/-]\d{1,2}[/-]\d{2,4}")  # a date of which nobody can tell the day from the month
 LIKE_AN_ID = re.compile(r"(?:^|[_\W])id$|[a-z]I[dD]$", re.ASCII)  # such as id, row_id, customerId
 
 
@@ -59,7 +66,7 @@ def kind_of(series: Any) -> str:
         return CATEGORY
     if all(isinstance(value, bool | np.bool_ | int | float | np.number) for value in known.head(1000)):
         return NUMBER if len(pd.to_numeric(known, errors="coerce").dropna()) == len(known) else CATEGORY
-    return DATE if _all_dates(known) else CATEGORY
+    return DATE if _are_dates(known) or _date_format(known) is not None else CATEGORY
 
 
 def notes_on(series: Any, kind: str, read: Any) -> list[ColumnNote]:
@@ -71,20 +78,20 @@ def notes_on(series: Any, kind: str, read: Any) -> list[ColumnNote]:
         return [ColumnNote(name, "all missing", "No row has a value: left out.", used=False)]
     if known.nunique() == 1 and len(known) == len(read):
         return [ColumnNote(name, "constant", f"Every row has the value {known.iloc[0]}: left out.", used=False)]
+    mixed_up = kind == CATEGORY and _mostly(MIXED_UP, known.head(100))
+    hint = " These look like dates: written as 2024-12-31, they are read as such." if mixed_up else ""
     if _is_identifier(known, kind):
-        return [
-            ColumnNote(
-                name,
-                "identifier",
-                "All but every row has a value of its own, as names and numbers of rows have: left out.",
-                used=False,
-            )
-        ]
+        sentence = "All but every row has a value of its own, as names and numbers of rows have: left out."
+        return [ColumnNote(name, "identifier", sentence + hint, used=False)]
     notes = []
     if kind == DATE:
-        notes.append(ColumnNote(name, "date", "A date: models see it as days since 1970.", used=True))
+        n_strange = int((series.notna() & read.isna()).sum())
+        strange = f" {n_strange:,} of its values are no dates and count as missing." if n_strange else ""
+        notes.append(ColumnNote(name, "date", f"A date: models see it as days since 1970.{strange}", used=True))
     if kind == NUMBER and np.isinf(pd.to_numeric(series, errors="coerce").astype("float64")).any():
         notes.append(ColumnNote(name, "infinite", "Has infinite values: they count as missing.", used=True))
+    if hint:
+        notes.append(ColumnNote(name, "text", f"Read as text.{hint}", used=True))
     if kind == CATEGORY and known.nunique() > MANY_CATEGORIES:
         sentence = f"{known.nunique():,} categories: boosters see what the target was like in each."
         notes.append(ColumnNote(name, "many categories", sentence, used=True))
@@ -104,16 +111,30 @@ def _is_identifier(known: Any, kind: str) -> bool:
     return bool(is_whole and known.nunique() == n and (named or values.max() - values.min() <= n / MOSTLY))
 
 
-def _all_dates(known: Any) -> bool:
+def _mostly(pattern: re.Pattern[str], values: Any) -> bool:
+    """Whether (nearly) all of some values begin so."""
+    return bool(np.mean([pattern.match(str(value).strip()) is not None for value in values]) > MOSTLY)
+
+
+def _are_dates(known: Any) -> bool:
     import datetime
 
+    return all(isinstance(value, datetime.date) for value in known.head(1000))
+
+
+def _date_format(known: Any) -> str | None:
+    """The format that (nearly) all of some values are dates in; None if they are no text, or no dates."""
     import pandas as pd
 
-    if all(isinstance(value, datetime.date) for value in known.head(1000)):
-        return True
-    if not all(isinstance(value, str) and value[:4].isdigit() and "-" in value for value in known.head(100)):
-        return False
-    return bool(pd.to_datetime(known, errors="coerce", format="ISO8601", utc=True).notna().mean() > MOSTLY)
+    head = known.head(100)
+    if not all(isinstance(value, str) for value in head):
+        return None
+    for begins, formats in DATE_FORMATS.items():
+        if _mostly(begins, head):
+            for each in formats:
+                if pd.to_datetime(known, errors="coerce", format=each, utc=True).notna().mean() > MOSTLY:
+                    return each
+    return None
 
 
 def _days(series: Any) -> Any:
@@ -124,7 +145,8 @@ def _days(series: Any) -> Any:
         return series.dt.total_seconds() / SECONDS_PER_DAY
     if pd.api.types.is_numeric_dtype(series):
         raise DataError(f"Column {series.name!r} held dates in the first table, but holds numbers now.")
-    times = pd.to_datetime(
-        series, errors="coerce", utc=True, **({"format": "ISO8601"} if series.dtype == object else {})
-    )
+    if pd.api.types.is_datetime64_any_dtype(series) or _are_dates(series.dropna()):
+        times = pd.to_datetime(series, errors="coerce", utc=True)
+    else:
+        times = pd.to_datetime(series, errors="coerce", utc=True, format=_date_format(series.dropna()) or ISO)
     return (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds() / SECONDS_PER_DAY

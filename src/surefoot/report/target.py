@@ -65,7 +65,7 @@ class Target:
         labels = np.array(_plain_labels(values))
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
-            raise DataError(f"y is {classes[0]!r} in every row: with one class there is nothing to predict.")
+            raise DataError(f"y is {str(classes[0])!r} in every row: with one class there is nothing to predict.")
         if len(classes) > MOST_CLASSES:
             raise DataError(
                 f"y has {len(classes):,} different values: too many classes to audit (at most {MOST_CLASSES}), and not "
