@@ -292,8 +292,8 @@ def write_coefficients(bag, path, n_active, penalty, out):
 @kernel
 def walk_path(table, bag, path, penalties, coefficients):
     """Read a bag; write the coefficients at penalties in descending order; return how many of them are sure."""
-    n_active, joined, left, left_sign, done = 0, -1, -1, 0.0, 0
-    penalty = np.inf
+    n_active, joined, left = np.int64(0), np.int64(-1), np.int64(-1)  # for literals, kernels would be compiled twice
+    left_sign, done, penalty = 0.0, 0, np.inf
     path.state[:] = 0
     for _ in range(MOST_EVENTS * (path.state.shape[0] + path.active.shape[0])):
         solve_segment(

@@ -26,6 +26,7 @@ NOISE_LENGTH = 4096  # noise is read from one of so many places on
 NEXT_WINDOW = 257  # how far apart two nodes begin to read
 RARE = 10.0  # a category's mean score is drawn to zero as if it had so many rows more
 COUNT, WEIGHT, SCORES = 0, 1, 2  # rows of the array of sums
+START = FREE = np.int64(0)  # first place, no constraint; for a literal 0, kernels would be compiled once more
 BYTE, BITS, ONE = np.uint64(255), np.uint64(8), np.uint64(1)
 
 
@@ -82,9 +83,9 @@ def build_root(words, first_group, last_group, rows, values, offsets, histograms
         out = histograms[0, columns[0] * np.uint64(n_words) : columns[-1] * np.uint64(n_words)]
         out[:] = 0
         if n_words == 1:
-            add_packed_rows(words[group], rows, values, 0, rows.shape[0], bins[:-1], out)
+            add_packed_rows(words[group], rows, values, START, rows.shape[0], bins[:-1], out)
         else:
-            add_wide_rows(words[group], rows, values, 0, rows.shape[0], bins[:-1], out)
+            add_wide_rows(words[group], rows, values, START, rows.shape[0], bins[:-1], out)
 
 
 @kernel
@@ -384,7 +385,7 @@ def search_categories(
             sum_codes(laid, n_words, count_bits, units, running, sums)
             if sums[COUNT, n_codes - 1] > 0.0:
                 total[:] = sums[:, n_codes - 1]
-                worth += add_gains(sums, total, n_codes - 1, l2, least, 0, work, gains[0])
+                worth += add_gains(sums, total, n_codes - 1, l2, least, FREE, work, gains[0])
         value, gain, place = choose_place(gains[0], n_codes - 1, worth, noise, gains[2])
         if value > best + TIE * worth:
             best, best_gain, best_place, best_score = value, gain, place, score
@@ -622,11 +623,11 @@ def grow_levels(
         limits = bounds[level, : n_nodes + 1]
         counts = limits[1:] - limits[:-1]
         if level == 0:
-            build_root(words, 0, n_groups, rows[here, :n_rows], values[here, :n_rows], offsets, histograms)
+            build_root(words, START, n_groups, rows[here, :n_rows], values[here, :n_rows], offsets, histograms)
         else:
-            build_level(words, 0, n_groups, rows[here, :n_rows], values[here, :n_rows], limits, offsets, histograms)
+            build_level(words, START, n_groups, rows[here, :n_rows], values[here, :n_rows], limits, offsets, histograms)
         search_columns(
-            histograms, n_nodes, shared, 0, n_columns, offsets, has_missing, is_categorical, constraints, n_words,
+            histograms, n_nodes, shared, START, n_columns, offsets, has_missing, is_categorical, constraints, n_words,
             n_scores, count_bits, units, l2, least, counts, noise, windows[level], chosen_by, gains, places, sides,
         )  # fmt: skip
         choose_splits(
