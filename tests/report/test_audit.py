@@ -1,12 +1,14 @@
 """The audit: its numbers are those of the Python API, and it is honest about what it cannot know."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from reference.audit_tables import nothing, numbers, two_classes
+from scipy.stats import t as scipy_t
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
@@ -17,10 +19,12 @@ from sklearn.preprocessing import StandardScaler
 import surefoot
 from surefoot import DataError, ParameterError, audit
 from surefoot.metrics import prediction_rejection_ratio
+from surefoot.report.answers import Estimate
 from surefoot.report.contestants import contestants
 from surefoot.report.row_parts import RowParts
 from surefoot.report.stability import SelectionFrame
 from surefoot.report.table import AuditTable
+from surefoot.report.verdict import accuracy_line, headline
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +90,52 @@ def test_the_kept_error_is_the_error_of_the_rows_that_are_kept(of_numbers):
     assert curve.kept_error[0] == pytest.approx(of_numbers.uncertainty.loss.value)
     np.testing.assert_allclose(np.square(curve.kept_error[:-1]) * (1 - np.array(curve.rejected[:-1])), curve.error[:-1])
     assert np.all(np.diff(curve.threshold) <= 0)
+
+
+def test_whole_groups_are_what_is_drawn():
+    rng = np.random.default_rng(0)
+    shop = np.repeat(np.arange(24), 20)
+    X = pd.DataFrame({"x": rng.normal(size=480), "shop": shop.astype(str)})
+    y = X["x"] + 2 * rng.normal(size=24)[shop] + 0.3 * rng.normal(size=480)
+    found = audit(X, y, groups="shop", time_limit=0.01)
+    assert any(remark.startswith("Whole groups were held out, 5 of 24") for remark in found.subject.remarks)
+    table = AuditTable.read(X[["x"]], y)
+    parts = RowParts.draw(table.target, shop.astype(str).astype(object), None, 0)
+    squares = np.square(table.target.y[parts.test] - table.target.y[parts.train].mean())
+    by_shop = pd.Series(squares).groupby(shop[parts.test]).mean()  # shops are of one size
+    reach = scipy_t.ppf(0.975, 4) * by_shop.std() / np.sqrt(5)
+    assert found.accuracy.models[0].loss.value ** 2 == pytest.approx(squares.mean())
+    assert found.accuracy.models[0].loss.high ** 2 == pytest.approx(squares.mean() + reach)
+
+
+def test_a_model_is_behind_if_the_same_rows_say_so(few_contestants):
+    X, y = two_classes(800)
+    good = clone(contestants(AuditTable.read(X, y), 0, None)[1].model)
+    table = AuditTable.read(X, y)
+    labels = good.fit(table.frame, table.target.labels).predict(table.frame)
+    worse = np.where(np.arange(800) % 10 == 0, np.where(labels == "sick", "well", "sick"), labels)
+    found = few_contestants(X, y, predictions=worse)
+    assert found.behind.low > 0
+    line = accuracy_line(found)
+    assert line.answer == "no"
+    assert line.sentence.startswith("The model of your predictions is behind: its error rate is higher by ")
+    assert "Of 2 models" in line.sentence  # predictions are not cross-validated
+
+
+def test_a_constant_that_was_chosen_is_not_compared_with_itself(of_classes):
+    models = tuple(replace(model, chosen=model.name == "constant") for model in of_classes.accuracy.models)
+    accuracy = replace(of_classes.accuracy, models=models, chosen="constant")
+    head, line = headline(of_classes.subject, accuracy), accuracy_line(accuracy)
+    assert (head.answer, line.answer) == ("partly", "partly")
+    for told in (head, line):
+        assert told.sentence.startswith("Cross-validation chose the constant; on held-out rows ")
+
+
+def test_a_curve_that_rose_is_said_to(of_classes):
+    curve = replace(of_classes.accuracy.curve, last_doubling=Estimate(-0.01, -0.03, 0.01))
+    told = accuracy_line(replace(of_classes.accuracy, curve=curve)).sentence
+    assert "raised it by 1.0 points, which may be chance" in told
+    assert accuracy_line(replace(of_classes.accuracy, curve=None)).answer == "partly"
 
 
 def test_five_lines_in_plain_words(of_classes):

@@ -93,6 +93,16 @@ def test_days_are_the_same_however_they_are_written(written):
     ]
 
 
+def test_later_dates_must_be_written_as_dates_too():
+    days = pd.date_range("2020-01-01", periods=40)
+    table = AuditTable.read(made(40, day=days.strftime("%Y-%m-%d")), np.random.default_rng(0).normal(size=40))
+    later = table.like(made(40, day=days.strftime("%d.%m.%Y")), "X_new")
+    np.testing.assert_array_equal(later["day"], table.frame["day"])
+    for written in (days.strftime("%m/%d/%Y"), [*days.strftime("%Y-%m-%d")[:20], *days.strftime("%d.%m.%Y")[20:]]):
+        with pytest.raises(DataError, match=r"Column 'day' held dates in the first table; now .* write them all as"):
+            table.like(made(40, day=written), "X_new")
+
+
 def test_dates_that_nobody_can_read_are_named():
     days = pd.date_range("2020-01-01", periods=60).strftime("%m/%d/%Y")
     table = AuditTable.read(made(60, day=days, month=days[::-1][np.arange(60) % 5]), np.arange(60) * 0.5)

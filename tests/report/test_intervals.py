@@ -8,13 +8,14 @@ from sklearn.metrics import roc_auc_score
 from surefoot.report.intervals import (
     auc_interval,
     bootstrap_interval,
+    grouped_mean_interval,
     mean_interval,
     paired_auc_difference,
     paired_share_difference,
-    root_interval,
+    root_of,
     share_interval,
 )
-from surefoot.report.verdict import unpaired_difference
+from surefoot.report.verdict_words import unpaired_difference
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 7), (3, 10), (10, 10), (123, 1000)])
@@ -35,9 +36,9 @@ def test_a_mean_has_students_interval():
 
 def test_a_root_is_that_of_the_mean():
     squares = np.random.default_rng(0).chisquare(1, 50)
-    mean, root = mean_interval(squares), root_interval(squares)
+    mean, root = mean_interval(squares), root_of(mean_interval(squares))
     np.testing.assert_allclose([root.value**2, root.low**2, root.high**2], [mean.value, mean.low, mean.high])
-    assert root_interval(np.array([0.0, 0.0, 30.0])).low == 0.0
+    assert root_of(mean_interval(np.array([0.0, 0.0, 30.0]))).low == 0.0
 
 
 def test_an_auc_is_that_of_scikit_learn_and_its_interval_holds_it():
@@ -88,6 +89,44 @@ def test_differences_of_aucs_hold_the_truth_about_as_often_as_promised():
 
     assert 0.92 < coverage(measure, 0.2602499) < 0.99
     assert paired_auc_difference(np.arange(3), np.arange(3), np.zeros(3, dtype=bool)) is None
+
+
+def test_means_of_groups_hold_the_truth_about_as_often_as_promised():
+    def measure(seed):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(12), rng.integers(5, 20, 12))
+        found = grouped_mean_interval(rng.normal(size=12)[groups] + rng.normal(size=len(groups)), groups)
+        return found.low, found.high
+
+    def as_rows(seed):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(12), rng.integers(5, 20, 12))
+        found = mean_interval(rng.normal(size=12)[groups] + rng.normal(size=len(groups)))
+        return found.low, found.high
+
+    assert 0.91 < coverage(measure, 0.0) < 0.99
+    assert coverage(as_rows, 0.0) < 0.7
+
+
+def test_groups_of_one_row_are_rows():
+    values = np.random.default_rng(0).normal(3, 2, 17)
+    found, expected = grouped_mean_interval(values, np.arange(17)), mean_interval(values)
+    np.testing.assert_allclose([found.low, found.high], [expected.low, expected.high])
+    assert grouped_mean_interval(values, np.zeros(17)).high == np.inf
+
+    def mean(rows):
+        return float(values[rows].mean())
+
+    assert bootstrap_interval(mean, 17, 0, groups=np.arange(17)) == bootstrap_interval(mean, 17, 0)
+
+
+def test_a_bootstrap_of_groups_is_about_the_interval_of_their_mean():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 6)
+    values = rng.normal(size=40)[groups] + 0.1 * rng.normal(size=240)
+    drawn = bootstrap_interval(lambda rows: float(values[rows].mean()), 240, 0, groups=groups)
+    expected = grouped_mean_interval(values, groups)
+    np.testing.assert_allclose([drawn.low, drawn.high], [expected.low, expected.high], atol=0.06)
 
 
 def test_a_bootstrap_of_a_mean_is_about_students_interval():

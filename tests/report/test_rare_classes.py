@@ -71,7 +71,8 @@ def test_the_verdict_says_what_the_number_means(found):
     assert head.answer == "yes"
     assert "of the pairs of a row that is fraud and one that is not" in head.sentence
     chosen = next(model for model in found.accuracy.models if model.chosen)
-    assert f"its labels are wrong on {chosen.error_rate.value:.1%} of the rows" in head.sentence
+    assert f"its labels are wrong on {chosen.error_rate.value:.1%} of all, those of the constant" in head.sentence
+    assert f"; {found.accuracy.n_rare} held-out rows are fraud" in head.sentence
     assert "of the rows to be fraud" in knowing.sentence
     assert shift.sentence.startswith("Ranking error")
 
@@ -119,6 +120,23 @@ def test_probabilities_and_labels_of_a_user_are_ranked():
     assert by_label.auc is None  # labels have no curve
     by_rule = next(model for model in audit(X, y, model=Guard(), time_limit=0.01).accuracy.models if model.yours)
     assert by_rule.loss == by_label.loss
+
+
+def test_labels_are_compared_as_labels(few_contestants):
+    told = few_contestants(*rare_class(), model=Guard())
+    own = next(model for model in told.models if model.yours)
+    chosen = next(model for model in told.models if model.chosen)
+    assert (chosen.name, told.behind_measure) == ("linear", ERROR_RATE)
+    assert told.behind.value == pytest.approx(own.error_rate.value - chosen.error_rate.value)
+
+
+def test_labels_that_go_wrong_elsewhere_are_named():
+    X, y = rare_class()
+    later = np.arange(2400, 3600)
+    rows = np.concatenate([later, np.repeat(later[y[later] == "fraud"], 6)])  # seven times as many
+    told = audit(X[:2400], y[:2400], X_new=X.iloc[rows], y_new=y[rows])
+    assert told.answer("shift") == "partly"
+    assert "labels are wrong on" in told.verdict[4].sentence
 
 
 def test_a_model_that_knows_nothing_is_said_to():

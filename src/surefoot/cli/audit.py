@@ -71,8 +71,11 @@ def audit(
     called = {
         "X": data, "y": f"the column {target!r}", "X_new": new, "y_new": f"the column {target!r} of {new}",
         "predictions": predictions, "groups": f"--group {group}", "time": f"--time {time}",
+        "groups and time": "--group and --time",
     }  # fmt: skip
     with failures_in_one_line(called):
+        if target in (group, time):
+            fail(f"--{'group' if target == group else 'time'} {target} is the target: name another column.")
         rules = _rules(fail_on)
         limit = None if time_limit is None else _seconds(time_limit)
         page = output or Path(f"{data.name.split('.')[0]}-audit.html")

@@ -50,7 +50,7 @@ def _in_its_words(message: str, called: Mapping[str, object]) -> str:
     def name(found: re.Match[str]) -> str:
         return str(called.get(found[1], found[1]))
 
-    message = re.sub(r"^(predictions|groups|time|n_members)\b(?!=)", name, message)
+    message = re.sub(r"^(predictions|groups and time|groups|time|n_members)\b(?!=)", name, message)
     return re.sub(r"(?<![\w'\"./-])(X_new|y_new|X|y)(?![\w'\"/-])", name, message)
 
 

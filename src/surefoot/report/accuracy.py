@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
-from surefoot.report.answers import Accuracy, Duplicates, LearningCurve, ModelScore
+from surefoot.report.answers import Accuracy, Duplicates, Estimate, LearningCurve, ModelScore
 from surefoot.report.clock import Clock
 from surefoot.report.contestants import CONSTANT, YOUR_PREDICTIONS, Contestant
 from surefoot.report.row_parts import RowParts
 from surefoot.report.scoring import (
+    ERROR_RATE,
     RANKING_ERROR,
     Outcome,
     difference_of,
@@ -68,16 +69,18 @@ def _train(
     entrant: Contestant, table: AuditTable, parts: RowParts, folds: list[tuple[np.ndarray, np.ndarray]], measure: str
 ) -> Fitted:
     begun = time.perf_counter()
-    outcomes = [outcome_of(entrant, entrant.fitted(table, fit), table, judge) for fit, judge in folds]
+    outcomes = [outcome_of(entrant, entrant.fitted(table, fit), table, judge, None) for fit, judge in folds]
     model = entrant.fitted(table, parts.train)
-    own = outcome_of(entrant, model, table, parts.test)
+    own = outcome_of(entrant, model, table, parts.test, parts.groups)
     return Fitted(entrant, model, own, _over_folds(outcomes, measure), time.perf_counter() - begun)
 
 
-def outcome_of(entrant: Contestant, model: Any, table: AuditTable, rows: np.ndarray) -> Outcome:
+def outcome_of(
+    entrant: Contestant, model: Any, table: AuditTable, rows: np.ndarray, groups: np.ndarray | None
+) -> Outcome:
     """What a fitted model makes of some rows."""
     scores = scores_of(model, entrant.table_of(table, rows), table.target)
-    return Outcome.of(table.target, entrant.predict(model, table, rows), rows, scores)
+    return Outcome.of(table.target, entrant.predict(model, table, rows), rows, scores, groups)
 
 
 def _over_folds(outcomes: list[Outcome], measure: str) -> float:
@@ -112,11 +115,26 @@ def accuracy(
     ]  # fmt: skip
     if predicted is not None:
         given = {"auc": predicted.auc, "yours": True}
-        scores.append(score(YOUR_PREDICTIONS, "as they were given", predicted, base, measure, seed, **given))
+        what = "labels, as they were given" if table.target.is_classes else "as they were given"
+        if predicted.scores is not None:
+            what = f"taken for probabilities of {table.target.classes[1]}"
+        scores.append(score(YOUR_PREDICTIONS, what, predicted, base, measure, seed, **given))
     rest = sorted(scores[1:], key=lambda line: (np.isnan(line.cv_loss), line.cv_loss))
     models: tuple[ModelScore, ...] = (scores[0], *rest)
     curve = learning_curve(table, parts, chosen, seed, clock) if clock.has_time_for("learning curve", 0.5) else None
-    return Accuracy(measure, models, chosen.contestant.name, parts.n_folds, curve, duplicates(table))
+    behind = _behind(predicted or next((each.outcome for each in fitted if each.contestant.raw), None), chosen, measure)
+    n_rare = int(np.sum(table.target.y[parts.test] == table.target.rare)) if measure == RANKING_ERROR else None
+    name = chosen.contestant.name
+    return Accuracy(measure, models, name, parts.n_folds, curve, duplicates(table), *behind, n_rare)
+
+
+def _behind(own: Outcome | None, chosen: Fitted, measure: str) -> tuple[Estimate | None, str]:
+    """How much more a user's own model loses than the chosen one, on the same rows; labels are compared as labels."""
+    if own is None or own is chosen.outcome:
+        return None, measure
+    if measure == RANKING_ERROR and own.scores is None:
+        measure = ERROR_RATE
+    return difference_of(own, chosen.outcome, measure), measure
 
 
 def learning_curve(table: AuditTable, parts: RowParts, chosen: Fitted, seed: int, clock: Clock) -> LearningCurve | None:
@@ -132,7 +150,7 @@ def learning_curve(table: AuditTable, parts: RowParts, chosen: Fitted, seed: int
         if target.is_classes and len(np.unique(target.y[rows])) < 2:
             return None
         model = chosen.contestant.fitted(table, rows)
-        outcomes.append(outcome_of(chosen.contestant, model, table, parts.test))
+        outcomes.append(outcome_of(chosen.contestant, model, table, parts.test, parts.groups))
     if not sizes or sizes[-1] != int(0.5 * n_train):
         return None
     curve = tuple(loss_of(each, measure) for each in [*outcomes, chosen.outcome])

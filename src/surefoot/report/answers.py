@@ -96,6 +96,9 @@ class Accuracy:
     folds: int
     curve: LearningCurve | None
     duplicates: Duplicates
+    behind: Estimate | None = None  # loss of your own model less that of the chosen one, on the same rows
+    behind_measure: str = ""  # error rate even of a rare class, if your model gives labels and no scores
+    n_rare: int | None = None  # held-out rows of a rare class
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
 from surefoot.report.answers import Calibration, Coverage, Estimate
-from surefoot.report.intervals import mean_interval, share_interval
+from surefoot.report.intervals import grouped_mean_interval, mean_interval, share_interval, within
 from surefoot.report.target import Target
 
 LEVELS = tuple(k / 20 for k in range(1, 20))
@@ -15,17 +15,19 @@ TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
 BINS = 10
 
 
-def calibration_of(ensemble: Any, X: Any, target: Target, rows: np.ndarray) -> Calibration:
+def calibration_of(ensemble: Any, X: Any, target: Target, rows: np.ndarray, groups: np.ndarray | None) -> Calibration:
     """Confidence beside the share of right predictions, or levels of intervals beside their coverage."""
     if target.is_classes:
-        return _of_probabilities(ensemble.predict_proba(X), target, rows)
+        return _of_probabilities(ensemble.predict_proba(X), target, rows, groups)
     distribution, truth = ensemble.predict_distribution(X), target.y[rows]
     curve = interval_calibration(truth, distribution, LEVELS)
-    coverage = tuple(_coverage(distribution, truth, level) for level in TABLE_LEVELS)
+    coverage = tuple(_coverage(distribution, truth, level, groups) for level in TABLE_LEVELS)
     return _record(None, coverage, curve, ("level of the central interval", "share of targets inside it"))
 
 
-def _of_probabilities(probabilities: np.ndarray, target: Target, rows: np.ndarray) -> Calibration:
+def _of_probabilities(
+    probabilities: np.ndarray, target: Target, rows: np.ndarray, groups: np.ndarray | None
+) -> Calibration:
     """Those of the predicted class; or of the rare one, if there is one: it is hardly ever predicted."""
     if target.rare is None:
         promised, came_true = probabilities.max(axis=1), probabilities.argmax(axis=1) == target.y[rows]
@@ -34,15 +36,19 @@ def _of_probabilities(probabilities: np.ndarray, target: Target, rows: np.ndarra
         promised, came_true = probabilities[:, target.rare], target.y[rows] == target.rare
         labels = ("predicted probability of the rare class", "share of rows that are of it")
     curve = probability_calibration(came_true, promised, BINS, "quantile")
-    found = _record(mean_interval(promised - came_true), (), curve, labels)
+    apart = promised - came_true
+    gap = mean_interval(apart) if groups is None else grouped_mean_interval(apart, groups)
+    found = _record(gap, (), curve, labels)
     if target.rare is None:
         return found
     return replace(found, rare=str(target.classes[target.rare]), share=float(came_true.mean()))
 
 
-def _coverage(distribution: Any, truth: np.ndarray, level: float) -> Coverage:
+def _coverage(distribution: Any, truth: np.ndarray, level: float, groups: np.ndarray | None) -> Coverage:
     low, high = distribution.interval(level)
-    return Coverage(level, share_interval((low <= truth) & (truth <= high)), float(np.mean(high - low)))
+    inside = (low <= truth) & (truth <= high)
+    share = share_interval(inside) if groups is None else within(grouped_mean_interval(inside, groups), 0.0, 1.0)
+    return Coverage(level, share, float(np.mean(high - low)))
 
 
 def _record(

@@ -154,6 +154,8 @@ def calibration_chart(calibration: Calibration) -> Markup | None:
             display.band_.remove()
             ax.vlines(expected, low, high, color=COLOURS[0], linewidth=1.5)
         _zoom(ax, float(min(expected.min(), low.min())))
+        if calibration.rare is not None:
+            ax.set(xlim=(0.0, 1.05 * float(expected.max())), ylim=(0.0, 1.05 * float(high.max())))
         _label_above(ax, ylabel)
         said = f"{_calibration_in_words(calibration)}."
         return inline_svg(figure, "chart-calibration", f"Calibration: {xlabel} against {ylabel}", said)

@@ -39,15 +39,26 @@ class ColumnReader:
             text = series.astype("string").astype(object)
             return pd.Series(pd.Categorical(text.where(text.notna(), None)), index=series.index)
         if self.kind == DATE:
-            return _days(series)
+            return self._dates(series)
         numbers = pd.to_numeric(series, errors="coerce").astype("float64")
         strange = series[numbers.isna() & series.notna()]
         if len(strange):
             raise DataError(
-                f"Column {self.name!r} held numbers in the first table; now {len(strange):,} of its values are not, "
-                f"such as {str(strange.iloc[0])!r}: make them numbers, or leave them empty."
+                f"Column {self.name!r} held numbers (or dates) in the first table; now {len(strange):,} of its values "
+                f"are not, such as {str(strange.iloc[0])!r}: make them numbers (dates: 2024-12-31), or empty."
             )
         return numbers.where(np.isfinite(numbers), np.nan)
+
+    def _dates(self, series: Any) -> Any:
+        """Days since 1970; a few values may be no dates, as in the first table, but not more."""
+        days = _days(series)
+        strange = series[days.isna() & series.notna()]
+        if len(strange) > (1 - MOSTLY) * series.notna().sum():
+            raise DataError(
+                f"Column {self.name!r} held dates in the first table; now {len(strange):,} of its values are not "
+                f"written as the others are, such as {str(strange.iloc[0])!r}: write them all as 2024-12-31."
+            )
+        return days
 
 
 def kind_of(series: Any) -> str:

@@ -49,6 +49,12 @@ class Course:
         there, remarks = given.there(table, parts), list(table.remarks)
         if there is not None and given.X_new is not None and (n_known := table.count_known(there.frame)):
             remarks.append(f"{n_known:,} of the new rows are rows of the table: what is measured on them is no test.")
+        if parts.groups is not None:
+            held = len(np.unique(parts.groups[parts.test]))
+            remarks.append(
+                f"Whole groups were held out, {held:,} of {len(np.unique(parts.groups)):,}: intervals of errors and of "
+                "their differences count groups as what was drawn, not rows."
+            )
         return cls(
             table, parts, there, groups, given.own_model(table), given.own_predictions(table),
             given.random_state, given.n_jobs, clock, remarks,
@@ -69,7 +75,7 @@ class Course:
 
     def accuracy(self) -> Accuracy:
         own, test = self.predictions, self.parts.test
-        predicted = None if own is None else own.outcome(self.table.target, test)
+        predicted = None if own is None else own.outcome(self.table.target, test, self.parts.groups)
         return accuracy(self.table, self.parts, self.fitted, predicted, self.seed, self.clock)
 
     def uncertainty(self) -> Knowing | None:
@@ -86,7 +92,7 @@ class Course:
         elif self.own is not None:
             audited = (YOURS, self.own.predict(self.audited.model, table, test))
         new = None if self.there is None else self.there.frame
-        return knowing(table, test, ensemble, audited, new, self.seed)
+        return knowing(table, self.parts, ensemble, audited, new, self.seed)
 
     def stability(self) -> Stability | None:
         """Question 3, if there is time."""

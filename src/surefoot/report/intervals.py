@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import stdtrit
 
-from surefoot.metrics.intervals import student_interval, wilson_interval
+from surefoot.metrics.intervals import CONFIDENCE, student_interval, wilson_interval
 from surefoot.report.answers import Estimate
 
 Z = 1.959963984540054
@@ -33,19 +34,50 @@ def mean_interval(values: np.ndarray) -> Estimate:
     return Estimate(float(np.mean(values)), *student_interval(values))
 
 
-def root_interval(squares: np.ndarray) -> Estimate:
-    """Root of the mean of squared errors; its interval is the root of the mean's."""
-    mean = mean_interval(squares)
+def root_of(mean: Estimate) -> Estimate:
+    """Root of a mean of squared errors; its interval is the root of the mean's."""
     return Estimate(float(np.sqrt(mean.value)), float(np.sqrt(max(mean.low, 0.0))), float(np.sqrt(mean.high)))
 
 
+def grouped_mean_interval(values: np.ndarray, groups: np.ndarray) -> Estimate:
+    """Mean of the rows with Student's interval for groups that were drawn whole; a single group has none."""
+    _, codes = np.unique(groups, return_inverse=True)
+    counts, mean = np.bincount(codes), float(np.mean(values))
+    n_groups = len(counts)
+    if n_groups < 2:
+        return Estimate(mean, -np.inf, np.inf)
+    off = np.bincount(codes, weights=values) - mean * counts
+    error = float(np.sqrt((off**2).sum() * n_groups / (n_groups - 1))) / len(values)
+    reach = float(stdtrit(n_groups - 1, (1 + CONFIDENCE) / 2)) * error
+    return Estimate(mean, mean - reach, mean + reach)
+
+
+def within(estimate: Estimate, least: float, most: float) -> Estimate:
+    """The same with an interval between two bounds."""
+    return Estimate(estimate.value, max(estimate.low, least), min(estimate.high, most))
+
+
 def bootstrap_interval(
-    statistic: Callable[[np.ndarray], float], n_rows: int, seed: int, times: int = BOOTSTRAPS
+    statistic: Callable[[np.ndarray], float],
+    n_rows: int,
+    seed: int,
+    times: int = BOOTSTRAPS,
+    groups: np.ndarray | None = None,
 ) -> Estimate:
-    """``statistic(rows)`` of all rows, with the percentile interval of the same of rows drawn with replacement."""
+    """``statistic(rows)`` of all rows, with the percentile interval of the same of rows drawn with replacement.
+
+    With ``groups``, whole groups are drawn.
+    """
     value = statistic(np.arange(n_rows))
     generator = np.random.default_rng(seed)
-    drawn = np.array([statistic(generator.integers(n_rows, size=n_rows)) for _ in range(times)])
+    units = np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
+    parts = np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1])
+
+    def draw() -> np.ndarray:
+        chosen = generator.integers(len(parts), size=len(parts))
+        return chosen if groups is None else np.concatenate([parts[k] for k in chosen])
+
+    drawn = np.array([statistic(draw()) for _ in range(times)])
     drawn = drawn[np.isfinite(drawn)]
     low, high = np.quantile(drawn, [0.025, 0.975]) if len(drawn) else (-np.inf, np.inf)
     return Estimate(float(value), float(min(low, value)), float(max(high, value)))

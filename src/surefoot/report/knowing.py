@@ -10,11 +10,13 @@ from surefoot.report.answers import Estimate, Knowing, NewRows, Rejection
 from surefoot.report.calibration import calibration_of
 from surefoot.report.intervals import bootstrap_interval, share_interval
 from surefoot.report.least_known import STRANGE, columns_behind, least_known
+from surefoot.report.row_parts import RowParts
 from surefoot.report.scoring import Outcome, loss_of, measure_of
 from surefoot.report.table import AuditTable
 from surefoot.report.target import Target
 from surefoot.uncertainty import BoostingEnsembleClassifier, BoostingEnsembleRegressor, Uncertainty
 
+ENSEMBLE = "the ensemble"
 GRID = np.linspace(0, 1, 101)
 RATIO_BOOTSTRAPS = 200
 
@@ -36,27 +38,30 @@ def fit_ensemble(table: AuditTable, rows: np.ndarray, seed: int, n_jobs: int | N
 
 
 def knowing(
-    table: AuditTable, test: np.ndarray, ensemble: Any, audited: tuple[str, np.ndarray] | None, new: Any, seed: int
+    table: AuditTable, parts: RowParts, ensemble: Any, audited: tuple[str, np.ndarray] | None, new: Any, seed: int
 ) -> Knowing:
     """All that is said about question 2; ``audited`` is a model's name and predictions, None the ensemble itself."""
-    target, X = table.target, table.frame.iloc[test]
+    target, test = table.target, parts.test
+    X, groups = table.frame.iloc[test], None if parts.groups is None else parts.groups[test]
     uncertainty = ensemble.predict_uncertainty(X)
-    name, predicted = ("the ensemble", np.asarray(ensemble.predict(X))) if audited is None else audited
+    name, predicted = (ENSEMBLE, np.asarray(ensemble.predict(X))) if audited is None else audited
     losses = target.losses(predicted, test).astype(np.float64)
     return Knowing(
         unit=uncertainty.unit,
         model=name,
-        loss=loss_of(Outcome(losses), measure_of(target)),
-        by_total=_rejection(losses, np.asarray(uncertainty.total), target.is_classes, seed),
-        by_knowledge=_rejection(losses, uncertainty.knowledge, target.is_classes, seed),
-        calibration=calibration_of(ensemble, X, target, test),
+        loss=loss_of(Outcome(losses, groups=groups), measure_of(target)),
+        by_total=_rejection(losses, np.asarray(uncertainty.total), target.is_classes, seed, groups),
+        by_knowledge=_rejection(losses, uncertainty.knowledge, target.is_classes, seed, groups),
+        calibration=calibration_of(ensemble, X, target, test, groups),
         columns_behind=columns_behind(ensemble, table, X, uncertainty.knowledge),
         rows=least_known(ensemble, table, X, table.rows[test], target.labels[test], uncertainty),
         new=None if new is None else _new_rows(ensemble, table, new, uncertainty),
     )
 
 
-def _rejection(losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, seed: int) -> Rejection:
+def _rejection(
+    losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, seed: int, groups: np.ndarray | None
+) -> Rejection:
     """The rejection curve of row losses on a grid of shares."""
     kind, zeros = "zero_one" if is_classes else "squared_error", np.zeros(len(losses))
     shown = losses if is_classes else np.sqrt(losses)
@@ -73,7 +78,7 @@ def _rejection(losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, se
 
     interval: Estimate | None = None
     if curve.ratio is not None:
-        interval = bootstrap_interval(ratio, len(losses), seed, RATIO_BOOTSTRAPS)
+        interval = bootstrap_interval(ratio, len(losses), seed, RATIO_BOOTSTRAPS, groups)
     threshold = np.quantile(uncertainty, 1 - GRID)
     shares, *lines = (tuple(line.tolist()) for line in (GRID, error, kept, threshold, random, oracle))
     return Rejection(shares, lines[0], lines[1], lines[2], lines[3], lines[4], interval)

@@ -9,11 +9,13 @@ from surefoot.report.answers import Estimate, ModelScore
 from surefoot.report.intervals import (
     auc_interval,
     bootstrap_interval,
+    grouped_mean_interval,
     mean_interval,
     paired_auc_difference,
     paired_share_difference,
-    root_interval,
+    root_of,
     share_interval,
+    within,
 )
 from surefoot.report.row_parts import RowParts
 from surefoot.report.target import BINARY, Target
@@ -21,6 +23,7 @@ from surefoot.report.target import BINARY, Target
 ERROR_RATE, RMSE, RANKING_ERROR = "error rate", "RMSE", "ranking error"
 RATES = (ERROR_RATE, RANKING_ERROR)  # measures that are shares
 FEWEST_RARE = 10  # rows of a rare class in either part, for models to be compared by how they rank them
+GROUP_BOOTSTRAPS = 300
 UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
 
 
@@ -29,26 +32,34 @@ class Outcome:
     """What a model makes of some rows: the loss of each, and of two classes also how it ranks them.
 
     ``scores`` rise with the chance of the second class, None if it gives none; ``second`` and ``said_second`` tell
-    which rows are of it, and which are said to be.
+    which rows are of it, and which are said to be. ``groups`` are those that were held out whole.
     """
 
     losses: np.ndarray
     second: np.ndarray | None = None
     said_second: np.ndarray | None = None
     scores: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
     @classmethod
-    def of(cls, target: Target, predicted: np.ndarray, rows: np.ndarray, scores: np.ndarray | None = None) -> "Outcome":
-        """That of labels or numbers predicted for ``rows``."""
-        losses = target.losses(predicted, rows)
+    def of(
+        cls,
+        target: Target,
+        predicted: np.ndarray,
+        rows: np.ndarray,
+        scores: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
+    ) -> "Outcome":
+        """That of labels or numbers predicted for ``rows``; ``groups`` are of all rows."""
+        losses, own = target.losses(predicted, rows), None if groups is None else groups[rows]
         if target.task != BINARY:
-            return cls(losses)
-        return cls(losses, target.y[rows] == 1, predicted == target.classes[1], scores)
+            return cls(losses, groups=own)
+        return cls(losses, target.y[rows] == 1, predicted == target.classes[1], scores, own)
 
     @property
     def auc(self) -> Estimate | None:
         """Chance that a row of the second class scores higher than one of the first; None if either has no row."""
-        return None if self.scores is None or self.second is None else auc_interval(self.scores, self.second)
+        return None if self.scores is None or self.second is None else _auc(self.scores, self.second, self.groups)
 
     @property
     def ranking(self) -> tuple[np.ndarray, np.ndarray]:
@@ -65,9 +76,21 @@ class Predictions:
     values: np.ndarray
     scores: np.ndarray | None
 
-    def outcome(self, target: Target, rows: np.ndarray) -> Outcome:
+    def outcome(self, target: Target, rows: np.ndarray, groups: np.ndarray | None) -> Outcome:
         """What they make of some rows."""
-        return Outcome.of(target, self.values[rows], rows, None if self.scores is None else self.scores[rows])
+        return Outcome.of(target, self.values[rows], rows, None if self.scores is None else self.scores[rows], groups)
+
+
+def _auc(scores: np.ndarray, second: np.ndarray, groups: np.ndarray | None) -> Estimate | None:
+    found = auc_interval(scores, second)
+    if groups is None or found is None:
+        return found
+
+    def drawn(rows: np.ndarray) -> float:
+        auc = auc_interval(scores[rows], second[rows])
+        return float("nan") if auc is None else auc.value
+
+    return bootstrap_interval(drawn, len(second), 0, GROUP_BOOTSTRAPS, groups)
 
 
 def measure_of(target: Target) -> str:
@@ -90,14 +113,20 @@ def enough(second: np.ndarray) -> bool:
 def loss_of(outcome: Outcome, measure: str) -> Estimate:
     """Share of errors, share of pairs in the wrong order, or root mean squared error."""
     if measure == RANKING_ERROR:
-        auc = auc_interval(*outcome.ranking)
+        auc = _auc(*outcome.ranking, outcome.groups)
         return UNKNOWN if auc is None else Estimate(1 - auc.value, 1 - auc.high, 1 - auc.low)
-    return share_interval(outcome.losses) if measure == ERROR_RATE else root_interval(outcome.losses)
+    if outcome.groups is not None:
+        mean = grouped_mean_interval(outcome.losses, outcome.groups)
+        return within(mean, 0.0, 1.0) if measure == ERROR_RATE else root_of(mean)
+    return share_interval(outcome.losses) if measure == ERROR_RATE else root_of(mean_interval(outcome.losses))
 
 
 def gain_over(outcome: Outcome, base: Outcome, measure: str, seed: int) -> Estimate:
     """How much less the loss is than that of a ``base`` on the same rows: in points, or as a share of variance."""
-    if measure in RATES:
+    if measure == RANKING_ERROR:  # a constant is wrong on half of the pairs, whatever the rows
+        loss = loss_of(outcome, measure)
+        return Estimate(0.5 - loss.value, 0.5 - loss.high, 0.5 - loss.low)
+    if measure == ERROR_RATE:
         return difference_of(base, outcome, measure)
     losses, below = outcome.losses, base.losses
     if below.sum() == 0:
@@ -107,7 +136,7 @@ def gain_over(outcome: Outcome, base: Outcome, measure: str, seed: int) -> Estim
         worst = below[rows].sum()
         return 1 - losses[rows].sum() / worst if worst > 0 else float("nan")
 
-    return bootstrap_interval(explained, len(losses), seed)
+    return bootstrap_interval(explained, len(losses), seed, groups=outcome.groups)
 
 
 def difference_of(first: Outcome, second: Outcome, measure: str) -> Estimate:
@@ -116,12 +145,29 @@ def difference_of(first: Outcome, second: Outcome, measure: str) -> Estimate:
     That of RMSEs has the interval of the difference of mean squares, divided by the sum of the RMSEs.
     """
     if measure == RANKING_ERROR:
-        return paired_auc_difference(second.ranking[0], *first.ranking) or UNKNOWN
+        return _ranking_difference(first, second) or UNKNOWN
+    if measure == ERROR_RATE and first.groups is not None:
+        return within(grouped_mean_interval(first.losses * 1.0 - second.losses, first.groups), -1.0, 1.0)
     if measure == ERROR_RATE:
         return paired_share_difference(first.losses.astype(bool), second.losses.astype(bool))
     both = float(np.sqrt(first.losses.mean()) + np.sqrt(second.losses.mean())) or 1.0
-    squares = mean_interval(first.losses - second.losses)
+    apart = first.losses - second.losses
+    squares = mean_interval(apart) if first.groups is None else grouped_mean_interval(apart, first.groups)
     return Estimate(squares.value / both, squares.low / both, squares.high / both)
+
+
+def _ranking_difference(first: Outcome, second: Outcome) -> Estimate | None:
+    """AUC of the second less that of the first."""
+    (worse, positive), better, groups = first.ranking, second.ranking[0], first.groups
+    found = paired_auc_difference(better, worse, positive)
+    if groups is None or found is None:
+        return found
+
+    def drawn(rows: np.ndarray) -> float:
+        apart = paired_auc_difference(better[rows], worse[rows], positive[rows])
+        return float("nan") if apart is None else apart.value
+
+    return bootstrap_interval(drawn, len(positive), 0, GROUP_BOOTSTRAPS, groups)
 
 
 def scores_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
@@ -138,5 +184,5 @@ def score(name: str, what: str, outcome: Outcome, base: Outcome, measure: str, s
     """A line of the table of models; ``others`` are fields that differ from the usual."""
     fields = {"cv_loss": float("nan"), "auc": None, "seconds": float("nan"), "chosen": False, "yours": False, **others}
     gain = gain_over(outcome, base, measure, seed)
-    error_rate = share_interval(outcome.losses) if measure == RANKING_ERROR else None
+    error_rate = loss_of(outcome, ERROR_RATE) if measure == RANKING_ERROR else None
     return ModelScore(name=name, what=what, loss=loss_of(outcome, measure), gain=gain, error_rate=error_rate, **fields)

@@ -65,7 +65,10 @@ class Target:
         labels = np.array(_plain_labels(values))
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
-            raise DataError(f"y is {str(classes[0])!r} in every row: with one class there is nothing to predict.")
+            raise DataError(
+                f"y is {str(classes[0])!r} in every row that has a value (words such as NA count as none): with one "
+                "class there is nothing to predict."
+            )
         if len(classes) > MOST_CLASSES:
             raise DataError(
                 f"y has {len(classes):,} different values: too many classes to audit (at most {MOST_CLASSES}), and not "
@@ -214,7 +217,8 @@ def _detect(numbers: np.ndarray | None) -> tuple[str, str]:
     if different == 2:
         return CLASSES, "the target has two values, so they are taken for classes"
     if whole and different <= MOST_WHOLE_CLASSES:
-        return CLASSES, f"the target has {different} different whole numbers, so they are taken for classes"
+        found = f"the target has {different} different whole numbers, so they are taken for classes"
+        return CLASSES, f"{found} (the task regression takes them for amounts)"
     return REGRESSION, "the target is a number with many values"
 
 

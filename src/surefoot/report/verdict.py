@@ -1,12 +1,13 @@
 """Five lines that say what an audit has found, in plain words."""
 
+from math import isfinite
+
 from surefoot.report.answers import (
     NO,
     PARTLY,
     UNKNOWN,
     YES,
     Accuracy,
-    Estimate,
     Knowing,
     Line,
     ModelScore,
@@ -14,7 +15,22 @@ from surefoot.report.answers import (
     Subject,
     Transfer,
 )
-from surefoot.report.scoring import ERROR_RATE, RANKING_ERROR, RATES
+from surefoot.report.contestants import YOUR_PREDICTIONS
+from surefoot.report.knowing import ENSEMBLE
+from surefoot.report.scoring import RANKING_ERROR
+from surefoot.report.verdict_words import (
+    apart_in_words,
+    called,
+    capital,
+    constant_chosen,
+    gain_in_words,
+    listed,
+    points,
+    ranking_in_words,
+    unpaired_difference,
+    with_range,
+    written,
+)
 from surefoot.shift.column_shift import SHIFTED
 
 QUESTIONS = (
@@ -42,7 +58,7 @@ def verdict(
         accuracy_line(accuracy),
         knowing_line(knowing),
         stability_line(stability),
-        transfer_line(transfer),
+        transfer_line(transfer, accuracy),
     )
 
 
@@ -51,21 +67,23 @@ def headline(subject: Subject, accuracy: Accuracy) -> Line:
     constant, best, others = accuracy.models[0], _judged(accuracy), _winners(accuracy)
     if best.gain.low > 0:
         if accuracy.measure == RANKING_ERROR:
-            return Line("", YES, f"{_capital(best.name)} {_ranking(best, subject)}.")
-        gain = _gain(best, constant, accuracy.measure)
-        return Line("", YES, f"{_capital(best.name)} predicts {subject.target}: {gain}.")
+            return Line("", YES, f"{capital(called(best))} {ranking_in_words(best, accuracy, subject)}.")
+        gain = gain_in_words(best, constant, accuracy.measure)
+        return Line("", YES, f"{capital(called(best))} predicts {subject.target}: {gain}.")
     if _ranks(best):
         assert best.auc is not None
         sentence = (
-            f"No model makes clearly fewer errors than the constant, but {best.name} ranks rows: a row of one class "
-            f"scores higher than one of the other in {best.auc.value:.0%} of pairs ({best.auc.low:.0%} to "
+            f"No model makes clearly fewer errors than the constant, but {called(best)} ranks rows: a row of one "
+            f"class scores higher than one of the other in {best.auc.value:.0%} of pairs ({best.auc.low:.0%} to "
             f"{best.auc.high:.0%})."
         )
         return Line("", PARTLY, sentence)
+    if others and best is constant:
+        return Line("", PARTLY, f"{constant_chosen(others)} Whether {subject.target} can be predicted is not clear.")
     if others:
         sentence = (
-            f"{_capital(best.name)} does not clearly predict {subject.target} better than a constant on "
-            f"{subject.n_test:,} held-out rows; {_listed(others)} did."
+            f"{capital(called(best))} does not clearly predict {subject.target} better than a constant on "
+            f"{subject.n_test:,} held-out rows; {listed(others)} did."
         )
         return Line("", NO if best.yours else PARTLY, sentence)
     sentence = (
@@ -79,21 +97,27 @@ def accuracy_line(accuracy: Accuracy) -> Line:
     """The best of the models, and whether more rows would help."""
     best, judged, others = _chosen(accuracy), _judged(accuracy), _winners(accuracy)
     growing, more = _growth(accuracy)
+    n_compared = sum(isfinite(model.cv_loss) for model in accuracy.models)
     if judged.gain.low <= 0 and not _ranks(judged):
         if not others:
             return Line(QUESTIONS[0], NO, "No model beats the constant on held-out rows." + more)
+        if judged is accuracy.models[0]:
+            return Line(QUESTIONS[0], PARTLY, constant_chosen(others) + more)
         told = (
-            f"{_capital(judged.name)} does not clearly beat the constant on held-out rows; {_listed(others)} did.{more}"
+            f"{capital(called(judged))} does not clearly beat the constant on held-out rows; {listed(others)} "
+            f"did.{more}"
         )
         return Line(QUESTIONS[0], NO if judged.yours else PARTLY, told)
     sentence = (
-        f"Of {len(accuracy.models)} models, {best.name} did best in cross-validation: {accuracy.measure} "
-        f"{_with_range(best.loss, accuracy.measure)} on held-out rows.{more}"
+        f"Of {n_compared} models, {best.name} did best in cross-validation: {accuracy.measure} "
+        f"{with_range(best.loss, accuracy.measure)} on held-out rows.{more}"
     )
-    if judged is not best and judged.loss.low > best.loss.value:
-        behind = f"{_capital(judged.name)} is behind: {_with_range(judged.loss, accuracy.measure)}. "
+    apart = accuracy.behind
+    if apart is not None and apart.low > 0:
+        more_by = apart_in_words(accuracy)
+        behind = f"{capital(called(judged))} is behind: its {accuracy.behind_measure} is higher by {more_by}. "
         return Line(QUESTIONS[0], NO, behind + sentence)
-    return Line(QUESTIONS[0], PARTLY if growing else YES, sentence)
+    return Line(QUESTIONS[0], PARTLY if growing or accuracy.curve is None else YES, sentence)
 
 
 def knowing_line(knowing: Knowing | None) -> Line:
@@ -106,8 +130,10 @@ def knowing_line(knowing: Knowing | None) -> Line:
     found = "Every held-out row has the same loss, so there is nothing for uncertainty to find."
     if ratio is not None:
         verb = "finds" if finds else "does not clearly find"
+        whose = "its errors" if knowing.model == ENSEMBLE else f"the errors of {knowing.model}"
         found = (
-            f"Its uncertainty {verb} the errors (prediction-rejection ratio {ratio.value:.2f}; 1 is perfect, 0 random)."
+            f"The uncertainty of an ensemble {verb} {whose} (prediction-rejection ratio {ratio.value:.2f}; 1 is "
+            "perfect, 0 random)."
         )
     strange = ""
     if new is not None and new.p_value < 0.01 and new.share.low > new.expected:
@@ -123,7 +149,7 @@ def _honesty(knowing: Knowing) -> tuple[bool, str]:
         room = WELL_CALIBRATED * 4 * share * (1 - share)  # as many standard deviations as for classes of equal size
         honest = gap.low <= room and gap.high >= -room
         told = f"It expects {share + gap.value:.1%} of the rows to be {knowing.calibration.rare}; {share:.1%} are"
-        return honest, f"{told} (too many by {100 * gap.low:+.1f} to {100 * gap.high:+.1f} points)."
+        return honest, f"{told} (difference {100 * gap.low:+.1f} to {100 * gap.high:+.1f} points)."
     if gap is not None:
         honest = gap.low <= WELL_CALIBRATED and gap.high >= -WELL_CALIBRATED
         side = "above" if gap.value > 0 else "below"
@@ -163,7 +189,7 @@ def stability_line(stability: Stability | None) -> Line:
     return Line(QUESTIONS[2], PARTLY, sentence)
 
 
-def transfer_line(transfer: Transfer | None) -> Line:
+def transfer_line(transfer: Transfer | None, accuracy: Accuracy) -> Line:
     """Whether anything has shifted, and what that does to the loss."""
     if transfer is None:
         return Line(QUESTIONS[3], UNKNOWN, NO_TIME)
@@ -173,8 +199,13 @@ def transfer_line(transfer: Transfer | None) -> Line:
     measure = transfer.measure
     if transfer.loss_there is not None and transfer.loss_here is not None:
         there, here = transfer.loss_there, transfer.loss_here
-        told = f"{_capital(measure)} {_number(there, measure)} there, {_number(here, measure)} here. {transfer.verdict}"
-        return Line(QUESTIONS[3], NO if unpaired_difference(there, here).low > 0 else YES, told)
+        errors = _errors_there(transfer, accuracy) if measure == RANKING_ERROR else None
+        told = (
+            f"{capital(measure)} {with_range(there, measure)} there, {with_range(here, measure)} here"
+            f"{'' if errors is None else errors[1]}. {transfer.verdict}"
+        )
+        worse = unpaired_difference(there, here).low > 0
+        return Line(QUESTIONS[3], NO if worse else PARTLY if errors is not None and errors[0] else YES, told)
     shifted = any(column.outcome == SHIFTED for column in transfer.columns)
     if not shifted and (transfer.p_value is None or transfer.p_value >= 0.05):
         return Line(QUESTIONS[3], YES, f"Nothing was found that would speak against it. {transfer.verdict}")
@@ -184,17 +215,9 @@ def transfer_line(transfer: Transfer | None) -> Line:
         return Line(QUESTIONS[3], UNKNOWN, told)
     told = (
         f"{transfer.verdict} Held-out rows weighted to look like those there let one expect {measure} "
-        f"{_number(weighted.loss, measure)} instead of {_number(weighted.plain, measure)}."
+        f"{written(weighted.loss, measure)} instead of {written(weighted.plain, measure)}."
     )
     return Line(QUESTIONS[3], PARTLY, told)
-
-
-def unpaired_difference(first: Estimate, second: Estimate) -> Estimate:
-    """Difference of two independent estimates, its interval made from theirs (MOVER, Zou and Donner 2008)."""
-    value = first.value - second.value
-    below = ((first.value - first.low) ** 2 + (second.high - second.value) ** 2) ** 0.5
-    above = ((first.high - first.value) ** 2 + (second.value - second.low) ** 2) ** 0.5
-    return Estimate(value, value - below, value + above)
 
 
 def _growth(accuracy: Accuracy) -> tuple[bool, str]:
@@ -202,10 +225,11 @@ def _growth(accuracy: Accuracy) -> tuple[bool, str]:
     if accuracy.curve is None:
         return False, " Whether more rows would help was not measured."
     doubling = accuracy.curve.last_doubling
-    fall = _points(doubling, accuracy.measure)
+    change = points(abs(doubling.value), accuracy.measure)
     if doubling.low > 0:
-        return True, f" The last doubling of the rows still lowered it by {fall}: more rows would help."
-    return False, f" The last doubling of the rows lowered it by {fall}, which may be chance."
+        return True, f" The last doubling of the rows still lowered it by {change}: more rows would help."
+    way = "raised" if doubling.value < 0 else "lowered"
+    return False, f" The last doubling of the rows {way} it by {change}, which may be chance."
 
 
 def _winners(accuracy: Accuracy) -> list[str]:
@@ -213,12 +237,14 @@ def _winners(accuracy: Accuracy) -> list[str]:
     return [model.name for model in accuracy.models if model.gain.low > 0]
 
 
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def _chosen(accuracy: Accuracy) -> ModelScore:
     return next(model for model in accuracy.models if model.chosen)
+
+
+def _audited(accuracy: Accuracy) -> ModelScore:
+    """The model that question 4 is about: of predictions alone nothing is known elsewhere."""
+    judged = _judged(accuracy)
+    return _chosen(accuracy) if judged.name == YOUR_PREDICTIONS else judged
 
 
 def _judged(accuracy: Accuracy) -> ModelScore:
@@ -230,38 +256,12 @@ def _ranks(model: ModelScore) -> bool:
     return model.auc is not None and model.auc.low > 0.5
 
 
-def _gain(best: ModelScore, constant: ModelScore, measure: str) -> str:
-    if measure == ERROR_RATE:
-        always = f"always saying the most frequent class is wrong on {constant.loss.value:.1%}"
-        return f"wrong on {best.loss.value:.1%} of the held-out rows, where {always}"
-    gain = best.gain
-    return f"it explains {gain.value:.0%} of the variance of the held-out rows ({gain.low:.0%} to {gain.high:.0%})"
-
-
-def _ranking(best: ModelScore, subject: Subject) -> str:
-    """What a ranking error means."""
-    rare = subject.classes[min(range(2), key=lambda place: subject.shares[place])]
-    errors = best.error_rate
-    told = "" if errors is None else f"; its labels are wrong on {errors.value:.1%} of the rows"
-    return (
-        f"predicts {subject.target}: of the pairs of a row that is {rare} and one that is not, it puts "
-        f"{best.loss.value:.1%} in the wrong order ({best.loss.low:.1%} to {best.loss.high:.1%}), where chance would "
-        f"put 50%{told}"
-    )
-
-
-def _with_range(loss: Estimate, measure: str) -> str:
-    low, high = (_number(Estimate(edge, edge, edge), measure) for edge in (loss.low, loss.high))
-    return f"{_number(loss, measure)} ({low} to {high})"
-
-
-def _number(loss: Estimate, measure: str) -> str:
-    return f"{loss.value:.1%}" if measure in RATES else f"{loss.value:.4g}"
-
-
-def _points(fall: Estimate, measure: str) -> str:
-    return f"{100 * fall.value:.1f} points" if measure in RATES else f"{fall.value:.3g}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _errors_there(transfer: Transfer, accuracy: Accuracy) -> tuple[bool, str] | None:
+    """Whether labels are wrong more often there, and by how much: a ranking does not tell."""
+    there = next((model.error_rate for model in transfer.models if model.chosen), None)
+    here = _audited(accuracy).error_rate
+    if there is None or here is None:
+        return None
+    return unpaired_difference(
+        there, here
+    ).low > 0, f"; labels are wrong on {there.value:.1%} there, {here.value:.1%} here"
