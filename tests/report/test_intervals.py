@@ -8,7 +8,6 @@ from sklearn.metrics import roc_auc_score
 from surefoot.report.intervals import (
     auc_interval,
     bootstrap_interval,
-    grouped_mean_interval,
     mean_interval,
     paired_auc_difference,
     paired_share_difference,
@@ -95,7 +94,7 @@ def test_means_of_groups_hold_the_truth_about_as_often_as_promised():
     def measure(seed):
         rng = np.random.default_rng(seed)
         groups = np.repeat(np.arange(12), rng.integers(5, 20, 12))
-        found = grouped_mean_interval(rng.normal(size=12)[groups] + rng.normal(size=len(groups)), groups)
+        found = mean_interval(rng.normal(size=12)[groups] + rng.normal(size=len(groups)), groups)
         return found.low, found.high
 
     def as_rows(seed):
@@ -110,9 +109,9 @@ def test_means_of_groups_hold_the_truth_about_as_often_as_promised():
 
 def test_groups_of_one_row_are_rows():
     values = np.random.default_rng(0).normal(3, 2, 17)
-    found, expected = grouped_mean_interval(values, np.arange(17)), mean_interval(values)
+    found, expected = mean_interval(values, np.arange(17)), mean_interval(values)
     np.testing.assert_allclose([found.low, found.high], [expected.low, expected.high])
-    assert grouped_mean_interval(values, np.zeros(17)).high == np.inf
+    assert mean_interval(values, np.zeros(17)).high == np.inf
 
     def mean(rows):
         return float(values[rows].mean())
@@ -125,7 +124,7 @@ def test_a_bootstrap_of_groups_is_about_the_interval_of_their_mean():
     groups = np.repeat(np.arange(40), 6)
     values = rng.normal(size=40)[groups] + 0.1 * rng.normal(size=240)
     drawn = bootstrap_interval(lambda rows: float(values[rows].mean()), 240, 0, groups=groups)
-    expected = grouped_mean_interval(values, groups)
+    expected = mean_interval(values, groups)
     np.testing.assert_allclose([drawn.low, drawn.high], [expected.low, expected.high], atol=0.06)
 
 

@@ -130,6 +130,19 @@ def test_labels_are_compared_as_labels(few_contestants):
     assert told.behind.value == pytest.approx(own.error_rate.value - chosen.error_rate.value)
 
 
+def test_whole_groups_are_drawn_for_rankings_too(few_contestants):
+    X, y = rare_class()
+    shop = np.repeat(np.arange(60), 60)
+    X = X.assign(size=X["size"] + 3 * np.random.default_rng(1).normal(size=60)[shop])  # shops differ in size
+    by_row, by_shop = few_contestants(X, y), few_contestants(X, y, groups=shop.astype(str))
+    linear = by_shop.models[1]
+    assert by_shop.measure == RANKING_ERROR
+    assert linear.loss.low < linear.loss.value < linear.loss.high
+    assert linear.gain.low == pytest.approx(0.5 - linear.loss.high)
+    assert linear.loss.value != by_row.models[1].loss.value  # other rows are held out
+    assert by_shop.curve.last_doubling.low < by_shop.curve.last_doubling.high
+
+
 def test_labels_that_go_wrong_elsewhere_are_named():
     X, y = rare_class()
     later = np.arange(2400, 3600)

@@ -69,17 +69,18 @@ def _train(
     entrant: Contestant, table: AuditTable, parts: RowParts, folds: list[tuple[np.ndarray, np.ndarray]], measure: str
 ) -> Fitted:
     begun = time.perf_counter()
-    outcomes = [outcome_of(entrant, entrant.fitted(table, fit), table, judge, None) for fit, judge in folds]
+    ranked = measure == RANKING_ERROR
+    outcomes = [outcome_of(entrant, entrant.fitted(table, fit), table, judge, None, ranked) for fit, judge in folds]
     model = entrant.fitted(table, parts.train)
-    own = outcome_of(entrant, model, table, parts.test, parts.groups)
+    own = outcome_of(entrant, model, table, parts.test, parts.groups, ranked=True)
     return Fitted(entrant, model, own, _over_folds(outcomes, measure), time.perf_counter() - begun)
 
 
 def outcome_of(
-    entrant: Contestant, model: Any, table: AuditTable, rows: np.ndarray, groups: np.ndarray | None
+    entrant: Contestant, model: Any, table: AuditTable, rows: np.ndarray, groups: np.ndarray | None, ranked: bool
 ) -> Outcome:
-    """What a fitted model makes of some rows."""
-    scores = scores_of(model, entrant.table_of(table, rows), table.target)
+    """What a fitted model makes of some rows; the scores that rank them are computed only if asked for."""
+    scores = scores_of(model, entrant.table_of(table, rows), table.target) if ranked else None
     return Outcome.of(table.target, entrant.predict(model, table, rows), rows, scores, groups)
 
 
@@ -150,7 +151,8 @@ def learning_curve(table: AuditTable, parts: RowParts, chosen: Fitted, seed: int
         if target.is_classes and len(np.unique(target.y[rows])) < 2:
             return None
         model = chosen.contestant.fitted(table, rows)
-        outcomes.append(outcome_of(chosen.contestant, model, table, parts.test, parts.groups))
+        ranked = measure == RANKING_ERROR
+        outcomes.append(outcome_of(chosen.contestant, model, table, parts.test, parts.groups, ranked))
     if not sizes or sizes[-1] != int(0.5 * n_train):
         return None
     curve = tuple(loss_of(each, measure) for each in [*outcomes, chosen.outcome])

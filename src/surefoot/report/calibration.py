@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
 from surefoot.report.answers import Calibration, Coverage, Estimate
-from surefoot.report.intervals import grouped_mean_interval, mean_interval, share_interval, within
+from surefoot.report.intervals import mean_interval, share_interval
 from surefoot.report.target import Target
 
 LEVELS = tuple(k / 20 for k in range(1, 20))
@@ -36,9 +36,7 @@ def _of_probabilities(
         promised, came_true = probabilities[:, target.rare], target.y[rows] == target.rare
         labels = ("predicted probability of the rare class", "share of rows that are of it")
     curve = probability_calibration(came_true, promised, BINS, "quantile")
-    apart = promised - came_true
-    gap = mean_interval(apart) if groups is None else grouped_mean_interval(apart, groups)
-    found = _record(gap, (), curve, labels)
+    found = _record(mean_interval(promised - came_true, groups), (), curve, labels)
     if target.rare is None:
         return found
     return replace(found, rare=str(target.classes[target.rare]), share=float(came_true.mean()))
@@ -46,9 +44,8 @@ def _of_probabilities(
 
 def _coverage(distribution: Any, truth: np.ndarray, level: float, groups: np.ndarray | None) -> Coverage:
     low, high = distribution.interval(level)
-    inside = (low <= truth) & (truth <= high)
-    share = share_interval(inside) if groups is None else within(grouped_mean_interval(inside, groups), 0.0, 1.0)
-    return Coverage(level, share, float(np.mean(high - low)))
+    inside = share_interval((low <= truth) & (truth <= high), groups)
+    return Coverage(level, inside, float(np.mean(high - low)))
 
 
 def _record(

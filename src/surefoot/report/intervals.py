@@ -9,18 +9,25 @@ from surefoot.metrics.intervals import CONFIDENCE, student_interval, wilson_inte
 from surefoot.report.answers import Estimate
 
 Z = 1.959963984540054
-BOOTSTRAPS = 1000
+BOOTSTRAPS, GROUP_BOOTSTRAPS = 1000, 300
 
 
-def share_interval(hits: np.ndarray) -> Estimate:
-    """Share of the rows that are hits, with Wilson's interval."""
+def share_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
+    """Share of the rows that are hits, with Wilson's interval; with that of groups if whole groups were drawn."""
     share = np.mean(hits)
+    if groups is not None:
+        return _within(mean_interval(hits, groups), 0.0, 1.0)
     low, high = wilson_interval(share, len(hits))
     return Estimate(float(share), float(low), float(high))
 
 
-def paired_share_difference(hits: np.ndarray, others: np.ndarray) -> Estimate:
-    """Share of ``hits`` less that of ``others`` on the same rows, with the interval of Bonett and Price (2012)."""
+def paired_share_difference(hits: np.ndarray, others: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
+    """Share of ``hits`` less that of ``others`` on the same rows, with the interval of Bonett and Price (2012).
+
+    If whole groups were drawn, with that of groups.
+    """
+    if groups is not None:
+        return _within(mean_interval(hits * 1.0 - others, groups), -1.0, 1.0)
     n = len(hits)
     only, only_other = int(np.sum(hits & ~others)), int(np.sum(~hits & others))
     more, less = (only + 1) / (n + 2), (only_other + 1) / (n + 2)
@@ -29,8 +36,10 @@ def paired_share_difference(hits: np.ndarray, others: np.ndarray) -> Estimate:
     return Estimate(value, max(min(more - less - reach, value), -1.0), min(max(more - less + reach, value), 1.0))
 
 
-def mean_interval(values: np.ndarray) -> Estimate:
-    """Mean of the rows with Student's interval; a single row has none."""
+def mean_interval(values: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
+    """Mean of the rows with Student's interval, for rows or for groups that were drawn; a single one has none."""
+    if groups is not None:
+        return _grouped_mean_interval(values, groups)
     return Estimate(float(np.mean(values)), *student_interval(values))
 
 
@@ -39,8 +48,7 @@ def root_of(mean: Estimate) -> Estimate:
     return Estimate(float(np.sqrt(mean.value)), float(np.sqrt(max(mean.low, 0.0))), float(np.sqrt(mean.high)))
 
 
-def grouped_mean_interval(values: np.ndarray, groups: np.ndarray) -> Estimate:
-    """Mean of the rows with Student's interval for groups that were drawn whole; a single group has none."""
+def _grouped_mean_interval(values: np.ndarray, groups: np.ndarray) -> Estimate:
     _, codes = np.unique(groups, return_inverse=True)
     counts, mean = np.bincount(codes), float(np.mean(values))
     n_groups = len(counts)
@@ -52,8 +60,7 @@ def grouped_mean_interval(values: np.ndarray, groups: np.ndarray) -> Estimate:
     return Estimate(mean, mean - reach, mean + reach)
 
 
-def within(estimate: Estimate, least: float, most: float) -> Estimate:
-    """The same with an interval between two bounds."""
+def _within(estimate: Estimate, least: float, most: float) -> Estimate:
     return Estimate(estimate.value, max(estimate.low, least), min(estimate.high, most))
 
 
@@ -70,12 +77,15 @@ def bootstrap_interval(
     """
     value = statistic(np.arange(n_rows))
     generator = np.random.default_rng(seed)
-    units = np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
-    parts = np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1])
+    parts: list[np.ndarray] = []
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+        parts = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
     def draw() -> np.ndarray:
-        chosen = generator.integers(len(parts), size=len(parts))
-        return chosen if groups is None else np.concatenate([parts[k] for k in chosen])
+        n_units = len(parts) or n_rows
+        chosen = generator.integers(n_units, size=n_units)
+        return np.concatenate([parts[k] for k in chosen]) if parts else chosen
 
     drawn = np.array([statistic(draw()) for _ in range(times)])
     drawn = drawn[np.isfinite(drawn)]
@@ -83,13 +93,17 @@ def bootstrap_interval(
     return Estimate(float(value), float(min(low, value)), float(max(high, value)))
 
 
-def auc_interval(scores: np.ndarray, positive: np.ndarray) -> Estimate | None:
+def auc_interval(scores: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None) -> Estimate | None:
     """Chance that a positive row scores higher than another; None where only one kind is there.
 
-    The interval is DeLong's, on the logit scale, so that it stays between 0 and 1.
+    The interval is DeLong's, on the logit scale, so that it stays between 0 and 1; of groups, a bootstrap's.
     """
     if positive.all() or not positive.any():
         return None
+    if groups is not None:
+        return bootstrap_interval(
+            lambda rows: _auc(scores[rows], positive[rows]), len(positive), 0, GROUP_BOOTSTRAPS, groups
+        )
     of_above, of_below = _placements(scores, positive)
     n, m = len(of_above), len(of_below)
     auc, variance = float(of_above.mean()), _variance_of_mean(of_above) + _variance_of_mean(of_below)
@@ -99,15 +113,29 @@ def auc_interval(scores: np.ndarray, positive: np.ndarray) -> Estimate | None:
     return Estimate(auc, min(low, auc), max(high, auc))
 
 
-def paired_auc_difference(first: np.ndarray, second: np.ndarray, positive: np.ndarray) -> Estimate | None:
-    """AUC of the first scores less that of the second, of the same rows, with DeLong's interval."""
+def paired_auc_difference(
+    first: np.ndarray, second: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None
+) -> Estimate | None:
+    """AUC of the first scores less that of the second, of the same rows, with DeLong's interval; of groups as above."""
     if positive.all() or not positive.any():
         return None
+    if groups is not None:
+
+        def apart(rows: np.ndarray) -> float:
+            return _auc(first[rows], positive[rows]) - _auc(second[rows], positive[rows])
+
+        return bootstrap_interval(apart, len(positive), 0, GROUP_BOOTSTRAPS, groups)
     of_above, of_below = (
         one - other for one, other in zip(_placements(first, positive), _placements(second, positive), strict=True)
     )
     value, reach = float(of_above.mean()), Z * float(np.sqrt(_variance_of_mean(of_above) + _variance_of_mean(of_below)))
     return Estimate(value, max(value - reach, -1.0), min(value + reach, 1.0))
+
+
+def _auc(scores: np.ndarray, positive: np.ndarray) -> float:
+    """NaN where only one kind is there."""
+    both = positive.any() and not positive.all()
+    return float(_placements(scores, positive)[0].mean()) if both else float("nan")
 
 
 def _placements(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

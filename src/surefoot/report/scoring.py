@@ -1,6 +1,7 @@
 """Losses of predictions, as the numbers that an audit reports."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,11 @@ from surefoot.report.answers import Estimate, ModelScore
 from surefoot.report.intervals import (
     auc_interval,
     bootstrap_interval,
-    grouped_mean_interval,
     mean_interval,
     paired_auc_difference,
     paired_share_difference,
     root_of,
     share_interval,
-    within,
 )
 from surefoot.report.row_parts import RowParts
 from surefoot.report.target import BINARY, Target
@@ -23,7 +22,6 @@ from surefoot.report.target import BINARY, Target
 ERROR_RATE, RMSE, RANKING_ERROR = "error rate", "RMSE", "ranking error"
 RATES = (ERROR_RATE, RANKING_ERROR)  # measures that are shares
 FEWEST_RARE = 10  # rows of a rare class in either part, for models to be compared by how they rank them
-GROUP_BOOTSTRAPS = 300
 UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
 
 
@@ -59,7 +57,12 @@ class Outcome:
     @property
     def auc(self) -> Estimate | None:
         """Chance that a row of the second class scores higher than one of the first; None if either has no row."""
-        return None if self.scores is None or self.second is None else _auc(self.scores, self.second, self.groups)
+        return None if self.scores is None else self.ranking_auc
+
+    @cached_property
+    def ranking_auc(self) -> Estimate | None:
+        """The same, of labels too; of groups it is a bootstrap, so that it is kept."""
+        return auc_interval(*self.ranking, self.groups)
 
     @property
     def ranking(self) -> tuple[np.ndarray, np.ndarray]:
@@ -79,18 +82,6 @@ class Predictions:
     def outcome(self, target: Target, rows: np.ndarray, groups: np.ndarray | None) -> Outcome:
         """What they make of some rows."""
         return Outcome.of(target, self.values[rows], rows, None if self.scores is None else self.scores[rows], groups)
-
-
-def _auc(scores: np.ndarray, second: np.ndarray, groups: np.ndarray | None) -> Estimate | None:
-    found = auc_interval(scores, second)
-    if groups is None or found is None:
-        return found
-
-    def drawn(rows: np.ndarray) -> float:
-        auc = auc_interval(scores[rows], second[rows])
-        return float("nan") if auc is None else auc.value
-
-    return bootstrap_interval(drawn, len(second), 0, GROUP_BOOTSTRAPS, groups)
 
 
 def measure_of(target: Target) -> str:
@@ -113,12 +104,10 @@ def enough(second: np.ndarray) -> bool:
 def loss_of(outcome: Outcome, measure: str) -> Estimate:
     """Share of errors, share of pairs in the wrong order, or root mean squared error."""
     if measure == RANKING_ERROR:
-        auc = _auc(*outcome.ranking, outcome.groups)
+        auc = outcome.ranking_auc
         return UNKNOWN if auc is None else Estimate(1 - auc.value, 1 - auc.high, 1 - auc.low)
-    if outcome.groups is not None:
-        mean = grouped_mean_interval(outcome.losses, outcome.groups)
-        return within(mean, 0.0, 1.0) if measure == ERROR_RATE else root_of(mean)
-    return share_interval(outcome.losses) if measure == ERROR_RATE else root_of(mean_interval(outcome.losses))
+    losses, groups = outcome.losses, outcome.groups
+    return share_interval(losses, groups) if measure == ERROR_RATE else root_of(mean_interval(losses, groups))
 
 
 def gain_over(outcome: Outcome, base: Outcome, measure: str, seed: int) -> Estimate:
@@ -145,29 +134,12 @@ def difference_of(first: Outcome, second: Outcome, measure: str) -> Estimate:
     That of RMSEs has the interval of the difference of mean squares, divided by the sum of the RMSEs.
     """
     if measure == RANKING_ERROR:
-        return _ranking_difference(first, second) or UNKNOWN
-    if measure == ERROR_RATE and first.groups is not None:
-        return within(grouped_mean_interval(first.losses * 1.0 - second.losses, first.groups), -1.0, 1.0)
+        return paired_auc_difference(second.ranking[0], *first.ranking, first.groups) or UNKNOWN
     if measure == ERROR_RATE:
-        return paired_share_difference(first.losses.astype(bool), second.losses.astype(bool))
+        return paired_share_difference(first.losses.astype(bool), second.losses.astype(bool), first.groups)
     both = float(np.sqrt(first.losses.mean()) + np.sqrt(second.losses.mean())) or 1.0
-    apart = first.losses - second.losses
-    squares = mean_interval(apart) if first.groups is None else grouped_mean_interval(apart, first.groups)
+    squares = mean_interval(first.losses - second.losses, first.groups)
     return Estimate(squares.value / both, squares.low / both, squares.high / both)
-
-
-def _ranking_difference(first: Outcome, second: Outcome) -> Estimate | None:
-    """AUC of the second less that of the first."""
-    (worse, positive), better, groups = first.ranking, second.ranking[0], first.groups
-    found = paired_auc_difference(better, worse, positive)
-    if groups is None or found is None:
-        return found
-
-    def drawn(rows: np.ndarray) -> float:
-        apart = paired_auc_difference(better[rows], worse[rows], positive[rows])
-        return float("nan") if apart is None else apart.value
-
-    return bootstrap_interval(drawn, len(positive), 0, GROUP_BOOTSTRAPS, groups)
 
 
 def scores_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
