@@ -23,6 +23,7 @@ from surefoot.data.category_statistics import (
     keys_of,
     order_statistics,
     running_priors,
+    telling_pairs,
 )
 
 KEY = stream_key(3)
@@ -46,6 +47,12 @@ def xor_table(n_rows=3000, n_categories=12, seed=0):
     """Only both columns together tell the target."""
     codes, _, weights, train = make_table(n_rows, n_categories, 2, seed)
     return codes, ((codes[0] + codes[1]) % 2)[np.newaxis].astype(float), weights, train
+
+
+def fit_all(codes, targets, weights, train, key):
+    """Statistics of every column, and of the pairs that tell more."""
+    rows = (codes, targets, weights, train, key)
+    return CategoryStatistics.fit([*((j,) for j in range(len(codes))), *telling_pairs(*rows)], *rows)
 
 
 @pytest.fixture
@@ -92,7 +99,7 @@ def test_running_priors_change_at_powers_of_two_only():
 @given(table=tables())
 def test_training_rows_see_earlier_rows_and_others_see_all(table):
     codes, targets, weights, train = table
-    fitted, values = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    fitted, values = fit_all(codes, targets, weights, train, KEY)
     order = train[random_permutation(KEY, len(train))]
     assert fitted.sources[: 2 * len(fitted.statistics) : 2] == tuple(s.columns for s in fitted.statistics)
     assert len(fitted.sources) == len(values)
@@ -115,7 +122,7 @@ def test_pairs_against_plain_loops_and_their_place_among_the_values():
     codes, targets, weights, train = make_table(60, 3, 3)
     codes[:, ::7] = -1
     targets = np.concatenate([targets, targets**2])
-    fitted, values = CategoryStatistics.fit(codes, targets, weights, train[5:], KEY)
+    fitted, values = fit_all(codes, targets, weights, train[5:], KEY)
     kinds = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
     assert tuple(statistic.columns for statistic in fitted.statistics) == kinds
     assert fitted.sources == (*(kind for kind in kinds for _ in range(2)), *kinds[:3])
@@ -150,7 +157,7 @@ def test_full_statistics_are_those_of_scikit_learn(target_type):
     codes, targets, weights, train = make_table()
     if target_type == "binary":
         targets = (targets > 0.3).astype(float)
-    fitted, _ = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    fitted, _ = fit_all(codes, targets, weights, train, KEY)
     theirs = TargetEncoder(smooth=STRENGTH, target_type=target_type)
     theirs.fit(codes.T, targets[0].astype(int) if target_type == "binary" else targets[0])
     new = np.append(codes, [[8], [8]], axis=1)  # with an unseen category
@@ -160,7 +167,7 @@ def test_full_statistics_are_those_of_scikit_learn(target_type):
 def test_full_statistics_of_several_classes_are_those_of_scikit_learn():
     codes, targets, weights, train = make_table()
     classes = np.digitize(targets[0], [-0.5, 0.8])
-    fitted, _ = CategoryStatistics.fit(codes, np.eye(3)[classes].T, weights, train, KEY)
+    fitted, _ = fit_all(codes, np.eye(3)[classes].T, weights, train, KEY)
     theirs = TargetEncoder(smooth=STRENGTH, target_type="multiclass").fit(codes.T, classes)
     np.testing.assert_allclose(fitted.transform(codes)[:6], theirs.transform(codes.T).T, rtol=1e-12)
 
@@ -172,12 +179,12 @@ def test_full_statistics_of_several_classes_are_those_of_scikit_learn():
 def test_no_training_row_sees_its_own_target_or_a_later_one():
     codes, targets, weights, train = make_table(40, 3)
     order = train[random_permutation(KEY, 40)]
-    _, before = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    _, before = fit_all(codes, targets, weights, train, KEY)
     reached = 0
     for place, row in enumerate(order):
         other = targets.copy()
         other[0, row] += 10.0
-        _, after = CategoryStatistics.fit(codes, other, weights, train, KEY)
+        _, after = fit_all(codes, other, weights, train, KEY)
         changed = (after != before).any(axis=0)
         assert not changed[order[: place + 1]].any()
         alike = [i for i in order[place + 1 :] if (codes[:, i] == codes[:, row]).any()]
@@ -188,10 +195,10 @@ def test_no_training_row_sees_its_own_target_or_a_later_one():
 
 def test_rows_outside_training_tell_nothing():
     codes, targets, weights, train = make_table()
-    fitted, values = CategoryStatistics.fit(codes, targets, weights, train[:300], KEY)
+    fitted, values = fit_all(codes, targets, weights, train[:300], KEY)
     targets[:, 300:] = 1e6
     weights[300:] = 7.0
-    again, same = CategoryStatistics.fit(codes, targets, weights, train[:300], KEY)
+    again, same = fit_all(codes, targets, weights, train[:300], KEY)
     np.testing.assert_array_equal(same, values)
     np.testing.assert_array_equal(again.prior, fitted.prior)
 
@@ -199,7 +206,7 @@ def test_rows_outside_training_tell_nothing():
 def test_ordered_statistics_of_a_random_target_do_not_tell_it():
     """Every row is its own category, or nearly: the full statistic knows the target, the ordered one does not."""
     codes, targets, weights, train = make_table(4000, 2000, 1)
-    fitted, values = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    fitted, values = fit_all(codes, targets, weights, train, KEY)
     assert np.corrcoef(fitted.transform(codes)[0], targets[0])[0, 1] > 0.5
     assert abs(np.corrcoef(values[0], targets[0])[0, 1]) < 3.5 / np.sqrt(4000)
 
@@ -211,13 +218,13 @@ def test_ordered_statistics_of_a_random_target_do_not_tell_it():
 def test_rows_without_weight_contribute_nothing():
     codes, targets, weights, train = make_table(100, 4)
     weights[::3] = 0.0
-    fitted, values = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    fitted, values = fit_all(codes, targets, weights, train, KEY)
     other = targets.copy()
     other[:, ::3] += 1e3
-    again, same = CategoryStatistics.fit(codes, other, weights, train, KEY)
+    again, same = fit_all(codes, other, weights, train, KEY)
     np.testing.assert_array_equal(same, values)
     np.testing.assert_array_equal(again.transform(codes), fitted.transform(codes))
-    counted, _ = CategoryStatistics.fit(codes, targets, weights, train[weights > 0], KEY)
+    counted, _ = fit_all(codes, targets, weights, train[weights > 0], KEY)
     np.testing.assert_allclose(fitted.transform(codes), counted.transform(codes), rtol=1e-12, atol=1e-14)
 
 
@@ -225,11 +232,9 @@ def test_rows_without_weight_contribute_nothing():
 @given(table=tables())
 def test_a_weight_is_as_many_copies_for_the_full_statistics(table):
     codes, targets, weights, train = table
-    fitted, _ = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    fitted, _ = fit_all(codes, targets, weights, train, KEY)
     copies = np.repeat(train, weights[train].astype(int))
-    copied, _ = CategoryStatistics.fit(
-        codes[:, copies], targets[:, copies], np.ones(len(copies)), np.arange(len(copies)), KEY
-    )
+    copied, _ = fit_all(codes[:, copies], targets[:, copies], np.ones(len(copies)), np.arange(len(copies)), KEY)
     for statistic in fitted.statistics[:2]:
         twin = copied.statistics[statistic.columns[0]]
         ours, theirs = statistic.lookup(codes, fitted.prior), twin.lookup(codes, copied.prior)
@@ -243,7 +248,7 @@ def test_a_weight_is_as_many_copies_for_the_full_statistics(table):
 @pytest.mark.usefixtures("with_all_pairs")
 def test_unseen_categories_get_the_prior_and_the_count_0():
     codes, targets, weights, train = make_table()
-    fitted, _ = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    fitted, _ = fit_all(codes, targets, weights, train, KEY)
     unseen = np.array([[8, -1, 8, 3], [8, -1, 3, 8]], dtype=np.int32)
     first, second, pair, n_first, n_second = fitted.transform(unseen)
     prior = np.mean(targets)
@@ -258,7 +263,7 @@ def test_missing_categories_have_a_statistic_of_their_own():
     codes, targets, weights, train = make_table()
     codes[0, :50] = -1
     targets[0, :50] += 3.0
-    fitted, _ = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    fitted, _ = fit_all(codes, targets, weights, train, KEY)
     values = fitted.transform(np.array([[-1], [0]], dtype=np.int32))
     expected = (targets[0, :50].sum() + STRENGTH * targets.mean()) / (50 + STRENGTH)
     np.testing.assert_allclose(values[0, 0], expected)
@@ -268,14 +273,14 @@ def test_missing_categories_have_a_statistic_of_their_own():
 def test_a_column_of_missing_values_only():
     codes, targets, weights, train = make_table()
     codes[1] = -1
-    fitted, values = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    fitted, values = fit_all(codes, targets, weights, train, KEY)
     assert np.isfinite(values).all()
     np.testing.assert_allclose(fitted.transform(codes)[1], targets.mean())
 
 
 def test_a_constant_target():
     codes, _, weights, train = make_table()
-    fitted, values = CategoryStatistics.fit(codes, np.full((1, 400), 2.0), weights, train, KEY)
+    fitted, values = fit_all(codes, np.full((1, 400), 2.0), weights, train, KEY)
     assert np.isfinite(values).all()
     np.testing.assert_allclose(fitted.transform(codes)[:2], 2.0)
     assert tuple(statistic.columns for statistic in fitted.statistics) == SINGLES
@@ -283,7 +288,7 @@ def test_a_constant_target():
 
 def test_one_row():
     one = np.ones(1)
-    fitted, values = CategoryStatistics.fit(np.zeros((2, 1), np.int32), one[np.newaxis], one, np.array([0]), KEY)
+    fitted, values = fit_all(np.zeros((2, 1), np.int32), one[np.newaxis], one, np.array([0]), KEY)
     assert values[:2].tolist() == [[0.0], [0.0]]  # it is the first: it knows nothing
     np.testing.assert_allclose(fitted.transform(np.zeros((2, 1), np.int32))[:2], 1.0)
 
@@ -292,7 +297,7 @@ def test_one_row():
 
 
 def pairs_of(codes, targets, weights, train, key=KEY):
-    fitted, _ = CategoryStatistics.fit(codes, targets, weights, train, key)
+    fitted, _ = fit_all(codes, targets, weights, train, key)
     return [statistic.columns for statistic in fitted.statistics if len(statistic.columns) == 2]
 
 
@@ -327,9 +332,9 @@ def test_where_most_pairs_tell_all_are_taken():
 
 def test_equal_keys_give_equal_bits_and_other_keys_another_order():
     table = xor_table(500)
-    fitted, values = CategoryStatistics.fit(*table, KEY)
-    again, same = CategoryStatistics.fit(*table, KEY)
-    other, differs = CategoryStatistics.fit(*table, stream_key(4))
+    fitted, values = fit_all(*table, KEY)
+    again, same = fit_all(*table, KEY)
+    other, differs = fit_all(*table, stream_key(4))
     assert same.tobytes() == values.tobytes()
     for one, two in zip(fitted.statistics, again.statistics, strict=True):
         assert one.means.tobytes() == two.means.tobytes()
@@ -343,14 +348,14 @@ def test_equal_keys_give_equal_bits_and_other_keys_another_order():
 @pytest.mark.parametrize("number", [3, 4, 5])
 def test_another_order_is_that_of_its_key(number):
     table = xor_table(200)
-    fitted, _ = CategoryStatistics.fit(*table, KEY)
-    _, expected = CategoryStatistics.fit(*table, stream_key(number))
+    fitted, _ = fit_all(*table, KEY)
+    _, expected = fit_all(*table, stream_key(number))
     np.testing.assert_array_equal(fitted.in_another_order(*table, stream_key(number)), expected)
 
 
 def test_in_no_order_does_a_row_know_its_own_target():
     codes, targets, weights, train = xor_table(300)
-    fitted, _ = CategoryStatistics.fit(codes, targets, weights, train, KEY)
+    fitted, _ = fit_all(codes, targets, weights, train, KEY)
     before = fitted.in_another_order(codes, targets, weights, train, stream_key(5))
     n_means = len(fitted.statistics)
     for row in train[:20]:
@@ -363,6 +368,6 @@ def test_in_no_order_does_a_row_know_its_own_target():
 def test_arguments_are_not_changed():
     table = xor_table(200)
     copies = [part.copy() for part in table]
-    CategoryStatistics.fit(*table, KEY)
+    fit_all(*table, KEY)
     for part, copy in zip(table, copies, strict=True):
         np.testing.assert_array_equal(part, copy)

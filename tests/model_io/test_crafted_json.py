@@ -65,7 +65,7 @@ STATES = [
     ("normal", ["model", "encodings", "many"], [0], "statistics and columns of many categories do not go together"),
     ("statistics", ["model", "encodings", "many"], [9], "columns of many categories are not in order"),
     ("statistics", ["model", "encodings", "many"], [0], "is both of numbers and of categories"),
-    ("statistics", ["model", "encodings", "own", 0, "statistics", 0, "columns"], [1], "column that has no categories"),
+    ("statistics", ["model", "encodings", "own", 0, "statistics", 0, "columns"], [2], "column that has no categories"),
     ("statistics", ["model", "encodings", "own", 0, "statistics", 0, "columns"], [], "columns and factors differ"),
     ("statistics", ["model", "encodings", "combinations", "statistics", 0, "columns"], [0, 2], "has no categories"),
     ("statistics", ["model", "encodings", "combinations", "statistics", 0, "factors"], [2**40, 2**40], "a key can"),

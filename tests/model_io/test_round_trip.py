@@ -7,6 +7,7 @@ import sys
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from small_models import STORED, answers, parts, rows_for, small_models, table
@@ -271,3 +272,14 @@ print(sorted(set(seen)))
     assert quiet.endswith(" []")
     assert int(quiet.split()[0]) > 15
     assert "import" in loud  # the hook hears what there is to hear
+
+
+def test_pairs_of_small_columns_that_members_drew(tmp_path):
+    frame, y = table(n_rows=2400, n_categories=60)
+    frame["e"] = pd.Categorical(np.arange(2400) % 3)
+    model = surefoot.BoostingEnsembleRegressor(n_members=2, n_estimators=5, random_state=0).fit(frame, y)
+    own = model._members[0].encoding
+    assert own.sources[-1] == (3, 4)
+    again = there_and_back(model, tmp_path)
+    assert again._members[0].encoding.sources == own.sources
+    assert_same(model.predict(frame), again.predict(frame))

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from reference.gradient_boosters import (
     ENSEMBLES,
@@ -19,13 +20,13 @@ from surefoot import BoostingEnsembleRegressor, GradientBoostingClassifier, Grad
 from surefoot._parallel import RowThreads
 from surefoot._random import stream_key
 from surefoot.data import Columns
-from surefoot.data.category_statistics import CategoryStatistics
+from surefoot.data.category_statistics import STRENGTH, CategoryStatistics
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
 from surefoot.trees.row_words import RowWords
-from surefoot.uncertainty.encoding import MEMBER_BINS, ONE_MODEL_BINS, SET_CATEGORIES, Encoding
+from surefoot.uncertainty.encoding import SET_CATEGORIES, Encoding
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
 from surefoot.uncertainty.rounds import Recipe, Rounds, TrainingRows
-from surefoot.uncertainty.shared_table import SharedTable
+from surefoot.uncertainty.shared_table import MEMBER, ONE_MODEL, SharedTable
 from surefoot.uncertainty.task import Task
 
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
@@ -115,8 +116,8 @@ def test_statistics_are_binned_in_their_order():
     columns, train = Columns.from_frame(frame), np.arange(0, 600, 2)
     plain = fit_encoding(columns)
     categories = plain.category_codes(columns)
-    whole, (more,) = plain.with_statistics(categories, y[np.newaxis], np.ones(600), train, [KEY], 255)
-    _, values = CategoryStatistics.fit(categories[:1], y[np.newaxis], np.ones(600), train, KEY)
+    whole, (more,) = plain.with_statistics(categories, [], y[np.newaxis], np.ones(600), train, [KEY], 255, STRENGTH)
+    _, values = CategoryStatistics.fit([(0,)], categories, y[np.newaxis], np.ones(600), train, KEY)
     assert plain.statistics is None  # each member has its own
     assert whole.sources == ((0,), (1,), (2,), (3,), (3,))
     assert whole.is_categorical.tolist() == [False, False, True, False, False]
@@ -137,13 +138,39 @@ def test_models_that_differ_by_chance_read_coarse_statistics_in_two_orders(recip
     tables, encoding = SharedTable.of(task).for_member(task, 0, train)
     assert len(tables) == n_orders
     most = encoding.statistics_binner.missing.max()
-    assert most == MEMBER_BINS if n_orders == 2 else MEMBER_BINS < most <= ONE_MODEL_BINS
+    assert most == MEMBER.bins if n_orders == 2 else MEMBER.bins < most <= ONE_MODEL.bins
     first, last = tables[0].words, tables[-1].words
     assert ((first != last).any(axis=0)[train].mean() > 0.5) == (n_orders == 2)
     np.testing.assert_array_equal(first[:, 1000:], last[:, 1000:])  # rows outside training read the same
     np.testing.assert_array_equal(tables[0].n_codes, tables[-1].n_codes)
     again, _ = SharedTable.of(task).for_member(task, 0, train)
     np.testing.assert_array_equal(again[-1].words, last)
+
+
+def places_of(encoding):
+    """The columns of the statistics that are of two."""
+    return [statistic.columns for statistic in encoding.statistics.statistics if len(statistic.columns) == 2]
+
+
+@pytest.mark.parametrize(("recipe", "draws"), [({}, False), ({"subsample": 0.5}, True), ({"langevin": True}, True)])
+def test_members_share_pairs_of_large_columns_and_draw_pairs_of_small_ones(recipe, draws):
+    generator = np.random.default_rng(0)
+    large = generator.integers(60, size=(2, 4000))
+    small_ones = generator.integers(4, size=(6, 4000))
+    columns = {f"large {k}": [f"{k}-{code}" for code in codes] for k, codes in enumerate(large)}
+    columns |= {f"small {k}": [f"{k}-{code}" for code in codes] for k, codes in enumerate(small_ones)}
+    y = (large.sum(axis=0) % 2).astype(float)  # only both large ones together tell it
+    frame = Columns.from_frame(pd.DataFrame(columns).astype("category"))
+    task, train = make_task(frame, y, **recipe), np.arange(4000)
+    table = SharedTable.of(task).with_pairs(task, train)
+    found = [places_of(table.for_member(task, member, train)[1]) for member in (0, 1)]
+    assert [pairs[0] for pairs in found] == [(0, 1), (0, 1)]  # the large columns come first
+    drawn = [pairs[1:] for pairs in found]
+    assert all(1 < a < b < 8 for pairs in drawn for a, b in pairs)
+    assert [len(pairs) > 3 for pairs in drawn] == [draws, draws]
+    assert (drawn[0] != drawn[1]) == draws
+    again = places_of(SharedTable.of(task).with_pairs(task, train).for_member(task, 1, train)[1])
+    assert again == found[1]
 
 
 def test_trees_read_the_orders_in_turn():
@@ -167,9 +194,9 @@ def test_what_reads_alike():
     columns = Columns.from_frame(frame)
     plain, rows, ones = fit_encoding(columns), np.arange(600), np.ones(600)
     categories = plain.category_codes(columns)
-    one, _ = plain.with_statistics(categories, y[np.newaxis], ones, rows, [KEY], 255)
-    same, _ = fit_encoding(columns).with_statistics(categories, y[np.newaxis], ones, rows, [KEY], 255)
-    other, _ = plain.with_statistics(categories, y[np.newaxis], ones, rows, [stream_key(8)], 255)
+    one, _ = plain.with_statistics(categories, [], y[np.newaxis], ones, rows, [KEY], 255, STRENGTH)
+    same, _ = fit_encoding(columns).with_statistics(categories, [], y[np.newaxis], ones, rows, [KEY], 255, STRENGTH)
+    other, _ = plain.with_statistics(categories, [], y[np.newaxis], ones, rows, [stream_key(8)], 255, STRENGTH)
     assert plain.reads_like(fit_encoding(columns))
     assert not plain.reads_like(fit_encoding(columns, max_bins=8))
     assert one.reads_like(same)

@@ -39,53 +39,70 @@ class Statistic:
 
 @dataclass(frozen=True)
 class CategoryStatistics:
-    """Statistics of columns and of combinations: one number per target for each, and a count for each column."""
+    """Statistics of columns and of combinations: one number per target for each, and counts of rows for some.
+
+    Columns have counts; beside them, so do combinations of columns that have no statistic of their own.
+    """
 
     statistics: tuple[Statistic, ...]
     prior: np.ndarray  # mean of each target
 
     @classmethod
     def fit(
-        cls, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64
+        cls,
+        combinations: Sequence[tuple[int, ...]],
+        codes: np.ndarray,
+        targets: np.ndarray,
+        weights: np.ndarray,
+        train: np.ndarray,
+        key: np.uint64,
+        strength: float = STRENGTH,
     ) -> tuple["CategoryStatistics", np.ndarray]:
-        """Statistics from the rows ``train``, and their values (values, rows) for all rows.
+        """Statistics of columns or of several together, from the rows ``train``; and their values for all rows.
 
         Parameters
         ----------
+        combinations : the columns of each statistic
         codes : int32 array of shape (n_columns, n_rows)
             -1 where the category is missing.
         targets : array of shape (n_targets, n_rows)
         weights : array of shape (n_rows,)
         train : array of row numbers
         key : stream of random numbers that decides the order of the rows
+        strength : float
+            A category's mean is drawn to that of all rows as if so many more rows had been there.
+
+        Returns
+        -------
+        statistics : CategoryStatistics
+        values : array of shape (n_values, n_rows)
         """
-        order = train[random_permutation(key, len(train))]
-        total = weights[train] / weights[train].sum()
-        prior = (targets[:, train] * total).sum(axis=1)  # no BLAS: its sums depend on its threads
-        early = running_priors(targets[:, order], weights[order])
-        singles = [_fit_one((j,), codes, targets, weights, order, early, prior) for j in range(len(codes))]
-        spread = max(float(((targets[:, train] - prior[:, np.newaxis]) ** 2 * total).sum()), 1e-300)
-        misses = [_miss(ordered, targets, weights, order) / spread for _, ordered in singles]
-        paired = sorted(np.argsort(misses, kind="stable")[:MOST_PAIRED].tolist())
-        gains = {
-            pair: min(misses[j] for j in pair)
-            - _miss(_fit_one(pair, codes, targets, weights, order, early, prior)[1], targets, weights, order) / spread
-            for pair in combinations(paired, 2)
-        }
-        found = singles + [_fit_one(pair, codes, targets, weights, order, early, prior) for pair in _telling(gains)]
-        return cls._of(found, prior, codes, order)
+        order, prior = train[random_permutation(key, len(train))], _mean(targets, weights, train)
+        return cls._in_order(combinations, codes, targets, weights, order, prior, strength)
 
     def in_another_order(
-        self, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64
-    ) -> np.ndarray:
+        self, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64,
+        strength: float = STRENGTH,
+    ) -> np.ndarray:  # fmt: skip
         """Values (values, rows) as ``fit`` returns them, had its rows been put in the order of another stream."""
+        combinations = [statistic.columns for statistic in self.statistics]
         order = train[random_permutation(key, len(train))]
+        return self._in_order(combinations, codes, targets, weights, order, self.prior, strength)[1]
+
+    @classmethod
+    def _in_order(
+        cls,
+        combinations: Sequence[tuple[int, ...]],
+        codes: np.ndarray,
+        targets: np.ndarray,
+        weights: np.ndarray,
+        order: np.ndarray,
+        prior: np.ndarray,
+        strength: float,
+    ) -> tuple["CategoryStatistics", np.ndarray]:
         early = running_priors(targets[:, order], weights[order])
-        found = [
-            _fit_one(statistic.columns, codes, targets, weights, order, early, self.prior)
-            for statistic in self.statistics
-        ]
-        return self._of(found, self.prior, codes, order)[1]
+        found = [_fit_one(each, codes, targets, weights, order, early, prior, strength) for each in combinations]
+        return cls._of(found, prior, codes, order)
 
     @classmethod
     def of_combinations(
@@ -117,15 +134,38 @@ class CategoryStatistics:
     def sources(self) -> tuple[tuple[int, ...], ...]:
         """The columns that each value comes from."""
         means = tuple(statistic.columns for statistic in self.statistics for _ in self.prior)
-        return means + tuple(statistic.columns for statistic in self.statistics if len(statistic.columns) == 1)
+        return means + tuple(
+            statistic.columns for statistic, counted in zip(self.statistics, self._counted, strict=True) if counted
+        )
+
+    @property
+    def _counted(self) -> list[bool]:
+        """Which of the statistics have a count."""
+        alone = {statistic.columns[0] for statistic in self.statistics if len(statistic.columns) == 1}
+        return [len(each.columns) == 1 or (bool(alone) and alone.isdisjoint(each.columns)) for each in self.statistics]
 
     def transform(self, codes: np.ndarray) -> np.ndarray:
         """Values (values, rows) of new rows, from the codes of all columns; one that training did not have is -2."""
         found = [statistic.lookup(codes, self.prior) for statistic in self.statistics]
-        counts = [
-            count for statistic, (_, count) in zip(self.statistics, found, strict=True) if len(statistic.columns) == 1
-        ]
+        counts = [count for counted, (_, count) in zip(self._counted, found, strict=True) if counted]
         return np.concatenate([*(means for means, _ in found), np.array(counts).reshape(len(counts), codes.shape[1])])
+
+
+def telling_pairs(
+    codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64
+) -> list[tuple[int, int]]:
+    """Pairs of columns that say more of the rows ``train`` than either of their columns; arguments as for ``fit``."""
+    order, prior = train[random_permutation(key, len(train))], _mean(targets, weights, train)
+    early = running_priors(targets[:, order], weights[order])
+    spread = max(_miss(prior[:, np.newaxis], targets, weights, order), 1e-300)
+
+    def missed(columns: tuple[int, ...]) -> float:
+        ordered = _fit_one(columns, codes, targets, weights, order, early, prior, STRENGTH)[1]
+        return _miss(ordered, targets, weights, order) / spread
+
+    misses = [missed((j,)) for j in range(len(codes))]
+    paired = sorted(np.argsort(misses, kind="stable")[:MOST_PAIRED].tolist())
+    return _telling({pair: min(misses[j] for j in pair) - missed(pair) for pair in combinations(paired, 2)})
 
 
 def _telling(gains: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
@@ -143,7 +183,7 @@ def _fit_one(
     order: np.ndarray,
     early: np.ndarray,
     prior: np.ndarray,
-    strength: float = STRENGTH,
+    strength: float,
 ) -> tuple[Statistic, np.ndarray]:
     """The statistic of one or several columns, and its ordered values (targets, rows in their order)."""
     factors = key_factors(columns, codes)
@@ -166,6 +206,12 @@ def keys_of(columns: tuple[int, ...], factors: tuple[int, ...], codes: np.ndarra
     for j, factor in zip(columns[1:], factors[1:], strict=True):
         keys = keys * factor + codes[j] + 2
     return keys
+
+
+def _mean(targets: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """That of each target over some rows."""
+    shares = weights[rows] / weights[rows].sum()
+    return np.asarray((targets[:, rows] * shares).sum(axis=1))  # no BLAS: its sums depend on its threads
 
 
 def _miss(ordered: np.ndarray, targets: np.ndarray, weights: np.ndarray, order: np.ndarray) -> float:

@@ -89,7 +89,7 @@ def _make(
     return [
         replace(
             shared,
-            sources=shared.sources + _sources(one, tuple(many)),
+            sources=shared.sources + _sources(one, tuple(many) + few),
             statistics=one.found,
             statistics_binner=one.binner,
         )

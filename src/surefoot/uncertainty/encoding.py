@@ -12,7 +12,6 @@ from surefoot.data.category_combinations import STRENGTH, telling_combinations
 from surefoot.data.category_statistics import CategoryStatistics
 
 SET_CATEGORIES = 50  # columns with more categories are read through statistics of the target
-ONE_MODEL_BINS, MEMBER_BINS = 255, 15  # of statistics; fine bins show what chance made of a member's order of the rows
 MOST_TRIED = 30  # of more categorical columns than this, the most important are tried in combinations
 
 
@@ -76,22 +75,25 @@ class Encoding:
     def with_statistics(
         self,
         codes: np.ndarray,
+        pairs: Sequence[tuple[int, int]],
         targets: np.ndarray,
         weights: np.ndarray,
         train: np.ndarray,
         keys: Sequence[np.uint64],
         max_bins: int,
+        strength: float,
     ) -> tuple["Encoding", list[np.ndarray]]:
-        """An encoding with statistics of columns with many categories, from the rows ``train``; and their codes.
+        """An encoding with statistics of columns with many categories and of ``pairs``, from the rows ``train``.
 
-        ``codes`` are those of ``category_codes``, (columns, rows). Each of ``keys`` puts the rows in an order of its
-        own; new rows read the same in all of them.
+        Also returned are their codes. ``codes`` are those of ``category_codes``, (columns, rows), and pairs are places
+        among them. Each of ``keys`` puts the rows in an order of its own; new rows read the same in all of them.
         """
-        codes = codes[: len(self.many)]
-        statistics, values = CategoryStatistics.fit(codes, targets, weights, train, keys[0])
+        rows = (codes, targets, weights, train)
+        combinations = [*((place,) for place in range(len(self.many))), *pairs]
+        statistics, values = CategoryStatistics.fit(combinations, *rows, keys[0], strength)
         binner, sources = self._binned(statistics, values, weights, train, max_bins)
         whole = replace(self, sources=self.sources + sources, statistics=statistics, statistics_binner=binner)
-        others = (statistics.in_another_order(codes, targets, weights, train, key) for key in keys[1:])
+        others = (statistics.in_another_order(*rows, key, strength) for key in keys[1:])
         return whole, [binner.codes_of(values), *map(binner.codes_of, others)]
 
     def _binned(

@@ -13,7 +13,7 @@ from surefoot._random import random_permutation, stream_key
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.uncertainty.encoding import Encoding
 from surefoot.uncertainty.rounds import Rounds, TrainingRows
-from surefoot.uncertainty.shared_table import SharedTable, statistics_bins
+from surefoot.uncertainty.shared_table import SharedTable, reading_of
 from surefoot.uncertainty.task import Task
 
 COMBINATIONS = 1_000_037  # label of a stream: the order of the rows
@@ -23,14 +23,15 @@ FIRST_PART, FIRST_TREES, FIRST_RATE = 8, 100, 0.1  # one in so many rows trains 
 
 
 def with_combinations(task: Task, table: SharedTable, train: np.ndarray) -> SharedTable:
-    """The table with statistics of combinations, where these tell enough, from the rows ``train``."""
+    """The table with statistics of pairs and combinations, where these tell enough, from the rows ``train``."""
+    table = table.with_pairs(task, train)
     if table.categories is None or not table.encoding.few or len(train) < FEWEST_ROWS:
         return table
     order = train[random_permutation(stream_key(task.seed, COMBINATIONS), len(train))]
     first = FirstModels.train(task, table, order)
     pairs = table.encoding.pairs(first.importances)
     encoding, more = table.encoding.with_combinations(
-        table.categories, pairs, first.left, first.weights, order, statistics_bins(task)
+        table.categories, pairs, first.left, first.weights, order, reading_of(task).bins
     )
     return replace(table, encoding=encoding, codes=np.concatenate([table.codes, more]))
 
