@@ -223,7 +223,7 @@ def test_ones_own_predictions_groups_and_time():
     found = audit(X, y, predictions=3 * X["x"], groups="patient", time="day")
     yours = next(model for model in found.accuracy.models if model.yours)
     assert yours.loss.low < 1.0 < yours.loss.high  # the noise has a standard deviation of 1
-    assert found.shift.where == "the last part by time"
+    assert found.shift.where == "the last part by day, from 2024-05-08 on"
     assert len(found.stability.drops) > 5
     assert all(drop.own_loss is not None for drop in found.stability.drops[1:])
     assert {note.column for note in found.subject.notes} == set()  # neither is given to the models

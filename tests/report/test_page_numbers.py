@@ -89,18 +89,18 @@ def gap_of(value, low, high, rare=None, share=None):
 
 
 def test_confidence_is_judged_by_its_interval():
-    assert "2.0 points (95% interval 1.0 to 3.0) more than came true: the ensemble is over" in overconfidence(
+    assert "2.0 points (95% interval 1.0 to 3.0) more than came true: they are over" in overconfidence(
         gap_of(0.02, 0.01, 0.03)
     )
-    assert overconfidence(gap_of(-0.02, -0.03, -0.01)).endswith("less than came true: it is underconfident.")
+    assert overconfidence(gap_of(-0.02, -0.03, -0.01)).endswith("less than came true: they are underconfident.")
     assert overconfidence(gap_of(0.0, -0.01, 0.01)).endswith("no bias can be told from chance.")
 
 
 def test_of_a_rare_class_rows_are_counted():
     said = overconfidence(gap_of(0.01, 0.004, 0.016, "fraud", 0.03))
     assert said.startswith("By the predicted probabilities 4.0% of the held-out rows would be fraud; 3.0% are.")
-    assert said.endswith("the ensemble expects too many.")
-    assert overconfidence(gap_of(-0.01, -0.02, -0.001, "fraud", 0.03)).endswith("it expects too few.")
+    assert said.endswith("they expect too many.")
+    assert overconfidence(gap_of(-0.01, -0.02, -0.001, "fraud", 0.03)).endswith("they expect too few.")
     assert overconfidence(gap_of(0.0, -0.01, 0.01, "fraud", 0.03)).endswith("no bias can be told from chance.")
 
 

@@ -112,6 +112,7 @@ class Rejection:
     random: tuple[float, ...]
     oracle: tuple[float, ...]
     ratio: Estimate | None  # prediction-rejection ratio; None where every row has the same loss
+    claimed: Estimate | None = None  # the same, were targets drawn from the predicted distributions; of 95% of draws
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,9 @@ class Calibration:
     ylabel: str
     rare: str | None = None  # the rare class whose probabilities these are; None: those of the predicted class
     share: float | None = None  # of the held-out rows that are of it
+    slope: Estimate | None = (
+        None  # of classes: of what came true on the log-odds promised; below 1 they are too extreme
+    )
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,7 @@ class Knowing:
     columns_behind: tuple[tuple[str, float], ...]  # column, by how much of its knowledge uncertainty it accounts for
     rows: tuple[LeastKnown, ...]
     new: NewRows | None
+    own_calibration: Calibration | None = None  # of the probabilities of a user's own model, if it gives any
 
 
 @dataclass(frozen=True)
@@ -257,3 +262,4 @@ class Transfer:
     loss_there: Estimate | None  # and there, if the target is known
     weighted: WeightedEstimate | None
     measure: str  # of these losses: "error rate", "RMSE" or "ranking error"
+    target: ShiftedColumn | None = None  # the target itself, if it is known there

@@ -46,7 +46,7 @@ class AuditArguments:
         check_integer("random_state", self.random_state, 0)
 
     def read_apart(self) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
-        """The table without the columns of groups and time, and these."""
+        """The table without the columns of groups and time, and these: groups as text, time as numbers."""
         whole = to_pandas(self.X, "X")
         apart = {name for name in (self.groups, self.time) if isinstance(name, str)}
         unknown = sorted(apart - set(whole.columns))
@@ -106,8 +106,8 @@ class AuditArguments:
             )
         return truth if len(known) else None
 
-    def there(self, table: AuditTable, parts: RowParts) -> There | None:
-        """The new rows, or the last ones by time."""
+    def there(self, table: AuditTable, parts: RowParts, time: np.ndarray | None) -> There | None:
+        """The new rows, or the last ones by time, which is that of the rows that have a target."""
         if self.X_new is not None:
             frame = table.like(self.X_new, "X_new")
             raw = self.X_new[list(table.raw.columns)] if hasattr(table.raw, "columns") else self.X_new
@@ -116,7 +116,18 @@ class AuditArguments:
             return None
         later = parts.later
         frame, raw = table.frame.iloc[later].reset_index(drop=True), take_rows(table.raw, later)
-        return There("the last part by time", frame, raw, table.target.labels[later].astype(object))
+        assert time is not None
+        return There(
+            self._last_part(table, later[time[later].argmin()]), frame, raw, table.target.labels[later].astype(object)
+        )
+
+    def _last_part(self, table: AuditTable, first: int) -> str:
+        """What the last part by time is called, and where it begins."""
+        import pandas as pd
+
+        values = pd.Series(_values_of(to_pandas(self.X, "X"), self.time, "time"))[table.known]
+        name = self.time if isinstance(self.time, str) else "time"
+        return f"the last part by {name}, from {values.astype(str).iloc[first]} on"
 
 
 def _read_groups(whole: Any, groups: Any) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-"""Do the probabilities and intervals of an ensemble mean what they say, on held-out rows?"""
+"""Do probabilities and intervals mean what they say, on held-out rows?"""
 
 from dataclasses import replace
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 
 from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
 from surefoot.report.answers import Calibration, Coverage, Estimate
+from surefoot.report.calibration_slope import calibration_slope
 from surefoot.report.intervals import mean_interval, share_interval
 from surefoot.report.target import Target
 
@@ -15,20 +16,22 @@ TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
 BINS = 10
 
 
-def calibration_of(ensemble: Any, X: Any, target: Target, rows: np.ndarray, groups: np.ndarray | None) -> Calibration:
-    """Confidence beside the share of right predictions, or levels of intervals beside their coverage."""
-    if target.is_classes:
-        return _of_probabilities(ensemble.predict_proba(X), target, rows, groups)
-    distribution, truth = ensemble.predict_distribution(X), target.y[rows]
+def calibration_of_intervals(
+    distribution: Any, target: Target, rows: np.ndarray, groups: np.ndarray | None
+) -> Calibration:
+    """Levels of intervals beside their coverage."""
+    truth = target.y[rows]
     curve = interval_calibration(truth, distribution, LEVELS)
     coverage = tuple(_coverage(distribution, truth, level, groups) for level in TABLE_LEVELS)
     return _record(None, coverage, curve, ("level of the central interval", "share of targets inside it"))
 
 
-def _of_probabilities(
+def calibration_of_probabilities(
     probabilities: np.ndarray, target: Target, rows: np.ndarray, groups: np.ndarray | None
 ) -> Calibration:
-    """Those of the predicted class; or of the rare one, if there is one: it is hardly ever predicted."""
+    """Confidence beside the share of right predictions; one column of probabilities for each class.
+
+    They are those of the predicted class; or of the rare one, if there is one: it is hardly ever predicted."""
     if target.rare is None:
         promised, came_true = probabilities.max(axis=1), probabilities.argmax(axis=1) == target.y[rows]
         labels = ("predicted probability of the predicted class", "share of right predictions")
@@ -37,6 +40,7 @@ def _of_probabilities(
         labels = ("predicted probability of the rare class", "share of rows that are of it")
     curve = probability_calibration(came_true, promised, BINS, "quantile")
     found = _record(mean_interval(promised - came_true, groups), (), curve, labels)
+    found = replace(found, slope=calibration_slope(promised, came_true, groups))
     if target.rare is None:
         return found
     return replace(found, rare=str(target.classes[target.rare]), share=float(came_true.mean()))

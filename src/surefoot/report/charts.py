@@ -137,7 +137,7 @@ def _rejection_in_words(rejection: Rejection, measure: str) -> str:
     return f"{'; '.join(told)}."
 
 
-def calibration_chart(calibration: Calibration) -> Markup | None:
+def calibration_chart(calibration: Calibration, key: str = "calibration") -> Markup | None:
     """Promised against observed shares."""
     fields = (calibration.expected, calibration.observed, calibration.low, calibration.high, calibration.counts)
     if len(calibration.expected) < 2:
@@ -158,7 +158,7 @@ def calibration_chart(calibration: Calibration) -> Markup | None:
             ax.set(xlim=(0.0, 1.05 * float(expected.max())), ylim=(0.0, 1.05 * float(high.max())))
         _label_above(ax, ylabel)
         said = f"{_calibration_in_words(calibration)}."
-        return inline_svg(figure, "chart-calibration", f"Calibration: {xlabel} against {ylabel}", said)
+        return inline_svg(figure, f"chart-{key}", f"Calibration: {xlabel} against {ylabel}", said)
 
 
 def _zoom(ax: Any, least: float) -> None:

@@ -13,9 +13,9 @@ from surefoot.report.arguments import AuditArguments
 from surefoot.report.clock import Clock
 from surefoot.report.contestants import YOUR_PREDICTIONS, YOURS, Contestant, contestants
 from surefoot.report.dropping import Dropper
-from surefoot.report.knowing import fit_ensemble, knowing
+from surefoot.report.knowing import OwnPredictions, fit_ensemble, knowing
 from surefoot.report.row_parts import RowParts
-from surefoot.report.scoring import Predictions
+from surefoot.report.scoring import Predictions, probabilities_of
 from surefoot.report.stability import LASSO, SelectionFrame, fit_stable, stable_set
 from surefoot.report.table import AuditTable
 from surefoot.report.transfer import There, nowhere, transfer
@@ -46,7 +46,7 @@ class Course:
         table = AuditTable.read(X, y, given.task)
         groups, time = (None if each is None else each[table.known] for each in (groups, time))
         parts = RowParts.draw(table.target, groups, time if given.X_new is None else None, given.random_state)
-        there, remarks = given.there(table, parts), list(table.remarks)
+        there, remarks = given.there(table, parts, time), list(table.remarks)
         if there is not None and given.X_new is not None and (n_known := table.count_known(there.frame)):
             remarks.append(f"{n_known:,} of the new rows are rows of the table: what is measured on them is no test.")
         if parts.groups is not None:
@@ -83,16 +83,24 @@ class Course:
         if not self.clock.has_time_for("question 2", 0.7):
             return None
         self.clock.step(0.55, "question 2: an ensemble of boosters")
-        table, test = self.table, self.parts.test
+        table = self.table
         ensemble = fit_ensemble(table, self.parts.train, self.seed, self.n_jobs)
         self.clock.step(0.7, "question 2: what it does not know")
-        audited = None
-        if self.predictions is not None:
-            audited = (YOUR_PREDICTIONS, self.predictions.values[test])
-        elif self.own is not None:
-            audited = (YOURS, self.own.predict(self.audited.model, table, test))
         new = None if self.there is None else self.there.frame
-        return knowing(table, self.parts, ensemble, audited, new, self.seed)
+        return knowing(table, self.parts, ensemble, self._own_held_out(), new, self.seed)
+
+    def _own_held_out(self) -> OwnPredictions | None:
+        """What the user's own model says of the held-out rows; None if there is none."""
+        table, test = self.table, self.parts.test
+        if self.predictions is not None:
+            chances = self.predictions.scores
+            both = None if chances is None else np.column_stack([1 - chances, chances])[test]
+            return OwnPredictions(YOUR_PREDICTIONS, self.predictions.values[test], both)
+        if self.own is None:
+            return None
+        model = self.audited.model
+        chances = probabilities_of(model, self.own.table_of(table, test), table.target)
+        return OwnPredictions(YOURS, self.own.predict(model, table, test), chances)
 
     def stability(self) -> Stability | None:
         """Question 3, if there is time."""

@@ -1,15 +1,17 @@
 """Question 2: does it know what it does not know?"""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import betabinom
 
-from surefoot.metrics import rejection_curve
-from surefoot.report.answers import Estimate, Knowing, NewRows, Rejection
-from surefoot.report.calibration import calibration_of
-from surefoot.report.intervals import bootstrap_interval, share_interval
+from surefoot.report.answers import Knowing, NewRows
+from surefoot.report.calibration import calibration_of_intervals, calibration_of_probabilities
+from surefoot.report.intervals import share_interval
 from surefoot.report.least_known import STRANGE, columns_behind, least_known
+from surefoot.report.rejecting import claimed_ratio, rejection_of
 from surefoot.report.row_parts import RowParts
 from surefoot.report.scoring import Outcome, loss_of, measure_of
 from surefoot.report.table import AuditTable
@@ -17,8 +19,16 @@ from surefoot.report.target import Target
 from surefoot.uncertainty import BoostingEnsembleClassifier, BoostingEnsembleRegressor, Uncertainty
 
 ENSEMBLE = "the ensemble"
-GRID = np.linspace(0, 1, 101)
-RATIO_BOOTSTRAPS = 200
+CLAIM_DRAWS = 100
+
+
+@dataclass(frozen=True)
+class OwnPredictions:
+    """What a user's own model predicts for the held-out rows, and its probabilities of the classes if it gives any."""
+
+    name: str
+    values: np.ndarray
+    probabilities: np.ndarray | None
 
 
 def new_ensemble(target: Target, method: str | None = None, **settings: Any) -> Any:
@@ -38,50 +48,43 @@ def fit_ensemble(table: AuditTable, rows: np.ndarray, seed: int, n_jobs: int | N
 
 
 def knowing(
-    table: AuditTable, parts: RowParts, ensemble: Any, audited: tuple[str, np.ndarray] | None, new: Any, seed: int
+    table: AuditTable, parts: RowParts, ensemble: Any, own: OwnPredictions | None, new: Any, seed: int
 ) -> Knowing:
-    """All that is said about question 2; ``audited`` is a model's name and predictions, None the ensemble itself."""
+    """All that is said about question 2; ``own`` predictions are those looked at, None: the ensemble's."""
     target, test = table.target, parts.test
     X, groups = table.frame.iloc[test], None if parts.groups is None else parts.groups[test]
     uncertainty = ensemble.predict_uncertainty(X)
-    name, predicted = (ENSEMBLE, np.asarray(ensemble.predict(X))) if audited is None else audited
+    total, is_classes = np.asarray(uncertainty.total), target.is_classes
+    predicted = np.asarray(ensemble.predict(X)) if own is None else own.values
     losses = target.losses(predicted, test).astype(np.float64)
+    said = ensemble.predict_proba(X) if is_classes else ensemble.predict_distribution(X)
+    calibration_of = calibration_of_probabilities if is_classes else calibration_of_intervals
+    given = None if own is None else own.probabilities
+    claimed = claimed_ratio(_imagined(said, target, predicted, seed), total, is_classes)
     return Knowing(
         unit=uncertainty.unit,
-        model=name,
+        model=ENSEMBLE if own is None else own.name,
         loss=loss_of(Outcome(losses, groups=groups), measure_of(target)),
-        by_total=_rejection(losses, np.asarray(uncertainty.total), target.is_classes, seed, groups),
-        by_knowledge=_rejection(losses, uncertainty.knowledge, target.is_classes, seed, groups),
-        calibration=calibration_of(ensemble, X, target, test, groups),
+        by_total=replace(rejection_of(losses, total, is_classes, seed, groups), claimed=claimed),
+        by_knowledge=rejection_of(losses, uncertainty.knowledge, is_classes, seed, groups),
+        calibration=calibration_of(said, target, test, groups),
         columns_behind=columns_behind(ensemble, table, X, uncertainty.knowledge),
         rows=least_known(ensemble, table, X, table.rows[test], target.labels[test], uncertainty),
         new=None if new is None else _new_rows(ensemble, table, new, uncertainty),
+        own_calibration=None if given is None else calibration_of_probabilities(given, target, test, groups),
     )
 
 
-def _rejection(
-    losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, seed: int, groups: np.ndarray | None
-) -> Rejection:
-    """The rejection curve of row losses on a grid of shares."""
-    kind, zeros = "zero_one" if is_classes else "squared_error", np.zeros(len(losses))
-    shown = losses if is_classes else np.sqrt(losses)
-    curve = rejection_curve(zeros, shown, uncertainty, loss=kind)
-    error, random, oracle = (
-        np.interp(GRID, curve.rejected, line) for line in (curve.error, curve.random, curve.oracle)
-    )
-    kept = np.divide(error, 1 - GRID, out=np.zeros(len(GRID)), where=GRID < 1)
-    kept = kept if is_classes else np.sqrt(kept)
-
-    def ratio(rows: np.ndarray) -> float:
-        found = rejection_curve(zeros[rows], shown[rows], uncertainty[rows], loss=kind).ratio
-        return float("nan") if found is None else found
-
-    interval: Estimate | None = None
-    if curve.ratio is not None:
-        interval = bootstrap_interval(ratio, len(losses), seed, RATIO_BOOTSTRAPS, groups)
-    threshold = np.quantile(uncertainty, 1 - GRID)
-    shares, *lines = (tuple(line.tolist()) for line in (GRID, error, kept, threshold, random, oracle))
-    return Rejection(shares, lines[0], lines[1], lines[2], lines[3], lines[4], interval)
+def _imagined(said: Any, target: Target, predicted: np.ndarray, seed: int) -> Iterator[np.ndarray]:
+    """Losses of the same predictions, were each target drawn from what the ensemble says of it."""
+    generator = np.random.default_rng(seed)
+    for _ in range(CLAIM_DRAWS):
+        if target.is_classes:
+            beyond = said.cumsum(axis=1) < generator.random((len(said), 1))
+            drawn = target.classes[np.minimum(beyond.sum(axis=1), len(target.classes) - 1)]
+            yield (predicted != drawn).astype(np.float64)
+        else:
+            yield np.square(np.asarray(predicted, dtype=np.float64) - said.sample(1, generator)[0])
 
 
 def _new_rows(ensemble: Any, table: AuditTable, new: Any, held_out: Uncertainty) -> NewRows:

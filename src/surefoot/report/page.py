@@ -110,6 +110,7 @@ def _view(audit: Any) -> dict[str, Any]:
             "models": charts.models_chart(accuracy),
             "learning": charts.learning_chart(accuracy.curve, accuracy.measure),
             "calibration": charts.calibration_chart(knowing.calibration) if knowing else None,
+            "own_calibration": _own_calibration(knowing) if knowing else None,
             "transfer": charts.transfer_chart(transfer) if transfer else None,
         },
         "rejection": _rejection(knowing, measure, audit.subject.n_test) if knowing else None,
@@ -122,6 +123,11 @@ def _lines(verdict: tuple[Line, ...]) -> list[Line]:
     blank = [Line(question, UNKNOWN, "") for question in QUESTIONS]
     given = [*verdict[1:], *blank[len(verdict[1:]) :]]
     return [replace(line, question=line.question or QUESTIONS[place]) for place, line in enumerate(given[: len(blank)])]
+
+
+def _own_calibration(knowing: Knowing) -> Markup | None:
+    own = knowing.own_calibration
+    return None if own is None else charts.calibration_chart(own, "own-calibration")
 
 
 def _rejection(knowing: Knowing, measure: str, n_rows: int) -> dict[str, Any] | None:

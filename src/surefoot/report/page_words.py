@@ -92,8 +92,8 @@ def overconfidence(calibration: Calibration) -> str:
     way = "more" if gap.value >= 0 else "less"
     said = f"On average the predicted probabilities promise {difference(gap, ERROR_RATE)} {way} than came true"
     if gap.low > 0:
-        return f"{said}: the ensemble is overconfident."
-    return f"{said}: it is underconfident." if gap.high < 0 else f"{said}: no bias can be told from chance."
+        return f"{said}: they are overconfident."
+    return f"{said}: they are underconfident." if gap.high < 0 else f"{said}: no bias can be told from chance."
 
 
 def _expected_rows(gap: Estimate, calibration: Calibration) -> str:
@@ -104,8 +104,26 @@ def _expected_rows(gap: Estimate, calibration: Calibration) -> str:
         f"{calibration.rare}; {percent(share)} are. The difference is {difference(gap, ERROR_RATE)}"
     )
     if gap.low > 0:
-        return f"{said}: the ensemble expects too many."
-    return f"{said}: it expects too few." if gap.high < 0 else f"{said}: no bias can be told from chance."
+        return f"{said}: they expect too many."
+    return f"{said}: they expect too few." if gap.high < 0 else f"{said}: no bias can be told from chance."
+
+
+def slope_in_words(slope: Estimate) -> str:
+    """Whether probabilities are too close to 0 and 1."""
+    said = f"Their calibration slope is {_hundredths(slope.value)} (95% interval {between(slope, _hundredths)})"
+    if slope.high < 1:
+        return f"{said}: they are too extreme, more so the further they are from one half."
+    if slope.low > 1:
+        return f"{said}: they are too timid; what is likely is more so, and what is unlikely less."
+    return f"{said}; 1, which would be right, is among the values that it may have."
+
+
+def claim_in_words(claimed: Estimate) -> str:
+    """The ratio that an ensemble claims to have."""
+    return (
+        f"Were targets drawn from what the ensemble says of each row, the first would be {_hundredths(claimed.value)} "
+        f"(in 95% of draws {between(claimed, _hundredths)}): so much it claims to find."
+    )
 
 
 def ratio_in_words(ratio: Estimate | None) -> str:

@@ -152,6 +152,14 @@ def scores_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
     return np.asarray(model.decision_function(X)) if hasattr(model, "decision_function") else None
 
 
+def probabilities_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
+    """Probabilities of a target's classes, in their order; None if a classifier gives none or has other classes."""
+    if not target.is_classes or not hasattr(model, "predict_proba"):
+        return None
+    places = target.places_among(getattr(model, "classes_", target.classes))
+    return None if places is None else np.asarray(model.predict_proba(X), dtype=np.float64)[:, places]
+
+
 def score(name: str, what: str, outcome: Outcome, base: Outcome, measure: str, seed: int, **others: Any) -> ModelScore:
     """A line of the table of models; ``others`` are fields that differ from the usual."""
     fields = {"cv_loss": float("nan"), "auc": None, "seconds": float("nan"), "chosen": False, "yours": False, **others}

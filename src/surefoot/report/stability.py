@@ -19,6 +19,7 @@ MOST_CATEGORIES = 20  # of a column that variables are chosen from
 BAG_SHARE, MOST_BAG_ROWS = 1 / 3, 500
 TREE_DEPTH = 2
 SHOWN_MODELS = 8
+OF_CLASSES = "It is that of least squares: the two classes count as 0 and 1."
 LASSO, TREE = "LASSO", "decision tree"
 BAGS = {LASSO: 10_000, TREE: 1000}
 
@@ -113,7 +114,7 @@ def stable_set(table: SelectionFrame, name: str, stable: StableSelector) -> Stab
         instability=float(stable.leave_one_out().instability),
         n_bags=int(stable.n_bags),
         bag_size=table.bag_size,
-        remarks=table.remarks,
+        remarks=table.remarks if is_tree or table.y.dtype.kind == "f" else (*table.remarks, OF_CLASSES),
     )
 
 

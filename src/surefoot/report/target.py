@@ -126,16 +126,26 @@ class Target:
 
     def knows_any(self, values: np.ndarray) -> bool:
         """Whether any of some labels is a class of this target."""
-        return bool(np.isin(np.array(_plain_labels(values)).astype(str), self.classes.astype(str)).any())
+        return bool(np.isin(self.text_of(values), self.classes.astype(str)).any())
+
+    def places_among(self, labels: Any) -> list[int] | None:
+        """Where each class stands among labels of whatever type; None if one is not there."""
+        found = self.text_of(labels).tolist()
+        return [found.index(str(label)) for label in self.classes] if {*map(str, self.classes)} <= {*found} else None
+
+    @staticmethod
+    def text_of(labels: Any) -> np.ndarray:
+        """Labels, of whatever type, as text, so that they can be compared."""
+        return np.array(_plain_labels(as_objects(labels))).astype(str)
 
     def is_second(self, values: np.ndarray) -> np.ndarray:
-        """Which of some labels, of whatever type, are the second class."""
-        return np.array(_plain_labels(values)).astype(str) == str(self.classes[1])
+        """Which of some labels are the second class."""
+        return self.text_of(values) == str(self.classes[1])
 
     def losses_there(self, predicted: np.ndarray, truth: np.ndarray) -> np.ndarray:
         """The same for rows of another table whose target may have classes that are not known here."""
         if self.is_classes:
-            return np.asarray(predicted.astype(str) != np.array(_plain_labels(truth)).astype(str))
+            return np.asarray(predicted.astype(str) != self.text_of(truth))
         return np.square(predicted.astype(np.float64) - truth.astype(np.float64))
 
     def explained_by(self, values: np.ndarray, rows: np.ndarray) -> float:

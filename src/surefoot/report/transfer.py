@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 from surefoot._exceptions import CoverageWarning
@@ -15,10 +16,22 @@ from surefoot.report.column_readers import CATEGORY
 from surefoot.report.contestants import CONSTANT, linear_input_of
 from surefoot.report.intervals import bootstrap_interval
 from surefoot.report.row_parts import RowParts
-from surefoot.report.scoring import Outcome, enough, loss_of, main_measure, measure_of, score, scores_of
+from surefoot.report.scoring import (
+    ERROR_RATE,
+    RANKING_ERROR,
+    Outcome,
+    enough,
+    loss_of,
+    main_measure,
+    measure_of,
+    score,
+    scores_of,
+)
 from surefoot.report.table import AuditTable
 from surefoot.report.target import BINARY, Target, has_value
 from surefoot.shift import ColumnShift, ShiftReport, VMatrixBoostingClassifier, VMatrixBoostingRegressor, shift_report
+from surefoot.shift.column_shift import compare_columns
+from surefoot.shift.shift_report_tables import ComparedTables
 
 FEWEST_EFFECTIVE = 30
 TOLD_APART = 0.95  # AUC above which hardly a row of one table could be of the other
@@ -69,17 +82,20 @@ def transfer(
     measure = measure_of(table.target)
     classifier = density_ratio(table, parts.train, there.frame)
     models: tuple[ModelScore, ...] = ()
-    loss_there = weighted = None
+    loss_there = weighted = target = None
     if there.truth is not None:
         models, measure = _models_there(table, parts, there, audited, fitted[0], classifier, seed, n_jobs)
         loss_there = next(model.loss for model in models if model.chosen)
+        target = target_there(table.target, here, there.truth)
     else:
-        weighted = _weighted(table, parts, classifier, audited, report, seed)
+        measure = main_measure(table.target, parts)
+        weighted = _weighted(table, parts, classifier, audited, report, measure, seed)
     p_value = None if auc is None else float(report.p_value)
     loss_here = loss_of(audited.outcome, measure)
     return Transfer(
-        there.where, report.verdict, auc, p_value, _columns(report), models, loss_here, loss_there, weighted, measure
-    )
+        there.where, report.verdict, auc, p_value, _columns(report), models, loss_here, loss_there, weighted, measure,
+        target,
+    )  # fmt: skip
 
 
 def density_ratio(table: AuditTable, rows: np.ndarray, new: Any) -> Any:
@@ -141,17 +157,18 @@ def _models_there(
 
 
 def _weighted(
-    table: AuditTable, parts: RowParts, classifier: Any, audited: Fitted, report: ShiftReport, seed: int
+    table: AuditTable,
+    parts: RowParts,
+    classifier: Any,
+    audited: Fitted,
+    report: ShiftReport,
+    measure: str,
+    seed: int,
 ) -> WeightedEstimate:
     """The loss that the held-out rows let one expect there, if the target depends on the columns as it does here."""
-    weights = odds(classifier, table.frame.iloc[parts.test], table.categories)
-    losses, effective = audited.outcome.losses.astype(np.float64), float(weights.sum() ** 2 / (weights**2).sum())
-
-    def weighted_loss(rows: np.ndarray) -> float:
-        mean = float(np.average(losses[rows], weights=weights[rows]))
-        return mean if table.target.is_classes else float(np.sqrt(mean))
-
-    plain, n_rows = loss_of(audited.outcome, measure_of(table.target)), len(losses)
+    weights, outcome = odds(classifier, table.frame.iloc[parts.test], table.categories), audited.outcome
+    n_rows, effective = len(weights), float(weights.sum() ** 2 / (weights**2).sum())
+    plain = loss_of(outcome, measure)
     if effective < FEWEST_EFFECTIVE or report.auc > TOLD_APART:
         sentence = (
             "It cannot be known: hardly any held-out row is like the rows there. Get the target of some rows there, "
@@ -159,8 +176,38 @@ def _weighted(
         )
         return WeightedEstimate(None, plain, effective, n_rows, sentence)
     sentence = "If the target depends on the columns there as it does here, which no look at the columns can tell."
-    loss = bootstrap_interval(weighted_loss, n_rows, seed, BOOTSTRAPS)
+    loss = bootstrap_interval(
+        lambda rows: weighted_loss(outcome, weights, rows, measure), n_rows, seed, BOOTSTRAPS, outcome.groups
+    )
     return WeightedEstimate(loss, plain, effective, n_rows, sentence)
+
+
+def weighted_loss(outcome: Outcome, weights: np.ndarray, rows: np.ndarray, measure: str) -> float:
+    """The loss of some rows, each by its weight; NaN where rows of one class alone cannot be ranked."""
+    if measure == RANKING_ERROR:
+        scores, second = (each[rows] for each in outcome.ranking)
+        one_class = second.all() or not second.any()
+        return float("nan") if one_class else 1 - float(roc_auc_score(second, scores, sample_weight=weights[rows]))
+    mean = float(np.average(outcome.losses[rows].astype(np.float64), weights=weights[rows]))
+    return mean if measure == ERROR_RATE else float(np.sqrt(mean))
+
+
+def target_there(target: Target, here: np.ndarray, truth: np.ndarray) -> ShiftedColumn:
+    """How the target itself differs between rows at hand and rows there."""
+    import pandas as pd
+
+    known = truth[has_value(truth)]
+    if target.is_classes:
+        tables = [pd.Series(pd.Categorical(target.text_of(labels))) for labels in (target.labels[here], known)]
+        shares = pd.concat([table.value_counts(normalize=True) for table in tables], axis=1).fillna(0.0)
+        most = (shares.iloc[:, 1] - shares.iloc[:, 0]).abs().idxmax()
+        text = f"{most}: {shares.loc[most].iloc[0]:.1%} of the rows here, {shares.loc[most].iloc[1]:.1%} there"
+    else:
+        tables = [pd.Series(values.astype(np.float64)) for values in (target.y[here], known)]
+        text = f"on average {tables[0].mean():.4g} here, {tables[1].mean():.4g} there"
+    one, other = (table.to_frame(target.name) for table in tables)
+    (found,) = compare_columns(ComparedTables.read(one, other, "from_dtype"))
+    return ShiftedColumn(target.name, found.distance, found.p_value, found.outcome, text)
 
 
 def _columns(report: ShiftReport) -> tuple[ShiftedColumn, ...]:

@@ -20,9 +20,11 @@ from surefoot.report.knowing import ENSEMBLE
 from surefoot.report.scoring import RANKING_ERROR
 from surefoot.report.verdict_words import (
     apart_in_words,
+    bent_in_words,
     called,
     capital,
     constant_chosen,
+    cut,
     gain_in_words,
     listed,
     points,
@@ -42,6 +44,8 @@ QUESTIONS = (
 NAMES = ("accuracy", "uncertainty", "stability", "shift")
 WELL_CALIBRATED = 0.05  # difference of confidence and accuracy, or of level and coverage, that nobody minds
 LEVEL = 0.9  # of the intervals that the verdict looks at
+LEVEL_OF_SHIFT = 0.05
+LITTLE_CLAIMED = 0.1  # prediction-rejection ratio below which an ensemble claims to find hardly any errors
 NO_TIME = "There was no time to find out."
 
 
@@ -124,17 +128,7 @@ def knowing_line(knowing: Knowing | None) -> Line:
     """Whether uncertainty finds the errors, whether it is calibrated, and whether new rows are strange."""
     if knowing is None:
         return Line(QUESTIONS[1], UNKNOWN, NO_TIME)
-    ratio, new = knowing.by_total.ratio, knowing.new
-    finds = ratio is not None and ratio.low > 0
-    honest, how = _honesty(knowing)
-    found = "Every held-out row has the same loss, so there is nothing for uncertainty to find."
-    if ratio is not None:
-        verb = "finds" if finds else "does not clearly find"
-        whose = "its errors" if knowing.model == ENSEMBLE else f"the errors of {knowing.model}"
-        found = (
-            f"The uncertainty of an ensemble {verb} {whose} (prediction-rejection ratio {ratio.value:.2f}; 1 is "
-            "perfect, 0 random)."
-        )
+    new, (finds, found), (honest, how) = knowing.new, _finding(knowing), _honesty(knowing)
     strange = ""
     if new is not None and new.p_value < 0.01 and new.share.low > new.expected:
         strange = f" {new.share.value:.0%} of the new rows are stranger to it than 95% of the held-out ones."
@@ -142,24 +136,49 @@ def knowing_line(knowing: Knowing | None) -> Line:
     return Line(QUESTIONS[1], answer, f"{found} {how}{strange}")
 
 
+def _finding(knowing: Knowing) -> tuple[bool, str]:
+    """Whether uncertainty finds the errors, as far as it claims to, and a sentence about it."""
+    ratio, claimed = knowing.by_total.ratio, knowing.by_total.claimed
+    if ratio is None:
+        return False, "Every held-out row has the same loss, so there is nothing for uncertainty to find."
+    whose = "its errors" if knowing.model == ENSEMBLE else f"the errors of {knowing.model}"
+    told = f"(prediction-rejection ratio {ratio.value:.2f}; 1 is perfect, 0 random)"
+    if ratio.low > 0:
+        return True, f"The uncertainty of an ensemble finds {whose} {told}."
+    missed = f"The uncertainty of an ensemble does not clearly find {whose} {told}"
+    if claimed is None or claimed.value >= LITTLE_CLAIMED:
+        return False, f"{missed}."
+    return True, f"{missed}, and claims no more: it takes nearly all rows for equally uncertain."
+
+
 def _honesty(knowing: Knowing) -> tuple[bool, str]:
-    """Whether probabilities or intervals mean what they say, and a sentence about it."""
-    gap, share = knowing.calibration.gap, knowing.calibration.share
-    if gap is not None and share is not None:
-        room = WELL_CALIBRATED * 4 * share * (1 - share)  # as many standard deviations as for classes of equal size
-        honest = gap.low <= room and gap.high >= -room
-        told = f"It expects {share + gap.value:.1%} of the rows to be {knowing.calibration.rare}; {share:.1%} are"
-        return honest, f"{told} (difference {100 * gap.low:+.1f} to {100 * gap.high:+.1f} points)."
-    if gap is not None:
-        honest = gap.low <= WELL_CALIBRATED and gap.high >= -WELL_CALIBRATED
+    """Whether probabilities or intervals mean what they say, and a sentence about it; those of the user if there."""
+    found = knowing.own_calibration or knowing.calibration
+    if found.gap is None:
+        inside = next(each for each in found.coverage if each.level == LEVEL).observed
+        honest = inside.low <= LEVEL + WELL_CALIBRATED and inside.high >= LEVEL - WELL_CALIBRATED
+        held = f"{inside.value:.0%} of the held-out targets ({inside.low:.0%} to {inside.high:.0%})"
+        return honest, f"Its 90% intervals hold {held}."
+
+    def whose(what: str) -> str:
+        return f"Its {what}" if found is knowing.calibration else f"The {what} of {knowing.model}"
+
+    gap, room = found.gap, WELL_CALIBRATED
+    if found.share is not None:
+        room *= 4 * found.share * (1 - found.share)  # as many standard deviations as for classes of equal size
+        told = (
+            f"{whose('probabilities')} expect {found.share + gap.value:.1%} of the rows to be {found.rare}; "
+            f"{found.share:.1%} are (difference {100 * gap.low:+.1f} to {100 * gap.high:+.1f} points)."
+        )
+    else:
         side = "above" if gap.value > 0 else "below"
-        word = "" if honest else f" It is {'over' if gap.value > 0 else 'under'}confident."
-        told = f"Its confidence is on average {100 * abs(gap.value):.1f} points {side} the share of right predictions"
-        return honest, f"{told} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f}).{word}"
-    inside = next(each for each in knowing.calibration.coverage if each.level == LEVEL).observed
-    honest = inside.low <= LEVEL + WELL_CALIBRATED and inside.high >= LEVEL - WELL_CALIBRATED
-    held = f"{inside.value:.0%} of the held-out targets ({inside.low:.0%} to {inside.high:.0%})"
-    return honest, f"Its 90% intervals hold {held}."
+        told = (
+            f"{whose('confidence')} is on average {100 * abs(gap.value):.1f} points {side} the share of right "
+            f"predictions ({100 * gap.low:+.1f} to {100 * gap.high:+.1f})."
+        )
+    honest = gap.low <= room and gap.high >= -room
+    bent = bent_in_words(found.slope)
+    return honest and not bent, f"{told}{bent}"
 
 
 def stability_line(stability: Stability | None) -> Line:
@@ -170,21 +189,21 @@ def stability_line(stability: Stability | None) -> Line:
     first = stability.sets[0]
     if first.undecided:
         sentence = (
-            f"One look at all rows claims {first.single}, but bags of rows choose so many different sets that none is "
-            "stable."
+            f"One look at all rows claims {cut(first.single)}, but bags of rows choose so many different sets that "
+            "none is stable."
         )
         return Line(QUESTIONS[2], NO, sentence)
     if first.n_models == 1 and first.models[0][0] == "no variable":
         return Line(QUESTIONS[2], YES, "No variable is claimed, and for most rows, dropping one would not change that.")
     if first.n_models == 1:
         sentence = (
-            f"The {first.selector} chooses {first.models[0][0]}; for at least {1 - first.delta:.0%} of the rows, "
+            f"The {first.selector} chooses {cut(first.models[0][0])}; for at least {1 - first.delta:.0%} of the rows, "
             "dropping that row leaves this choice among those selected."
         )
         return Line(QUESTIONS[2], YES, sentence)
     sentence = (
-        f"One look at all rows claims {first.single}; the rows cannot decide between {first.n_models:,} sets: "
-        f"{first.stable}."
+        f"One look at all rows claims {cut(first.single)}; the rows cannot decide between {first.n_models:,} sets: "
+        f"{cut(first.stable)}."
     )
     return Line(QUESTIONS[2], PARTLY, sentence)
 
@@ -202,13 +221,17 @@ def transfer_line(transfer: Transfer | None, accuracy: Accuracy) -> Line:
         errors = _errors_there(transfer, accuracy) if measure == RANKING_ERROR else None
         told = (
             f"{capital(measure)} {with_range(there, measure)} there, {with_range(here, measure)} here"
-            f"{'' if errors is None else errors[1]}. {transfer.verdict}"
+            f"{'' if errors is None else errors[1]}{_why_not_ranked(transfer, accuracy)}. {transfer.verdict}"
+            f"{_target_moved(transfer)}"
         )
         worse = unpaired_difference(there, here).low > 0
         return Line(QUESTIONS[3], NO if worse else PARTLY if errors is not None and errors[0] else YES, told)
-    shifted = any(column.outcome == SHIFTED for column in transfer.columns)
-    if not shifted and (transfer.p_value is None or transfer.p_value >= 0.05):
+    looks = [column.p_value for column in transfer.columns if column.outcome == SHIFTED]
+    looks += [] if transfer.p_value is None or transfer.p_value >= LEVEL_OF_SHIFT else [transfer.p_value]
+    if not looks:
         return Line(QUESTIONS[3], YES, f"Nothing was found that would speak against it. {transfer.verdict}")
+    if min(looks) >= LEVEL_OF_SHIFT / 2:  # there are two looks: at each column, and at all together
+        return Line(QUESTIONS[3], YES, f"Nothing was found but what two looks may show by chance. {transfer.verdict}")
     weighted = transfer.weighted
     if weighted is None or weighted.loss is None:
         told = f"{transfer.verdict} How well it does there cannot be known without targets from there."
@@ -218,6 +241,18 @@ def transfer_line(transfer: Transfer | None, accuracy: Accuracy) -> Line:
         f"{written(weighted.loss, measure)} instead of {written(weighted.plain, measure)}."
     )
     return Line(QUESTIONS[3], PARTLY, told)
+
+
+def _why_not_ranked(transfer: Transfer, accuracy: Accuracy) -> str:
+    """Why another measure is used there than here."""
+    switched = accuracy.measure == RANKING_ERROR and transfer.measure != RANKING_ERROR
+    return " (one class has too few rows there to rank)" if switched else ""
+
+
+def _target_moved(transfer: Transfer) -> str:
+    """That the target itself has shifted, if it has."""
+    target = transfer.target
+    return f" The target itself has shifted ({target.text})." if target and target.outcome == SHIFTED else ""
 
 
 def _growth(accuracy: Accuracy) -> tuple[bool, str]:

@@ -1,8 +1,13 @@
 """Pieces of the verdict's sentences: numbers with their ranges, names that a verb can follow."""
 
+from textwrap import shorten
+
 from surefoot.report.answers import Accuracy, Estimate, ModelScore, Subject
 from surefoot.report.contestants import YOUR_PREDICTIONS
 from surefoot.report.scoring import ERROR_RATE, RATES
+
+MOST_LETTERS = 200  # of a set of models
+LEAST_SLOPE, MOST_SLOPE = 0.8, 1.25  # of calibration, that nobody minds
 
 
 def unpaired_difference(first: Estimate, second: Estimate) -> Estimate:
@@ -22,7 +27,7 @@ def gain_in_words(best: ModelScore, constant: ModelScore, measure: str) -> str:
     """How much better than the constant a model is."""
     if measure == ERROR_RATE:
         always = f"always saying the most frequent class is wrong on {constant.loss.value:.1%}"
-        return f"wrong on {best.loss.value:.1%} of the held-out rows, where {always}"
+        return f"wrong on {with_range(best.loss, measure)} of the held-out rows, where {always}"
     gain = best.gain
     return f"it explains {gain.value:.0%} of the variance of the held-out rows ({gain.low:.0%} to {gain.high:.0%})"
 
@@ -67,6 +72,14 @@ def apart_in_words(accuracy: Accuracy) -> str:
     return f"{value} ({low.removesuffix(' points')} to {high.removesuffix(' points')}) on the same rows"
 
 
+def bent_in_words(slope: Estimate | None) -> str:
+    """Whether probabilities are clearly too extreme or too timid; nothing if they are not."""
+    if slope is None or (slope.low <= MOST_SLOPE and slope.high >= LEAST_SLOPE):
+        return ""
+    way = "too extreme" if slope.value < 1 else "too timid"
+    return f" They are {way} (calibration slope {slope.value:.2f}, {slope.low:.2f} to {slope.high:.2f}; 1 is right)."
+
+
 def called(model: ModelScore) -> str:
     """A name that a verb can follow."""
     return "the model of your predictions" if model.name == YOUR_PREDICTIONS else model.name
@@ -76,6 +89,11 @@ def constant_chosen(others: list[str]) -> str:
     """What to say if nothing beats the constant in cross-validation, but something does on held-out rows."""
     verb = "was" if len(others) == 1 else "were"
     return f"Cross-validation chose the constant; on held-out rows {listed(others)} {verb} better, which may be chance."
+
+
+def cut(text: str) -> str:
+    """The beginning of what would fill the verdict; the page has all of it."""
+    return shorten(text, MOST_LETTERS, placeholder=" ... (in full below)")
 
 
 def capital(text: str) -> str:

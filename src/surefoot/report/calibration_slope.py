@@ -1,0 +1,50 @@
+"""Are probabilities too close to 0 and 1, or not close enough?"""
+
+import numpy as np
+from scipy.special import expit, logit, stdtrit
+
+from surefoot.metrics.intervals import CONFIDENCE
+from surefoot.report.answers import Estimate
+
+CERTAIN = 1e-6  # probabilities this close to 0 or 1 are taken for this close: their odds are numbers
+MOST_STEPS, CLOSE_ENOUGH = 50, 1e-10
+STEEPEST = 50.0  # slopes beyond this are those of outcomes that the probabilities separate: they have no end
+
+
+def calibration_slope(promised: np.ndarray, came_true: np.ndarray, groups: np.ndarray | None = None) -> Estimate | None:
+    """Slope of a logistic regression of what came true on the log-odds that were promised (Cox 1958).
+
+    1 is calibrated; less says that probabilities are too extreme, more that they are too timid. The interval is that of
+    the sandwich estimator, over rows or over groups. None where there is no slope: one outcome, one probability, or
+    outcomes that the probabilities separate.
+    """
+    design = np.column_stack([np.ones(len(promised)), logit(np.clip(promised, CERTAIN, 1 - CERTAIN))])
+    truth = came_true.astype(np.float64)
+    if truth.min() == truth.max() or np.ptp(design[:, 1]) == 0:
+        return None
+    found = np.array([logit(truth.mean()), 0.0])
+    for _ in range(MOST_STEPS):
+        expected = expit(design @ found)
+        information = design.T @ (design * (expected * (1 - expected))[:, np.newaxis])
+        step = np.linalg.lstsq(information, design.T @ (truth - expected), rcond=None)[0]
+        found = found + step
+        if abs(found[1]) > STEEPEST:
+            return None
+        if np.abs(step).max() < CLOSE_ENOUGH:
+            return _with_interval(found[1], information, design * (truth - expected)[:, np.newaxis], groups)
+    return None
+
+
+def _with_interval(
+    slope: float, information: np.ndarray, scores: np.ndarray, groups: np.ndarray | None
+) -> Estimate | None:
+    """Scores of rows that were drawn together are added up before they are squared."""
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+        scores = np.column_stack([np.bincount(codes, weights=column) for column in scores.T])
+    n_drawn, inverse = len(scores), np.linalg.pinv(information)
+    if n_drawn < 3:
+        return None
+    variance = (inverse @ scores.T @ scores @ inverse)[1, 1] * n_drawn / (n_drawn - 1)
+    reach = float(stdtrit(n_drawn - 1, (1 + CONFIDENCE) / 2)) * float(np.sqrt(variance))
+    return Estimate(float(slope), float(slope) - reach, float(slope) + reach)
