@@ -80,7 +80,7 @@ def test_one_who_claims_nothing_and_finds_nothing_knows_it(case):
     nothing = Estimate(0.01, -0.1, 0.1)
     line = told(case, ratio=nothing, claimed=Estimate(0.02, -0.1, 0.2))
     assert line.answer == "yes"
-    assert "claims no more" in line.sentence
+    assert "hardly claims to: were it right about every row, it would be 0.02." in line.sentence
     line = told(case, ratio=nothing, claimed=Estimate(0.5, 0.4, 0.6))
     assert line.answer == "partly"
     assert "does not clearly find its errors" in line.sentence
@@ -109,14 +109,17 @@ def test_probabilities_that_are_too_extreme_are_said_to_be(case):
     gap = Estimate(0.0, -0.01, 0.01)
     table, parts, ensemble = case
     found = knowing(table, parts, ensemble, None, None, 0)
-    bent = replace(found, calibration=replace(found.calibration, gap=gap, slope=slope))
+    bent = replace(found, calibration=replace(found.calibration, gap=gap, slope=slope, change=0.08))
     line = knowing_line(bent)
     assert line.answer == "partly"
-    assert "They are too extreme (calibration slope 0.50, 0.40 to 0.60; 1 is right)." in line.sentence
-    timid = replace(found, calibration=replace(found.calibration, gap=gap, slope=Estimate(2.0, 1.5, 2.5)))
+    assert "Probabilities are too extreme (calibration slope 0.50, 0.40 to 0.60; 1 is right)" in line.sentence
+    assert line.sentence.endswith("they would move by 8.0 points on average.")
+    little = replace(bent, calibration=replace(bent.calibration, change=0.02))
+    assert knowing_line(little).answer == "yes"
+    timid = replace(found, calibration=replace(found.calibration, gap=gap, slope=Estimate(2.0, 1.5, 2.5), change=0.06))
     assert "too timid" in knowing_line(timid).sentence
-    fine = replace(found, calibration=replace(found.calibration, gap=gap, slope=Estimate(0.9, 0.8, 1.0)))
-    assert "They are" not in knowing_line(fine).sentence
+    fine = replace(found, calibration=replace(found.calibration, gap=gap, slope=Estimate(0.9, 0.8, 1.0), change=0.06))
+    assert "Probabilities are" not in knowing_line(fine).sentence
 
 
 @pytest.mark.parametrize(

@@ -139,9 +139,8 @@ class Calibration:
     ylabel: str
     rare: str | None = None  # the rare class whose probabilities these are; None: those of the predicted class
     share: float | None = None  # of the held-out rows that are of it
-    slope: Estimate | None = (
-        None  # of classes: of what came true on the log-odds promised; below 1 they are too extreme
-    )
+    slope: Estimate | None = None  # of what came true on the log-odds promised; below 1 these are too extreme
+    change: float | None = None  # by how much probabilities would move on average, were they set right by it
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import numpy as np
 
 from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
 from surefoot.report.answers import Calibration, Coverage, Estimate
-from surefoot.report.calibration_slope import calibration_slope
 from surefoot.report.intervals import mean_interval, share_interval
+from surefoot.report.recalibration import recalibration
 from surefoot.report.target import Target
 
 LEVELS = tuple(k / 20 for k in range(1, 20))
@@ -40,7 +40,9 @@ def calibration_of_probabilities(
         labels = ("predicted probability of the rare class", "share of rows that are of it")
     curve = probability_calibration(came_true, promised, BINS, "quantile")
     found = _record(mean_interval(promised - came_true, groups), (), curve, labels)
-    found = replace(found, slope=calibration_slope(promised, came_true, groups))
+    right = recalibration(promised, came_true, groups)
+    if right is not None:
+        found = replace(found, slope=right.slope, change=right.change)
     if target.rare is None:
         return found
     return replace(found, rare=str(target.classes[target.rare]), share=float(came_true.mean()))

@@ -108,13 +108,17 @@ def _expected_rows(gap: Estimate, calibration: Calibration) -> str:
     return f"{said}: they expect too few." if gap.high < 0 else f"{said}: no bias can be told from chance."
 
 
-def slope_in_words(slope: Estimate) -> str:
+def slope_in_words(calibration: Calibration) -> str:
     """Whether probabilities are too close to 0 and 1."""
+    slope, change = calibration.slope, calibration.change
+    assert slope is not None
+    assert change is not None
     said = f"Their calibration slope is {_hundredths(slope.value)} (95% interval {between(slope, _hundredths)})"
+    moved = f"Set right by it, they would move by {points(change)} on average."
     if slope.high < 1:
-        return f"{said}: they are too extreme, more so the further they are from one half."
+        return f"{said}: they are too extreme, more so the further they are from one half. {moved}"
     if slope.low > 1:
-        return f"{said}: they are too timid; what is likely is more so, and what is unlikely less."
+        return f"{said}: they are too timid; what is likely is more so, and what is unlikely less. {moved}"
     return f"{said}; 1, which would be right, is among the values that it may have."
 
 

@@ -45,7 +45,8 @@ NAMES = ("accuracy", "uncertainty", "stability", "shift")
 WELL_CALIBRATED = 0.05  # difference of confidence and accuracy, or of level and coverage, that nobody minds
 LEVEL = 0.9  # of the intervals that the verdict looks at
 LEVEL_OF_SHIFT = 0.05
-LITTLE_CLAIMED = 0.1  # prediction-rejection ratio below which an ensemble claims to find hardly any errors
+LITTLE_CLAIMED = 0.2  # prediction-rejection ratio below which an ensemble claims to find but few errors
+MOST_SETS = 5  # that the verdict lists
 NO_TIME = "There was no time to find out."
 
 
@@ -148,7 +149,7 @@ def _finding(knowing: Knowing) -> tuple[bool, str]:
     missed = f"The uncertainty of an ensemble does not clearly find {whose} {told}"
     if claimed is None or claimed.value >= LITTLE_CLAIMED:
         return False, f"{missed}."
-    return True, f"{missed}, and claims no more: it takes nearly all rows for equally uncertain."
+    return True, f"{missed}, and hardly claims to: were it right about every row, it would be {claimed.value:.2f}."
 
 
 def _honesty(knowing: Knowing) -> tuple[bool, str]:
@@ -177,7 +178,7 @@ def _honesty(knowing: Knowing) -> tuple[bool, str]:
             f"predictions ({100 * gap.low:+.1f} to {100 * gap.high:+.1f})."
         )
     honest = gap.low <= room and gap.high >= -room
-    bent = bent_in_words(found.slope)
+    bent = bent_in_words(found, room)
     return honest and not bent, f"{told}{bent}"
 
 
@@ -201,9 +202,10 @@ def stability_line(stability: Stability | None) -> Line:
             "dropping that row leaves this choice among those selected."
         )
         return Line(QUESTIONS[2], YES, sentence)
+    which = f": {cut(first.stable)}" if first.n_models <= MOST_SETS else ", listed below"
     sentence = (
-        f"One look at all rows claims {cut(first.single)}; the rows cannot decide between {first.n_models:,} sets: "
-        f"{cut(first.stable)}."
+        f"One look at all rows claims {cut(first.single)}; the rows cannot decide between {first.n_models:,} sets"
+        f"{which}."
     )
     return Line(QUESTIONS[2], PARTLY, sentence)
 

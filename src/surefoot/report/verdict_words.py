@@ -2,7 +2,7 @@
 
 from textwrap import shorten
 
-from surefoot.report.answers import Accuracy, Estimate, ModelScore, Subject
+from surefoot.report.answers import Accuracy, Calibration, Estimate, ModelScore, Subject
 from surefoot.report.contestants import YOUR_PREDICTIONS
 from surefoot.report.scoring import ERROR_RATE, RATES
 
@@ -72,12 +72,16 @@ def apart_in_words(accuracy: Accuracy) -> str:
     return f"{value} ({low.removesuffix(' points')} to {high.removesuffix(' points')}) on the same rows"
 
 
-def bent_in_words(slope: Estimate | None) -> str:
-    """Whether probabilities are clearly too extreme or too timid; nothing if they are not."""
-    if slope is None or (slope.low <= MOST_SLOPE and slope.high >= LEAST_SLOPE):
+def bent_in_words(calibration: Calibration, room: float) -> str:
+    """Whether probabilities are clearly too extreme or too timid, by more than anybody minds; nothing if not."""
+    slope, change = calibration.slope, calibration.change
+    if slope is None or change is None or change <= room or (slope.low <= MOST_SLOPE and slope.high >= LEAST_SLOPE):
         return ""
     way = "too extreme" if slope.value < 1 else "too timid"
-    return f" They are {way} (calibration slope {slope.value:.2f}, {slope.low:.2f} to {slope.high:.2f}; 1 is right)."
+    return (
+        f" Probabilities are {way} (calibration slope {slope.value:.2f}, {slope.low:.2f} to {slope.high:.2f}; 1 is "
+        f"right): set right, they would move by {100 * change:.1f} points on average."
+    )
 
 
 def called(model: ModelScore) -> str:

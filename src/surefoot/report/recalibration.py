@@ -1,5 +1,7 @@
 """Are probabilities too close to 0 and 1, or not close enough?"""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import expit, logit, stdtrit
 
@@ -11,12 +13,22 @@ MOST_STEPS, CLOSE_ENOUGH = 50, 1e-10
 STEEPEST = 50.0  # slopes beyond this are those of outcomes that the probabilities separate: they have no end
 
 
-def calibration_slope(promised: np.ndarray, came_true: np.ndarray, groups: np.ndarray | None = None) -> Estimate | None:
-    """Slope of a logistic regression of what came true on the log-odds that were promised (Cox 1958).
+@dataclass(frozen=True)
+class Recalibration:
+    """What it takes to set probabilities right."""
 
-    1 is calibrated; less says that probabilities are too extreme, more that they are too timid. The interval is that of
-    the sandwich estimator, over rows or over groups. None where there is no slope: one outcome, one probability, or
-    outcomes that the probabilities separate.
+    slope: Estimate
+    change: float  # by how much they move on average
+
+
+def recalibration(
+    promised: np.ndarray, came_true: np.ndarray, groups: np.ndarray | None = None
+) -> Recalibration | None:
+    """Logistic regression of what came true on the log-odds that were promised (Cox 1958).
+
+    A slope of 1 is calibrated; less says that probabilities are too extreme, more that they are too timid. Its interval
+    is that of the sandwich estimator, over rows or over groups. None where there is no slope: one outcome, one
+    probability, or outcomes that the probabilities separate.
     """
     design = np.column_stack([np.ones(len(promised)), logit(np.clip(promised, CERTAIN, 1 - CERTAIN))])
     truth = came_true.astype(np.float64)
@@ -31,7 +43,8 @@ def calibration_slope(promised: np.ndarray, came_true: np.ndarray, groups: np.nd
         if abs(found[1]) > STEEPEST:
             return None
         if np.abs(step).max() < CLOSE_ENOUGH:
-            return _with_interval(found[1], information, design * (truth - expected)[:, np.newaxis], groups)
+            slope = _with_interval(found[1], information, design * (truth - expected)[:, np.newaxis], groups)
+            return None if slope is None else Recalibration(slope, float(np.abs(expected - promised).mean()))
     return None
 
 

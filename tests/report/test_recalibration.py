@@ -5,7 +5,12 @@ import pytest
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from surefoot.report.calibration_slope import calibration_slope
+from surefoot.report.recalibration import recalibration
+
+
+def calibration_slope(*arguments):
+    found = recalibration(*arguments)
+    return None if found is None else found.slope
 
 
 def promises(n_rows, slope, seed):
@@ -19,7 +24,10 @@ def promises(n_rows, slope, seed):
 def test_it_is_the_coefficient_of_a_logistic_regression(slope):
     promised, came_true = promises(800, slope, 0)
     model = LogisticRegression(C=1e12, tol=1e-10, max_iter=1000).fit(logit(promised)[:, np.newaxis], came_true)
-    assert calibration_slope(promised, came_true).value == pytest.approx(model.coef_[0, 0], rel=1e-5)
+    found = recalibration(promised, came_true)
+    assert found.slope.value == pytest.approx(model.coef_[0, 0], rel=1e-5)
+    right = model.predict_proba(logit(promised)[:, np.newaxis])[:, 1]
+    assert found.change == pytest.approx(np.abs(right - promised).mean(), rel=1e-5)
 
 
 @pytest.mark.parametrize("slope", [0.5, 1.0])
