@@ -77,10 +77,12 @@ def headline(subject: Subject, accuracy: Accuracy) -> Line:
         return Line("", YES, f"{capital(called(best))} predicts {subject.target}: {gain}.")
     if _ranks(best):
         assert best.auc is not None
+        but = f"No model makes clearly fewer errors than the constant, but {called(best)}"
+        if others:
+            but = f"{capital(called(best))} does not make clearly fewer errors than the constant, but"
         sentence = (
-            f"No model makes clearly fewer errors than the constant, but {called(best)} ranks rows: a row of one "
-            f"class scores higher than one of the other in {best.auc.value:.0%} of pairs ({best.auc.low:.0%} to "
-            f"{best.auc.high:.0%})."
+            f"{but} ranks rows: a row of one class scores higher than one of the other in {best.auc.value:.0%} of "
+            f"pairs ({best.auc.low:.0%} to {best.auc.high:.0%})."
         )
         return Line("", PARTLY, sentence)
     if others and best is constant:
