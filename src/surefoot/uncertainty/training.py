@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from surefoot.uncertainty.shared_table import SharedTable
 from surefoot.uncertainty.task import Task
 
 HOLD_OUT = 1_000_003  # label of a stream: which rows are held out
-TRIAL = -1  # in place of a member's number
+TRIAL = -1  # in place of a member's number; further trials count down from FURTHER_TRIALS
+FURTHER_TRIALS = -1001
+ENOUGH_HELD_OUT, MOST_TRIALS = 500, 10  # fewer held-out rows cannot tell when to stop: other trials hold out others
 FEWEST_TO_PART = 10  # smaller tables are trained on whole: one row would decide when to stop
 SLICE_SECONDS = 0.1  # between two looks at Ctrl-C and progress
 
@@ -45,11 +48,37 @@ def guided(task: Task, table: SharedTable) -> Task:
     train, held_out = part_rows(task, TRIAL)
     if task.validation is not None or not len(held_out):
         return task
+    n_trials = min(-(-ENOUGH_HELD_OUT // len(held_out)), MOST_TRIALS)
     with RowThreads(threads_for(task.n_jobs, len(task.y) * task.columns.n_columns)) as threads:
+        if n_trials > 1 and not task.family.has_scale:
+            return _known_to_take(task, _trees_of_trials(task, table, n_trials, threads))
         rounds, encoding = start_rounds(task, with_combinations(task, table, train), TRIAL, threads)
         trees = finish_rounds(rounds, encoding, TRIAL, task, Cancellation()).trees
-    recipe = replace(task.recipe, n_estimators=trees.forest.n_trees, patience=None)
-    return replace(task, hold_out=0.0, recipe=recipe, guide=np.array(rounds.honesties))
+    return replace(_known_to_take(task, trees.forest.n_trees), guide=np.array(rounds.honesties))
+
+
+def _known_to_take(task: Task, n_trees: int) -> Task:
+    return replace(task, hold_out=0.0, recipe=replace(task.recipe, n_estimators=n_trees, patience=None))
+
+
+def _trees_of_trials(task: Task, table: SharedTable, n_trials: int, threads: RowThreads) -> int:
+    """The number of trees at which several models, each with other rows held out, are best on average."""
+    trials = []
+    for member in [TRIAL, *range(FURTHER_TRIALS, FURTHER_TRIALS - n_trials + 1, -1)]:
+        table_of_trial = with_combinations(task, table, part_rows(task, member)[0])
+        trials.append(start_rounds(task, table_of_trial, member, threads)[0])
+    watch, best, least = task.progress.watch(TRIAL, task.recipe.n_estimators, Cancellation()), 0, inf
+    for done in range(1, task.recipe.n_estimators + 1):
+        for rounds in trials:
+            rounds.step()
+        mean = float(np.mean([rounds.history[-1] for rounds in trials]))
+        watch(done, mean)
+        if mean < least:
+            best, least = done, mean
+        if done - best >= (task.recipe.patience or inf):
+            break
+    watch.finish(best, least)
+    return best
 
 
 @dataclass

@@ -1,0 +1,91 @@
+"""How many trees an ensemble of classifiers takes: in small tables several trials tell, with other rows held out."""
+
+import numpy as np
+import pytest
+
+from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor
+from surefoot._parallel import RowThreads
+from surefoot.uncertainty import training
+from surefoot.uncertainty.shared_table import SharedTable
+
+
+def weak_table(n_rows=400, seed=0):
+    """One column of six tells a little about the class."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, 6))
+    return X, (generator.random(n_rows) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+
+
+@pytest.fixture
+def tasks(monkeypatch):
+    """The tasks that ensembles set themselves before their trials, and after."""
+    seen = []
+    before = training.guided
+
+    def watched(task, table):
+        found = before(task, table)
+        seen.append((task, found))
+        return found
+
+    monkeypatch.setattr(training, "guided", watched)
+    return seen
+
+
+def curves(task, members, n_trees):
+    """Held-out likelihoods of trials, each trained alone and to the end."""
+    table, found = SharedTable.of(task), []
+    with RowThreads(1) as threads:
+        for member in members:
+            rounds, _ = training.start_rounds(task, table, member, threads)
+            for _ in range(n_trees):
+                rounds.step()
+            found.append(rounds.history)
+    return np.array(found)
+
+
+def test_the_number_of_trees_is_best_on_average_over_the_trials(tasks):
+    X, y = weak_table()
+    model = BoostingEnsembleClassifier(method="sgb", n_members=2, random_state=0, n_estimators=60).fit(X, y)
+    ((task, found),) = tasks
+    members = [training.TRIAL, *(training.FURTHER_TRIALS - k for k in range(9))]
+    mean = curves(task, members, 60).mean(axis=0)
+    assert found.recipe.n_estimators == mean.argmin() + 1
+    assert [one.n_trees_ for one in model.estimators_] == [mean.argmin() + 1] * 2
+    assert found.hold_out == 0
+    held_out = [set(training.part_rows(task, member)[1].tolist()) for member in members]
+    assert len(set(map(frozenset, held_out))) == len(members)  # each holds out others
+
+
+@pytest.mark.parametrize(("n_rows", "n_trials"), [(300, 10), (1200, 5), (6000, 1)])
+def test_trials_hold_out_enough_rows_together(n_rows, n_trials, monkeypatch):
+    begun = []
+    start = training.start_rounds
+    monkeypatch.setattr(
+        training,
+        "start_rounds",
+        lambda task, table, member, threads: begun.append(member) or start(task, table, member, threads),
+    )
+    BoostingEnsembleClassifier(method="sgb", n_members=2, random_state=0, n_estimators=3).fit(*weak_table(n_rows))
+    assert len([member for member in begun if member < 0]) == n_trials
+    assert sorted(member for member in begun if member >= 0) == [0, 1]
+
+
+def test_regression_has_one_trial_which_tells_the_scale_too(tasks):
+    X, y = weak_table()
+    BoostingEnsembleRegressor(method="sgb", n_members=2, random_state=0, n_estimators=20).fit(X, X[:, 0] + y)
+    assert tasks[0][1].guide is not None
+
+
+def test_several_trials_beat_one_where_the_signal_is_weak(monkeypatch):
+    """Mean held-out likelihood over tables of their own, against that of a single trial."""
+
+    def loss(seed):
+        (X, y), (X_new, y_new) = weak_table(400, seed), weak_table(2000, 1000 + seed)
+        model = BoostingEnsembleClassifier(method="sgb", n_members=4, random_state=seed).fit(X, y)
+        return -np.log(model.predict_proba(X_new)[np.arange(2000), y_new]).mean()
+
+    several = [loss(seed) for seed in range(6)]
+    monkeypatch.setattr(training, "MOST_TRIALS", 1)
+    one = [loss(seed) for seed in range(6)]
+    assert np.mean(several) < np.mean(one)
+    assert np.max(several) < np.max(one)
