@@ -32,7 +32,7 @@ from surefoot.report.answers import (
     Transfer,
     WeightedEstimate,
 )
-from surefoot.report.verdict import QUESTIONS
+from surefoot.report.verdict_words import QUESTIONS
 
 GUARANTEE = (
     "For at most a share 0.05 of the rows, removing that row would give a set of models that shares none with this "

@@ -19,7 +19,7 @@ from surefoot.report.row_parts import RowParts
 from surefoot.report.scoring import probabilities_of
 from surefoot.report.table import AuditTable
 from surefoot.report.target import Target
-from surefoot.report.verdict import knowing_line
+from surefoot.report.verdict_of_knowing import knowing_line
 
 
 class Sayer:

@@ -19,7 +19,7 @@ from surefoot.report.answers import Line, Rejection
 from surefoot.report.chart_svg import usable
 from surefoot.report.page import page_html
 from surefoot.report.page_words import rejection_steps
-from surefoot.report.verdict import QUESTIONS
+from surefoot.report.verdict_words import QUESTIONS
 
 MOST_BYTES = 600_000
 

@@ -11,7 +11,7 @@ from surefoot.report.answers import Estimate, ShiftedColumn, Transfer
 from surefoot.report.scoring import ERROR_RATE, RANKING_ERROR, RMSE, Outcome
 from surefoot.report.target import Target
 from surefoot.report.transfer import target_there, weighted_loss
-from surefoot.report.verdict import transfer_line
+from surefoot.report.verdict_of_transfer import transfer_line
 
 SOME = Estimate(0.2, 0.18, 0.22)
 

@@ -17,7 +17,7 @@ from surefoot.cli.table_file import read_table_file, take_target
 from surefoot.report import Audit
 from surefoot.report import audit as run_audit
 from surefoot.report.answers import NO, PARTLY, UNKNOWN
-from surefoot.report.verdict import NAMES
+from surefoot.report.verdict_words import NAMES
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 LEVELS = {NO: (NO,), PARTLY: (NO, PARTLY), UNKNOWN: (NO, PARTLY, UNKNOWN)}

@@ -12,7 +12,8 @@ from surefoot._whole_files import write_text
 from surefoot.report.answers import Accuracy, Knowing, Line, Stability, Subject, Transfer
 from surefoot.report.clock import Watch
 from surefoot.report.course import Course
-from surefoot.report.verdict import NAMES, verdict
+from surefoot.report.verdict import verdict
+from surefoot.report.verdict_words import NAMES
 
 
 @dataclass(frozen=True, repr=False)

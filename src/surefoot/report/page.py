@@ -15,7 +15,7 @@ from surefoot.report.answers import NO, PARTLY, UNKNOWN, YES, Knowing, Line, Mod
 from surefoot.report.chart_svg import usable
 from surefoot.report.scoring import ERROR_RATE, RANKING_ERROR, RATES, RMSE
 from surefoot.report.target import REGRESSION
-from surefoot.report.verdict import NAMES, QUESTIONS
+from surefoot.report.verdict_words import NAMES, QUESTIONS
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,8 +6,26 @@ from surefoot.report.answers import Accuracy, Calibration, Estimate, ModelScore,
 from surefoot.report.contestants import YOUR_PREDICTIONS
 from surefoot.report.scoring import ERROR_RATE, RATES
 
+QUESTIONS = (
+    "Is it as accurate as the data allows?",
+    "Does it know what it does not know?",
+    "Would the conclusion survive dropping a row?",
+    "Does it hold where it will be used?",
+)
+NAMES = ("accuracy", "uncertainty", "stability", "shift")
+NO_TIME = "There was no time to find out."
 MOST_LETTERS = 200  # of a set of models
 LEAST_SLOPE, MOST_SLOPE = 0.8, 1.25  # of calibration, that nobody minds
+
+
+def chosen(accuracy: Accuracy) -> ModelScore:
+    """The model that cross-validation chose."""
+    return next(model for model in accuracy.models if model.chosen)
+
+
+def judged(accuracy: Accuracy) -> ModelScore:
+    """The user's own model, or the one that cross-validation chose."""
+    return next((model for model in accuracy.models if model.yours), chosen(accuracy))
 
 
 def unpaired_difference(first: Estimate, second: Estimate) -> Estimate:
