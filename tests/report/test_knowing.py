@@ -80,7 +80,7 @@ def test_one_who_claims_nothing_and_finds_nothing_knows_it(case):
     nothing = Estimate(0.01, -0.1, 0.1)
     line = told(case, ratio=nothing, claimed=Estimate(0.02, -0.1, 0.2))
     assert line.answer == "yes"
-    assert "hardly claims to: were it right about every row, it would be 0.02." in line.sentence
+    assert "hardly claims to: were it right about every row, that would be 0.02." in line.sentence
     line = told(case, ratio=nothing, claimed=Estimate(0.5, 0.4, 0.6))
     assert line.answer == "partly"
     assert "does not clearly find its errors" in line.sentence

@@ -79,7 +79,6 @@ def transfer(
     here = np.sort(np.concatenate([parts.train, parts.test]))
     report = shift_report(table.frame.iloc[here], there.frame, random_state=seed, n_jobs=n_jobs)
     auc = None if np.isnan(report.auc) else Estimate(report.auc, *report.auc_interval)
-    measure = measure_of(table.target)
     classifier = density_ratio(table, parts.train, there.frame)
     models: tuple[ModelScore, ...] = ()
     loss_there = weighted = target = None

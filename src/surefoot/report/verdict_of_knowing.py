@@ -33,7 +33,7 @@ def _finding(knowing: Knowing) -> tuple[bool, str]:
     missed = f"The uncertainty of an ensemble does not clearly find {whose} {told}"
     if claimed is None or claimed.value >= LITTLE_CLAIMED:
         return False, f"{missed}."
-    return True, f"{missed}, and hardly claims to: were it right about every row, it would be {claimed.value:.2f}."
+    return True, f"{missed}, and hardly claims to: were it right about every row, that would be {claimed.value:.2f}."
 
 
 def _honesty(knowing: Knowing) -> tuple[bool, str]:
