@@ -14,6 +14,8 @@ from surefoot.report.intervals import (
     root_of,
     share_interval,
 )
+from surefoot.report.row_parts import RowParts
+from surefoot.report.target import Target
 from surefoot.report.verdict_words import unpaired_difference
 
 
@@ -116,7 +118,11 @@ def test_groups_of_one_row_are_rows():
     def mean(rows):
         return float(values[rows].mean())
 
-    assert bootstrap_interval(mean, 17, 0, groups=np.arange(17)) == bootstrap_interval(mean, 17, 0)
+    few = bootstrap_interval(mean, 17, 0, groups=np.arange(17))  # leaving out each is Student's interval of a mean
+    assert (few.low, few.high) == pytest.approx((expected.low, expected.high))
+    assert bootstrap_interval(mean, 17, 0, groups=np.zeros(17)).low == -np.inf
+    values = np.random.default_rng(1).normal(3, 2, 25)
+    assert bootstrap_interval(mean, 25, 0, groups=np.arange(25)) == bootstrap_interval(mean, 25, 0)
 
 
 def test_a_bootstrap_of_groups_is_about_the_interval_of_their_mean():
@@ -143,3 +149,25 @@ def test_independent_estimates_differ_by_an_interval_like_welchs():
     error = np.sqrt(first.var(ddof=1) / 300 + second.var(ddof=1) / 200)
     assert found.value == pytest.approx(first.mean() - second.mean())
     np.testing.assert_allclose([found.high - found.value, found.value - found.low], 1.97 * error, rtol=0.01)
+
+
+@pytest.mark.parametrize("n_groups", [2, 4, 10, 30])
+def test_intervals_of_few_groups_hold_the_truth_as_often_as_they_say(n_groups):
+    """Areas under the curve of rows whose groups differ: what is drawn are groups."""
+    truth, held = 0.5, []
+    for seed in range(120):
+        generator = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(n_groups), 30)
+        shift = generator.normal(size=n_groups)[groups]  # scores know the group, whose share of positives does not
+        positive = generator.random(len(groups)) < 0.5
+        found = auc_interval(shift + generator.normal(size=len(groups)), positive, groups)
+        held.append(found.low <= truth <= found.high)
+    assert np.mean(held) > 0.88
+
+
+def test_at_least_two_groups_are_held_out():
+    target, _ = Target.read(np.arange(80) + 0.5, 80)
+    for n_groups, n_held in ((4, 2), (5, 2), (8, 2), (12, 3), (20, 5)):
+        groups = (np.arange(80) % n_groups).astype(str).astype(object)
+        parts = RowParts.draw(target, groups, None, 0)
+        assert len(np.unique(groups[parts.test])) == n_held

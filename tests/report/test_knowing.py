@@ -10,13 +10,14 @@ from scipy.stats import norm
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
-from surefoot import BoostingEnsembleClassifier
+from surefoot import BoostingEnsembleClassifier, DataError
 from surefoot.metrics import prediction_rejection_ratio
 from surefoot.report.answers import Calibration, Estimate
+from surefoot.report.calibration import calibration_of_probabilities
 from surefoot.report.knowing import OwnPredictions, knowing
 from surefoot.report.rejecting import claimed_ratio
 from surefoot.report.row_parts import RowParts
-from surefoot.report.scoring import probabilities_of
+from surefoot.report.scoring import probabilities_of, scores_of
 from surefoot.report.table import AuditTable
 from surefoot.report.target import Target
 from surefoot.report.verdict_of_knowing import knowing_line
@@ -81,6 +82,9 @@ def test_one_who_claims_nothing_and_finds_nothing_knows_it(case):
     line = told(case, ratio=nothing, claimed=Estimate(0.02, -0.1, 0.2))
     assert line.answer == "yes"
     assert "hardly claims to: were it right about every row, that would be 0.02." in line.sentence
+    line = told(case, ratio=Estimate(-0.3, -0.4, -0.2), claimed=Estimate(0.02, -0.1, 0.2))
+    assert line.answer == "partly"
+    assert "is lowest where its errors are" in line.sentence
     line = told(case, ratio=nothing, claimed=Estimate(0.5, 0.4, 0.6))
     assert line.answer == "partly"
     assert "does not clearly find its errors" in line.sentence
@@ -97,11 +101,12 @@ def test_probabilities_of_ones_own_are_judged(case):
     assert found.own_calibration.gap.value == pytest.approx(np.mean(sure) - np.mean(truth == 1))
     line = knowing_line(found)
     assert line.answer != "yes"
-    assert "The confidence of your model is on average" in line.sentence
+    assert f"The probabilities of your model expect {np.mean(sure):.1%} of the rows to be well" in line.sentence
     assert found.calibration != found.own_calibration
     without = knowing(table, parts, ensemble, replace(own, probabilities=None), None, 0)
     assert without.own_calibration is None
-    assert "Its confidence" in knowing_line(without).sentence
+    assert "The ensemble's probabilities expect" in knowing_line(without).sentence
+    assert "Its probabilities expect" in knowing_line(knowing(table, parts, ensemble, None, None, 0)).sentence
 
 
 def test_probabilities_that_are_too_extreme_are_said_to_be(case):
@@ -143,6 +148,69 @@ def test_models_without_probabilities_have_none():
     assert probabilities_of(DummyClassifier(), None, target) is None
     target, _ = Target.read(np.array(["a", "b", "a"]), 3)
     assert probabilities_of(object(), None, target) is None
+
+
+def test_a_low_claim_excuses_nobody_elses_errors(case):
+    table, parts, ensemble = case
+    own = OwnPredictions("your model", np.full(len(parts.test), "well"), None)
+    found = knowing(table, parts, ensemble, own, None, 0)
+    by_total = replace(found.by_total, ratio=Estimate(0.0, -0.1, 0.1), claimed=Estimate(0.0, -0.1, 0.1))
+    assert "claims" not in knowing_line(replace(found, by_total=by_total)).sentence
+
+
+def target_of(labels):
+    return Target.read(np.array(labels, dtype=object), len(labels))[0]
+
+
+def test_a_bias_towards_one_of_two_classes_is_seen():
+    """Too sure of one class and not sure enough of the other, which the mean confidence does not show."""
+    generator = np.random.default_rng(0)
+    chance = generator.uniform(0.05, 0.95, 2000)
+    target = target_of((generator.random(2000) < chance).astype(int))
+    odds = chance / (1 - chance) * np.exp(0.8)
+    biased = np.column_stack([1 / (1 + odds), odds / (1 + odds)])
+    rows = np.arange(2000)
+    found = calibration_of_probabilities(biased, biased.argmax(axis=1), target, rows, None)
+    assert found.of_class == "1"
+    assert found.gap.low > 0.08
+    right = calibration_of_probabilities(np.column_stack([1 - chance, chance]), np.zeros(2000), target, rows, None)
+    assert right.gap.low < 0 < right.gap.high
+    assert right.slope.low < 1 < right.slope.high
+
+
+def test_of_several_classes_the_predicted_ones_are_judged():
+    target = target_of(list("abcabcabca") * 30)
+    probabilities = np.tile([0.2, 0.5, 0.3], (300, 1))
+    predicted = np.full(300, "c")  # not the likeliest: a model may have its reasons
+    found = calibration_of_probabilities(probabilities, predicted, target, np.arange(300), None)
+    assert (found.of_class, found.share) == (None, None)
+    assert found.gap.value == pytest.approx(0.3 - np.mean(target.labels == "c"))
+
+
+def test_where_a_class_is_hardly_there_its_number_is_chance():
+    target = target_of([0] * 297 + [1] * 3)
+    promised, rows = np.full(100, 0.02), np.arange(100)  # none of the rare ones is among these
+    found = calibration_of_probabilities(np.column_stack([1 - promised, promised]), promised * 0, target, rows, None)
+    assert found.gap.low < 0 < found.gap.high  # that none came is no sign against 2%
+    assert found.slope is None
+    assert found.room == pytest.approx(0.05 * 4 * 0.01 * 0.99)
+
+
+def test_probabilities_that_are_no_numbers_are_refused():
+    target = target_of(["a", "b", "a"])
+    with pytest.raises(DataError, match="predict_proba of the model gives values that are no numbers"):
+        probabilities_of(Sayer(["a", "b"], [[0.5, np.nan]]), None, target)
+
+
+def test_scores_are_those_of_the_second_class():
+    target = target_of(["a", "b", "a"])
+    assert scores_of(Sayer(["b", "a"], [[0.8, 0.2]]), None, target).tolist() == [0.8]
+
+
+def test_labels_between_0_and_1_are_labels():
+    target = target_of([0.5, 1.5, 0.5])
+    assert target.read_scores(np.array([0.5, 1.5, 1.5], dtype=object)) is None
+    assert target_of([0, 1, 1]).read_scores(np.array([0.2, 0.8, 1.0])).tolist() == [0.2, 0.8, 1.0]
 
 
 def test_the_page_draws_both(case):

@@ -111,7 +111,7 @@ def test_other_sentences():
     assert strange_rows(NewRows(100, 5, share, 0.05, 0.6, ())).endswith("no more than chance would explain.")
     assert strange_rows(NewRows(1, 1, share, 0.05, 0.01, ())).endswith("has not learnt about.")
     found = expected_loss(WeightedEstimate(Estimate(0.3, 0.2, 0.4), share, 40.4, 100, "If so."), "error rate")
-    assert "expect an error rate of 30.0% (95% interval 20.0% to 40.0%); unweighted it is 5.0%" in found
+    assert "expect error rate 30.0% (95% interval 20.0% to 40.0%); unweighted it is 5.0%" in found
     assert found.endswith("tell as much as 40 rows would. If so.")
     assert "0.70 (95% interval 0.60 to 0.80; p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.03)" in told_apart(
         Estimate(0.7, 0.6, 0.8), 0.03

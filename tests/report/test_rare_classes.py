@@ -94,7 +94,7 @@ def test_the_probabilities_of_the_rare_class_are_judged(found):
     expected = ensemble.predict_proba(table.frame.iloc[parts.test])[:, 1].mean()
     calibration = found.uncertainty.calibration
     share = np.mean(table.target.labels[parts.test] == "fraud")
-    assert (calibration.rare, calibration.share) == ("fraud", share)
+    assert (calibration.of_class, calibration.share) == ("fraud", share)
     assert calibration.gap.value == pytest.approx(expected - share)
     assert max(calibration.expected) < 0.9  # no point is of the frequent class
 

@@ -128,7 +128,7 @@ class Coverage:
 class Calibration:
     """Do probabilities and intervals mean what they say?"""
 
-    gap: Estimate | None  # of classes: mean probability of the predicted (or rare) class less its share of the rows
+    gap: Estimate | None  # mean probability less the share that came true: of one of two classes, or of predicted ones
     coverage: tuple[Coverage, ...]  # of numbers
     expected: tuple[float, ...]  # points of the curve: predicted probabilities, or levels of intervals
     observed: tuple[float, ...]
@@ -137,8 +137,9 @@ class Calibration:
     counts: tuple[int, ...]
     xlabel: str
     ylabel: str
-    rare: str | None = None  # the rare class whose probabilities these are; None: those of the predicted class
+    of_class: str | None = None  # of two classes, the one whose probabilities these are: the rarer, if it is rare
     share: float | None = None  # of the held-out rows that are of it
+    room: float = 0.05  # gap or change that nobody minds; of a rare class less
     slope: Estimate | None = None  # of what came true on the log-odds promised; below 1 these are too extreme
     change: float | None = None  # by how much probabilities would move on average, were they set right by it
 
@@ -181,6 +182,7 @@ class Knowing:
     rows: tuple[LeastKnown, ...]
     new: NewRows | None
     own_calibration: Calibration | None = None  # of the probabilities of a user's own model, if it gives any
+    by_groups: bool = False  # whether whole groups were held out
 
 
 @dataclass(frozen=True)
@@ -262,3 +264,4 @@ class Transfer:
     weighted: WeightedEstimate | None
     measure: str  # of these losses: "error rate", "RMSE" or "ranking error"
     target: ShiftedColumn | None = None  # the target itself, if it is known there
+    n_known: int = 0  # rows there whose target is known

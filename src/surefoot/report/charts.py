@@ -24,6 +24,7 @@ MOST_MODELS = 16  # that are drawn; the table has all
 MOST_LETTERS = 60  # of a name in the words that go with a chart
 ROW = 34  # units of height for a model
 CURVE_HEIGHT = 300
+RARELY = 0.5  # probabilities that stay below are drawn larger
 SQUARE_HEIGHT = 360
 NAMED_SHARES = (0.0, 0.1, 0.2, 0.3, 0.5)  # of rejected rows, that are told in words
 
@@ -154,7 +155,7 @@ def calibration_chart(calibration: Calibration, key: str = "calibration") -> Mar
             display.band_.remove()
             ax.vlines(expected, low, high, color=COLOURS[0], linewidth=1.5)
         _zoom(ax, float(min(expected.min(), low.min())))
-        if calibration.rare is not None:
+        if calibration.of_class is not None and expected.max() < RARELY:
             ax.set(xlim=(0.0, 1.05 * float(expected.max())), ylim=(0.0, 1.05 * float(high.max())))
         _label_above(ax, ylabel)
         said = f"{_calibration_in_words(calibration)}."

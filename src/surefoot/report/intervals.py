@@ -10,13 +10,14 @@ from surefoot.report.answers import Estimate
 
 Z = 1.959963984540054
 BOOTSTRAPS, GROUP_BOOTSTRAPS = 1000, 300
+ENOUGH_GROUPS = 20  # to draw from
 
 
 def share_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
     """Share of the rows that are hits, with Wilson's interval; with that of groups if whole groups were drawn."""
     share = np.mean(hits)
     if groups is not None:
-        return _within(mean_interval(hits, groups), 0.0, 1.0)
+        return within(mean_interval(hits, groups), 0.0, 1.0)
     low, high = wilson_interval(share, len(hits))
     return Estimate(float(share), float(low), float(high))
 
@@ -27,7 +28,7 @@ def paired_share_difference(hits: np.ndarray, others: np.ndarray, groups: np.nda
     If whole groups were drawn, with that of groups.
     """
     if groups is not None:
-        return _within(mean_interval(hits * 1.0 - others, groups), -1.0, 1.0)
+        return within(mean_interval(hits * 1.0 - others, groups), -1.0, 1.0)
     n = len(hits)
     only, only_other = int(np.sum(hits & ~others)), int(np.sum(~hits & others))
     more, less = (only + 1) / (n + 2), (only_other + 1) / (n + 2)
@@ -60,7 +61,8 @@ def _grouped_mean_interval(values: np.ndarray, groups: np.ndarray) -> Estimate:
     return Estimate(mean, mean - reach, mean + reach)
 
 
-def _within(estimate: Estimate, least: float, most: float) -> Estimate:
+def within(estimate: Estimate, least: float, most: float) -> Estimate:
+    """The same, its interval cut off where no value can be."""
     return Estimate(estimate.value, max(estimate.low, least), min(estimate.high, most))
 
 
@@ -73,7 +75,7 @@ def bootstrap_interval(
 ) -> Estimate:
     """``statistic(rows)`` of all rows, with the percentile interval of the same of rows drawn with replacement.
 
-    With ``groups``, whole groups are drawn.
+    With ``groups``, whole groups are drawn; if they are few, each is left out once instead.
     """
     value = statistic(np.arange(n_rows))
     generator = np.random.default_rng(seed)
@@ -81,6 +83,8 @@ def bootstrap_interval(
     if groups is not None:
         codes = np.unique(groups, return_inverse=True)[1]
         parts = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+        if len(parts) < ENOUGH_GROUPS:
+            return _jackknife_interval(statistic, value, parts)
 
     def draw() -> np.ndarray:
         n_units = len(parts) or n_rows
@@ -93,6 +97,19 @@ def bootstrap_interval(
     return Estimate(float(value), float(min(low, value)), float(max(high, value)))
 
 
+def _jackknife_interval(statistic: Callable[[np.ndarray], float], value: float, parts: list[np.ndarray]) -> Estimate:
+    """Student's interval by leaving out each group: of so few, a bootstrap draws hardly anything new."""
+    n_groups = len(parts)
+    if n_groups < 2:
+        return Estimate(float(value), -np.inf, np.inf)
+    without = np.array([statistic(np.concatenate([*parts[:k], *parts[k + 1 :]])) for k in range(n_groups)])
+    error = float(np.sqrt((n_groups - 1) / n_groups * np.square(without - without.mean()).sum()))
+    reach = float(stdtrit(n_groups - 1, (1 + CONFIDENCE) / 2)) * error
+    if not np.isfinite(reach):
+        return Estimate(float(value), -np.inf, np.inf)
+    return Estimate(float(value), float(value) - reach, float(value) + reach)
+
+
 def auc_interval(scores: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None) -> Estimate | None:
     """Chance that a positive row scores higher than another; None where only one kind is there.
 
@@ -101,9 +118,10 @@ def auc_interval(scores: np.ndarray, positive: np.ndarray, groups: np.ndarray | 
     if positive.all() or not positive.any():
         return None
     if groups is not None:
-        return bootstrap_interval(
+        found = bootstrap_interval(
             lambda rows: _auc(scores[rows], positive[rows]), len(positive), 0, GROUP_BOOTSTRAPS, groups
         )
+        return within(found, 0.0, 1.0)
     of_above, of_below = _placements(scores, positive)
     n, m = len(of_above), len(of_below)
     auc, variance = float(of_above.mean()), _variance_of_mean(of_above) + _variance_of_mean(of_below)
@@ -124,7 +142,7 @@ def paired_auc_difference(
         def apart(rows: np.ndarray) -> float:
             return _auc(first[rows], positive[rows]) - _auc(second[rows], positive[rows])
 
-        return bootstrap_interval(apart, len(positive), 0, GROUP_BOOTSTRAPS, groups)
+        return within(bootstrap_interval(apart, len(positive), 0, GROUP_BOOTSTRAPS, groups), -1.0, 1.0)
     of_above, of_below = (
         one - other for one, other in zip(_placements(first, positive), _placements(second, positive), strict=True)
     )

@@ -58,8 +58,13 @@ def knowing(
     predicted = np.asarray(ensemble.predict(X)) if own is None else own.values
     losses = target.losses(predicted, test).astype(np.float64)
     said = ensemble.predict_proba(X) if is_classes else ensemble.predict_distribution(X)
-    calibration_of = calibration_of_probabilities if is_classes else calibration_of_intervals
-    given = None if own is None else own.probabilities
+    own_calibration = None
+    if own is not None and own.probabilities is not None:
+        own_calibration = calibration_of_probabilities(own.probabilities, own.values, target, test, groups)
+    if is_classes:
+        calibration = calibration_of_probabilities(said, np.asarray(ensemble.predict(X)), target, test, groups)
+    else:
+        calibration = calibration_of_intervals(said, target, test, groups)
     claimed = claimed_ratio(_imagined(said, target, predicted, seed), total, is_classes)
     return Knowing(
         unit=uncertainty.unit,
@@ -67,11 +72,12 @@ def knowing(
         loss=loss_of(Outcome(losses, groups=groups), measure_of(target)),
         by_total=replace(rejection_of(losses, total, is_classes, seed, groups), claimed=claimed),
         by_knowledge=rejection_of(losses, uncertainty.knowledge, is_classes, seed, groups),
-        calibration=calibration_of(said, target, test, groups),
+        calibration=calibration,
         columns_behind=columns_behind(ensemble, table, X, uncertainty.knowledge),
         rows=least_known(ensemble, table, X, table.rows[test], target.labels[test], uncertainty),
         new=None if new is None else _new_rows(ensemble, table, new, uncertainty),
-        own_calibration=None if given is None else calibration_of_probabilities(given, target, test, groups),
+        own_calibration=own_calibration,
+        by_groups=groups is not None,
     )
 
 

@@ -133,7 +133,7 @@ def _own_calibration(knowing: Knowing) -> Markup | None:
 def _rejection(knowing: Knowing, measure: str, n_rows: int) -> dict[str, Any] | None:
     """The rejection curve with all that the slider says about it."""
     chart = charts.rejection_chart(knowing, measure)
-    steps = page_words.rejection_steps(knowing.by_total, measure, n_rows, knowing.unit)
+    steps = page_words.rejection_steps(knowing.by_total, measure, n_rows, knowing.unit, knowing.by_groups)
     if chart is None or not steps:
         return None
     svg, frame = chart

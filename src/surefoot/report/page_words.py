@@ -87,7 +87,7 @@ def overconfidence(calibration: Calibration) -> str:
     """Whether probabilities promise too much."""
     gap = calibration.gap
     assert gap is not None
-    if calibration.rare is not None:
+    if calibration.of_class is not None:
         return _expected_rows(gap, calibration)
     way = "more" if gap.value >= 0 else "less"
     said = f"On average the predicted probabilities promise {difference(gap, ERROR_RATE)} {way} than came true"
@@ -97,11 +97,11 @@ def overconfidence(calibration: Calibration) -> str:
 
 
 def _expected_rows(gap: Estimate, calibration: Calibration) -> str:
-    """How many rows of a rare class probabilities promise."""
+    """How many rows of a class probabilities promise."""
     share = calibration.share or 0.0
     said = (
         f"By the predicted probabilities {percent(share + gap.value)} of the held-out rows would be "
-        f"{calibration.rare}; {percent(share)} are. The difference is {difference(gap, ERROR_RATE)}"
+        f"{calibration.of_class}; {percent(share)} are. The difference is {difference(gap, ERROR_RATE)}"
     )
     if gap.low > 0:
         return f"{said}: they expect too many."
@@ -115,6 +115,8 @@ def slope_in_words(calibration: Calibration) -> str:
     assert change is not None
     said = f"Their calibration slope is {_hundredths(slope.value)} (95% interval {between(slope, _hundredths)})"
     moved = f"Set right by it, they would move by {points(change)} on average."
+    if slope.high < 0:
+        return f"{said}: they point the wrong way. {moved}"
     if slope.high < 1:
         return f"{said}: they are too extreme, more so the further they are from one half. {moved}"
     if slope.low > 1:
@@ -164,7 +166,7 @@ def expected_loss(weighted: WeightedEstimate, measure: str) -> str:
         for loss in (weighted.loss, weighted.plain)
     )
     return (
-        f"Held-out rows, weighted to look like those there, let one expect an {measure} of {found}; unweighted it is "
+        f"Held-out rows, weighted to look like those there, let one expect {measure} {found}; unweighted it is "
         f"{plain}. {counts} {weighted.sentence}"
     )
 
@@ -179,20 +181,22 @@ def told_apart(auc: Estimate, p: float | None) -> str:
     )
 
 
-def rejection_steps(rejection: Rejection, measure: str, n_rows: int, unit: str) -> list[dict[str, Any]]:
+def rejection_steps(
+    rejection: Rejection, measure: str, n_rows: int, unit: str, by_groups: bool = False
+) -> list[dict[str, Any]]:
     """For every percent of the rows that may be handed over, what the slider says."""
     shares = np.array([share for share in rejection.rejected if share < 1])
     if not len(shares):
         return []
     nearest = [int(np.abs(shares - step / SLIDER_STEPS).argmin()) for step in range(SLIDER_STEPS)]
-    return [_step(rejection, place, measure, n_rows, unit) for place in nearest]
+    return [_step(rejection, place, measure, n_rows, unit, by_groups) for place in nearest]
 
 
-def _step(rejection: Rejection, place: int, measure: str, n_rows: int, unit: str) -> dict[str, Any]:
+def _step(rejection: Rejection, place: int, measure: str, n_rows: int, unit: str, by_groups: bool) -> dict[str, Any]:
     share, error = rejection.rejected[place], rejection.kept_error[place]
     kept = max(1, round((1 - share) * n_rows)) if n_rows else 0
     interval = ""
-    if measure == ERROR_RATE and kept:
+    if measure == ERROR_RATE and kept and not by_groups:
         found = share_interval(np.arange(kept) < round(error * kept))
         interval = f" (95% interval {percent(min(found.low, error))} to {percent(max(found.high, error))})"
     return {

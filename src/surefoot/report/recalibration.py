@@ -8,7 +8,7 @@ from scipy.special import expit, logit, stdtrit
 from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.answers import Estimate
 
-CERTAIN = 1e-6  # probabilities this close to 0 or 1 are taken for this close: their odds are numbers
+FEWEST = 10  # rows of either outcome
 MOST_STEPS, CLOSE_ENOUGH = 50, 1e-10
 STEEPEST = 50.0  # slopes beyond this are those of outcomes that the probabilities separate: they have no end
 
@@ -27,12 +27,13 @@ def recalibration(
     """Logistic regression of what came true on the log-odds that were promised (Cox 1958).
 
     A slope of 1 is calibrated; less says that probabilities are too extreme, more that they are too timid. Its interval
-    is that of the sandwich estimator, over rows or over groups. None where there is no slope: one outcome, one
-    probability, or outcomes that the probabilities separate.
+    is that of the sandwich estimator, over rows or over groups. None where there is no slope: too few rows of either
+    outcome, one probability, or outcomes that the probabilities separate. Probabilities that are closer to 0 or 1 than
+    so many rows could show are taken for half a row in all of them.
     """
-    design = np.column_stack([np.ones(len(promised)), logit(np.clip(promised, CERTAIN, 1 - CERTAIN))])
-    truth = came_true.astype(np.float64)
-    if truth.min() == truth.max() or np.ptp(design[:, 1]) == 0:
+    n_rows, truth = len(promised), came_true.astype(np.float64)
+    design = np.column_stack([np.ones(n_rows), logit(np.clip(promised, 0.5 / n_rows, 1 - 0.5 / n_rows))])
+    if min(truth.sum(), n_rows - truth.sum()) < FEWEST or np.ptp(design[:, 1]) == 0:
         return None
     found = np.array([logit(truth.mean()), 0.0])
     for _ in range(MOST_STEPS):

@@ -7,7 +7,7 @@ import numpy as np
 from surefoot.metrics import rejection_curve
 from surefoot.metrics.rejection import RejectionCurve
 from surefoot.report.answers import Estimate, Rejection
-from surefoot.report.intervals import bootstrap_interval
+from surefoot.report.intervals import bootstrap_interval, within
 
 GRID = np.linspace(0, 1, 101)
 RATIO_BOOTSTRAPS = 200
@@ -29,7 +29,7 @@ def rejection_of(
         def ratio(rows: np.ndarray) -> float:
             return _ratio(losses[rows], uncertainty[rows], is_classes)
 
-        interval = bootstrap_interval(ratio, len(losses), seed, RATIO_BOOTSTRAPS, groups)
+        interval = within(bootstrap_interval(ratio, len(losses), seed, RATIO_BOOTSTRAPS, groups), -np.inf, 1.0)
     threshold = np.quantile(uncertainty, 1 - GRID)
     shares, *lines = (tuple(line.tolist()) for line in (GRID, error, kept, threshold, random, oracle))
     return Rejection(shares, lines[0], lines[1], lines[2], lines[3], lines[4], interval)

@@ -11,6 +11,7 @@ from surefoot.report.target import Target
 
 HELD_OUT = 0.25
 LATER = 0.2
+FEWEST_GROUPS = 2  # that are held out
 MANY_ROWS = 5000  # with more, three folds tell enough
 
 
@@ -71,12 +72,12 @@ def _of_each_class(codes: np.ndarray, generator: np.random.Generator) -> np.ndar
 
 
 def _whole_groups(groups: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Groups drawn until a quarter of the rows is held out."""
+    """Groups drawn until a quarter of the rows is held out; from a single one, nobody could tell how groups differ."""
     names, codes, counts = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < 4:
         raise DataError(f"groups has {len(names)} different values: holding groups out needs at least 4.")
     order = generator.permutation(len(names))
-    n_chosen = max(1, int(np.searchsorted(np.cumsum(counts[order]), HELD_OUT * len(groups))))
+    n_chosen = max(FEWEST_GROUPS, 1 + int(np.searchsorted(np.cumsum(counts[order]), HELD_OUT * len(groups))))
     return np.isin(codes, order[:n_chosen])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._exceptions import DataError
 from surefoot.report.answers import Estimate, ModelScore
 from surefoot.report.intervals import (
     auc_interval,
@@ -15,6 +16,7 @@ from surefoot.report.intervals import (
     paired_share_difference,
     root_of,
     share_interval,
+    within,
 )
 from surefoot.report.row_parts import RowParts
 from surefoot.report.target import BINARY, Target
@@ -125,7 +127,7 @@ def gain_over(outcome: Outcome, base: Outcome, measure: str, seed: int) -> Estim
         worst = below[rows].sum()
         return 1 - losses[rows].sum() / worst if worst > 0 else float("nan")
 
-    return bootstrap_interval(explained, len(losses), seed, groups=outcome.groups)
+    return within(bootstrap_interval(explained, len(losses), seed, groups=outcome.groups), -np.inf, 1.0)
 
 
 def difference_of(first: Outcome, second: Outcome, measure: str) -> Estimate:
@@ -147,8 +149,8 @@ def scores_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
     if target.task != BINARY:
         return None
     if hasattr(model, "predict_proba"):
-        probabilities = np.asarray(model.predict_proba(X))
-        return probabilities[:, 1] if probabilities.shape[1] > 1 else None
+        probabilities = probabilities_of(model, X, target)
+        return None if probabilities is None else probabilities[:, 1]
     return np.asarray(model.decision_function(X)) if hasattr(model, "decision_function") else None
 
 
@@ -157,7 +159,12 @@ def probabilities_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
     if not target.is_classes or not hasattr(model, "predict_proba"):
         return None
     places = target.places_among(getattr(model, "classes_", target.classes))
-    return None if places is None else np.asarray(model.predict_proba(X), dtype=np.float64)[:, places]
+    if places is None:
+        return None
+    probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)[:, places]
+    if not np.isfinite(probabilities).all():
+        raise DataError("predict_proba of the model gives values that are no numbers: mend the model, or its input.")
+    return probabilities
 
 
 def score(name: str, what: str, outcome: Outcome, base: Outcome, measure: str, seed: int, **others: Any) -> ModelScore:

@@ -114,9 +114,15 @@ class Target:
         raise DataError(f"{name} has values that are no class of the target: {', '.join(strangers)}.")
 
     def read_scores(self, predicted: Any) -> np.ndarray | None:
-        """Predictions of two classes as numbers that rank rows, if they are probabilities."""
-        numbers = _as_numbers(_values(predicted)[1]) if self.task == BINARY else None
-        return None if numbers is None or (numbers == np.floor(numbers)).all() else numbers
+        """Predictions of two classes as numbers that rank rows, if they are probabilities and no labels."""
+        values = _values(predicted)[1]
+        numbers = _as_numbers(values) if self.task == BINARY else None
+        if numbers is None or (numbers == np.floor(numbers)).all() or self._are_classes(values):
+            return None
+        return numbers
+
+    def _are_classes(self, values: np.ndarray) -> bool:
+        return bool(np.isin(self.text_of(values), self.classes.astype(str)).all())
 
     def losses(self, predicted: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Loss of each row: whether the label is wrong, or the squared error."""

@@ -18,6 +18,7 @@ from surefoot.report.intervals import bootstrap_interval
 from surefoot.report.row_parts import RowParts
 from surefoot.report.scoring import (
     ERROR_RATE,
+    FEWEST_RARE,
     RANKING_ERROR,
     Outcome,
     enough,
@@ -93,7 +94,7 @@ def transfer(
     loss_here = loss_of(audited.outcome, measure)
     return Transfer(
         there.where, report.verdict, auc, p_value, _columns(report), models, loss_here, loss_there, weighted, measure,
-        target,
+        target, 0 if there.truth is None else int(has_value(there.truth).sum()),
     )  # fmt: skip
 
 
@@ -166,9 +167,13 @@ def _weighted(
 ) -> WeightedEstimate:
     """The loss that the held-out rows let one expect there, if the target depends on the columns as it does here."""
     weights, outcome = odds(classifier, table.frame.iloc[parts.test], table.categories), audited.outcome
-    n_rows, effective = len(weights), float(weights.sum() ** 2 / (weights**2).sum())
-    plain = loss_of(outcome, measure)
-    if effective < FEWEST_EFFECTIVE or report.auc > TOLD_APART:
+    n_rows, effective = len(weights), effective_rows(weights)
+    plain, too_few = loss_of(outcome, measure), effective < FEWEST_EFFECTIVE
+    if measure == RANKING_ERROR:
+        assert outcome.second is not None
+        of_either = [effective_rows(weights[kind]) for kind in (outcome.second, ~outcome.second)]
+        too_few = too_few or min(of_either) < FEWEST_RARE
+    if too_few or report.auc > TOLD_APART:
         sentence = (
             "It cannot be known: hardly any held-out row is like the rows there. Get the target of some rows there, "
             "and run the audit again with them."
@@ -179,6 +184,11 @@ def _weighted(
         lambda rows: weighted_loss(outcome, weights, rows, measure), n_rows, seed, BOOTSTRAPS, outcome.groups
     )
     return WeightedEstimate(loss, plain, effective, n_rows, sentence)
+
+
+def effective_rows(weights: np.ndarray) -> float:
+    """As many rows of equal weight would tell as much."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def weighted_loss(outcome: Outcome, weights: np.ndarray, rows: np.ndarray, measure: str) -> float:
@@ -201,9 +211,13 @@ def target_there(target: Target, here: np.ndarray, truth: np.ndarray) -> Shifted
         shares = pd.concat([table.value_counts(normalize=True) for table in tables], axis=1).fillna(0.0)
         most = (shares.iloc[:, 1] - shares.iloc[:, 0]).abs().idxmax()
         text = f"{most}: {shares.loc[most].iloc[0]:.1%} of the rows here, {shares.loc[most].iloc[1]:.1%} there"
+        unseen = shares[shares.iloc[:, 0] == 0]
+        if len(unseen):
+            text += f"; {', '.join(unseen.index[:3])}, not seen here: {unseen.iloc[:, 1].sum():.1%} there"
     else:
         tables = [pd.Series(values.astype(np.float64)) for values in (target.y[here], known)]
-        text = f"on average {tables[0].mean():.4g} here, {tables[1].mean():.4g} there"
+        means, spreads = ([f"{getattr(table, what)():.4g}" for table in tables] for what in ("mean", "std"))
+        text = f"mean {means[0]} here, {means[1]} there; standard deviation {spreads[0]} and {spreads[1]}"
     one, other = (table.to_frame(target.name) for table in tables)
     (found,) = compare_columns(ComparedTables.read(one, other, "from_dtype"))
     return ShiftedColumn(target.name, found.distance, found.p_value, found.outcome, text)

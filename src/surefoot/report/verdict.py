@@ -149,9 +149,12 @@ def _growth(accuracy: Accuracy) -> tuple[bool, str]:
     doubling = accuracy.curve.last_doubling
     change = points(abs(doubling.value), accuracy.measure)
     if doubling.low > 0:
-        return True, f" The last doubling of the rows still lowered it by {change}: more rows would help."
+        return (
+            True,
+            f" The last doubling of the rows still lowered the {accuracy.measure} by {change}: more would help.",
+        )
     way = "raised" if doubling.value < 0 else "lowered"
-    return False, f" The last doubling of the rows {way} it by {change}, which may be chance."
+    return False, f" The last doubling of the rows {way} the {accuracy.measure} by {change}, which may be chance."
 
 
 def _winners(accuracy: Accuracy) -> list[str]:

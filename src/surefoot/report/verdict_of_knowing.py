@@ -4,7 +4,7 @@ from surefoot.report.answers import NO, PARTLY, UNKNOWN, YES, Knowing, Line
 from surefoot.report.knowing import ENSEMBLE
 from surefoot.report.verdict_words import NO_TIME, QUESTIONS, bent_in_words
 
-WELL_CALIBRATED = 0.05  # difference of confidence and accuracy, or of level and coverage, that nobody minds
+WELL_CALIBRATED = 0.05  # difference of level and coverage that nobody minds
 LEVEL = 0.9  # of the intervals that the verdict looks at
 LITTLE_CLAIMED = 0.2  # prediction-rejection ratio below which an ensemble claims to find but few errors
 
@@ -22,16 +22,22 @@ def knowing_line(knowing: Knowing | None) -> Line:
 
 
 def _finding(knowing: Knowing) -> tuple[bool, str]:
-    """Whether uncertainty finds the errors, as far as it claims to, and a sentence about it."""
-    ratio, claimed = knowing.by_total.ratio, knowing.by_total.claimed
+    """Whether uncertainty finds the errors, as far as it claims to, and a sentence about it.
+
+    A low claim excuses an ensemble that takes its own errors for equally likely everywhere. Of another model it would
+    be low because that model is wrong where the ensemble is sure.
+    """
+    ratio, claimed, own = knowing.by_total.ratio, knowing.by_total.claimed, knowing.model == ENSEMBLE
     if ratio is None:
         return False, "Every held-out row has the same loss, so there is nothing for uncertainty to find."
-    whose = "its errors" if knowing.model == ENSEMBLE else f"the errors of {knowing.model}"
+    whose = "its errors" if own else f"the errors of {knowing.model}"
     told = f"(prediction-rejection ratio {ratio.value:.2f}; 1 is perfect, 0 random)"
     if ratio.low > 0:
         return True, f"The uncertainty of an ensemble finds {whose} {told}."
+    if ratio.high < 0:
+        return False, f"The uncertainty of an ensemble is lowest where {whose} are {told}."
     missed = f"The uncertainty of an ensemble does not clearly find {whose} {told}"
-    if claimed is None or claimed.value >= LITTLE_CLAIMED:
+    if claimed is None or claimed.value >= LITTLE_CLAIMED or not own:
         return False, f"{missed}."
     return True, f"{missed}, and hardly claims to: were it right about every row, that would be {claimed.value:.2f}."
 
@@ -39,28 +45,24 @@ def _finding(knowing: Knowing) -> tuple[bool, str]:
 def _honesty(knowing: Knowing) -> tuple[bool, str]:
     """Whether probabilities or intervals mean what they say, and a sentence about it; those of the user if there."""
     found = knowing.own_calibration or knowing.calibration
+    of_own = f"The {{}} of {knowing.model}" if found is not knowing.calibration else "The ensemble's {}"
+    whose = "Its {}" if knowing.model == ENSEMBLE else of_own
     if found.gap is None:
         inside = next(each for each in found.coverage if each.level == LEVEL).observed
         honest = inside.low <= LEVEL + WELL_CALIBRATED and inside.high >= LEVEL - WELL_CALIBRATED
         held = f"{inside.value:.0%} of the held-out targets ({inside.low:.0%} to {inside.high:.0%})"
-        return honest, f"Its 90% intervals hold {held}."
-
-    def whose(what: str) -> str:
-        return f"Its {what}" if found is knowing.calibration else f"The {what} of {knowing.model}"
-
-    gap, room = found.gap, WELL_CALIBRATED
+        return honest, f"{whose.format('90% intervals')} hold {held}."
+    gap, bent = found.gap, bent_in_words(found)
     if found.share is not None:
-        room *= 4 * found.share * (1 - found.share)  # as many standard deviations as for classes of equal size
         told = (
-            f"{whose('probabilities')} expect {found.share + gap.value:.1%} of the rows to be {found.rare}; "
+            f"{whose.format('probabilities')} expect {found.share + gap.value:.1%} of the rows to be {found.of_class}; "
             f"{found.share:.1%} are (difference {100 * gap.low:+.1f} to {100 * gap.high:+.1f} points)."
         )
     else:
         side = "above" if gap.value > 0 else "below"
         told = (
-            f"{whose('confidence')} is on average {100 * abs(gap.value):.1f} points {side} the share of right "
+            f"{whose.format('confidence')} is on average {100 * abs(gap.value):.1f} points {side} the share of right "
             f"predictions ({100 * gap.low:+.1f} to {100 * gap.high:+.1f})."
         )
-    honest = gap.low <= room and gap.high >= -room
-    bent = bent_in_words(found, room)
+    honest = gap.low <= found.room and gap.high >= -found.room
     return honest and not bent, f"{told}{bent}"

@@ -15,6 +15,8 @@ from surefoot.report.verdict_words import (
 )
 from surefoot.shift.column_shift import LEVEL, SHIFTED
 
+FEWEST_KNOWN = 10  # rows there with a target
+
 
 def transfer_line(transfer: Transfer | None, accuracy: Accuracy) -> Line:
     """Whether anything has shifted, and what that does to the loss."""
@@ -32,21 +34,27 @@ def transfer_line(transfer: Transfer | None, accuracy: Accuracy) -> Line:
             f"{'' if errors is None else errors[1]}{_why_not_ranked(transfer, accuracy)}. {transfer.verdict}"
             f"{_target_moved(transfer)}"
         )
-        worse = unpaired_difference(there, here).low > 0
-        return Line(QUESTIONS[3], NO if worse else PARTLY if errors is not None and errors[0] else YES, told)
+        if unpaired_difference(there, here).low > 0:
+            return Line(QUESTIONS[3], NO, told)
+        if transfer.n_known < FEWEST_KNOWN:
+            return Line(QUESTIONS[3], UNKNOWN, f"{transfer.n_known:,} rows with a target are too few to tell. {told}")
+        if _why_not_ranked(transfer, accuracy):
+            return Line(QUESTIONS[3], UNKNOWN, told)
+        return Line(QUESTIONS[3], PARTLY if errors is not None and errors[0] else YES, told)
     looks = [column.p_value for column in transfer.columns if column.outcome == SHIFTED]
     looks += [] if transfer.p_value is None or transfer.p_value >= LEVEL else [transfer.p_value]
     if not looks:
         return Line(QUESTIONS[3], YES, f"Nothing was found that would speak against it. {transfer.verdict}")
     if min(looks) >= LEVEL / 2:  # there are two looks: at each column, and at all together
-        return Line(QUESTIONS[3], YES, f"Nothing was found but what two looks may show by chance. {transfer.verdict}")
+        just = "One of two looks just shows a shift, as happens by chance in one of ten tables."
+        return Line(QUESTIONS[3], YES, f"{just} {transfer.verdict}")
     weighted = transfer.weighted
     if weighted is None or weighted.loss is None:
         told = f"{transfer.verdict} How well it does there cannot be known without targets from there."
         return Line(QUESTIONS[3], UNKNOWN, told)
     told = (
         f"{transfer.verdict} Held-out rows weighted to look like those there let one expect {measure} "
-        f"{written(weighted.loss, measure)} instead of {written(weighted.plain, measure)}."
+        f"{with_range(weighted.loss, measure)} instead of {written(weighted.plain, measure)}."
     )
     return Line(QUESTIONS[3], PARTLY, told)
 
@@ -54,7 +62,7 @@ def transfer_line(transfer: Transfer | None, accuracy: Accuracy) -> Line:
 def _why_not_ranked(transfer: Transfer, accuracy: Accuracy) -> str:
     """Why another measure is used there than here."""
     switched = accuracy.measure == RANKING_ERROR and transfer.measure != RANKING_ERROR
-    return " (one class has too few rows there to rank)" if switched else ""
+    return " (one class has too few rows there to rank, and errors tell little of it)" if switched else ""
 
 
 def _target_moved(transfer: Transfer) -> str:

@@ -90,15 +90,17 @@ def apart_in_words(accuracy: Accuracy) -> str:
     return f"{value} ({low.removesuffix(' points')} to {high.removesuffix(' points')}) on the same rows"
 
 
-def bent_in_words(calibration: Calibration, room: float) -> str:
+def bent_in_words(calibration: Calibration) -> str:
     """Whether probabilities are clearly too extreme or too timid, by more than anybody minds; nothing if not."""
     slope, change = calibration.slope, calibration.change
-    if slope is None or change is None or change <= room or (slope.low <= MOST_SLOPE and slope.high >= LEAST_SLOPE):
+    if slope is None or change is None or change <= calibration.room:
         return ""
-    way = "too extreme" if slope.value < 1 else "too timid"
+    if slope.low <= MOST_SLOPE and slope.high >= LEAST_SLOPE:
+        return ""
+    way = "are too timid" if slope.value > 1 else "are too extreme" if slope.high > 0 else "point the wrong way"
     return (
-        f" Probabilities are {way} (calibration slope {slope.value:.2f}, {slope.low:.2f} to {slope.high:.2f}; 1 is "
-        f"right): set right, they would move by {100 * change:.1f} points on average."
+        f" Probabilities {way} (calibration slope {slope.value:.2f}, {slope.low:.2f} to {slope.high:.2f}; 1 is right): "
+        f"set right, they would move by {100 * change:.1f} points on average."
     )
 
 
