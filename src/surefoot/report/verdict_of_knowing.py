@@ -39,7 +39,8 @@ def _finding(knowing: Knowing) -> tuple[bool, str]:
     missed = f"The uncertainty of an ensemble does not clearly find {whose} {told}"
     if claimed is None or claimed.value >= LITTLE_CLAIMED or not own:
         return False, f"{missed}."
-    return True, f"{missed}, and hardly claims to: were it right about every row, that would be {claimed.value:.2f}."
+    would = round(claimed.value, 2) + 0.0  # no minus before a zero
+    return True, f"{missed}, and hardly claims to: were it right about every row, that would be {would:.2f}."
 
 
 def _honesty(knowing: Knowing) -> tuple[bool, str]:
