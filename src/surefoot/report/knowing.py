@@ -55,14 +55,15 @@ def knowing(
     X, groups = table.frame.iloc[test], None if parts.groups is None else parts.groups[test]
     uncertainty = ensemble.predict_uncertainty(X)
     total, is_classes = np.asarray(uncertainty.total), target.is_classes
-    predicted = np.asarray(ensemble.predict(X)) if own is None else own.values
+    guess = np.asarray(ensemble.predict(X))
+    predicted = guess if own is None else own.values
     losses = target.losses(predicted, test).astype(np.float64)
     said = ensemble.predict_proba(X) if is_classes else ensemble.predict_distribution(X)
     own_calibration = None
     if own is not None and own.probabilities is not None:
         own_calibration = calibration_of_probabilities(own.probabilities, own.values, target, test, groups)
     if is_classes:
-        calibration = calibration_of_probabilities(said, np.asarray(ensemble.predict(X)), target, test, groups)
+        calibration = calibration_of_probabilities(said, guess, target, test, groups)
     else:
         calibration = calibration_of_intervals(said, target, test, groups)
     claimed = claimed_ratio(_imagined(said, target, predicted, seed), total, is_classes)
