@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 YES, PARTLY, NO, UNKNOWN = "yes", "partly", "no", "unknown"
+WELL_CALIBRATED = 0.05  # difference of promised and observed shares that nobody minds
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ class Calibration:
     ylabel: str
     of_class: str | None = None  # of two classes, the one whose probabilities these are: the rarer, if it is rare
     share: float | None = None  # of the held-out rows that are of it
-    room: float = 0.05  # gap or change that nobody minds; of a rare class less
+    room: float = WELL_CALIBRATED  # gap or change that nobody minds; of a rare class less
     slope: Estimate | None = None  # of what came true on the log-odds promised; below 1 these are too extreme
     change: float | None = None  # by how much probabilities would move on average, were they set right by it
 

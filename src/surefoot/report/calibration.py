@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
-from surefoot.report.answers import Calibration, Coverage, Estimate
+from surefoot.report.answers import WELL_CALIBRATED, Calibration, Coverage, Estimate
 from surefoot.report.intervals import mean_interval, share_interval
 from surefoot.report.recalibration import recalibration
 from surefoot.report.scoring import enough
@@ -15,7 +15,6 @@ from surefoot.report.target import BINARY, Target
 LEVELS = tuple(k / 20 for k in range(1, 20))
 TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
 BINS = 10
-ROOM = 0.05  # difference of confidence and accuracy that nobody minds
 
 
 def calibration_of_intervals(
@@ -41,7 +40,7 @@ def calibration_of_probabilities(
         promised, came_true = probabilities[:, one], target.y[rows] == one
         name, share = str(target.classes[one]), float(np.mean(target.y == one))
         labels = (f"predicted probability of {name}", "share of rows that are of it")
-        room = ROOM * 4 * share * (1 - share)  # as many standard deviations as for classes of equal size
+        room = WELL_CALIBRATED * 4 * share * (1 - share)  # as many standard deviations as for classes of equal size
         found = _record(gap_interval(promised, came_true, groups), (), _curve(came_true, promised), labels)
         found = replace(found, of_class=name, share=float(came_true.mean()), room=room)
     else:

@@ -7,8 +7,8 @@ from scipy.special import expit, logit, stdtrit
 
 from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.answers import Estimate
+from surefoot.report.scoring import enough
 
-FEWEST = 10  # rows of either outcome
 MOST_STEPS, CLOSE_ENOUGH = 50, 1e-10
 STEEPEST = 50.0  # slopes beyond this are those of outcomes that the probabilities separate: they have no end
 
@@ -33,7 +33,7 @@ def recalibration(
     """
     n_rows, truth = len(promised), came_true.astype(np.float64)
     design = np.column_stack([np.ones(n_rows), logit(np.clip(promised, 0.5 / n_rows, 1 - 0.5 / n_rows))])
-    if min(truth.sum(), n_rows - truth.sum()) < FEWEST or np.ptp(design[:, 1]) == 0:
+    if not enough(came_true) or np.ptp(design[:, 1]) == 0:
         return None
     found = np.array([logit(truth.mean()), 0.0])
     for _ in range(MOST_STEPS):

@@ -99,7 +99,7 @@ def main_measure(target: Target, parts: RowParts) -> str:
 
 
 def enough(second: np.ndarray) -> bool:
-    """Whether the rows of either class are enough to tell how they are ranked."""
+    """Whether the rows of either class are enough to tell how they are ranked, or how likely they were."""
     return min(np.sum(second), np.sum(~second)) >= FEWEST_RARE
 
 

@@ -175,8 +175,8 @@ def _weighted(
         too_few = too_few or min(of_either) < FEWEST_RARE
     if too_few or report.auc > TOLD_APART:
         sentence = (
-            "It cannot be known: hardly any held-out row is like the rows there. Get the target of some rows there, "
-            "and run the audit again with them."
+            "It cannot be known: hardly any held-out row, or of a rare class hardly any of its rows, is like the rows "
+            "there. Get the target of some rows there, and run the audit again with them."
         )
         return WeightedEstimate(None, plain, effective, n_rows, sentence)
     sentence = "If the target depends on the columns there as it does here, which no look at the columns can tell."

@@ -1,10 +1,9 @@
 """The line of the verdict on question 2: does it know what it does not know?"""
 
-from surefoot.report.answers import NO, PARTLY, UNKNOWN, YES, Knowing, Line
+from surefoot.report.answers import NO, PARTLY, UNKNOWN, WELL_CALIBRATED, YES, Knowing, Line
 from surefoot.report.knowing import ENSEMBLE
 from surefoot.report.verdict_words import NO_TIME, QUESTIONS, bent_in_words
 
-WELL_CALIBRATED = 0.05  # difference of level and coverage that nobody minds
 LEVEL = 0.9  # of the intervals that the verdict looks at
 LITTLE_CLAIMED = 0.2  # prediction-rejection ratio below which an ensemble claims to find but few errors
 

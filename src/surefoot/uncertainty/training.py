@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass, replace
-from math import inf
 
 import numpy as np
 
@@ -67,15 +66,15 @@ def _trees_of_trials(task: Task, table: SharedTable, n_trials: int, threads: Row
     for member in [TRIAL, *range(FURTHER_TRIALS, FURTHER_TRIALS - n_trials + 1, -1)]:
         table_of_trial = with_combinations(task, table, part_rows(task, member)[0])
         trials.append(start_rounds(task, table_of_trial, member, threads)[0])
-    watch, best, least = task.progress.watch(TRIAL, task.recipe.n_estimators, Cancellation()), 0, inf
+    watch, best, least = task.progress.watch(TRIAL, task.recipe.n_estimators, Cancellation()), 0, 0.0
     for done in range(1, task.recipe.n_estimators + 1):
         for rounds in trials:
             rounds.step()
         mean = float(np.mean([rounds.history[-1] for rounds in trials]))
         watch(done, mean)
-        if mean < least:
+        if best == 0 or mean < least:
             best, least = done, mean
-        if done - best >= (task.recipe.patience or inf):
+        if done - best >= (task.recipe.patience or 0):
             break
     watch.finish(best, least)
     return best
