@@ -25,9 +25,11 @@ from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
 from surefoot.trees.row_words import RowWords
 from surefoot.uncertainty.encoding import SET_CATEGORIES, Encoding
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
-from surefoot.uncertainty.rounds import Recipe, Rounds, TrainingRows
+from surefoot.uncertainty.recipe import Recipe
+from surefoot.uncertainty.rounds import Rounds
 from surefoot.uncertainty.shared_table import MEMBER, ONE_MODEL, SharedTable
 from surefoot.uncertainty.task import Task
+from surefoot.uncertainty.training_rows import TrainingRows
 
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
 KEY = stream_key(7)

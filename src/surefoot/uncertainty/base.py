@@ -18,7 +18,7 @@ from surefoot.data.problem import NumberProblem, Problem, check_table, check_wei
 from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member, raw_outputs
-from surefoot.uncertainty.rounds import Recipe
+from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.task import Task
 from surefoot.uncertainty.training import train_members
 

@@ -12,9 +12,10 @@ from surefoot._parallel import RowThreads, threads_for
 from surefoot._random import random_permutation, stream_key
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.uncertainty.encoding import Encoding
-from surefoot.uncertainty.rounds import Rounds, TrainingRows
+from surefoot.uncertainty.rounds import Rounds
 from surefoot.uncertainty.shared_table import SharedTable, reading_of
 from surefoot.uncertainty.task import Task
+from surefoot.uncertainty.training_rows import TrainingRows
 
 COMBINATIONS = 1_000_037  # label of a stream: the order of the rows
 FIRST = -2  # in place of a member's number

@@ -15,8 +15,8 @@ from math import exp, inf, log, log1p, sqrt
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot._random import random_bits, random_normals, random_subset, stream_key
-from surefoot.trees.gradient_grower import GradientTreeGrower, GrownGradientTree, GrowthRules
+from surefoot._random import random_bits, random_subset, stream_key
+from surefoot.trees.gradient_grower import GradientTreeGrower, GrownGradientTree
 from surefoot.trees.leaves import (
     add_leaves,
     add_leverage,
@@ -29,13 +29,15 @@ from surefoot.trees.row_words import RowWords
 from surefoot.trees.vector_forest import ForestBuilder, VectorForest
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.targets import weighted_sum
+from surefoot.uncertainty.leaf_noise import LeafNoise
+from surefoot.uncertainty.recipe import Recipe
+from surefoot.uncertainty.training_rows import TrainingRows
 
 DITHER, DRAW, NOISE = 0, 1, 2  # what random numbers are for
 MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
 HONESTY_RATE = 0.05
 MOST_HONESTY = 4.0
 MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
-EVEN_ODDS = 0.25  # information of a row whose classes are even
 LEAST_ROOM = 1.3  # a scale may be below the typical one by this factor, however few the rows
 ROOM, ROOM_ROWS = 1.5, 1000.0  # and among so many rows by this one: it grows with the root of their number
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
@@ -43,34 +45,6 @@ STRETCH_EVERY = 8
 SCALE_PATIENCE = 50  # rounds without a better held-out likelihood before the scale stops learning
 SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # half standard errors at first; the share that stays breaks ties
 CLASS_NOISE, ONE_CLASSIFIER_NOISE = 3.0, 0.5  # of classes and counts; of a classifier that is to differ from no other
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a model is trained; the same for all members of an ensemble."""
-
-    n_estimators: int
-    learning_rate: float
-    rules: GrowthRules
-    subsample: float = 1.0
-    langevin: bool = False
-    temperature: float | None = None  # None: one over the number of rows, as in the paper
-    patience: int | None = None  # rounds without a better held-out likelihood before it stops; None: never
-
-    @property
-    def differs_by_seed(self) -> bool:
-        """Whether models of other seeds shall differ; one that is alone is the same for all of them."""
-        return self.langevin or self.subsample < 1.0
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """The internal target of every row of the table, its weight, and which rows are for what."""
-
-    y: np.ndarray
-    weights: np.ndarray | None
-    train: np.ndarray  # uint32
-    held_out: np.ndarray  # uint32
 
 
 @dataclass(frozen=True)
@@ -132,6 +106,7 @@ class Rounds:
     def go_on(self, recipe: Recipe, threads: RowThreads) -> None:
         """Make ready for the rounds of a recipe that differs from the last at most in the number of trees."""
         self.recipe = recipe
+        self.noise = LeafNoise(recipe, self.family, self.rows, self.weights, self.n_train)
         self.grower.threads = threads
         seed = self.seed if recipe.differs_by_seed else (0, 0)
         self._keys = np.stack([random_bits(stream_key(*seed, use), recipe.n_estimators) for use in range(3)])
@@ -211,10 +186,11 @@ class Rounds:
         recipe = self.recipe
         information = None if self.family.natural else self.scores
         sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
-        l2, sums = self._l2(), self._sums
-        weights = np.maximum(self._totals + l2, np.finfo(float).tiny)
+        sums = self._sums
+        weights = np.maximum(self._totals + self.noise.l2(self._totals), np.finfo(float).tiny)
         if recipe.langevin:
-            sums = sums + self._noise(tree, drawn, l2)
+            key = self._keys[NOISE, self.n_done]
+            sums = sums + self.noise.of_sums(self._totals, self.raw, tree.leaves, drawn, key)
         values = sums / weights
         if not self.family.natural:
             inherit_leaves(self._sums / weights, self._counts, values)
@@ -229,37 +205,6 @@ class Rounds:
             )
         tree.repeat_kept(values)
         return values
-
-    def _l2(self) -> float | np.ndarray:
-        """Rows without a residual in each leaf.
-
-        The noise of a leaf falls with what it knows. One that knows next to nothing, because it has no rows or because
-        its classes are all but certain, would leave the model to noise alone: it counts as one row, for noise and step.
-        Of classes, that is as much as a row of even odds tells, and four times as much under noise of its own size.
-        """
-        l2 = self.recipe.rules.l2
-        least = EVEN_ODDS if not self.family.natural and self.recipe.temperature is None else 1.0
-        return np.maximum(l2, least - self._totals) if self.recipe.langevin else l2
-
-    def _noise(self, tree: GrownGradientTree, drawn: np.ndarray, l2: float | np.ndarray) -> np.ndarray:
-        """Noise of each leaf's sum.
-
-        The paper's: variance ``2 / (rate * N)`` for each row. With a temperature of its own: ``2 * temperature / rate``
-        in the metric of the natural gradient, which at temperature 1 has the posterior as its stationary law.
-        """
-        recipe = self.recipe
-        shape = self._sums.shape
-        normals = random_normals(self._keys[NOISE, self.n_done], shape[0] * shape[1]).reshape(shape)
-        if recipe.temperature is None:
-            return np.sqrt(2.0 / (recipe.learning_rate * self.n_train) * (self._totals + l2)) * normals
-        spread = self._totals
-        if isinstance(self.family, RegressionFamily):
-            metric = self.family.inverse_information(self.raw)
-            spread, sums, counts = np.empty(shape), np.empty(shape), np.empty(shape[0])
-            sum_leaves(self.steps, metric, self.weights, drawn, tree.leaves, sums, spread, counts)
-            typical = np.average(metric[:, self.rows.train], axis=1, weights=self.weights[self.rows.train])
-            l2 = l2 * np.where(self._totals > 0, spread / np.maximum(self._totals, 1e-300), typical)
-        return np.sqrt(2.0 * recipe.temperature / recipe.learning_rate * (spread + l2)) * normals
 
     def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: np.ndarray) -> None:
         others = self.rows.held_out

@@ -7,7 +7,7 @@ import numpy as np
 from surefoot._progress import Progress
 from surefoot.data import Columns
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.rounds import Recipe
+from surefoot.uncertainty.recipe import Recipe
 
 MOST_TARGETS = 8  # of many classes, the most frequent
 

@@ -12,9 +12,10 @@ from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.uncertainty.encoding import Encoding
 from surefoot.uncertainty.first_models import with_combinations
 from surefoot.uncertainty.member import Member
-from surefoot.uncertainty.rounds import Rounds, TrainingRows
+from surefoot.uncertainty.rounds import Rounds
 from surefoot.uncertainty.shared_table import SharedTable
 from surefoot.uncertainty.task import Task
+from surefoot.uncertainty.training_rows import TrainingRows
 
 HOLD_OUT = 1_000_003  # label of a stream: which rows are held out
 TRIAL = -1  # in place of a member's number; further trials count down from FURTHER_TRIALS

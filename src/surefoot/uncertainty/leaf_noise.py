@@ -1,0 +1,57 @@
+"""Noise in what leaves say."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot._random import random_normals
+from surefoot.trees.leaves import sum_leaves
+from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.recipe import Recipe
+from surefoot.uncertainty.training_rows import TrainingRows
+
+EVEN_ODDS = 0.25  # information of a row whose classes are even
+
+
+@dataclass(frozen=True)
+class LeafNoise:
+    """Langevin noise of the leaves, for one model."""
+
+    recipe: Recipe
+    family: RegressionFamily | ClassificationFamily
+    rows: TrainingRows
+    weights: np.ndarray  # of every row of the table
+    n_train: float
+
+    def l2(self, totals: np.ndarray) -> float | np.ndarray:
+        """Rows without a residual in each leaf.
+
+        The noise of a leaf falls with what it knows. One that knows next to nothing, because it has no rows or because
+        its classes are all but certain, would leave the model to noise alone: it counts as one row, for noise and step.
+        Of classes, that is as much as a row of even odds tells, and four times as much under noise of its own size.
+        """
+        l2 = self.recipe.rules.l2
+        least = EVEN_ODDS if not self.family.natural and self.recipe.temperature is None else 1.0
+        return np.maximum(l2, least - totals) if self.recipe.langevin else l2
+
+    def of_sums(
+        self, totals: np.ndarray, raw: np.ndarray, leaves: np.ndarray, drawn: np.ndarray, key: np.uint64
+    ) -> np.ndarray:
+        """Noise of each leaf's sums; ``totals`` is what the leaves know, ``leaves`` has the leaf of every row.
+
+        The paper's: variance ``2 / (rate * N)`` for each row. With a temperature of its own: ``2 * temperature / rate``
+        in the metric of the natural gradient, which at temperature 1 has the posterior as its stationary law.
+        """
+        recipe, l2 = self.recipe, self.l2(totals)
+        normals = random_normals(key, totals.size).reshape(totals.shape)
+        if recipe.temperature is None:
+            return np.sqrt(2.0 / (recipe.learning_rate * self.n_train) * (totals + l2)) * normals
+        spread = totals
+        if isinstance(self.family, RegressionFamily):
+            metric = self.family.inverse_information(raw)
+            spread, rows = np.empty(totals.shape), np.empty(totals.shape)
+            sum_leaves(metric, None, self.weights, drawn, leaves, spread, rows, np.empty(len(totals)))
+            train = self.rows.train
+            typical = np.average(metric[:, train], axis=1, weights=self.weights[train])
+            l2 = l2 * np.where(totals > 0, spread / np.maximum(totals, 1e-300), typical)
+        return np.sqrt(2.0 * recipe.temperature / recipe.learning_rate * (spread + l2)) * normals
