@@ -1,21 +1,29 @@
-"""Noise in what leaves say."""
+"""Noise in what leaves say: the Langevin noise of all of them, and that of leaves which no training row reaches.
+
+A leaf that no training row reaches is a guess. Were it to say nothing, members would agree there, on rows that are like
+none of the training rows, as if they knew. They guess each for itself, so that their disagreement tells. Training rows
+never meet these guesses: what is learned from them, and the law of a Langevin chain, are as they would be without.
+"""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
 from surefoot._random import random_normals
 from surefoot.trees.leaves import sum_leaves
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.families.targets import weighted_sum
 from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.training_rows import TrainingRows
 
 EVEN_ODDS = 0.25  # information of a row whose classes are even
+GUESS_TEMPERATURE = 0.5
 
 
 @dataclass(frozen=True)
 class LeafNoise:
-    """Langevin noise of the leaves, for one model."""
+    """Noise of the leaves of one model."""
 
     recipe: Recipe
     family: RegressionFamily | ClassificationFamily
@@ -55,3 +63,22 @@ class LeafNoise:
             typical = np.average(metric[:, train], axis=1, weights=self.weights[train])
             l2 = l2 * np.where(totals > 0, spread / np.maximum(totals, 1e-300), typical)
         return np.sqrt(2.0 * recipe.temperature / recipe.learning_rate * (spread + l2)) * normals
+
+    @property
+    def guesses(self) -> bool:
+        """Whether leaves that no training row reaches guess.
+
+        Of classes they say what their neighbours say. At a temperature of its own, they are sampled like all others.
+        """
+        return self.family.natural and self.recipe.differs_by_seed and self.recipe.temperature is None
+
+    def of_unreached(self, n_leaves: int, steps: np.ndarray, drawn: np.ndarray, key: np.uint64) -> np.ndarray:
+        """Guesses of the first output, as far from zero as steps still have to go.
+
+        They are the Langevin noise, at a temperature of one half, of a leaf with one row: however many the rounds and
+        however small the rate, they add up to about the same.
+        """
+        weights = self.weights[drawn]
+        size = sqrt(weighted_sum(steps[0, drawn] ** 2, weights) / max(float(weights.sum()), 1e-300))
+        size *= sqrt(2.0 * GUESS_TEMPERATURE / (self.recipe.learning_rate * (1.0 + self.recipe.rules.l2)))
+        return size * random_normals(key, n_leaves)

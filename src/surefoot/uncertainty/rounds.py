@@ -33,7 +33,7 @@ from surefoot.uncertainty.leaf_noise import LeafNoise
 from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.training_rows import TrainingRows
 
-DITHER, DRAW, NOISE = 0, 1, 2  # what random numbers are for
+DITHER, DRAW, NOISE, GUESS = range(4)  # what random numbers are for
 MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
 HONESTY_RATE = 0.05
 MOST_HONESTY = 4.0
@@ -109,7 +109,7 @@ class Rounds:
         self.noise = LeafNoise(recipe, self.family, self.rows, self.weights, self.n_train)
         self.grower.threads = threads
         seed = self.seed if recipe.differs_by_seed else (0, 0)
-        self._keys = np.stack([random_bits(stream_key(*seed, use), recipe.n_estimators) for use in range(3)])
+        self._keys = np.stack([random_bits(stream_key(*seed, use), recipe.n_estimators) for use in range(GUESS + 1)])
 
     @property
     def n_done(self) -> int:
@@ -141,6 +141,7 @@ class Rounds:
         drawn = self._draw_rows()
         scores = self.scores if self.family.natural else self.steps
         tree = self.grower.grow(scores, drawn, self._keys[DITHER, self.n_done], self._split_noise())
+        self._walk_others(tree, drawn)
         values = self._leaf_values(tree, drawn)
         self._add_to_rows(tree, values, drawn)
         self.builder.add(tree, values, self._counts)
@@ -175,6 +176,16 @@ class Rounds:
         drawn = train[random_subset(self._keys[DRAW, self.n_done], len(train), self.recipe.subsample)]
         return drawn if len(drawn) else train[:1]
 
+    def _walk_others(self, tree: GrownGradientTree, drawn: np.ndarray) -> None:
+        """Find the leaves of rows that the tree was not grown on."""
+        others = self.rows.held_out
+        if len(drawn) < len(self.rows.train):
+            left_out = np.ones(self.table.n_rows, dtype=np.bool_)
+            left_out[drawn] = False
+            others = np.flatnonzero(left_out).astype(np.uint32)
+        if len(others):
+            tree.walk(self.table.words, others)
+
     def _leaf_values(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
         """Rate times mean step of each leaf, drawn to zero by l2; with Langevin noise if the recipe has it.
 
@@ -195,6 +206,10 @@ class Rounds:
         if not self.family.natural:
             inherit_leaves(self._sums / weights, self._counts, values)
             np.clip(values, -MOST_STEP, MOST_STEP, out=values)
+        if self.noise.guesses:
+            unreached = self._unreached(tree, drawn)
+            key = self._keys[GUESS, self.n_done]
+            values[unreached, 0] += self.noise.of_unreached(len(unreached), self.steps, drawn, key)
         values *= recipe.learning_rate
         if self.settled:
             values[:, -1] = recipe.learning_rate * self._held_out_step()
@@ -206,14 +221,15 @@ class Rounds:
         tree.repeat_kept(values)
         return values
 
+    def _unreached(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
+        """The leaves that no training row reaches, drawn or not."""
+        if len(drawn) == len(self.rows.train):
+            return np.flatnonzero(self._counts == 0.0)
+        reached = np.zeros(len(self._counts), dtype=np.bool_)
+        reached[tree.leaves[self.rows.train]] = True
+        return np.flatnonzero(~reached)
+
     def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: np.ndarray) -> None:
-        others = self.rows.held_out
-        if len(drawn) < len(self.rows.train):
-            left_out = np.ones(self.table.n_rows, dtype=np.bool_)
-            left_out[drawn] = False
-            others = np.flatnonzero(left_out).astype(np.uint32)
-        if len(others):
-            tree.walk(self.table.words, others)
         add_leaves(tree.leaves, values, self.raw)
         if self.family.has_scale:
             taken = self.recipe.learning_rate / np.maximum(self._counts + self.recipe.rules.l2, 1e-300)
