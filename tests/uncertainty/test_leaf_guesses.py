@@ -91,3 +91,17 @@ def test_members_disagree_about_combinations_that_nobody_has_seen(method, monkey
     silent = auc()
     assert guessing > 0.95
     assert guessing > silent + 0.05
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("distribution", ["poisson", "gamma"])
+def test_where_outputs_are_logs_of_means_nobody_guesses(method, distribution):
+    """Rare events: guesses about log-means would add up to hundreds of them for combinations that nobody has seen."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(500, 1)) + 0.2 * rng.normal(size=(500, 5))
+    mean = np.exp(0.5 * X[:, 0] - 2)
+    y = rng.poisson(mean).astype(float) if distribution == "poisson" else rng.gamma(0.2, mean / 0.2) + 1e-9
+    model = BoostingEnsembleRegressor(
+        method=method, distribution=distribution, n_members=3, n_estimators=300, early_stopping=False, random_state=0
+    ).fit(X, y)
+    assert model.predict(rng.permuted(X, axis=0)).max() < 2 * y.max()

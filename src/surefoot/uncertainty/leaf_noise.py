@@ -13,6 +13,7 @@ import numpy as np
 from surefoot._random import random_normals
 from surefoot.trees.leaves import sum_leaves
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.families.base import LocationScaleFamily
 from surefoot.uncertainty.families.targets import weighted_sum
 from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.training_rows import TrainingRows
@@ -69,8 +70,11 @@ class LeafNoise:
         """Whether leaves that no training row reaches guess.
 
         Of classes they say what their neighbours say. At a temperature of its own, they are sampled like all others.
+        Where the output is the log of a mean they say nothing: of rare counts a single row is far off in logs, and
+        guesses would add up to means that no row has come near.
         """
-        return self.family.natural and self.recipe.differs_by_seed and self.recipe.temperature is None
+        is_location = isinstance(self.family, LocationScaleFamily)
+        return is_location and self.recipe.differs_by_seed and self.recipe.temperature is None
 
     def of_unreached(self, n_leaves: int, steps: np.ndarray, drawn: np.ndarray, key: np.uint64) -> np.ndarray:
         """Guesses of the first output, as far from zero as steps still have to go.
