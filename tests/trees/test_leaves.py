@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
-from surefoot.trees.leaves import add_leaves, add_leverage, bound_leaves, inherit_leaves, stretch_rows, sum_leaves
+from surefoot.trees.leaves import (
+    add_leaves,
+    add_leverage,
+    bound_leaves,
+    inherit_leaves,
+    mean_square,
+    stretch_rows,
+    sum_leaves,
+)
 
 N_ROWS, N_LEAVES = 25, 4
 seeds = st.integers(0, 10_000)
@@ -49,6 +57,17 @@ def test_each_row_gets_what_its_leaf_says(seed, n_outputs):
         expected[:, row] += values[leaves[row]]
     add_leaves(leaves, values, raw)
     np.testing.assert_array_equal(raw, expected)
+
+
+@given(st.integers(0, 2**31))
+@settings(max_examples=20)
+def test_mean_square_of_some_rows(seed):
+    rng = np.random.default_rng(seed)
+    values, weights = rng.normal(size=30), rng.integers(0, 4, size=30).astype(float)
+    rows = rng.permutation(30)[: rng.integers(0, 30)].astype(np.uint32)
+    weight = weights[rows].sum()
+    expected = np.average(values[rows] ** 2, weights=weights[rows]) if weight else 0.0
+    assert mean_square(values, weights, rows) == pytest.approx(expected, rel=1e-12)
 
 
 @settings(deadline=None, max_examples=20)

@@ -30,6 +30,17 @@ def sum_leaves(steps, information, weights, rows, leaves, sums, totals, counts):
 
 
 @kernel
+def mean_square(values, weights, rows):
+    """Weighted mean of the squares of some rows' values; 0 if they weigh nothing."""
+    squares = 0.0
+    total = 0.0
+    for i in rows:
+        squares += weights[i] * values[i] * values[i]
+        total += weights[i]
+    return squares / total if total > 0.0 else 0.0
+
+
+@kernel
 def add_leaves(leaves, values, raw):
     """Add to each row's raw outputs what its leaf says."""
     for k in range(raw.shape[0]):

@@ -11,10 +11,9 @@ from math import sqrt
 import numpy as np
 
 from surefoot._random import random_normals
-from surefoot.trees.leaves import sum_leaves
+from surefoot.trees.leaves import mean_square, sum_leaves
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.base import LocationScaleFamily
-from surefoot.uncertainty.families.targets import weighted_sum
 from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.training_rows import TrainingRows
 
@@ -82,7 +81,6 @@ class LeafNoise:
         They are the Langevin noise, at a temperature of one half, of a leaf with one row: however many the rounds and
         however small the rate, they add up to about the same.
         """
-        weights = self.weights[drawn]
-        size = sqrt(weighted_sum(steps[0, drawn] ** 2, weights) / max(float(weights.sum()), 1e-300))
+        size = sqrt(mean_square(steps[0], self.weights, drawn))
         size *= sqrt(2.0 * GUESS_TEMPERATURE / (self.recipe.learning_rate * (1.0 + self.recipe.rules.l2)))
         return size * random_normals(key, n_leaves)

@@ -207,9 +207,7 @@ class Rounds:
             inherit_leaves(self._sums / weights, self._counts, values)
             np.clip(values, -MOST_STEP, MOST_STEP, out=values)
         if self.noise.guesses:
-            unreached = self._unreached(tree, drawn)
-            key = self._keys[GUESS, self.n_done]
-            values[unreached, 0] += self.noise.of_unreached(len(unreached), self.steps, drawn, key)
+            self._guess(tree, drawn, values)
         values *= recipe.learning_rate
         if self.settled:
             values[:, -1] = recipe.learning_rate * self._held_out_step()
@@ -221,13 +219,14 @@ class Rounds:
         tree.repeat_kept(values)
         return values
 
-    def _unreached(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
-        """The leaves that no training row reaches, drawn or not."""
-        if len(drawn) == len(self.rows.train):
-            return np.flatnonzero(self._counts == 0.0)
-        reached = np.zeros(len(self._counts), dtype=np.bool_)
-        reached[tree.leaves[self.rows.train]] = True
-        return np.flatnonzero(~reached)
+    def _guess(self, tree: GrownGradientTree, drawn: np.ndarray, values: np.ndarray) -> None:
+        """Add guesses to the values of leaves that no training row reaches, drawn or not."""
+        reached = self._counts > 0.0
+        if len(drawn) < len(self.rows.train):
+            reached[tree.leaves[self.rows.train]] = True
+        unreached = np.flatnonzero(~reached)
+        key = self._keys[GUESS, self.n_done]
+        values[unreached, 0] += self.noise.of_unreached(len(unreached), self.steps, drawn, key)
 
     def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: np.ndarray) -> None:
         add_leaves(tree.leaves, values, self.raw)
