@@ -45,7 +45,8 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         For each column (or by name) 1, -1 or 0: the first parameter of the distribution never falls, never rises, or is
         free along it.
     subsample : float, default=1.0
-        Probability with which each row takes part in a tree.
+        Probability with which each row takes part in a tree. Below 1, as with ``langevin``, leaves that no training row
+        reaches say something random, so that models with other seeds disagree there (not with Gamma and Poisson).
     langevin : bool, default=False
         Add Langevin noise to the leaves and shrink the model a little every round (SGLB): then the rounds wander around
         the optimum, and a virtual ensemble of them tells what the model does not know.
