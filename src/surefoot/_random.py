@@ -59,8 +59,19 @@ def random_integers(key: np.uint64, n: int, below: int) -> np.ndarray:
 
 def random_normals(key: np.uint64, n: int) -> np.ndarray:
     """``n`` numbers from the standard Normal distribution."""
-    unit = ((random_bits(key, n) >> np.uint64(11)) + 0.5) * 2.0**-53
-    return ndtri(unit)
+    return _normals(random_bits(key, n))
+
+
+def random_normal_rows(keys: np.ndarray, n: int) -> np.ndarray:
+    """``random_normals(key, n)`` for each key, a row each."""
+    bits = np.empty((len(keys), n), dtype=np.uint64)
+    for key, row in zip(keys, bits, strict=True):
+        fill_bits(key, 0, row)
+    return _normals(bits)
+
+
+def _normals(bits: np.ndarray) -> np.ndarray:
+    return ndtri(((bits >> np.uint64(11)) + 0.5) * 2.0**-53)
 
 
 def random_subset(key: np.uint64, n: int, share: float) -> np.ndarray:

@@ -12,8 +12,8 @@ from surefoot.trees.leaves import (
     add_leaves,
     add_leverage,
     bound_leaves,
+    guess_leaves,
     inherit_leaves,
-    mean_square,
     stretch_rows,
     sum_leaves,
 )
@@ -61,13 +61,17 @@ def test_each_row_gets_what_its_leaf_says(seed, n_outputs):
 
 @given(st.integers(0, 2**31))
 @settings(max_examples=20)
-def test_mean_square_of_some_rows(seed):
+def test_leaves_that_are_not_reached_guess(seed):
     rng = np.random.default_rng(seed)
-    values, weights = rng.normal(size=30), rng.integers(0, 4, size=30).astype(float)
+    steps, weights = rng.normal(size=30), rng.integers(0, 4, size=30).astype(float)
     rows = rng.permutation(30)[: rng.integers(0, 30)].astype(np.uint32)
-    weight = weights[rows].sum()
-    expected = np.average(values[rows] ** 2, weights=weights[rows]) if weight else 0.0
-    assert mean_square(values, weights, rows) == pytest.approx(expected, rel=1e-12)
+    reached, normals, values = rng.integers(0, 3, size=8).astype(float), rng.normal(size=8), rng.normal(size=(8, 2))
+    square = np.average(steps[rows] ** 2, weights=weights[rows]) if weights[rows].sum() else 0.0
+    expected = values.copy()
+    unreached = np.flatnonzero(reached == 0)
+    expected[unreached, 0] += 1.5 * np.sqrt(square) * normals[: len(unreached)]
+    guess_leaves(steps, weights, rows, reached, 1.5, normals, values)
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
 
 
 @settings(deadline=None, max_examples=20)

@@ -30,14 +30,19 @@ def sum_leaves(steps, information, weights, rows, leaves, sums, totals, counts):
 
 
 @kernel
-def mean_square(values, weights, rows):
-    """Weighted mean of the squares of some rows' values; 0 if they weigh nothing."""
+def guess_leaves(steps, weights, rows, reached, size, normals, values):
+    """Add ``size`` times the rows' root mean square step times a normal number to each leaf that is not reached."""
     squares = 0.0
     total = 0.0
     for i in rows:
-        squares += weights[i] * values[i] * values[i]
+        squares += weights[i] * steps[i] * steps[i]
         total += weights[i]
-    return squares / total if total > 0.0 else 0.0
+    size *= np.sqrt(squares / total) if total > 0.0 else 0.0
+    n_guesses = 0
+    for leaf in range(reached.shape[0]):
+        if reached[leaf] == 0.0:
+            values[leaf, 0] += size * normals[n_guesses]
+            n_guesses += 1
 
 
 @kernel

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from surefoot._random import random_normals
-from surefoot.trees.leaves import mean_square, sum_leaves
+from surefoot.trees.leaves import sum_leaves
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.base import LocationScaleFamily
 from surefoot.uncertainty.recipe import Recipe
@@ -43,14 +43,20 @@ class LeafNoise:
         return np.maximum(l2, least - totals) if self.recipe.langevin else l2
 
     def of_sums(
-        self, totals: np.ndarray, raw: np.ndarray, leaves: np.ndarray, drawn: np.ndarray, key: np.uint64
+        self,
+        totals: np.ndarray,
+        l2: float | np.ndarray,
+        raw: np.ndarray,
+        leaves: np.ndarray,
+        drawn: np.ndarray,
+        key: np.uint64,
     ) -> np.ndarray:
         """Noise of each leaf's sums; ``totals`` is what the leaves know, ``leaves`` has the leaf of every row.
 
         The paper's: variance ``2 / (rate * N)`` for each row. With a temperature of its own: ``2 * temperature / rate``
         in the metric of the natural gradient, which at temperature 1 has the posterior as its stationary law.
         """
-        recipe, l2 = self.recipe, self.l2(totals)
+        recipe = self.recipe
         normals = random_normals(key, totals.size).reshape(totals.shape)
         if recipe.temperature is None:
             return np.sqrt(2.0 / (recipe.learning_rate * self.n_train) * (totals + l2)) * normals
@@ -75,12 +81,11 @@ class LeafNoise:
         is_location = isinstance(self.family, LocationScaleFamily)
         return is_location and self.recipe.differs_by_seed and self.recipe.temperature is None
 
-    def of_unreached(self, n_leaves: int, steps: np.ndarray, drawn: np.ndarray, key: np.uint64) -> np.ndarray:
-        """Guesses of the first output, as far from zero as steps still have to go.
+    @property
+    def guess_size(self) -> float:
+        """How large guesses are, as a multiple of the root mean square of the steps that there still are to go.
 
         They are the Langevin noise, at a temperature of one half, of a leaf with one row: however many the rounds and
         however small the rate, they add up to about the same.
         """
-        size = sqrt(mean_square(steps[0], self.weights, drawn))
-        size *= sqrt(2.0 * GUESS_TEMPERATURE / (self.recipe.learning_rate * (1.0 + self.recipe.rules.l2)))
-        return size * random_normals(key, n_leaves)
+        return sqrt(2.0 * GUESS_TEMPERATURE / (self.recipe.learning_rate * (1.0 + self.recipe.rules.l2)))

@@ -15,12 +15,13 @@ from math import exp, inf, log, log1p, sqrt
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot._random import random_bits, random_subset, stream_key
+from surefoot._random import random_bits, random_normal_rows, random_subset, stream_key
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrownGradientTree
 from surefoot.trees.leaves import (
     add_leaves,
     add_leverage,
     bound_leaves,
+    guess_leaves,
     inherit_leaves,
     stretch_rows,
     sum_leaves,
@@ -34,6 +35,7 @@ from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.training_rows import TrainingRows
 
 DITHER, DRAW, NOISE, GUESS = range(4)  # what random numbers are for
+GUESS_ROUNDS = 32
 MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
 HONESTY_RATE = 0.05
 MOST_HONESTY = 4.0
@@ -107,6 +109,8 @@ class Rounds:
         """Make ready for the rounds of a recipe that differs from the last at most in the number of trees."""
         self.recipe = recipe
         self.noise = LeafNoise(recipe, self.family, self.rows, self.weights, self.n_train)
+        self._guess_size = self.noise.guess_size if self.noise.guesses else 0.0
+        self._drawn_guesses: np.ndarray | None = None
         self.grower.threads = threads
         seed = self.seed if recipe.differs_by_seed else (0, 0)
         self._keys = np.stack([random_bits(stream_key(*seed, use), recipe.n_estimators) for use in range(GUESS + 1)])
@@ -197,16 +201,16 @@ class Rounds:
         recipe = self.recipe
         information = None if self.family.natural else self.scores
         sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
-        sums = self._sums
-        weights = np.maximum(self._totals + self.noise.l2(self._totals), np.finfo(float).tiny)
+        l2, sums = self.noise.l2(self._totals), self._sums
+        weights = np.maximum(self._totals + l2, np.finfo(float).tiny)
         if recipe.langevin:
             key = self._keys[NOISE, self.n_done]
-            sums = sums + self.noise.of_sums(self._totals, self.raw, tree.leaves, drawn, key)
+            sums = sums + self.noise.of_sums(self._totals, l2, self.raw, tree.leaves, drawn, key)
         values = sums / weights
         if not self.family.natural:
             inherit_leaves(self._sums / weights, self._counts, values)
             np.clip(values, -MOST_STEP, MOST_STEP, out=values)
-        if self.noise.guesses:
+        if self._guess_size > 0.0:
             self._guess(tree, drawn, values)
         values *= recipe.learning_rate
         if self.settled:
@@ -221,12 +225,18 @@ class Rounds:
 
     def _guess(self, tree: GrownGradientTree, drawn: np.ndarray, values: np.ndarray) -> None:
         """Add guesses to the values of leaves that no training row reaches, drawn or not."""
-        reached = self._counts > 0.0
-        if len(drawn) < len(self.rows.train):
-            reached[tree.leaves[self.rows.train]] = True
-        unreached = np.flatnonzero(~reached)
-        key = self._keys[GUESS, self.n_done]
-        values[unreached, 0] += self.noise.of_unreached(len(unreached), self.steps, drawn, key)
+        reached, train = self._counts, self.rows.train
+        if len(drawn) < len(train):
+            reached = np.bincount(tree.leaves[train], minlength=len(reached)).astype(np.float64)
+        guess_leaves(self.steps[0], self.weights, drawn, reached, self._guess_size, self._guess_normals(), values)
+
+    def _guess_normals(self) -> np.ndarray:
+        """Normal numbers for a round's guesses; drawn for several rounds at once, which costs less."""
+        block, place = divmod(self.n_done, GUESS_ROUNDS)
+        if place == 0 or self._drawn_guesses is None:
+            keys = self._keys[GUESS, block * GUESS_ROUNDS : (block + 1) * GUESS_ROUNDS]
+            self._drawn_guesses = random_normal_rows(keys, len(self._counts))
+        return self._drawn_guesses[place]
 
     def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: np.ndarray) -> None:
         add_leaves(tree.leaves, values, self.raw)
