@@ -35,7 +35,7 @@ from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.training_rows import TrainingRows
 
 DITHER, DRAW, NOISE, GUESS = range(4)  # what random numbers are for
-GUESS_ROUNDS = 32
+GUESS_ROUNDS = 32  # whose random numbers are drawn at once: a call for each would cost more than the guesses
 MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
 HONESTY_RATE = 0.05
 MOST_HONESTY = 4.0
