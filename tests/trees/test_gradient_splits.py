@@ -10,6 +10,7 @@ from reference import gradient_trees as naive
 
 from surefoot.trees.levels import (
     add_gains,
+    add_packed_gains,
     add_sparse_gains,
     choose_place,
     choose_splits,
@@ -144,6 +145,19 @@ def test_gains_are_exact_but_for_rounding_and_are_added(seed, n_scores, l2, leas
 
 @settings(deadline=None, max_examples=40)
 @given(seed=seeds, n_scores=st.integers(1, 2), l2=st.sampled_from(L2))
+def test_packed_gains_are_the_same_in_one_pass(seed, n_scores, l2):
+    level = Level(seed, 1, [9], n_scores=n_scores, missing=0.0)
+    running, sums, total, work, gains = level.scratch()
+    sum_codes(level.histograms[0], 1, COUNT_BITS, level.units, running, sums)
+    total[:] = sums[:, 8]
+    gains[:, :9] = 7.0
+    worth = add_gains(sums, total, 8, l2, 1.0, 0, work, gains[0])
+    assert add_packed_gains(level.histograms[0], COUNT_BITS, level.units, 8, l2, running, gains[1]) == worth
+    np.testing.assert_array_equal(gains[1, :9], gains[0, :9])
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, n_scores=st.integers(1, 2), l2=st.sampled_from(L2))
 def test_sparse_gains_jump_where_rows_are(seed, n_scores, l2):
     level = Level(seed, 1, [40], n_scores=n_scores, missing=0.0, n_rows=6)
     node = level.nodes(0)[0]
@@ -160,11 +174,13 @@ def test_sparse_gains_jump_where_rows_are(seed, n_scores, l2):
 
 
 @settings(deadline=None, max_examples=30)
-@given(seed=seeds, packed=st.booleans(), n_codes=st.integers(0, 7))
-def test_rows_with_the_first_codes_are_counted(seed, packed, n_codes):
+@given(seed=seeds, packed=st.booleans(), first=st.integers(0, 7), n_codes=st.integers(0, 7))
+def test_rows_with_some_codes_are_counted(seed, packed, first, n_codes):
     level = Level(seed, 3, [5, 7], packed=packed)
-    expected = sum(sums[0] for node in level.nodes(1)[1:] for sums in node[:n_codes])
-    assert count_rows(level.histograms, 1, 3, 5 * level.n_words, n_codes, level.n_words, COUNT_BITS) == expected
+    last = min(first + n_codes, 7)
+    expected = sum(sums[0] for node in level.nodes(1)[1:] for sums in node[first:last])
+    begin, end = (5 + first) * level.n_words, (5 + last) * level.n_words
+    assert count_rows(level.histograms, 1, 3, begin, end, level.n_words, COUNT_BITS) == expected
 
 
 @settings(deadline=None, max_examples=100)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
-from surefoot.trees.levels import add_packed_rows, add_wide_rows, build_level, build_root
+from surefoot.trees.levels import add_packed_rows, add_wide_rows, build_level, build_root, sum_rows
 
 CODES = (256, 1, 2, 6)
 
@@ -32,20 +32,24 @@ def node_histograms(table, rows, values, bounds):
 
 
 @settings(deadline=None, max_examples=30)
-@given(seed=st.integers(0, 10_000), n_columns=st.sampled_from([1, 7, 8]), n_words=st.sampled_from([1, 3]))
+@given(seed=st.integers(0, 10_000), n_columns=st.integers(1, 8), n_words=st.sampled_from([1, 3]))
 def test_rows_are_added_to_one_bin_a_column(seed, n_columns, n_words):
     rng, table, words, rows, values = drawn(seed, 30, n_columns, n_words)
     start, stop = sorted(rng.integers(0, len(rows) + 1, size=2))
-    before = rng.integers(-9, 9, size=words.n_bins * n_words)
-    out = before.copy()
+    before = rng.integers(-9, 9, size=(8, 256, n_words))
+    added, written = before.copy(), before.copy()
     add_rows = add_packed_rows if n_words == 1 else add_wide_rows
-    add_rows(words.words[0], rows, values, start, stop, words.offsets[:-1], out)
-    expected = node_histograms(table, rows, values, [start, stop])[0]
-    np.testing.assert_array_equal(out, before + expected)
+    add_rows(words.words[0], rows, values, start, stop, n_columns, added.reshape(-1))
+    sum_rows(words.words[0], rows, values, start, stop, table.n_codes, written.reshape(-1))
+    expected = node_histograms(table, rows, values, [start, stop])[0].reshape(-1, n_words)
+    for k, (first, last) in enumerate(pairwise(words.offsets.astype(int))):
+        bins = np.s_[k, : last - first]
+        np.testing.assert_array_equal(added[bins], before[bins] + expected[first:last])
+        np.testing.assert_array_equal(written[bins], expected[first:last])
 
 
 @settings(deadline=None, max_examples=30)
-@given(seed=st.integers(0, 10_000), n_columns=st.sampled_from([1, 8, 9, 17]), n_words=st.sampled_from([1, 3]))
+@given(seed=st.integers(0, 10_000), n_columns=st.sampled_from([1, 3, 8, 9, 13, 17]), n_words=st.sampled_from([1, 3]))
 def test_the_root_has_the_sums_of_all_rows(seed, n_columns, n_words):
     _, table, words, rows, values = drawn(seed, 30, n_columns, n_words)
     histograms = np.full((2, words.n_bins * n_words), 77)
@@ -56,7 +60,7 @@ def test_the_root_has_the_sums_of_all_rows(seed, n_columns, n_words):
 
 
 @settings(deadline=None, max_examples=40)
-@given(seed=st.integers(0, 10_000), n_columns=st.sampled_from([1, 8, 9, 17]), n_words=st.sampled_from([1, 3]))
+@given(seed=st.integers(0, 10_000), n_columns=st.sampled_from([1, 3, 8, 9, 13, 17]), n_words=st.sampled_from([1, 3]))
 def test_children_take_the_place_of_their_parents(seed, n_columns, n_words):
     rng, table, words, rows, values = drawn(seed, 40, n_columns, n_words)
     depth = 4

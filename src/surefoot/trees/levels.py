@@ -31,61 +31,68 @@ BYTE, BITS, ONE = np.uint64(255), np.uint64(8), np.uint64(1)
 
 
 @kernel
-def add_packed_rows(words, rows, values, start, stop, offsets, histogram):
-    """Add ``values[i]`` to one bin per column of the group for the rows ``start`` to ``stop``.
+def add_packed_rows(words, rows, values, start, stop, width, sums):
+    """Add ``values[i]`` to one of the 256 bins of each column of the group, for the rows ``start`` to ``stop``.
 
-    ``offsets`` are unsigned, as are the codes: a signed index would be checked for wrapping around at every cell.
+    Bins that are a fixed distance apart need no arithmetic to be found. Eight columns are done at once, or two: where a
+    group has fewer, those that it lacks are added up too, which takes less time than to ask.
     """
-    width = offsets.shape[0]
-    if width == 8:
-        o0, o1, o2, o3 = offsets[0], offsets[1], offsets[2], offsets[3]
-        o4, o5, o6, o7 = offsets[4], offsets[5], offsets[6], offsets[7]
-        for i in range(start, stop):
-            word = words[rows[i]]
-            value = values[i, 0]
-            histogram[o0 + (word & BYTE)] += value
-            histogram[o1 + ((word >> np.uint64(8)) & BYTE)] += value
-            histogram[o2 + ((word >> np.uint64(16)) & BYTE)] += value
-            histogram[o3 + ((word >> np.uint64(24)) & BYTE)] += value
-            histogram[o4 + ((word >> np.uint64(32)) & BYTE)] += value
-            histogram[o5 + ((word >> np.uint64(40)) & BYTE)] += value
-            histogram[o6 + ((word >> np.uint64(48)) & BYTE)] += value
-            histogram[o7 + (word >> np.uint64(56))] += value
-    else:
-        for i in range(start, stop):
-            word = words[rows[i]]
-            value = values[i, 0]
-            for k in range(width):
-                histogram[offsets[k] + (word & BYTE)] += value
-                word >>= BITS
+    if width > 4:
+        for i in range(np.uint64(start), np.uint64(stop)):
+            word, value = words[rows[i]], values[i, 0]
+            sums[word & BYTE] += value
+            sums[np.uint64(256) + ((word >> np.uint64(8)) & BYTE)] += value
+            sums[np.uint64(512) + ((word >> np.uint64(16)) & BYTE)] += value
+            sums[np.uint64(768) + ((word >> np.uint64(24)) & BYTE)] += value
+            sums[np.uint64(1024) + ((word >> np.uint64(32)) & BYTE)] += value
+            sums[np.uint64(1280) + ((word >> np.uint64(40)) & BYTE)] += value
+            sums[np.uint64(1536) + ((word >> np.uint64(48)) & BYTE)] += value
+            sums[np.uint64(1792) + (word >> np.uint64(56))] += value
+        return
+    for first in range(0, width, 2):
+        shift, pair = np.uint64(8 * first), sums[256 * first : 256 * first + 512]
+        for i in range(np.uint64(start), np.uint64(stop)):
+            word, value = words[rows[i]] >> shift, values[i, 0]
+            pair[word & BYTE] += value
+            pair[np.uint64(256) + ((word >> BITS) & BYTE)] += value
 
 
 @kernel
-def add_wide_rows(words, rows, values, start, stop, offsets, histogram):
+def add_wide_rows(words, rows, values, start, stop, width, sums):
     """As ``add_packed_rows``, for statistics of several words a row."""
     n_words = np.uint64(values.shape[1])
     for i in range(start, stop):
         word = words[rows[i]]
-        for k in range(offsets.shape[0]):
-            first = (offsets[k] + (word & BYTE)) * n_words
+        for k in range(np.uint64(width)):
+            first = (np.uint64(256) * k + (word & BYTE)) * n_words
             for f in range(n_words):
-                histogram[first + np.uint64(f)] += values[i, f]
+                sums[first + f] += values[i, f]
             word >>= BITS
+
+
+@kernel
+def sum_rows(words, rows, values, start, stop, bins, sums):
+    """Write the histogram of the rows ``start`` to ``stop``: 256 bins for each column, of which it has ``bins[k]``."""
+    width, n_words = bins.shape[0], values.shape[1]
+    for k in range(width):
+        sums[256 * k * n_words : (256 * k + bins[k]) * n_words] = 0
+    if n_words == 1:
+        add_packed_rows(words, rows, values, start, stop, width, sums)
+    else:
+        add_wide_rows(words, rows, values, start, stop, width, sums)
 
 
 @kernel
 def build_root(words, first_group, last_group, rows, values, offsets, histograms):
     """Write the histogram of all ``rows`` to slot 0, for the columns of some groups."""
     n_words = values.shape[1]
+    sums = np.empty(8 * 256 * n_words, np.int64)
     for group in range(first_group, last_group):
-        columns = offsets[8 * group : min(8 * group + 9, offsets.shape[0])]
-        bins = columns - columns[0]
-        out = histograms[0, columns[0] * np.uint64(n_words) : columns[-1] * np.uint64(n_words)]
-        out[:] = 0
-        if n_words == 1:
-            add_packed_rows(words[group], rows, values, START, rows.shape[0], bins[:-1], out)
-        else:
-            add_wide_rows(words[group], rows, values, START, rows.shape[0], bins[:-1], out)
+        columns = offsets[8 * group : min(8 * group + 9, offsets.shape[0])].astype(np.int64)
+        sum_rows(words[group], rows, values, START, rows.shape[0], columns[1:] - columns[:-1], sums)
+        for k in range(columns.shape[0] - 1):
+            begin, end = columns[k] * n_words, columns[k + 1] * n_words
+            histograms[0, begin:end] = sums[256 * k * n_words : 256 * k * n_words + end - begin]
 
 
 @kernel
@@ -96,28 +103,24 @@ def build_level(words, first_group, last_group, rows, values, bounds, offsets, h
     from the last to the first, so that no child's slot is written before the parent that lies there has been read.
     """
     n_words = values.shape[1]
+    sums = np.empty(8 * 256 * n_words, np.int64)
     for group in range(first_group, last_group):
-        columns = offsets[8 * group : min(8 * group + 9, offsets.shape[0])]
-        bins = columns - columns[0]
-        begin, end = columns[0] * np.uint64(n_words), columns[-1] * np.uint64(n_words)
-        smaller = np.empty(end - begin, np.int64)
+        columns = offsets[8 * group : min(8 * group + 9, offsets.shape[0])].astype(np.int64)
+        bins = columns[1:] - columns[:-1]
         for parent in range(bounds.shape[0] // 2 - 1, -1, -1):
             left = 2 * parent
             n_left = bounds[left + 1] - bounds[left]
             n_right = bounds[left + 2] - bounds[left + 1]
             small = left if n_left < n_right else left + 1
-            smaller[:] = 0
-            if n_words == 1:
-                add_packed_rows(words[group], rows, values, bounds[small], bounds[small + 1], bins[:-1], smaller)
-            else:
-                add_wide_rows(words[group], rows, values, bounds[small], bounds[small + 1], bins[:-1], smaller)
-            whole = histograms[parent, begin:end]
-            larger_slot = histograms[2 * left + 1 - small, begin:end]
-            smaller_slot = histograms[small, begin:end]
-            for b in range(smaller.shape[0]):
-                rest = whole[b] - smaller[b]
-                smaller_slot[b] = smaller[b]  # the parent's own slot may be one of the two: it has been read
-                larger_slot[b] = rest
+            sum_rows(words[group], rows, values, bounds[small], bounds[small + 1], bins, sums)
+            for k in range(bins.shape[0]):
+                begin, end = columns[k] * n_words, columns[k + 1] * n_words
+                smaller, whole = sums[256 * k * n_words :], histograms[parent, begin:end]
+                smaller_slot, larger_slot = histograms[small, begin:end], histograms[2 * left + 1 - small, begin:end]
+                for b in range(end - begin):
+                    rest = whole[b] - smaller[b]
+                    smaller_slot[b] = smaller[b]  # the parent's own slot may be one of the two: it has been read
+                    larger_slot[b] = rest
 
 
 @kernel
@@ -193,38 +196,67 @@ def add_gains(sums, total, n_places, l2, least, constraint, work, gains):
 
 
 @kernel
-def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
-    """As ``add_gains``, for packed sums of a node with few rows: gains change only at codes that have rows.
-
-    Adds to ``jumps[b]`` by how much the gain changes there. Returns what the node is worth.
-    """
+def packed_parts(word, count_bits, unit_1, unit_2):
+    """Number of rows and the two scores of a packed sum."""
     bits = (64 - count_bits) // 2
     spare = 64 - bits
-    mask = (np.int64(1) << count_bits) - 1
+    fields = word >> count_bits
+    low = (fields << spare) >> spare
+    n = float(word & ((np.int64(1) << count_bits) - 1))
+    return n, float((fields - low) >> bits) * unit_1, float(low) * unit_2
+
+
+@kernel
+def packed_worth(word, count_bits, unit_1, unit_2, l2):
+    """What the rows of a packed sum are worth as one node."""
+    n, score_1, score_2 = packed_parts(word, count_bits, unit_1, unit_2)
+    return (score_1 * score_1 + score_2 * score_2) / (n + l2)
+
+
+@kernel
+def packed_gain(left, whole, count_bits, unit_1, unit_2, l2):
+    """What is gained by parting the rows of the sum ``whole`` into those of ``left`` and the rest."""
+    all_rows, all_1, all_2 = packed_parts(whole, count_bits, unit_1, unit_2)
+    n, g_1, g_2 = packed_parts(left, count_bits, unit_1, unit_2)
+    r_1, r_2 = all_1 - g_1, all_2 - g_2
+    on_left, on_right = n + l2, all_rows - n + l2
+    worth_left, worth_right = g_1 * g_1 + g_2 * g_2, r_1 * r_1 + r_2 * r_2
+    worth = packed_worth(whole, count_bits, unit_1, unit_2, l2)
+    return (worth_left * on_right + worth_right * on_left) / (on_left * on_right) - worth
+
+
+@kernel
+def add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains):
+    """As ``sum_codes`` and ``add_gains``, for packed sums without conditions: in one pass."""
     unit_1, unit_2 = units[SCORES], units[SCORES + 1]
     whole = np.int64(0)
     for b in range(histogram.shape[0]):
         whole += histogram[b]
-    fields = whole >> count_bits
-    low = (fields << spare) >> spare
-    all_rows, all_1, all_2 = float(whole & mask), float((fields - low) >> bits) * unit_1, float(low) * unit_2
-    worth = (all_1 * all_1 + all_2 * all_2) / (all_rows + l2)
+        running[b] = whole
+    for b in range(n_places):
+        gains[b] += packed_gain(running[b], whole, count_bits, unit_1, unit_2, l2)
+    return packed_worth(whole, count_bits, unit_1, unit_2, l2)
+
+
+@kernel
+def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
+    """As ``add_packed_gains``, for a node with few rows: gains change only at codes that have rows.
+
+    Adds to ``jumps[b]`` by how much the gain changes there. Returns what the node is worth.
+    """
+    unit_1, unit_2 = units[SCORES], units[SCORES + 1]
+    whole = np.int64(0)
+    for b in range(histogram.shape[0]):
+        whole += histogram[b]
     before = 0.0
-    sums = np.int64(0)
+    left = np.int64(0)
     for b in range(n_places):
         if histogram[b] != 0:
-            sums += histogram[b]
-            fields = sums >> count_bits
-            low = (fields << spare) >> spare
-            n = float(sums & mask)
-            g_1, g_2 = float((fields - low) >> bits) * unit_1, float(low) * unit_2
-            r_1, r_2 = all_1 - g_1, all_2 - g_2
-            on_left, on_right = n + l2, all_rows - n + l2
-            worth_left, worth_right = g_1 * g_1 + g_2 * g_2, r_1 * r_1 + r_2 * r_2
-            gain = (worth_left * on_right + worth_right * on_left) / (on_left * on_right) - worth
+            left += histogram[b]
+            gain = packed_gain(left, whole, count_bits, unit_1, unit_2, l2)
             jumps[b] += gain - before
             before = gain
-    return worth
+    return packed_worth(whole, count_bits, unit_1, unit_2, l2)
 
 
 @kernel
@@ -330,10 +362,14 @@ def search_numbers(
     gains[:, :n_codes] = 0.0
     worth = 0.0
     jumps = gains[2]
-    can_skip = n_words == 1 and not has_missing and least <= 1.0 and constraint == 0
+    is_plain = n_words == 1 and not has_missing and least <= 1.0 and constraint == 0
     for node in range(first_node, last_node):
-        if can_skip and counts[node] * SPARSE < n_codes:
-            if counts[node] > 0:
+        if is_plain:
+            if counts[node] * SPARSE >= n_codes:
+                worth += add_packed_gains(
+                    histograms[node, begin:end], count_bits, units, n_places, l2, running, gains[0]
+                )
+            elif counts[node] > 0:
                 worth += add_sparse_gains(histograms[node, begin:end], count_bits, units, n_places, l2, jumps)
             continue
         sum_codes(histograms[node, begin:end], n_words, count_bits, units, running, sums)
@@ -347,7 +383,7 @@ def search_numbers(
                 for b in range(n_places):
                     sums[k, b] += lacking
             add_gains(sums, total, n_places - 1, l2, least, constraint, work, gains[1])
-    if can_skip:
+    if is_plain:
         gain = 0.0
         for b in range(n_places):
             gain += jumps[b]
@@ -437,15 +473,14 @@ def search_columns(
 
 
 @kernel
-def count_rows(histograms, first_node, last_node, begin, n_codes, n_words, count_bits):
-    """Rows of some nodes with one of a column's first codes, by weight where weights are packed."""
+def count_rows(histograms, first_node, last_node, begin, end, n_words, count_bits):
+    """Rows of some nodes in the bins whose words are ``begin`` to ``end``, by weight where weights are packed."""
     mask = (np.int64(1) << count_bits) - 1 if n_words == 1 else np.int64(-1)
     total = np.int64(0)
     for node in range(first_node, last_node):
-        histogram = histograms[node, begin : begin + n_codes * n_words]
         words = np.int64(0)
-        for b in range(n_codes):
-            words += histogram[b * n_words]
+        for b in range(begin, end, n_words):
+            words += histograms[node, b]
         total += words & mask
     return total
 
@@ -507,10 +542,10 @@ def choose_splits(
             continue
         table[places[row, column] + 1 :] = 1
         missing_left[row] = sides[row, column] == 1
-        on_both = count_rows(histograms, first, last, begin, n_codes, n_words, count_bits)
-        if on_both == count_rows(histograms, first, last, begin, n_codes - 1, n_words, count_bits):
-            on_left = count_rows(histograms, first, last, begin, places[row, column] + 1, n_words, count_bits)
-            missing_left[row] = 2 * on_left >= on_both
+        after, missing = begin + (places[row, column] + 1) * n_words, end - n_words
+        if count_rows(histograms, first, last, missing, end, n_words, count_bits) == 0:
+            on_left = count_rows(histograms, first, last, begin, after, n_words, count_bits)
+            missing_left[row] = on_left >= count_rows(histograms, first, last, after, missing, n_words, count_bits)
         table[n_codes - 1] = 0 if missing_left[row] else 1
 
 
@@ -622,10 +657,11 @@ def grow_levels(
         last = level + 1 if shared else 2 * n_nodes - 1
         limits = bounds[level, : n_nodes + 1]
         counts = limits[1:] - limits[:-1]
+        now_rows, now_values = rows[here, :n_rows], values[here, :n_rows]
         if level == 0:
-            build_root(words, START, n_groups, rows[here, :n_rows], values[here, :n_rows], offsets, histograms)
+            build_root(words, START, n_groups, now_rows, now_values, offsets, histograms)
         else:
-            build_level(words, START, n_groups, rows[here, :n_rows], values[here, :n_rows], limits, offsets, histograms)
+            build_level(words, START, n_groups, now_rows, now_values, limits, offsets, histograms)
         search_columns(
             histograms, n_nodes, shared, START, n_columns, offsets, has_missing, is_categorical, constraints, n_words,
             n_scores, count_bits, units, l2, least, counts, noise, windows[level], chosen_by, gains, places, sides,
@@ -636,7 +672,7 @@ def grow_levels(
             missing_left[first:last], split_gains[first:last], tables[first:last],
         )  # fmt: skip
         part_level(
-            words, rows[here, :n_rows], values[here, :n_rows], limits, shared, features[first:last],
+            words, now_rows, now_values, limits, shared, features[first:last],
             tables[first:last], least, count_mask, rows[there, :n_rows], values[there, :n_rows],
             bounds[level + 1, : 2 * n_nodes + 1], kept[n_nodes - 1 : 2 * n_nodes - 1],
         )  # fmt: skip
