@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from reference.split_mix import split_mix
 
 from surefoot._random import (
+    NormalRows,
     bootstrap_counts,
     random_bits,
     random_integers,
+    random_normals,
     random_permutation,
     seed_from,
     stream_key,
@@ -95,6 +97,13 @@ def test_bootstrap_counts_add_up(key, n, draws):
 def test_a_bootstrap_leaves_out_the_share_it_should():
     counts = bootstrap_counts(stream_key(0), 100_000, 100_000)
     assert abs((counts == 0).mean() - np.exp(-1)) < 0.005
+
+
+def test_rows_of_normals_are_those_of_their_keys():
+    keys = random_bits(stream_key(3), 70)
+    rows = NormalRows(keys, 5)
+    for row in [0, 1, 31, 32, 69, 2]:  # blocks in turn, the last one short, and one again
+        np.testing.assert_array_equal(rows[row], random_normals(keys[row], 5))
 
 
 def test_seeds_follow_the_random_state():

@@ -1,7 +1,5 @@
 """Sums over the rows of a leaf, and what is put back onto the rows."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +12,6 @@ from surefoot.trees.leaves import (
     bound_leaves,
     guess_leaves,
     inherit_leaves,
-    stretch_rows,
     sum_leaves,
 )
 
@@ -84,12 +81,6 @@ def test_leverage_grows_to_a_limit_of_each_row(seed):
         add_leverage(rows, leaves, gains, most, leverage)
     for row in range(N_ROWS):
         assert leverage[row] == pytest.approx(min(3 * gains[leaves[row]], most[row]) if row in rows else 0.0)
-
-
-def test_stretches_are_powers_of_what_the_leverage_stands_for():
-    leverage, stretch = np.array([0.0, 0.5, 2.0]), np.empty(3)
-    stretch_rows(leverage, 1.5, stretch)
-    assert stretch.tolist() == pytest.approx([math.exp(amount) ** 1.5 for amount in leverage])
 
 
 def constrained_tree(seed, depth):

@@ -11,6 +11,11 @@ def sum_leaves(steps, information, weights, rows, leaves, sums, totals, counts):
 
     ``leaves`` has the leaf of every row of the table; ``rows`` are those to be counted.
     """
+    if information is None and steps.shape[0] == 2:
+        sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
+        totals[:, 0] = counts
+        totals[:, 1] = counts
+        return
     counts[:] = 0.0
     for i in rows:
         counts[np.uint64(leaves[i])] += weights[i]
@@ -30,8 +35,23 @@ def sum_leaves(steps, information, weights, rows, leaves, sums, totals, counts):
 
 
 @kernel
+def sum_pairs(first, second, weights, rows, leaves, sums, counts):
+    """Write each leaf's weighted sums of two steps, and its weight, in one pass: a location and a scale are common."""
+    total = np.zeros((counts.shape[0], 3))
+    for i in rows:
+        leaf, weight = np.uint64(leaves[i]), weights[i]
+        total[leaf, 0] += weight
+        total[leaf, 1] += first[i] * weight
+        total[leaf, 2] += second[i] * weight
+    counts[:] = total[:, 0]
+    sums[:] = total[:, 1:]
+
+
+@kernel
 def guess_leaves(steps, weights, rows, reached, size, normals, values):
     """Add ``size`` times the rows' root mean square step times a normal number to each leaf that is not reached."""
+    if reached.all():
+        return
     squares = 0.0
     total = 0.0
     for i in rows:
@@ -60,13 +80,6 @@ def add_leverage(rows, leaves, gains, most, leverage):
     """Let the leverage of ``rows`` grow by their leaves' ``gains``, each row's up to its own ``most``."""
     for i in rows:
         leverage[i] = min(leverage[i] + gains[np.uint64(leaves[i])], most[i])
-
-
-@kernel
-def stretch_rows(leverage, exponent, stretch):
-    """Write by how much each row's residual has to be stretched for what the row itself has done to it."""
-    for i in range(leverage.shape[0]):
-        stretch[i] = np.exp(exponent * leverage[i])
 
 
 @kernel

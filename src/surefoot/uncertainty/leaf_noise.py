@@ -10,7 +10,6 @@ from math import sqrt
 
 import numpy as np
 
-from surefoot._random import random_normals
 from surefoot.trees.leaves import sum_leaves
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.base import LocationScaleFamily
@@ -49,7 +48,7 @@ class LeafNoise:
         raw: np.ndarray,
         leaves: np.ndarray,
         drawn: np.ndarray,
-        key: np.uint64,
+        normals: np.ndarray,
     ) -> np.ndarray:
         """Noise of each leaf's sums; ``totals`` is what the leaves know, ``leaves`` has the leaf of every row.
 
@@ -57,7 +56,6 @@ class LeafNoise:
         in the metric of the natural gradient, which at temperature 1 has the posterior as its stationary law.
         """
         recipe = self.recipe
-        normals = random_normals(key, totals.size).reshape(totals.shape)
         if recipe.temperature is None:
             return np.sqrt(2.0 / (recipe.learning_rate * self.n_train) * (totals + l2)) * normals
         spread = totals

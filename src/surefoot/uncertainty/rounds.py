@@ -15,7 +15,7 @@ from math import exp, inf, log, log1p, sqrt
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot._random import random_bits, random_normal_rows, random_subset, stream_key
+from surefoot._random import NormalRows, random_bits, random_subset, stream_key
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrownGradientTree
 from surefoot.trees.leaves import (
     add_leaves,
@@ -23,7 +23,6 @@ from surefoot.trees.leaves import (
     bound_leaves,
     guess_leaves,
     inherit_leaves,
-    stretch_rows,
     sum_leaves,
 )
 from surefoot.trees.row_words import RowWords
@@ -35,7 +34,6 @@ from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.training_rows import TrainingRows
 
 DITHER, DRAW, NOISE, GUESS = range(4)  # what random numbers are for
-GUESS_ROUNDS = 32  # whose random numbers are drawn at once: a call for each would cost more than the guesses
 MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
 HONESTY_RATE = 0.05
 MOST_HONESTY = 4.0
@@ -110,10 +108,11 @@ class Rounds:
         self.recipe = recipe
         self.noise = LeafNoise(recipe, self.family, self.rows, self.weights, self.n_train)
         self._guess_size = self.noise.guess_size if self.noise.guesses else 0.0
-        self._drawn_guesses: np.ndarray | None = None
         self.grower.threads = threads
         seed = self.seed if recipe.differs_by_seed else (0, 0)
         self._keys = np.stack([random_bits(stream_key(*seed, use), recipe.n_estimators) for use in range(GUESS + 1)])
+        self._noise_normals = NormalRows(self._keys[NOISE], self._sums.size)
+        self._guess_normals = NormalRows(self._keys[GUESS], len(self._counts))
 
     @property
     def n_done(self) -> int:
@@ -168,7 +167,7 @@ class Rounds:
     def _fill_gradients(self) -> None:
         if isinstance(self.family, RegressionFamily):
             if self.family.has_scale and (self.table.n_rows <= STRETCH_ROWS or self.n_done % STRETCH_EVERY == 0):
-                stretch_rows(self.leverage, self.honesty, self.stretch)
+                np.exp(np.multiply(self.leverage, self.honesty, out=self.stretch), out=self.stretch)
             self.family.gradients(self.raw, self.rows.y, self.stretch, self.steps, self.scores)
         else:
             self.family.gradients(self.raw, self.rows.y, self.steps, self.scores)
@@ -204,8 +203,8 @@ class Rounds:
         l2, sums = self.noise.l2(self._totals), self._sums
         weights = np.maximum(self._totals + l2, np.finfo(float).tiny)
         if recipe.langevin:
-            key = self._keys[NOISE, self.n_done]
-            sums = sums + self.noise.of_sums(self._totals, l2, self.raw, tree.leaves, drawn, key)
+            normals = self._noise_normals[self.n_done].reshape(sums.shape)
+            sums = sums + self.noise.of_sums(self._totals, l2, self.raw, tree.leaves, drawn, normals)
         values = sums / weights
         if not self.family.natural:
             inherit_leaves(self._sums / weights, self._counts, values)
@@ -228,15 +227,8 @@ class Rounds:
         reached, train = self._counts, self.rows.train
         if len(drawn) < len(train):
             reached = np.bincount(tree.leaves[train], minlength=len(reached)).astype(np.float64)
-        guess_leaves(self.steps[0], self.weights, drawn, reached, self._guess_size, self._guess_normals(), values)
-
-    def _guess_normals(self) -> np.ndarray:
-        """Normal numbers for a round's guesses; drawn for several rounds at once, which costs less."""
-        block, place = divmod(self.n_done, GUESS_ROUNDS)
-        if place == 0 or self._drawn_guesses is None:
-            keys = self._keys[GUESS, block * GUESS_ROUNDS : (block + 1) * GUESS_ROUNDS]
-            self._drawn_guesses = random_normal_rows(keys, len(self._counts))
-        return self._drawn_guesses[place]
+        normals = self._guess_normals[self.n_done]
+        guess_leaves(self.steps[0], self.weights, drawn, reached, self._guess_size, normals, values)
 
     def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: np.ndarray) -> None:
         add_leaves(tree.leaves, values, self.raw)

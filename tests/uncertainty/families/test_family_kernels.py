@@ -1,5 +1,7 @@
 """The compiled loops of the families against their twins in plain Python, row by row."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,6 +24,7 @@ from surefoot.uncertainty.families import (
     StudentT,
 )
 from surefoot.uncertainty.families.gamma import shape_terms
+from surefoot.uncertainty.families.normal import exp
 from surefoot.uncertainty.families.poisson import log_factorial_excess
 
 FLOOR, CAP = -2.0, 3.0
@@ -46,6 +49,12 @@ def assert_rows_agree(family, raw, y, stretch, row, row_nll):
         np.testing.assert_allclose(steps[:, i], expected_steps, rtol=1e-8, atol=1e-9)
         np.testing.assert_allclose(scores[:, i], expected_scores, rtol=1e-8, atol=1e-9)
         assert nll[i] == pytest.approx(row_nll(raw[:, i].tolist(), float(y[i])), rel=1e-9, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=500)
+@given(x=st.floats(-700, 700))
+def test_exponentials_are_right_to_the_last_places(x):
+    assert exp(x) == pytest.approx(math.exp(x), rel=2 * np.finfo(float).eps, abs=0)
 
 
 @pytest.mark.parametrize("kind", [Normal, LogNormal])
