@@ -124,6 +124,17 @@ def build_level(words, first_group, last_group, rows, values, bounds, offsets, h
 
 
 @kernel
+def packed_parts(word, count_bits, unit_1, unit_2):
+    """Number of rows and the two scores of a packed sum."""
+    bits = (64 - count_bits) // 2
+    spare = 64 - bits
+    fields = word >> count_bits
+    low = (fields << spare) >> spare
+    n = float(word & ((np.int64(1) << count_bits) - 1))
+    return n, float((fields - low) >> bits) * unit_1, float(low) * unit_2
+
+
+@kernel
 def sum_codes(histogram, n_words, count_bits, units, running, sums):
     """Write, for each code, the sums over all codes up to it: count, weight, and each score in its own unit."""
     n_codes = histogram.shape[0] // n_words
@@ -139,20 +150,14 @@ def sum_codes(histogram, n_words, count_bits, units, running, sums):
     for b in range(n_codes):
         total += histogram[b]
         running[b] = total
-    bits = (64 - count_bits) // 2
-    spare = 64 - bits
-    mask = (np.int64(1) << count_bits) - 1
     count, weight, first = sums[COUNT], sums[WEIGHT], sums[SCORES]
     second = sums[sums.shape[0] - 1]
     unit_1, unit_2 = units[SCORES], units[SCORES + 1]
     for b in range(n_codes):
-        n = float(running[b] & mask)
-        count[b] = n
-        weight[b] = n
-        fields = running[b] >> count_bits
-        low = (fields << spare) >> spare
-        second[b] = float(low) * unit_2  # with one score it is the first, written after it
-        first[b] = float((fields - low) >> bits) * unit_1
+        n, score_1, score_2 = packed_parts(running[b], count_bits, unit_1, unit_2)
+        count[b], weight[b] = n, n
+        second[b] = score_2  # with one score it is the first, written after it
+        first[b] = score_1
 
 
 @kernel
@@ -193,17 +198,6 @@ def add_gains(sums, total, n_places, l2, least, constraint, work, gains):
     for b in range(n_places):
         gains[b] += left[b]
     return worth
-
-
-@kernel
-def packed_parts(word, count_bits, unit_1, unit_2):
-    """Number of rows and the two scores of a packed sum."""
-    bits = (64 - count_bits) // 2
-    spare = 64 - bits
-    fields = word >> count_bits
-    low = (fields << spare) >> spare
-    n = float(word & ((np.int64(1) << count_bits) - 1))
-    return n, float((fields - low) >> bits) * unit_1, float(low) * unit_2
 
 
 @kernel
