@@ -28,6 +28,8 @@ RARE = 10.0  # a category's mean score is drawn to zero as if it had so many row
 COUNT, WEIGHT, SCORES = 0, 1, 2  # rows of the array of sums
 START = FREE = np.int64(0)  # first place, no constraint; for a literal 0, kernels would be compiled once more
 BYTE, BITS, ONE = np.uint64(255), np.uint64(8), np.uint64(1)
+LARGE = 2.0**52  # floats from here to twice as much are the whole numbers
+DIGITS = np.float64(LARGE).view(np.uint64)  # its bits: those of a number that is added are the last of them
 
 
 @kernel
@@ -125,13 +127,19 @@ def build_level(words, first_group, last_group, rows, values, bounds, offsets, h
 
 @kernel
 def packed_parts(word, count_bits, unit_1, unit_2):
-    """Number of rows and the two scores of a packed sum."""
-    bits = (64 - count_bits) // 2
-    spare = 64 - bits
-    fields = word >> count_bits
-    low = (fields << spare) >> spare
-    n = float(word & ((np.int64(1) << count_bits) - 1))
-    return n, float((fields - low) >> bits) * unit_1, float(low) * unit_2
+    """Number of rows and the two scores of a packed sum.
+
+    Fields are moved up by half their range, so that none is negative, and become the last digits of a float between
+    2**52 and 2**53: many processors convert and shift signed words only one by one.
+    """
+    bits, count_bits = np.uint64((64 - count_bits) // 2), np.uint64(count_bits)
+    half_2 = ONE << (bits - ONE)
+    half_1 = ONE << (np.uint64(63) - count_bits - bits)
+    word = np.uint64(word) + (half_2 << count_bits) + (half_1 << (count_bits + bits))
+    n = np.uint64((word & ((ONE << count_bits) - ONE)) | DIGITS).view(np.float64) - LARGE
+    score_1 = np.uint64((word >> (count_bits + bits)) | DIGITS).view(np.float64) - (LARGE + float(half_1))
+    score_2 = np.uint64(((word >> count_bits) & ((ONE << bits) - ONE)) | DIGITS).view(np.float64)
+    return n, score_1 * unit_1, (score_2 - (LARGE + float(half_2))) * unit_2
 
 
 @kernel

@@ -14,6 +14,7 @@ from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_w
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 LOG_2_E = 1.0 / math.log(2.0)
+NO_FRACTION = 1.5 * 2.0**52  # added to a number, it rounds it and leaves it in the last digits
 LOG_TWO_HIGH = 0.693145751953125  # the first bits of log 2, times any exponent of a float still exact
 LOG_TWO_LOW = 1.42860682030941723212e-6  # and what they leave out
 TERMS = tuple(1.0 / math.factorial(k) for k in range(14))  # of the series; beyond log(2) / 2 it is not used
@@ -71,12 +72,14 @@ def exp(x):
 
     It is written out because a loop with a call to ``math.exp`` does a row at a time; with this it does several.
     """
-    power = math.floor(x * LOG_2_E + 0.5)
+    shifted = x * LOG_2_E + NO_FRACTION
+    power = shifted - NO_FRACTION
     rest = (x - power * LOG_TWO_HIGH) - power * LOG_TWO_LOW
     series = 0.0
     for k in range(13, -1, -1):
         series = TERMS[k] + series * rest
-    return series * np.int64((np.int64(power) + 1023) << 52).view(np.float64)
+    last_digits = np.float64(shifted).view(np.int64)
+    return series * np.int64((last_digits + 1023) << 52).view(np.float64)  # 1023 and the power: a float's exponent
 
 
 @kernel
