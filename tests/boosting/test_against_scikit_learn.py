@@ -51,7 +51,7 @@ def check_same_stumps(ours, peer):
 def test_same_stumps_on_few_distinct_values(weighted, learning_rate):
     X, y = table(3000, 8, n_distinct=200)
     weights = np.random.default_rng(1).gamma(1.0, size=len(y)) if weighted else None
-    ours = AdaBoostClassifier(n_estimators=50, learning_rate=learning_rate).fit(X, y, weights)
+    ours = AdaBoostClassifier(n_estimators=50, learning_rate=learning_rate, calibrate=False).fit(X, y, weights)
     peer = Peer(n_estimators=50, learning_rate=learning_rate, random_state=0).fit(X, y, weights)
     check_same_stumps(ours, peer)
     np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-9)
@@ -72,7 +72,7 @@ def test_same_stumps_on_any_table_without_bins(weighted):
 def test_same_stumps_on_several_classes(n_classes):
     X, y = table(3000, 8, n_distinct=250, n_classes=n_classes)
     weights = np.random.default_rng(1).gamma(1.0, size=len(y))
-    ours = AdaBoostClassifier(n_estimators=50).fit(X, y, weights)
+    ours = AdaBoostClassifier(n_estimators=50, calibrate=False).fit(X, y, weights)
     peer = Peer(n_estimators=50, random_state=0).fit(X, y, weights)
     check_same_stumps(ours, peer)
     np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-9)
@@ -109,7 +109,7 @@ def test_staged_predictions_are_those_of_scikit_learn():
 
 def test_a_perfect_round_ends_the_fit_as_in_scikit_learn():
     X, y = np.arange(20.0)[:, np.newaxis], np.arange(20) >= 8
-    ours, peer = AdaBoostClassifier().fit(X, y), Peer(random_state=0).fit(X, y)
+    ours, peer = AdaBoostClassifier(calibrate=False).fit(X, y), Peer(random_state=0).fit(X, y)
     check_same_stumps(ours, peer)
     assert len(ours.estimators_) == 1
     assert ours.estimator_weights_[0] == 1.0
@@ -141,6 +141,6 @@ def real_tables():
 @pytest.mark.parametrize(("name", "X", "y"), [pytest.param(*real, id=real[0]) for real in real_tables()])
 def test_mean_accuracy_over_20_splits_is_that_of_scikit_learn(name, X, y):
     splits = ShuffleSplit(20, test_size=0.25, random_state=0)
-    ours = cross_val_score(AdaBoostClassifier(n_estimators=50), X, y, cv=splits)
+    ours = cross_val_score(AdaBoostClassifier(n_estimators=50, calibrate=False), X, y, cv=splits)
     peer = cross_val_score(Peer(n_estimators=50, random_state=0), X, y, cv=splits, n_jobs=2)
     assert abs(ours.mean() - peer.mean()) <= 0.003

@@ -27,6 +27,8 @@ def small_booster(booster, **parameters):
     settings = {"n_estimators": 6, "random_state": 0}
     if "n_members" in booster().get_params():
         settings["n_members"] = 3
+    if booster is BestBoostClassifier:  # its default tries five models on up to ten splits
+        settings |= {"candidates": ("adaboost", "majority"), "max_depth": 1}
     return booster(**(settings | parameters))
 
 

@@ -11,8 +11,10 @@ from surefoot._parallel import row_blocks
 from surefoot.boosting.base import BaseBooster, break_ties
 from surefoot.boosting.committee import Committee, TreeCommittee, to_tally
 from surefoot.boosting.general_rounds import chance_error
-from surefoot.boosting.plan import plan_whole
-from surefoot.boosting.training import train_members
+from surefoot.boosting.plan import Plan, hold_out_folds, plan_whole
+from surefoot.boosting.training import Training, prepare_training, train_members
+from surefoot.boosting.unseen_votes import collect_votes, member_link
+from surefoot.boosting.vote_link import VoteLink
 from surefoot.data.problem import Problem
 
 NO_BETTER_THAN_CHANCE = (
@@ -49,6 +51,10 @@ class AdaBoostClassifier(BaseBooster):
         Numeric columns are cut into at most so many quantile bins; None makes every distinct value a threshold.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with ``sample_weight``.
+    calibrate : bool, default=True
+        Calibrate ``predict_proba`` on votes of AdaBoosts that have not seen the row: ten more fits on small tables, one
+        on large ones. Ensembles have such votes of their members, and need no more fits. False: probabilities as
+        scikit-learn derives them, which are not calibrated. Votes and predictions do not depend on it.
     random_state : int, RandomState or None, default=None
         Used for the seeds of ``estimator``; native trees break ties by order, not by chance.
     n_jobs : int or None, default=None
@@ -78,15 +84,17 @@ class AdaBoostClassifier(BaseBooster):
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         plan = plan_whole(problem.codes, problem.weighted_rows())
-        committee = train_members(problem, plan, self._settings(1, seed))[0]
+        training = prepare_training(problem, plan, self._settings(1, seed))
+        committee = train_members(training, plan.members)[0]
         if is_hopeless(committee, problem.n_classes):
             raise DataError(f"The first weak learner {NO_BETTER_THAN_CHANCE}")
-        return self._adopt(committee, problem)
+        link = cross_fitted_link(problem, plan, training) if self.calibrate else None
+        return self._adopt(committee, problem, link)
 
-    def _adopt(self, committee: Committee, problem: Problem) -> Self:
+    def _adopt(self, committee: Committee, problem: Problem, link: VoteLink | None) -> Self:
         """Become a fitted model around a committee."""
         self._remember(problem)
-        self._committee = committee
+        self._committee, self._link = committee, link
         return self
 
     @property
@@ -132,6 +140,17 @@ class AdaBoostClassifier(BaseBooster):
             for start, stop in row_blocks(columns.n_rows):
                 self._committee.add_round(t, columns.block(start, stop), votes[start:stop])
             yield self._labels(self._decide(to_tally(votes.T / votes.sum(axis=1))))
+
+
+def cross_fitted_link(problem: Problem, plan: Plan, training: Training) -> VoteLink:
+    """The link from votes to probabilities that AdaBoosts without a tenth of the rows have on that tenth.
+
+    ``plan`` has all rows: there is none that the model itself has not seen.
+    """
+    members = hold_out_folds(problem.codes[plan.order])
+    votes = collect_votes(problem, plan, members, train_members(training, members), training.settings.n_jobs)
+    assert votes is not None, "every fold holds out a row"
+    return member_link(votes)
 
 
 def is_hopeless(committee: Committee, n_classes: int) -> bool:

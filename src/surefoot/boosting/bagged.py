@@ -58,6 +58,7 @@ class BaggedBoostClassifier(MemberEnsemble):
         margin_precision: float = 0.1,
         max_bins: int | None = 255,
         class_weight: Any = None,
+        calibrate: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -65,7 +66,7 @@ class BaggedBoostClassifier(MemberEnsemble):
         super().__init__(
             estimator=estimator, max_depth=max_depth, n_estimators=n_estimators, learning_rate=learning_rate,
             variant=variant, margin_precision=margin_precision, max_bins=max_bins, class_weight=class_weight,
-            random_state=random_state, n_jobs=n_jobs, verbose=verbose,
+            calibrate=calibrate, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.n_members = n_members
         self.failure_probability = failure_probability

@@ -1,5 +1,6 @@
 """What all five boosters share: their parameters, how labels come out of a tally, and how they introduce themselves."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -17,16 +18,20 @@ from surefoot._rollback import as_it_was_on_failure
 from surefoot.boosting.learners import check_weak_learner
 from surefoot.boosting.stump_rounds import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
+from surefoot.boosting.vote_link import VoteLink
 from surefoot.data import Columns
 from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import Problem, check_labels, check_problem, check_table
 from surefoot.metrics.margins import voting_margins
 
+DEPTH_WITH_ESTIMATOR = "max_depth is for the native tree: set the depth on the estimator instead."
 TIE_VOTE = np.finfo(np.float64).tiny  # a tie counts as the positive class, and shows
 
 
 class BaseBooster(ClassifierMixin, BaseEstimator):
     """Checks, predictions and margins; a booster adds ``_fit_problem`` and ``_tally_block``."""
+
+    _link: VoteLink | None = None  # models of earlier files have none
 
     def __init__(
         self,
@@ -39,6 +44,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         margin_precision: float = 0.1,
         max_bins: int | None = 255,
         class_weight: Any = None,
+        calibrate: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -51,6 +57,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         self.margin_precision = margin_precision
         self.max_bins = max_bins
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -69,10 +76,12 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         return problem
 
     def _check_parameters(self) -> None:
-        check_integer("max_depth", self.max_depth, 1, 12)
+        self._check_depth()
         check_integer("n_estimators", self.n_estimators, 1)
         check_number("learning_rate", self.learning_rate, 0, 2, most_included=True)
         check_number("margin_precision", self.margin_precision, 0, 1, most_included=False)
+        if not isinstance(self.calibrate, bool | np.bool_):
+            raise ParameterError(f"calibrate must be True or False, got {self.calibrate!r}.")
         check_choice("variant", self.variant, ("adaboost", "adaboost_star"))
         if self.max_bins is not None:
             check_integer("max_bins", self.max_bins, 2, MAX_BINS)
@@ -82,12 +91,15 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
             raise ParameterError("margin_precision is for variant='adaboost_star': leave it at 0.1 otherwise.")
         if self.estimator is not None:
             check_weak_learner(self.estimator)
-        if self.estimator is not None and self.max_depth != 1:
-            raise ParameterError("max_depth is for the native tree: set the depth on the estimator instead.")
         if self.estimator is not None and self.max_bins != MAX_BINS:
             raise ParameterError(
                 "max_bins is for the native tree: leave it at 255 with an estimator, which is not binned."
             )
+
+    def _check_depth(self) -> None:
+        check_integer("max_depth", self.max_depth, 1, 12)
+        if self.estimator is not None and self.max_depth != 1:
+            raise ParameterError(DEPTH_WITH_ESTIMATOR)
 
     def _settings(self, n_members: int, seed: int) -> Settings:
         star = self.variant == "adaboost_star"
@@ -124,18 +136,27 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         """The vote on a block of columns: (1, rows) for two classes, -1 to 1; else (classes, rows), shares."""
         raise NotImplementedError
 
-    def _tally(self, columns: Columns) -> np.ndarray:
+    def _mean_vote_block(self, values: np.ndarray) -> np.ndarray:
+        """The same, as the mean of the members' normalised votes: what probabilities are derived from."""
+        return self._tally_block(values)
+
+    def _tally(self, columns: Columns, vote: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
         """The vote on every row, block by block."""
+        vote = vote or self._tally_block
         n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
         out = np.empty((n_outputs, columns.n_rows))
 
         def fill(block: tuple[int, int]) -> None:
             start, stop = block
-            out[:, start:stop] = self._tally_block(columns.block(start, stop))
+            out[:, start:stop] = vote(columns.block(start, stop))
 
         with RowThreads(threads_for(self.n_jobs, columns.n_rows * columns.n_columns)) as threads:
             threads.each(fill, row_blocks(columns.n_rows))
         return out
+
+    def _mean_vote(self, columns: Columns) -> np.ndarray:
+        """The mean of the members' normalised votes on every row."""
+        return self._tally(columns, self._mean_vote_block)
 
     def _decide(self, tally: np.ndarray) -> np.ndarray:
         """What ``decision_function`` shows for a tally."""
@@ -152,14 +173,20 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         return self._labels(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities derived from the vote, one column per class; they rank rows but are not calibrated.
+        """Probabilities, one column per class: a function of the members' mean vote, calibrated on rows new to them.
 
-        AdaBoost and soft votes: as scikit-learn derives them from the decision function. Hard votes: each class's share
-        of the members.
+        They come from soft votes whatever ``voting`` is, so the likeliest class may differ from what ``predict`` says.
+        With ``calibrate=False``: as scikit-learn derives them from the decision function, or, of hard votes, each
+        class's fraction of the members; these rank rows and are not calibrated.
         """
-        return self._probabilities(self._tally(self._columns(X)))
+        return self._probabilities(self._columns(X))
 
-    def _probabilities(self, tally: np.ndarray) -> np.ndarray:
+    def _probabilities(self, columns: Columns) -> np.ndarray:
+        if self._link is None:
+            return self._uncalibrated(self._tally(columns))
+        return self._link.probabilities(self._mean_vote(columns))
+
+    def _uncalibrated(self, tally: np.ndarray) -> np.ndarray:
         return vote_probabilities(self._decide(tally))
 
     def _labels(self, decision: np.ndarray) -> np.ndarray:

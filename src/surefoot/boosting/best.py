@@ -1,20 +1,20 @@
 """Let held-out rows choose between boosters."""
 
-from math import ceil
 from typing import Any, Self
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import ParameterError
-from surefoot._parameters import check_number
+from surefoot._parameters import check_integer, check_number
 from surefoot.boosting.adaboost import AdaBoostClassifier
 from surefoot.boosting.bagged import BaggedBoostClassifier
-from surefoot.boosting.base import BaseBooster
+from surefoot.boosting.base import DEPTH_WITH_ESTIMATOR, BaseBooster
 from surefoot.boosting.larsen_ritzert import LarsenRitzertClassifier
 from surefoot.boosting.majority import MajorityBoostClassifier
 from surefoot.boosting.members import SHARED
+from surefoot.boosting.trials import Split, Trial, held_out_splits, is_better, try_out
+from surefoot.data import Columns
 from surefoot.data.problem import Problem
 
 BOOSTERS: dict[str, type[BaseBooster]] = {
@@ -25,16 +25,26 @@ BOOSTERS: dict[str, type[BaseBooster]] = {
 }
 
 
+DEPTHS = (1, 2, 3)
+
+
 class BestBoostClassifier(BaseBooster):
     """Fit several boosters, let held-out rows choose, and fit the winner on all rows (advice of Høgsgaard et al. 2024).
 
+    First the depth: the first candidate is tried with deeper and deeper trees while held-out rows gain from it. Then
+    the candidates, at that depth. One replaces those before it only if its log-loss on held-out rows is lower by more
+    than two standard errors of the difference, so that chance does not choose: where the rows cannot tell, the first
+    candidate with stumps stays.
+
     Parameters
     ----------
-    candidates : sequence of str, default=("majority", "bagged")
-        From ``"adaboost"``, ``"majority"``, ``"bagged"`` and ``"larsen_ritzert"``; of two that score the same, the
-        first wins.
+    candidates : sequence of str, default=("adaboost", "bagged", "majority")
+        From ``"adaboost"``, ``"majority"``, ``"bagged"`` and ``"larsen_ritzert"``, the preferred first.
     validation_fraction : float, default=0.2
-        Share of the rows held out to choose by accuracy (by weighted accuracy where rows have weights).
+        Fraction of the rows held out at a time: once on large tables, up to ten times on small ones, until 1,000 rows
+        outside the largest class have been held out.
+    max_depth : int, sequence of int or None, default=None
+        Depths to try. None: 1, 2 and 3, or, with an ``estimator``, its own.
 
     The other parameters are those of :class:`AdaBoostClassifier`, and so are the kinds of input.
 
@@ -42,8 +52,12 @@ class BestBoostClassifier(BaseBooster):
     ----------
     best_name_ : str
         The candidate that won.
-    scores_ : dict
-        Each candidate's accuracy on the held-out rows.
+    best_depth_ : int
+        The depth of its trees (1 with an ``estimator``).
+    scores_, log_losses_ : dict
+        Each candidate's accuracy and log-loss on the held-out rows, at that depth; of weighted rows, weighted means.
+    depth_log_losses_ : dict
+        The first candidate's log-loss at each depth that was tried.
     best_estimator_ : booster
         The winner, fitted on all rows.
     estimators_ : list
@@ -56,49 +70,82 @@ class BestBoostClassifier(BaseBooster):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = BestBoostClassifier(n_estimators=50, random_state=0).fit(X, y)
     >>> sorted(model.scores_)
-    ['bagged', 'majority']
+    ['adaboost', 'bagged', 'majority']
     """
 
     def __init__(
         self,
         *,
-        candidates: tuple[str, ...] = ("majority", "bagged"),
+        candidates: tuple[str, ...] = ("adaboost", "bagged", "majority"),
         validation_fraction: float = 0.2,
         estimator: Any = None,
-        max_depth: int = 1,
+        max_depth: int | tuple[int, ...] | None = None,
         n_estimators: int = 300,
         learning_rate: float = 1.0,
         variant: str = "adaboost",
         margin_precision: float = 0.1,
         max_bins: int | None = 255,
         class_weight: Any = None,
+        calibrate: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            estimator=estimator, max_depth=max_depth, n_estimators=n_estimators, learning_rate=learning_rate,
+            estimator=estimator, n_estimators=n_estimators, learning_rate=learning_rate,
             variant=variant, margin_precision=margin_precision, max_bins=max_bins, class_weight=class_weight,
-            random_state=random_state, n_jobs=n_jobs, verbose=verbose,
+            calibrate=calibrate, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
+        self.max_depth = max_depth  # type: ignore[assignment]
         self.candidates = candidates
         self.validation_fraction = validation_fraction
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         self._check_candidates()
-        train, held_out = self._split(problem, seed)
-        weights = None if problem.weights is None else problem.weights[held_out]
-        columns, truth = problem.columns.take(held_out), problem.classes[problem.codes[held_out]]
-        scores = {}
-        for name in self.candidates:
-            booster = self._fit_candidate(name, problem.only(train), seed)
-            right = booster._labels(booster._decide(booster._tally(columns))) == truth
-            scores[name] = float(np.average(right, weights=weights))
-        best_name = max(scores, key=lambda name: scores[name])
-        self.best_estimator_ = self._fit_candidate(best_name, problem, seed)
-        self.best_name_, self.scores_ = best_name, scores
+        splits = held_out_splits(problem, float(self.validation_fraction), seed)
+        depth, by_depth = self._choose_depth(problem, splits, seed)
+        trials = {self.candidates[0]: by_depth[depth]}
+        best_name = self.candidates[0]
+        for name in self.candidates[1:]:
+            trials[name] = self._try(name, depth, problem, splits, seed)
+            if is_better(problem, splits, trials[name], trials[best_name]):
+                best_name = name
+        self.best_estimator_ = self._fit_candidate(best_name, depth, problem, seed, bool(self.calibrate))
+        self.best_name_, self.best_depth_ = best_name, depth
+        self.scores_ = {name: trial.accuracy for name, trial in trials.items()}
+        self.log_losses_ = {name: trial.log_loss for name, trial in trials.items()}
+        self.depth_log_losses_ = {depth: trial.log_loss for depth, trial in by_depth.items()}
         self._remember(problem)
         return self
+
+    def _choose_depth(self, problem: Problem, splits: list[Split], seed: int) -> tuple[int, dict[int, Trial]]:
+        """The depth at which the first candidate is best: deeper while held-out rows gain from it."""
+        first, *others = self._depths()
+        best, trials = first, {first: self._try(self.candidates[0], first, problem, splits, seed)}
+        for depth in others:
+            trials[depth] = self._try(self.candidates[0], depth, problem, splits, seed)
+            if not is_better(problem, splits, trials[depth], trials[best]):
+                break
+            best = depth
+        return best, trials
+
+    def _try(self, name: str, depth: int, problem: Problem, splits: list[Split], seed: int) -> Trial:
+        boosters = [self._fit_candidate(name, depth, problem.only(split.train), seed, False) for split in splits]
+        return try_out(problem, splits, boosters)
+
+    def _depths(self) -> list[int]:
+        """The depths to try, in increasing order."""
+        if self.max_depth is None:
+            return list(DEPTHS) if self.estimator is None else [1]
+        given = self.max_depth if isinstance(self.max_depth, list | tuple) else [self.max_depth]
+        return sorted({check_integer("max_depth", depth, 1, 12) for depth in given})
+
+    def _check_depth(self) -> None:
+        depths = self._depths()
+        if not depths:
+            raise ParameterError("max_depth must be a depth, a tuple of depths or None, got an empty one.")
+        if self.estimator is not None and depths != [1]:
+            raise ParameterError(DEPTH_WITH_ESTIMATOR)
 
     def _check_candidates(self) -> None:
         check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
@@ -107,24 +154,9 @@ class BestBoostClassifier(BaseBooster):
         if not known or not names:
             raise ParameterError(f"candidates must be a tuple of names from {tuple(BOOSTERS)}, got {names!r}.")
 
-    def _split(self, problem: Problem, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows to train on and rows to choose by, classes in equal shares where each has two rows or more."""
-        rows = problem.weighted_rows()
-        codes = problem.codes[rows]
-        counts = np.bincount(codes)
-        n_held_out = ceil(self.validation_fraction * len(rows))
-        if n_held_out >= len(rows):
-            raise ParameterError(
-                f"validation_fraction={self.validation_fraction} holds out all {len(rows)} rows with weight: lower it."
-            )
-        balanced = counts[counts > 0].min() >= 2 and min(n_held_out, len(rows) - n_held_out) >= np.count_nonzero(counts)
-        train, held_out = train_test_split(
-            rows, test_size=n_held_out, random_state=seed, stratify=codes if balanced else None
-        )
-        return train, held_out
-
-    def _fit_candidate(self, name: str, problem: Problem, seed: int) -> BaseBooster:
-        booster = BOOSTERS[name](**{shared: getattr(self, shared) for shared in SHARED})
+    def _fit_candidate(self, name: str, depth: int, problem: Problem, seed: int, calibrate: bool) -> BaseBooster:
+        shared = {shared: getattr(self, shared) for shared in SHARED}
+        booster = BOOSTERS[name](**shared | {"max_depth": depth, "calibrate": calibrate})
         try:
             return booster._fit_problem(problem, seed)
         except ParameterError as error:
@@ -151,5 +183,5 @@ class BestBoostClassifier(BaseBooster):
     def _decide(self, tally: np.ndarray) -> np.ndarray:
         return self.best_estimator_._decide(tally)
 
-    def _probabilities(self, tally: np.ndarray) -> np.ndarray:
-        return self.best_estimator_._probabilities(tally)
+    def _probabilities(self, columns: Columns) -> np.ndarray:
+        return self.best_estimator_._probabilities(columns)

@@ -7,14 +7,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError
 from surefoot._parameters import check_choice
-from surefoot.boosting.adaboost import NO_BETTER_THAN_CHANCE, AdaBoostClassifier, is_hopeless
+from surefoot.boosting.adaboost import NO_BETTER_THAN_CHANCE, AdaBoostClassifier, cross_fitted_link, is_hopeless
 from surefoot.boosting.base import BaseBooster, two_columns
+from surefoot.boosting.committee import Committee
 from surefoot.boosting.plan import Plan
-from surefoot.boosting.training import train_members
+from surefoot.boosting.training import Training, prepare_training, train_members
+from surefoot.boosting.unseen_votes import collect_votes, ensemble_link, member_link
+from surefoot.boosting.vote_link import VoteLink
 from surefoot.data.problem import Problem
 
 SHARED = (
-    "estimator", "max_depth", "n_estimators", "learning_rate", "variant", "margin_precision", "max_bins",
+    "estimator", "max_depth", "n_estimators", "learning_rate", "variant", "margin_precision", "max_bins", "calibrate",
     "random_state", "n_jobs", "verbose",
 )  # fmt: skip
 
@@ -30,13 +33,25 @@ class MemberEnsemble(BaseBooster):
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         check_choice("voting", self.voting, ("hard", "soft"))
         plan = self._plan(problem, seed)
-        committees = train_members(problem, plan, self._settings(len(plan.members), seed))
+        training = prepare_training(problem, plan, self._settings(len(plan.members), seed))
+        committees = train_members(training, plan.members)
         if all(is_hopeless(committee, problem.n_classes) for committee in committees):
             raise DataError(f"The first weak learner of every member {NO_BETTER_THAN_CHANCE}")
         self._remember(problem)
+        self._link, link = self._links(problem, plan, training, committees) if self.calibrate else (None, None)
         shared = {name: getattr(self, name) for name in SHARED}
-        self.estimators_ = [AdaBoostClassifier(**shared)._adopt(committee, problem) for committee in committees]
+        self.estimators_ = [AdaBoostClassifier(**shared)._adopt(one, problem, link) for one in committees]
         return self
+
+    def _links(
+        self, problem: Problem, plan: Plan, training: Training, committees: list[Committee]
+    ) -> tuple[VoteLink, VoteLink]:
+        """The links from votes to probabilities: of the mean vote, and of a member's."""
+        votes = collect_votes(problem, plan, plan.members, committees, self.n_jobs)
+        if votes is None:  # every member has seen every row: one part, or very few rows
+            link = cross_fitted_link(problem, plan, training)
+            return link, link
+        return ensemble_link(votes, len(committees)), member_link(votes)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -51,9 +66,15 @@ class MemberEnsemble(BaseBooster):
             votes += tally if self.voting == "soft" else _ballot(tally)
         return votes / len(self.estimators_)
 
-    def _probabilities(self, tally: np.ndarray) -> np.ndarray:
+    def _mean_vote_block(self, values: np.ndarray) -> np.ndarray:
+        votes = np.zeros((1 if len(self.classes_) == 2 else len(self.classes_), values.shape[1]))
+        for member in self.estimators_:
+            votes += member._tally_block(values)
+        return votes / len(self.estimators_)
+
+    def _uncalibrated(self, tally: np.ndarray) -> np.ndarray:
         if self.voting == "soft":
-            return super()._probabilities(tally)
+            return super()._uncalibrated(tally)
         return two_columns((1 + tally[0]) / 2, self._decide(tally)) if len(tally) == 1 else tally.T
 
 

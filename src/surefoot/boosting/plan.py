@@ -2,8 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
+
+from surefoot._random import random_permutation, stream_key
+
+N_FOLDS = 10
+MIN_HELD_OUT = 1000  # rows outside the largest class: a link fitted to so many is known to within about 5%
+FOLD_SEED = 0x5EED  # not the user's: AdaBoost with native trees does not depend on chance
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,24 @@ def plan_draws(codes: np.ndarray, rows: np.ndarray, n_members: int, draw: Callab
 
     members = [MemberRows(k, 0, len(rows), counts_of(k)) for k in range(n_members)]
     return Plan(_small(rows[order]), members)
+
+
+def hold_out_folds(codes: np.ndarray) -> list[MemberRows]:
+    """Members that each leave out another tenth of the rows, classes in equal parts; ``codes`` are in the plan's order.
+
+    All ten on small tables; on larger ones as many as hold out enough rows to fit a link to.
+    """
+    n_rows = len(codes)
+    fold = np.empty(n_rows, dtype=np.int8)
+    shuffled = random_permutation(stream_key(FOLD_SEED), n_rows)
+    fold[shuffled[_stable_order(codes[shuffled])]] = np.arange(n_rows) % N_FOLDS
+    outside = n_rows - int(np.bincount(codes).max())
+    n_used = min(N_FOLDS, n_rows, max(1, ceil(N_FOLDS * MIN_HELD_OUT / max(outside, 1))))
+
+    def counts_of(k: int) -> Callable[[], np.ndarray]:
+        return lambda: (fold != k).astype(np.int64)
+
+    return [MemberRows(-1 - k, 0, n_rows, counts_of(k)) for k in range(n_used)]
 
 
 def _stable_order(keys: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Train the members of a plan on one shared table."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,10 +34,16 @@ class Settings:
     progress: Progress
 
 
-def train_members(problem: Problem, plan: Plan, settings: Settings) -> list[Committee]:
-    """One committee per member, in the order of the plan; the same for any number of jobs."""
+def prepare_training(problem: Problem, plan: Plan, settings: Settings) -> "Training":
+    """The table in the order of the plan, for members to be trained on."""
     kind = TreeTraining if settings.estimator is None else EstimatorTraining
-    training = kind(problem, plan, settings)
+    return kind(problem, plan, settings)
+
+
+def train_members(training: "Training", members: Sequence[MemberRows]) -> list[Committee]:
+    """One committee per member, in their order; the same for any number of jobs."""
+    settings = training.settings
+    training.alone = len(members) == 1  # several members are trained side by side instead of on several threads each
 
     def train(member: MemberRows, cancellation: Cancellation) -> Committee:
         watch = settings.progress.watch(member.index, settings.n_estimators, cancellation)
@@ -44,7 +51,7 @@ def train_members(problem: Problem, plan: Plan, settings: Settings) -> list[Comm
         watch.finish(len(committee), float(committee.errors[-1]))
         return committee
 
-    return run_tasks(train, plan.members, settings.n_jobs)
+    return run_tasks(train, members, settings.n_jobs)
 
 
 class TreeTraining:
@@ -58,8 +65,11 @@ class TreeTraining:
             problem.columns, max_bins=settings.max_bins, weights=problem.weights, n_jobs=settings.n_jobs
         )
         self.table.reorder(plan.order)
-        alone = len(plan.members) == 1  # several members are trained side by side instead
-        self.n_threads = threads_for(settings.n_jobs, self.table.codes.size) if alone else 1
+        self.alone = True
+
+    @property
+    def n_threads(self) -> int:
+        return threads_for(self.settings.n_jobs, self.table.codes.size) if self.alone else 1
 
     def train(self, member: MemberRows, watch: Watch) -> TreeCommittee:
         weights = _member_weights(self.weights, member)
@@ -97,6 +107,7 @@ class EstimatorTraining:
         self.settings, self.classes = settings, problem.classes
         self.weights = None if problem.weights is None else problem.weights[plan.order]
         self.X, self.codes = problem.columns.matrix(plan.order), problem.codes[plan.order]
+        self.alone = True
 
     def train(self, member: MemberRows, watch: Watch) -> EstimatorCommittee:
         rows = slice(member.start, member.stop)
@@ -107,6 +118,9 @@ class EstimatorTraining:
             self.settings.rule, self.settings.n_estimators, watch,
         )  # fmt: skip
         return EstimatorCommittee(votes.hypotheses, votes.vote_weights, votes.errors, self.classes)
+
+
+Training = TreeTraining | EstimatorTraining
 
 
 def _member_weights(weights: np.ndarray | None, member: MemberRows) -> np.ndarray:

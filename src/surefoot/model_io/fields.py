@@ -4,7 +4,7 @@ The state of a model is a tree: scalars are JSON, and an array is a member of th
 So every array is read once, and as what it should be.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -96,12 +96,13 @@ class Maybe:
 class Record:
     """A part with fields: ``take`` reads them off an object, ``make`` checks them together and builds it.
 
-    Without ``take``, fields are attributes.
+    Without ``take``, fields are attributes. Fields ``added`` later are None in files of earlier versions.
     """
 
     fields: dict[str, Field]
     make: Callable[..., Any]
     take: Callable[[Any], dict[str, Any]] | None = None
+    added: Collection[str] = ()
 
     def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         taken = self.take(value) if self.take else {name: getattr(value, name) for name in self.fields}
@@ -112,8 +113,10 @@ class Record:
 
     def read_fields(self, stored: Any, path: str, archive: Archive) -> dict[str, Any]:
         """The fields by name, each checked by itself."""
-        require(type(stored) is dict and stored.keys() == self.fields.keys(), f"{path} has not the fields it should")
-        return {name: field.read(stored[name], f"{path}.{name}", archive) for name, field in self.fields.items()}
+        fits = type(stored) is dict and stored.keys() | set(self.added) == self.fields.keys()
+        require(fits, f"{path} has not the fields it should")
+        read = {name: self.fields[name].read(stored[name], f"{path}.{name}", archive) for name in stored}
+        return {name: read.get(name) for name in self.fields}
 
     def make_at(self, path: str, *given: Any, **fields: Any) -> Any:
         """What ``make`` makes of the fields; a refusal names the place."""

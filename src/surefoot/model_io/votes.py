@@ -9,6 +9,7 @@ from surefoot.boosting.base import BaseBooster
 from surefoot.boosting.best import BOOSTERS
 from surefoot.boosting.committee import TreeCommittee
 from surefoot.boosting.members import SHARED
+from surefoot.boosting.vote_link import VoteLink
 from surefoot.model_io.columns import COLUMNS, FittedColumns
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Classes
@@ -20,17 +21,40 @@ SET_WORDS = 4
 
 
 class Score(NamedTuple):
-    """What held-out rows say of a booster."""
+    """What held-out rows say of a booster; in earlier files there is no log-loss."""
 
     name: str
     score: float
+    log_loss: float | None
+
+
+class DepthScore(NamedTuple):
+    """What held-out rows say of a depth."""
+
+    depth: int
+    log_loss: float
 
 
 class Best(NamedTuple):
-    """The booster that won, and the scores of all."""
+    """The booster that won, the scores of all, and those of depths; earlier files have no depths."""
 
     name: str
     scores: list[Score]
+    depth: int | None
+    depth_scores: list[DepthScore] | None
+
+    def give_to(self, model: BestBoostClassifier, n_leaves: int) -> None:
+        """Let the model know them; without a depth, it is that of the trees."""
+        model.best_name_, model.best_depth_ = self.name, self.depth or n_leaves.bit_length() - 1
+        model.scores_ = {one.name: one.score for one in self.scores}
+        model.log_losses_ = {one.name: one.log_loss for one in self.scores if one.log_loss is not None}
+        model.depth_log_losses_ = {one.depth: one.log_loss for one in self.depth_scores or []}
+
+    @classmethod
+    def of(cls, model: BestBoostClassifier) -> "Best":
+        scores = [Score(name, score, model.log_losses_.get(name)) for name, score in model.scores_.items()]
+        depths = [DepthScore(*one) for one in model.depth_log_losses_.items()]
+        return cls(model.best_name_, scores, model.best_depth_, depths)
 
 
 def _make_forest(**fields: np.ndarray) -> Forest:
@@ -52,22 +76,34 @@ def _make_committee(forest: Forest, vote_weights: np.ndarray, errors: np.ndarray
     return TreeCommittee(forest, vote_weights, errors, n_classes)
 
 
-def _make_best(name: str, scores: list[Score]) -> Best:
+def _make_best(name: str, scores: list[Score], depth: int | None, depth_scores: list[DepthScore] | None) -> Best:
     names = {score.name for score in scores}
     require(name in names and names <= BOOSTERS.keys(), "the best is not one of the candidates")
-    return Best(name, scores)
+    return Best(name, scores, depth, depth_scores)
+
+
+def _make_link(scale: float, offsets: np.ndarray) -> VoteLink:
+    require(len(offsets) >= 2, "a link must have an offset for each class")
+    return VoteLink(scale, offsets)
 
 
 def _take(model: BaseBooster) -> dict[str, Any]:
     best, voting = None, model
     if isinstance(model, BestBoostClassifier):
-        best = Best(model.best_name_, [Score(*one) for one in model.scores_.items()])
+        best = Best.of(model)
         voting = model.best_estimator_
     voters = [voting] if isinstance(voting, AdaBoostClassifier) else voting.estimators_
     committees = [voter._committee for voter in voters]
     own = all(isinstance(committee, TreeCommittee) for committee in committees)
     require(own, f"its weak learner {model.estimator!r} is not surefoot's own tree: fit it with estimator=None")
-    return {"columns": FittedColumns.of(model), "classes": model.classes_, "committees": committees, "best": best}
+    return {
+        "columns": FittedColumns.of(model),
+        "classes": model.classes_,
+        "committees": committees,
+        "best": best,
+        "link": voting._link,
+        "member_link": voters[0]._link,
+    }
 
 
 def _adopt(
@@ -76,30 +112,44 @@ def _adopt(
     classes: np.ndarray,
     committees: list[TreeCommittee],
     best: Best | None,
+    link: VoteLink | None,
+    member_link: VoteLink | None,
 ) -> None:
+    """Let an unfitted model be as after its fit; models of earlier files have no links."""
+    require((link is None) == (member_link is None), "it has one link of two")
+    links = [one for one in (link, member_link) if one is not None]
+    require(all(len(one.offsets) == len(classes) for one in links), "links are not for the classes")
     require(all(one.n_classes == len(classes) for one in committees), "votes are not for the classes")
     _check_splits([committee.forest for committee in committees], columns)
     require((best is not None) == isinstance(model, BestBoostClassifier), "one of several is best, and of one none is")
     voting = model
     if isinstance(model, BestBoostClassifier) and best is not None:
         columns.give_to(model, classes)
-        model.best_name_, model.scores_ = best.name, {score.name: score.score for score in best.scores}
-        model.best_estimator_ = voting = BOOSTERS[best.name](**_shared(model))
-    _give_votes(voting, columns, classes, committees)
+        require(committees, "it must have members")
+        best.give_to(model, committees[0].forest.labels.shape[1])
+        model.best_estimator_ = voting = BOOSTERS[best.name](**_shared(model) | {"max_depth": model.best_depth_})
+    _give_votes(voting, columns, classes, committees, member_link)
+    voting._link = link
 
 
-def _give_votes(model: Any, columns: FittedColumns, classes: np.ndarray, committees: list[TreeCommittee]) -> None:
+def _give_votes(
+    model: Any,
+    columns: FittedColumns,
+    classes: np.ndarray,
+    committees: list[TreeCommittee],
+    member_link: VoteLink | None,
+) -> None:
     """Let a booster be as after a fit."""
     columns.give_to(model, classes)
     if isinstance(model, AdaBoostClassifier):
         require(len(committees) == 1, "it must have one vote")
-        model._committee = committees[0]
+        model._committee, model._link = committees[0], member_link
         return
     require(committees, "it must have members")
     require(model.voting in ("hard", "soft"), "its members vote in no known way")
     model.estimators_ = [AdaBoostClassifier(**_shared(model)) for _ in committees]
     for member, committee in zip(model.estimators_, committees, strict=True):
-        _give_votes(member, columns, classes, [committee])
+        _give_votes(member, columns, classes, [committee], member_link)
 
 
 def _shared(model: BaseBooster) -> dict[str, Any]:
@@ -137,10 +187,33 @@ COMMITTEE = Record(
     },
     make=_make_committee,
 )
-SCORE = Record({"name": Scalar(str), "score": Scalar(float, 0.0, 1.0)}, make=Score)
-BEST = Record({"name": Scalar(str), "scores": Many(SCORE)}, make=_make_best)
+SCORE = Record(
+    {"name": Scalar(str), "score": Scalar(float, 0.0, 1.0), "log_loss": Maybe(Scalar(float, 0.0))},
+    make=Score,
+    added=("log_loss",),
+)
+DEPTH_SCORE = Record({"depth": Scalar(int, 1, MOST_DEPTH), "log_loss": Scalar(float, 0.0)}, make=DepthScore)
+BEST = Record(
+    {
+        "name": Scalar(str),
+        "scores": Many(SCORE),
+        "depth": Maybe(Scalar(int, 1, MOST_DEPTH)),
+        "depth_scores": Maybe(Many(DEPTH_SCORE)),
+    },
+    make=_make_best,
+    added=("depth", "depth_scores"),
+)
+LINK = Record({"scale": Scalar(float, 0.0), "offsets": Array(np.float64, 1, finite=True)}, make=_make_link)
 VOTES = Record(
-    {"columns": COLUMNS, "classes": Classes(), "committees": Many(COMMITTEE), "best": Maybe(BEST)},
+    {
+        "columns": COLUMNS,
+        "classes": Classes(),
+        "committees": Many(COMMITTEE),
+        "best": Maybe(BEST),
+        "link": Maybe(LINK),
+        "member_link": Maybe(LINK),
+    },
     make=_adopt,
     take=_take,
+    added=("link", "member_link"),
 )

@@ -1,0 +1,125 @@
+"""What members say of rows that they were not trained on, and the links that are fitted to it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot._parallel import Cancellation, row_blocks, run_tasks
+from surefoot.boosting.committee import Committee
+from surefoot.boosting.plan import MemberRows, Plan
+from surefoot.boosting.vote_link import VoteLink, fit_link, fractions_of
+from surefoot.data.problem import Problem
+
+MAX_ROWS_OF_A_CLASS = 10_000  # a link has few parameters: these give its scale to within 2%
+MAX_MEMBERS = 64  # more of them would tell no more of what members have in common
+MAX_VOTES = 4_000_000  # numbers kept at a time: 32 MB
+
+
+class UnseenVotes(NamedTuple):
+    """Votes of members on rows; ``unseen`` says where a member was not trained on the row."""
+
+    fractions: np.ndarray  # (members, rows, classes): of the vote
+    unseen: np.ndarray  # (members, rows)
+    codes: np.ndarray
+    weights: np.ndarray
+
+
+def collect_votes(
+    problem: Problem, plan: Plan, members: Sequence[MemberRows], committees: Sequence[Committee], n_jobs: int | None
+) -> UnseenVotes | None:
+    """Votes on rows that some of the members have not seen; None if there is no such row."""
+    chosen = np.unique(np.linspace(0, len(members) - 1, min(len(members), MAX_MEMBERS)).astype(int)).tolist()
+    new = np.zeros(len(plan.order), dtype=np.bool_)
+    for k in chosen:
+        new |= _unseen(members[k], len(new))
+    places = np.flatnonzero(new)
+    if len(places) == 0:
+        return None
+    per_class = min(MAX_ROWS_OF_A_CLASS, max(1, MAX_VOTES // (len(chosen) * problem.n_classes**2)))
+    places, weights = _thin_out(places, problem, plan, per_class)
+    columns = problem.columns.take(plan.order[places])
+
+    def vote(k: int, cancellation: Cancellation) -> np.ndarray:
+        fractions = np.zeros((len(places), problem.n_classes))
+        for start, stop in row_blocks(len(places)):
+            cancellation.check()
+            fractions[start:stop] = fractions_of(committees[k].tally(columns.block(start, stop)))
+        return fractions
+
+    votes = np.stack(run_tasks(vote, chosen, n_jobs))
+    unseen = np.stack([_unseen(members[k], len(plan.order))[places] for k in chosen])
+    return UnseenVotes(votes, unseen, problem.codes[plan.order[places]], weights)
+
+
+def _unseen(member: MemberRows, n_rows: int) -> np.ndarray:
+    """Places of the plan's order that the member was not trained on."""
+    unseen = np.ones(n_rows, dtype=np.bool_)
+    unseen[member.start : member.stop] = False if member.counts is None else member.counts() == 0
+    return unseen
+
+
+def _thin_out(places: np.ndarray, problem: Problem, plan: Plan, per_class: int) -> tuple[np.ndarray, np.ndarray]:
+    """At most so many rows of each class, evenly spaced, and weights by which they stand for all of them."""
+    codes = problem.codes[plan.order[places]]
+    kept, factors = [], []
+    for code in np.unique(codes):
+        here = places[codes == code]
+        n = min(len(here), per_class)
+        kept.append(here[np.arange(n) * len(here) // n])
+        factors.append(np.full(n, len(here) / n))
+    places = np.concatenate(kept)
+    weights = 1.0 if problem.weights is None else problem.weights[plan.order[places]]
+    return places, np.concatenate(factors) * weights
+
+
+def ensemble_link(votes: UnseenVotes, n_members: int) -> VoteLink:
+    """The link for the mean vote of all members."""
+    counts = votes.unseen.sum(axis=0)
+    means = np.einsum("kic,ki->ic", votes.fractions, votes.unseen.astype(float)) / counts[:, np.newaxis]
+    centre = np.average(means, axis=0, weights=votes.weights)
+    shrunk = centre + shrinkage(votes, centre, n_members)[:, np.newaxis] * (means - centre)
+    return fit_link(shrunk, votes.codes, votes.weights)
+
+
+def shrinkage(votes: UnseenVotes, centre: np.ndarray, n_members: int) -> np.ndarray:
+    """How much of each row's mean vote the mean of all members would keep, were the row new to all of them.
+
+    The few members that have not seen a row scatter more than all members together. A link fitted to their mean would
+    take that scatter for doubt. So each mean is replaced by the best linear guess at the mean of all members
+    (regression calibration), from the covariances of the members' votes, each taken over the rows new to both.
+    """
+    unseen = votes.unseen.astype(float)
+    covariances = _covariances(votes, centre)
+    own = np.diag(covariances)
+    with_others = (covariances.sum(axis=1) - own) / max(len(own) - 1, 1)
+    with_all = (own + (n_members - 1) * with_others) / n_members if len(own) > 1 else own
+    counts = unseen.sum(axis=0)
+    with_mean = with_all @ unseen / counts
+    of_mean = (np.einsum("kl,li->ki", covariances, unseen) * unseen).sum(axis=0) / counts**2
+    kept = np.divide(with_mean, of_mean, out=np.ones(len(counts)), where=of_mean > 0)
+    return np.clip(kept, 0.0, 1.0)
+
+
+def _covariances(votes: UnseenVotes, centre: np.ndarray) -> np.ndarray:
+    """Covariances of the members' votes; two that share no new row have the mean of the others'."""
+    weights = votes.weights / votes.weights.sum()
+    centred = (votes.fractions - centre) * votes.unseen[:, :, np.newaxis]
+    sums = np.einsum("kic,lic->kl", centred * weights[:, np.newaxis], centred)
+    unseen = votes.unseen.astype(float)
+    totals = np.einsum("ki,li->kl", unseen * weights, unseen)
+    known = totals > 0
+    covariances = np.divide(sums, totals, out=np.zeros_like(sums), where=known)
+    pairs = known & ~np.eye(len(known), dtype=np.bool_)
+    usual = covariances[pairs].mean() if pairs.any() else float(np.diag(covariances)[np.diag(known)].mean())
+    covariances[~known] = usual
+    return covariances
+
+
+def member_link(votes: UnseenVotes) -> VoteLink:
+    """The link for the vote of a single member, from one member's vote on each row that it has not seen."""
+    counts = votes.unseen.sum(axis=0)
+    rows = np.arange(len(counts))
+    ranks = np.cumsum(votes.unseen, axis=0) - 1
+    chosen = ((ranks == rows % counts) & votes.unseen).argmax(axis=0)
+    return fit_link(votes.fractions[chosen, rows], votes.codes, votes.weights)

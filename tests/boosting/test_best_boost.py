@@ -1,0 +1,122 @@
+"""BestBoostClassifier: which booster and which depth held-out rows choose."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import log_loss
+from sklearn.tree import DecisionTreeClassifier
+
+import surefoot
+from surefoot.boosting.trials import Split, Trial, held_out_splits, is_better
+from surefoot.data import Columns
+from surefoot.data.problem import Problem
+
+ALL = ("adaboost", "majority", "bagged", "larsen_ritzert")
+
+
+def problem_of(n_rows, weights=None, n_positive=None):
+    codes = (np.arange(n_rows) < (n_rows // 2 if n_positive is None else n_positive)).astype(np.int32)
+    return Problem(Columns.from_array(np.zeros((n_rows, 1))), np.array([0, 1]), codes, weights, None)
+
+
+def interactions(n_rows=1500, seed=0):
+    """Labels that no sum of functions of single columns explains."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, 4))
+    return X, ((X[:, 0] * X[:, 1] > 0) ^ (generator.random(n_rows) < 0.1)).astype(int)
+
+
+def test_predictions_are_those_of_the_winner():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = surefoot.BestBoostClassifier(candidates=ALL, max_depth=1, n_estimators=20, random_state=0).fit(X, y)
+    assert set(model.scores_) == set(model.log_losses_) == set(ALL)
+    assert list(model.depth_log_losses_) == [1]
+    assert type(model.best_estimator_).__name__.lower().startswith(model.best_name_.replace("_", ""))
+    np.testing.assert_array_equal(model.predict(X), model.best_estimator_.predict(X))
+    np.testing.assert_array_equal(model.predict_proba(X), model.best_estimator_.predict_proba(X))
+    assert model.score(X, y) > 0.95
+
+
+def test_trees_are_deeper_where_columns_interact_and_stumps_where_they_do_not():
+    X, y = interactions()
+    model = surefoot.BestBoostClassifier(candidates=["adaboost"], n_estimators=30, random_state=0).fit(X, y)
+    assert model.best_depth_ >= 2
+    assert model.best_estimator_.max_depth == model.best_depth_
+    assert model.depth_log_losses_[2] < model.depth_log_losses_[1]
+    added = (X[:, 0] + X[:, 1] + np.random.default_rng(1).logistic(size=len(X)) > 0).astype(int)
+    model.fit(X, added)
+    assert model.best_depth_ == 1
+    assert set(model.depth_log_losses_) == {1, 2}  # no deeper than the first that does not help
+
+
+def test_only_the_given_depths_are_tried():
+    X, y = interactions(n_rows=300)
+    shared = {"candidates": ["adaboost"], "n_estimators": 5, "random_state": 0}
+    assert surefoot.BestBoostClassifier(max_depth=3, **shared).fit(X, y).best_depth_ == 3
+    tried = surefoot.BestBoostClassifier(max_depth=(4, 2), **shared).fit(X, y).depth_log_losses_
+    assert list(tried) == [2, 4]
+
+
+@pytest.mark.parametrize("depth", [0, 13, (), (1, 0), "2", 1.5])
+def test_other_depths_are_refused(depth):
+    X, y = interactions(n_rows=100)
+    with pytest.raises(surefoot.ParameterError, match="max_depth"):
+        surefoot.BestBoostClassifier(max_depth=depth).fit(X, y)
+
+
+def test_an_estimator_has_a_depth_of_its_own():
+    X, y = interactions(n_rows=100)
+    stump = DecisionTreeClassifier(max_depth=1)
+    model = surefoot.BestBoostClassifier(estimator=stump, candidates=["adaboost"], n_estimators=3).fit(X, y)
+    assert list(model.depth_log_losses_) == [1]
+    with pytest.raises(surefoot.ParameterError, match="set the depth on the estimator"):
+        surefoot.BestBoostClassifier(estimator=stump, max_depth=(1, 2)).fit(X, y)
+
+
+def test_small_tables_are_split_often_and_large_ones_once():
+    assert len(held_out_splits(problem_of(500), 0.2, 0)) == 10
+    assert len(held_out_splits(problem_of(5000), 0.2, 0)) == 2
+    assert len(held_out_splits(problem_of(10_000), 0.2, 0)) == 1
+    assert len(held_out_splits(problem_of(10_000, n_positive=1000), 0.2, 0)) == 5
+    for train, held_out in held_out_splits(problem_of(500), 0.2, 0):
+        assert len(held_out) == 100
+        assert sorted([*train, *held_out]) == list(range(500))
+
+
+def test_better_means_by_two_standard_errors_and_a_row_held_out_twice_counts_once():
+    problem, rows = problem_of(100), np.arange(100)
+    gains = np.random.default_rng(0).normal(size=100)
+    gains -= gains.mean()
+    error = gains.std() / 10
+    zero = Trial(0.0, 0.0, np.zeros(100))
+    for factor, expected in ((1.9, False), (2.1, True)):
+        worse = Trial(0.0, 0.0, gains + factor * error)
+        assert is_better(problem, [Split(rows, rows)], zero, worse) is expected
+        twice = Trial(0.0, 0.0, np.tile(worse.losses, 2))
+        assert is_better(problem, [Split(rows, rows)] * 2, Trial(0.0, 0.0, np.zeros(200)), twice) is expected
+
+
+def test_rows_without_weight_have_no_say():
+    X, y = interactions(n_rows=400)
+    weights = (np.arange(400) < 200).astype(float)
+    turned = np.where(weights > 0, y, 1 - y)
+    shared = {"candidates": ["adaboost", "majority"], "n_estimators": 5, "max_depth": (1, 2), "random_state": 0}
+    one = surefoot.BestBoostClassifier(**shared).fit(X, y, sample_weight=weights)
+    other = surefoot.BestBoostClassifier(**shared).fit(X, turned, sample_weight=weights)
+    assert (one.log_losses_, one.depth_log_losses_) == (other.log_losses_, other.depth_log_losses_)
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+@pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="needs the folder of datasets, SUREFOOT_DATA")
+def test_majority_is_not_chosen_on_768_rows():
+    table = pd.read_parquet(Path(os.environ["SUREFOOT_DATA"]) / "pima.parquet")
+    X, y = table.drop(columns="target"), table["target"].to_numpy()
+    for seed in range(5):
+        model = surefoot.BestBoostClassifier(max_depth=1, random_state=seed).fit(X, y)
+        assert model.best_name_ != "majority"
+        constant = log_loss(y, np.full(len(y), y.mean()))
+        assert max(model.log_losses_.values()) < constant

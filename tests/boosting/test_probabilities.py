@@ -1,0 +1,209 @@
+"""Probabilities of question 1's boosters: calibrated on new rows, as good a ranking as AdaBoost's, votes unchanged."""
+
+import json
+
+import numpy as np
+import pytest
+from model_io.small_models import ANSWERS, STORED, read_rows, rows_for, small_models
+from reference.models import BOOSTERS, several_classes, small_booster, two_classes
+from scipy.optimize import minimize
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score
+
+import surefoot
+from surefoot.boosting.plan import hold_out_folds
+from surefoot.boosting.unseen_votes import UnseenVotes, member_link, shrinkage
+from surefoot.boosting.vote_link import fit_link, smooth_targets
+
+ENSEMBLES = [
+    surefoot.AdaBoostClassifier(n_estimators=100),
+    surefoot.MajorityBoostClassifier(n_estimators=100, random_state=0),
+    surefoot.BaggedBoostClassifier(n_estimators=100, n_members=9, random_state=0),
+    surefoot.LarsenRitzertClassifier(n_estimators=100, n_members=15, random_state=0),
+]
+each_ensemble = pytest.mark.parametrize("ensemble", ENSEMBLES, ids=lambda e: type(e).__name__)
+
+
+def known_truth(n_rows, seed, base=-1.0):
+    """A table whose log-odds are known: a sum of five columns' steps and slopes; five more are noise."""
+    X = np.random.default_rng(seed).normal(size=(n_rows, 10))
+    log_odds = base + X[:, 0] + 0.7 * X[:, 1] + (X[:, 2] > 0) - 0.5 * np.abs(X[:, 3]) + 0.5 * np.sin(2 * X[:, 4])
+    y = (np.random.default_rng(seed + 1000).random(n_rows) < expit(log_odds)).astype(int)
+    return X, y, expit(log_odds)
+
+
+def slope_of(found, y):
+    logits = np.log(found) - np.log1p(-found)
+    return LogisticRegression(C=1e6).fit(logits[:, np.newaxis], y).coef_[0, 0]
+
+
+@each_ensemble
+def test_calibration_slope_and_ranking_where_the_truth_is_known(ensemble):
+    X_new, y_new, truth = known_truth(20_000, seed=1)
+    slopes, errors, aucs, plain = [], [], [], []
+    for seed in range(5):
+        X, y, _ = known_truth(1500, seed=10 + seed)
+        found = clone(ensemble).fit(X, y).predict_proba(X_new)[:, 1]
+        slopes.append(slope_of(found, y_new))
+        errors.append(found.mean() - truth.mean())
+        aucs.append(roc_auc_score(y_new, found))
+        votes = surefoot.AdaBoostClassifier(n_estimators=100, calibrate=False).fit(X, y).decision_function(X_new)
+        plain.append(roc_auc_score(y_new, votes))
+    assert 0.8 < np.mean(slopes) < 1.25
+    assert abs(np.mean(errors)) < 0.03
+    assert np.mean(aucs) > np.mean(plain) - 0.01
+
+
+@each_ensemble
+def test_probabilities_of_members_are_calibrated_too(ensemble):
+    X, y, _ = known_truth(3000, seed=10)
+    X_new, y_new, _ = known_truth(20_000, seed=1)
+    model = clone(ensemble).fit(X, y)
+    if isinstance(model, surefoot.AdaBoostClassifier):
+        pytest.skip("has no members")
+    slopes = [slope_of(member.predict_proba(X_new)[:, 1], y_new) for member in model.estimators_]
+    assert 0.8 < np.mean(slopes) < 1.25
+
+
+def test_several_classes_are_calibrated():
+    generator = np.random.default_rng(0)
+    X, X_new = generator.normal(size=(2000, 6)), generator.normal(size=(10_000, 6))
+    effects = np.array([[1.0, 0, 0, -1], [0, 1.0, -1, 0], [0, 0, 1.0, -1], [0] * 4, [0] * 4, [0] * 4])
+    y, y_new = (
+        (softmax(table @ effects, axis=1).cumsum(axis=1) < generator.random((len(table), 1))).sum(axis=1)
+        for table in (X, X_new)
+    )
+    for ensemble in ENSEMBLES[1:3]:
+        found = clone(ensemble).fit(X, y).predict_proba(X_new)
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+        assert 0.8 < slope_of(found.ravel(), (y_new[:, np.newaxis] == np.arange(4)).ravel()) < 1.25
+        assert log_loss(y_new, found) < log_loss(y_new, np.tile(np.bincount(y) / len(y), (len(y_new), 1)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_links_are_those_of_a_general_optimiser(n_classes):
+    generator = np.random.default_rng(n_classes)
+    fractions, weights = generator.dirichlet(np.ones(n_classes), 400), generator.random(400)
+    codes = np.array([generator.choice(n_classes, p=p) for p in softmax(4 * fractions, axis=1)])
+    link = fit_link(fractions, codes, weights)
+    targets = smooth_targets(codes, weights * 400 / weights.sum(), n_classes)
+
+    def loss(parameters):
+        return -(
+            weights[:, np.newaxis] * targets * log_softmax(parameters[0] * fractions + parameters[1:], axis=1)
+        ).sum()
+
+    best = minimize(loss, np.zeros(n_classes + 1), tol=1e-10)
+    assert loss(np.append(link.scale, link.offsets)) <= best.fun + 1e-9
+    assert link.scale == pytest.approx(best.x[0], rel=1e-3)
+
+
+def test_votes_that_separate_or_mislead_have_finite_links():
+    fractions, codes = np.array([[1.0, 0.0], [0.0, 1.0]] * 20), np.array([0, 1] * 20)
+    right = fit_link(fractions, codes, np.ones(40)).of_fractions(fractions)
+    np.testing.assert_allclose(right[:, 1], np.where(codes == 1, 21 / 22, 1 / 22))  # Platt's targets, reached exactly
+    wrong = fit_link(fractions[:, ::-1], codes, np.ones(40))
+    assert wrong.scale == 0
+    np.testing.assert_allclose(wrong.of_fractions(fractions), 0.5)
+
+
+def test_shrinkage_is_that_of_independent_members_in_closed_form():
+    generator = np.random.default_rng(0)
+    n_rows, n_members, noise = 40_000, 6, 0.5
+    signal = generator.normal(size=n_rows)
+    votes = signal + noise * generator.normal(size=(n_members, n_rows))
+    unseen = generator.random((n_members, n_rows)) < 0.5
+    unseen[0] |= ~unseen.any(axis=0)
+    two = np.stack([-votes, votes], axis=2)
+    kept = shrinkage(UnseenVotes(two, unseen, np.zeros(n_rows, int), np.ones(n_rows)), np.zeros(2), n_members)
+    counts = unseen.sum(axis=0)
+    expected = (1 + noise**2 / n_members) / (1 + noise**2 / counts)
+    np.testing.assert_allclose(kept, expected, atol=0.02)
+
+
+def test_the_link_of_members_uses_unseen_votes_only():
+    votes = np.array([[[0.9, 0.1], [0.1, 0.9]] * 10, [[0.1, 0.9], [0.9, 0.1]] * 10])  # the second is always wrong
+    unseen = np.array([[True] * 20, [False] * 20])
+    codes = np.array([0, 1] * 10)
+    assert member_link(UnseenVotes(votes, unseen, codes, np.ones(20))).scale > 0
+    assert member_link(UnseenVotes(votes, ~unseen, codes, np.ones(20))).scale == 0
+
+
+def test_folds_hold_out_every_row_of_a_small_table_once_and_enough_of_a_large_one():
+    small = np.repeat([0, 1], [300, 40]).astype(np.int32)
+    counts = np.array([member.counts() for member in hold_out_folds(small)])
+    assert (counts == 0).sum(axis=0).tolist() == [1] * 340
+    assert [(fold[300:] == 0).sum() for fold in counts] == [4] * 10  # classes in equal parts
+    assert len(hold_out_folds(np.repeat([0, 1], 50_000).astype(np.int32))) == 1
+    assert len(hold_out_folds(np.repeat([0, 1], [98_000, 2000]).astype(np.int32))) == 5
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("problem", [two_classes, several_classes])
+def test_votes_do_not_depend_on_calibration(booster, problem):
+    X, y = problem()
+    one, other = (small_booster(booster, calibrate=calibrate).fit(X, y) for calibrate in (True, False))
+    assert one.decision_function(X).tobytes() == other.decision_function(X).tobytes()
+    assert one.predict(X).tobytes() == other.predict(X).tobytes()
+    assert one.margins(X, y).tobytes() == other.margins(X, y).tobytes()
+
+
+def test_votes_are_those_that_earlier_models_had_to_the_byte():
+    stored = json.loads((STORED / "1" / ANSWERS).read_text(encoding="utf-8"))
+    for name in ("stumps", "trees", "majority", "bagged", "larsen_ritzert"):
+        model = small_models()[name]
+        X = rows_for(model, read_rows(STORED / "1"))
+        for method in ("predict", "decision_function"):
+            assert getattr(model, method)(X).tolist() == stored[name][method]
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_probabilities_are_the_same_for_any_number_of_jobs(booster):
+    X, y = two_classes(n_rows=300)
+    one, two = (small_booster(booster, n_jobs=n_jobs).fit(X, y).predict_proba(X) for n_jobs in (1, 2))
+    assert one.tobytes() == two.tobytes()
+
+
+@each_ensemble
+def test_weights_of_rows_and_classes_shift_the_probabilities(ensemble):
+    X, y, truth = known_truth(4000, seed=5)
+    heavy = np.where(y == 1, 4.0, 1.0)
+    expected = 4 * truth / (4 * truth + 1 - truth)  # positives four times as frequent
+    by_row = clone(ensemble).fit(X, y, sample_weight=heavy).predict_proba(X)[:, 1]
+    by_class = clone(ensemble).set_params(class_weight={0: 1, 1: 4}).fit(X, y).predict_proba(X)[:, 1]
+    assert abs(by_row.mean() - expected.mean()) < 0.04
+    np.testing.assert_allclose(by_class, by_row, rtol=1e-9)
+    np.testing.assert_allclose(
+        clone(ensemble).fit(X, y, sample_weight=1e-6 * heavy).predict_proba(X)[:, 1], by_row, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_rows_without_weight_do_not_calibrate(booster):
+    X, y = two_classes(n_rows=240)
+    weights = (np.arange(240) % 2).astype(float)
+    with_them = small_booster(booster).fit(X, y, sample_weight=weights).predict_proba(X)
+    without = small_booster(booster).fit(X[weights > 0], y[weights > 0]).predict_proba(X)
+    np.testing.assert_allclose(with_them, without, rtol=1e-12)
+
+
+def test_a_majority_of_one_part_is_calibrated_as_adaboost():
+    X, y = two_classes(n_rows=300)
+    one = surefoot.MajorityBoostClassifier(n_members=1, n_estimators=10, random_state=0).fit(X, y)
+    np.testing.assert_allclose(
+        one.predict_proba(X), surefoot.AdaBoostClassifier(n_estimators=10).fit(X, y).predict_proba(X)
+    )
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_calibrate_must_be_true_or_false(booster):
+    X, y = two_classes()
+    with pytest.raises(surefoot.ParameterError, match="calibrate must be True or False"):
+        booster(calibrate="yes").fit(X, y)
+
+
+def test_two_rows_are_enough():
+    found = surefoot.AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0]], [0, 1]).predict_proba([[0.0], [1.0]])
+    np.testing.assert_allclose(found, 0.5)  # neither row says anything of the other
