@@ -61,7 +61,7 @@ def seconds(function) -> float:
 def lasso_speed(title: str, X, y, alpha: float, size: int, n_bags: int, loop_bags: int, bar: float) -> None:
     """Bagging alone: ours on ``n_bags``, the loop on ``loop_bags`` in two processes, scaled."""
     stable = StableSelector(
-        LassoSelector(alpha), bag_size=size, n_bags=n_bags, epsilon=1.0, random_state=0, n_jobs=JOBS
+        LassoSelector(alpha, standardize=False), bag_size=size, n_bags=n_bags, epsilon=1.0, random_state=0, n_jobs=JOBS
     )
     stable.fit(X, y)
     ours = np.median([seconds(lambda: stable.fit(X, y)) for _ in range(3)])
@@ -81,7 +81,9 @@ def lasso_speed(title: str, X, y, alpha: float, size: int, n_bags: int, loop_bag
 def pool_speed(X, y) -> None:
     """Leave-one-out by pool, against the bagging alone."""
     size, n_bags = 25, 10_000
-    stable = StableSelector(LassoSelector(0.5), bag_size=size, n_bags=n_bags, epsilon=0.8, random_state=0, n_jobs=JOBS)
+    stable = StableSelector(
+        LassoSelector(0.5, standardize=False), bag_size=size, n_bags=n_bags, epsilon=0.8, random_state=0, n_jobs=JOBS
+    )
     ratios = []
     for _ in range(5):
         bagging = seconds(lambda: stable.fit(X, y))
@@ -95,7 +97,9 @@ def regression_experiment(folder: Path, n_trials: int) -> None:
 
     def run() -> None:
         for trial in trials:
-            stable = StableSelector(LassoSelector(0.5), bag_size=25, epsilon=0.8, random_state=0, n_jobs=JOBS)
+            stable = StableSelector(
+                LassoSelector(0.5, standardize=False), bag_size=25, epsilon=0.8, random_state=0, n_jobs=JOBS
+            )
             stable.fit(trial[:, :-1], trial[:, -1]).leave_one_out()
 
     print(f"{len(trials)} regression trials with leave-one-out: {seconds(run):.1f} s (200 in at most 180)", flush=True)
@@ -104,7 +108,12 @@ def regression_experiment(folder: Path, n_trials: int) -> None:
 def cell_signalling(folder: Path, n_bags: int) -> None:
     X = pd.read_parquet(folder / "sachs_cd3cd28icam2_u0126.parquet").astype(np.float64)
     stable = StableSelector(
-        GraphicalLassoSelector(77), bag_size=700, n_bags=n_bags, epsilon=0.02, random_state=0, n_jobs=JOBS
+        GraphicalLassoSelector(77, standardize=False),
+        bag_size=700,
+        n_bags=n_bags,
+        epsilon=0.02,
+        random_state=0,
+        n_jobs=JOBS,
     )
     taken = seconds(lambda: stable.fit(X).leave_one_out())
     print(f"cell signalling, {n_bags:,} bags with leave-one-out: {taken:.1f} s (10,000 in at most 120)", flush=True)
@@ -122,7 +131,9 @@ def lotka_volterra(folder: Path, n_bags: int) -> None:
 def memory(n_bags: int) -> None:
     """The most that this process has ever held, before and after; bags are drawn when they are needed."""
     X, y = correlated_table(300, 20, 0.3)
-    stable = StableSelector(LassoSelector(0.5), bag_size=30, epsilon=0.1, random_state=0, n_jobs=JOBS)
+    stable = StableSelector(
+        LassoSelector(0.5, standardize=False), bag_size=30, epsilon=0.1, random_state=0, n_jobs=JOBS
+    )
     stable.set_params(n_bags=100).fit(X, y)
     before = most_megabytes()
     taken = seconds(lambda: stable.set_params(n_bags=n_bags).fit(X, y))

@@ -51,7 +51,7 @@ def test_a_run_from_start_to_end(tables: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     out = tmp_path / "surefoot-results" / "weak-to-strong-quick"
     assert {file.name for file in out.iterdir()} == {
-        "figure-1.png", "figure-2.png", "results.csv", "settings.json", "summary.md",
+        "adversarial-grid.csv", "figure-1.png", "figure-2.png", "results.csv", "settings.json", "summary.md",
     }  # fmt: skip
     assert "Findings of the paper" in result.output
     assert "is PARTIAL" in result.output

@@ -31,7 +31,9 @@ def chain(n_rows=60, seed=0):
 
 @pytest.fixture(scope="module")
 def stable():
-    return StableSelector(GraphicalLassoSelector(0.25), n_bags=300, epsilon=0.1, random_state=0).fit(chain())
+    return StableSelector(GraphicalLassoSelector(0.25, standardize=False), n_bags=300, epsilon=0.1, random_state=0).fit(
+        chain()
+    )
 
 
 def axes(n_axes, **figure):
@@ -198,7 +200,9 @@ def test_what_does_not_fit_is_refused(stable):
 @pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA does not name the folder of the data")
 def test_the_two_heaviest_graphs_of_the_papers_cells_differ_in_one_edge():
     cells = pd.read_parquet(Path(os.environ["SUREFOOT_DATA"]) / "sachs_cd3cd28icam2_u0126.parquet")
-    stable = StableSelector(GraphicalLassoSelector(77), bag_size=700, n_bags=500, epsilon=0.05, random_state=0)
+    stable = StableSelector(
+        GraphicalLassoSelector(77, standardize=False), bag_size=700, n_bags=500, epsilon=0.05, random_state=0
+    )
     display = GraphDisplay.from_estimator(stable.fit(cells), axes=axes(2))  # figure 5 of the paper
     assert len(display.graphs[0] ^ display.graphs[1]) == 1
     assert len(display.edges_[1]) == 2

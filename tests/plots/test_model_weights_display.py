@@ -55,7 +55,7 @@ def correlated(n_rows=80, seed=0):
 
 @pytest.fixture(scope="module")
 def stable():
-    model = StableSelector(LassoSelector(alpha=0.3), n_bags=500, epsilon=0.3, random_state=0)
+    model = StableSelector(LassoSelector(alpha=0.3, standardize=False), n_bags=500, epsilon=0.3, random_state=0)
     return model.fit(*correlated())
 
 
@@ -85,7 +85,9 @@ def test_squares_are_the_models_and_weights_stand_beside_them(stable, ax):
 
 def test_the_first_row_is_what_scikit_learn_chooses_most_often(ax):
     X, y = correlated(n_rows=40)
-    stable = StableSelector(LassoSelector(alpha=0.3), n_bags=150, epsilon=0.02, random_state=0).fit(X, y)
+    stable = StableSelector(LassoSelector(alpha=0.3, standardize=False), n_bags=150, epsilon=0.02, random_state=0).fit(
+        X, y
+    )
     bags = stable._bagging.pool.bags(0, 150)
     fitted = [np.flatnonzero(Lasso(alpha=0.3).fit(X.to_numpy()[bag], y[bag]).coef_) for bag in bags]
     chosen = [tuple(NAMES[j] for j in model) for model in fitted]
@@ -138,7 +140,9 @@ def test_edges_are_columns_too(ax):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 4)), columns=["w", "x", "y", "z"])
     X["y"] += X["w"]
-    stable = StableSelector(GraphicalLassoSelector(0.3), n_bags=200, epsilon=0.3, random_state=0).fit(X)
+    stable = StableSelector(
+        GraphicalLassoSelector(0.3, standardize=False), n_bags=200, epsilon=0.3, random_state=0
+    ).fit(X)
     display = ModelWeightsDisplay.from_estimator(stable, top=3, ax=ax)
     assert drawn_models(display) == list(stable.weights_)[:3]
     assert labels_of(ax.xaxis) == ["w - x", "w - y", "w - z", "x - y", "x - z", "y - z"]
@@ -183,7 +187,9 @@ def test_selected_models_that_are_not_shown_are_counted(stable, ax):
     display = ModelWeightsDisplay(stable.weights_, items=NAMES, selected=chosen, top=2)
     assert display.remarks[-1] == "2 that are not shown are selected as well"
     X, y = correlated()
-    by_items = StableSelector(LassoSelector(alpha=0.3), rule=InclusionProbability(0.01), n_bags=300, random_state=0)
+    by_items = StableSelector(
+        LassoSelector(alpha=0.3, standardize=False), rule=InclusionProbability(0.01), n_bags=300, random_state=0
+    )
     display = ModelWeightsDisplay.from_estimator(by_items.fit(X, y), ax=ax)
     assert by_items.selected_[0] not in by_items.weights_
     assert display.remarks[-1] == "one that is not shown is selected as well"
@@ -193,7 +199,9 @@ def test_selected_models_that_are_not_shown_are_counted(stable, ax):
 def test_it_says_when_the_bags_cannot_tell(ax):
     X, y = correlated()
     with pytest.warns(UndecidedWarning):
-        undecided = StableSelector(LassoSelector(alpha=0.3), epsilon=1.2, n_bags=200, random_state=0).fit(X, y)
+        undecided = StableSelector(
+            LassoSelector(alpha=0.3, standardize=False), epsilon=1.2, n_bags=200, random_state=0
+        ).fit(X, y)
     assert "cannot tell" in ModelWeightsDisplay.from_estimator(undecided, ax=ax).remarks[-1]
 
 
@@ -227,7 +235,7 @@ def test_what_does_not_fit_is_refused(stable):
     with pytest.raises(ParameterError, match="must have leave_one_out, and Lasso has not: pass a fitted StableSel"):
         ModelWeightsDisplay.from_estimator(Lasso())
     with pytest.raises(NotFittedError):
-        ModelWeightsDisplay.from_estimator(StableSelector(LassoSelector(alpha=0.3)))
+        ModelWeightsDisplay.from_estimator(StableSelector(LassoSelector(alpha=0.3, standardize=False)))
     with pytest.raises(ParameterError, match="top must be 1 or more"):
         ModelWeightsDisplay.from_estimator(stable, top=0)
     with pytest.raises(ParameterError, match="max_columns must be 1 or more"):
@@ -251,7 +259,9 @@ def test_the_papers_regression_has_the_models_of_its_figure_8(ax):
     trials = np.load(Path(os.environ["SUREFOOT_DATA"]) / "correlated_regression_trials.npz")["data"]
     total: dict = {}
     for trial in trials:
-        stable = StableSelector(LassoSelector(alpha=0.5), bag_size=25, epsilon=0.01, n_bags=200, random_state=0)
+        stable = StableSelector(
+            LassoSelector(alpha=0.5, standardize=False), bag_size=25, epsilon=0.01, n_bags=200, random_state=0
+        )
         for model, weight in stable.fit(trial[:, :-1], trial[:, -1]).weights_.items():
             total[model] = total.get(model, 0.0) + weight / len(trials)
     display = ModelWeightsDisplay(total, items=[f"x{j}" for j in range(20)], top=8).plot(ax=ax)

@@ -32,7 +32,7 @@ def correlated():
 
 
 def lasso(**parameters):
-    return StableSelector(LassoSelector(alpha=0.4), **SETTING, **parameters).fit(*correlated())
+    return StableSelector(LassoSelector(alpha=0.4, standardize=False), **SETTING, **parameters).fit(*correlated())
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +194,7 @@ def test_what_does_not_fit_is_refused(stable):
     with pytest.raises(ParameterError, match="must have leave_one_out"):
         StabilityDisplay.from_estimator(Lasso())
     with pytest.raises(NotFittedError):
-        StabilityDisplay.from_estimator(StableSelector(LassoSelector(alpha=0.3)))
+        StabilityDisplay.from_estimator(StableSelector(LassoSelector(alpha=0.3, standardize=False)))
     with pytest.raises(ParameterError, match="method must be one of"):
         StabilityDisplay.from_estimator(stable, method="jackknife")
     with pytest.raises(ParameterError, match="epsilons must be at most the square root of 2"):
@@ -203,7 +203,9 @@ def test_what_does_not_fit_is_refused(stable):
         StabilityDisplay.from_estimator(stable, epsilons=[])
     with pytest.raises(ParameterError, match="axes must be 2, for sweep, set size; got 3"):
         StabilityDisplay.from_estimator(stable, axes=axes(3))
-    large = StableSelector(LassoSelector(alpha=0.4), epsilon=0.1, bag_size=29, n_bags=50, random_state=0)
+    large = StableSelector(
+        LassoSelector(alpha=0.4, standardize=False), epsilon=0.1, bag_size=29, n_bags=50, random_state=0
+    )
     with pytest.raises(ParameterError, match="bag_size is 29 of 30 rows"):
         StabilityDisplay.from_estimator(large.fit(*correlated()), method="refit")
     with pytest.raises(DataError, match="curves is empty"):

@@ -47,3 +47,9 @@ def objective(X, y, penalty, coefficients, standardize=False):
     """What the LASSO makes as small as it can."""
     X, y = centred(X, y, standardize)
     return ((y - X @ coefficients) ** 2).mean() / 2 + penalty * np.abs(coefficients).sum()
+
+
+def universal_penalty(X, y):
+    """The target's standard deviation times sqrt(2 log(2 p) / rows), for the p columns that vary in these rows."""
+    n_varying = sum(len(set(column)) > 1 for column in X.T)
+    return float(np.std(y) * np.sqrt(2 * np.log(2 * n_varying) / len(y)))

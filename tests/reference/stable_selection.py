@@ -68,7 +68,7 @@ def make_data(n_rows=40, seed=0):
 def stable_lasso(alpha=0.2, **parameters):
     settings = {"n_bags": N_BAGS, "bag_size": SIZE, "random_state": 0}
     settings |= {} if "delta" in parameters or "rule" in parameters else {"epsilon": 0.3}
-    return StableSelector(LassoSelector(alpha), **(settings | parameters))
+    return StableSelector(LassoSelector(alpha, standardize=False), **(settings | parameters))
 
 
 def by_definition(weights, epsilon):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from surefoot.reproduce import adversarial_grid
 from surefoot.reproduce.weak_to_strong import Settings
 
 
@@ -31,3 +32,5 @@ def tiny_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         return Settings(quick, 3, (3, 5, 7), 1000, gamma, 40)
 
     monkeypatch.setattr(Settings, "make", make)
+    monkeypatch.setattr(adversarial_grid, "GAMMAS", (0.1,))
+    monkeypatch.setattr(adversarial_grid, "HYPOTHESES", (20, 40))

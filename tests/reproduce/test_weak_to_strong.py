@@ -60,7 +60,7 @@ def test_a_finished_run_trains_nothing_again(
 def test_what_a_run_leaves_behind(tiny_tables: Path, tmp_path: Path) -> None:
     path = run(tiny_tables, tmp_path / "out", n_seeds=3)
     assert sorted(file.name for file in path.parent.iterdir()) == [
-        "figure-1.png", "figure-2.png", "results.csv", "settings.json", "summary.md",
+        "adversarial-grid.csv", "figure-1.png", "figure-2.png", "results.csv", "settings.json", "summary.md",
     ]  # fmt: skip
     for name in ("figure-1.png", "figure-2.png"):
         assert (path.parent / name).read_bytes().startswith(b"\x89PNG")
@@ -69,6 +69,10 @@ def test_what_a_run_leaves_behind(tiny_tables: Path, tmp_path: Path) -> None:
     assert "MiniBooNE is not at hand" in text
     assert "are our choice" in text
     assert "QUICK" not in text
+    assert "| gamma | 20 hypotheses | 40 hypotheses |" in text
+    assert "of 2 pairs of parameters: 0 ahead, 0 behind, 2 neither" in text  # three seeds cannot tell
+    grid = pd.read_csv(path.parent / "adversarial-grid.csv")
+    assert len(grid) == 2 * 3 * (1 + 3)
     results = pd.read_csv(path)
     mean = results[(results.dataset == "pima") & (results.learner == "AdaBoost")].accuracy.mean()
     assert f"| AdaBoost |  | {mean:.4f} ±" in text

@@ -12,14 +12,24 @@ from surefoot import DataError
 from surefoot.selection.expression import expression_of
 
 
+def outside_brackets(expression, word):
+    """The parts of an expression that a word joins, not counting words in brackets."""
+    parts = re.split(rf" {word} (?![^(]*\))", expression)
+    return [part[1:-1] if part.startswith("(") else part for part in parts]
+
+
+def factors_of(expression):
+    """The choices that an expression joins by "and"; None if it is a list of models."""
+    if len(outside_brackets(expression, "or")) > 1:
+        return None if "(" in expression else [expression.split(" or ")]
+    return [factor.split(" or ") for factor in outside_brackets(expression, "and")]
+
+
 def expanded(expression):
     """The models that an expression stands for, read from its text."""
-    if " or " in expression:
-        texts = expression.split(" or ")
-        return [frozenset() if text == "nothing" else frozenset(text[1:-1].split(", ")) for text in texts]
-    if expression == "nothing":
-        return [frozenset()]
-    factors = [re.sub("[{}]", "", factor).split(" | ") for factor in expression.split(" x ")]
+    factors = factors_of(expression)
+    if factors is None:
+        return [frozenset(model.split(" and ")) - {"nothing"} for model in outside_brackets(expression, "or")]
     return [frozenset(choice) - {"nothing"} for choice in product(*factors)]
 
 
@@ -50,21 +60,21 @@ PAPER = [("x2", "x3"), ("x1", "x3"), ("x2", "x4"), ("x1", "x5"), ("x2", "x5"), (
 @pytest.mark.parametrize(
     ("models", "expected"),
     [
-        (PAPER, "{x1 | x2} x {x3 | x4 | x5}"),
-        ([(*model, "x7") for model in PAPER], "x7 x {x1 | x2} x {x3 | x4 | x5}"),
-        ([("x7", "x1"), ("x2", "x7")], "x7 x {x1 | x2}"),
-        (PAPER + [(*model, "x9") for model in PAPER], "{x1 | x2} x {x3 | x4 | x5} x {x9 | nothing}"),
-        ([("x1",), ("x2",), ()], "{x1 | x2 | nothing}"),
-        ([(), ("a",), ("b",), ("b", "a")], "{a | nothing} x {b | nothing}"),
-        ([("x1", "x3"), ("x2",)], "{x1, x3} or {x2}"),
-        ([("a", "b"), ()], "{a, b} or nothing"),
+        (PAPER, "(x1 or x2) and (x3 or x4 or x5)"),
+        ([(*model, "x7") for model in PAPER], "x7 and (x1 or x2) and (x3 or x4 or x5)"),
+        ([("x7", "x1"), ("x2", "x7")], "x7 and (x1 or x2)"),
+        (PAPER + [(*model, "x9") for model in PAPER], "(x1 or x2) and (x3 or x4 or x5) and (x9 or nothing)"),
+        ([("x1",), ("x2",), ()], "x1 or x2 or nothing"),
+        ([(), ("a",), ("b",), ("b", "a")], "(a or nothing) and (b or nothing)"),
+        ([("x1", "x3"), ("x2",)], "(x1 and x3) or x2"),
+        ([("a", "b"), ()], "(a and b) or nothing"),
         ([()], "nothing"),
         ([("x2",)], "x2"),
-        ([("x10", "x2")], "x2 x x10"),
-        (PAPER[:5], "{x2, x3} or {x1, x3} or {x2, x4} or {x1, x5} or {x2, x5}"),
-        ([("a", "b"), ("b", "c"), ("a", "c")], "{a, b} or {b, c} or {a, c}"),
-        ([("a",), ("b",), ("a",)], "{a | b}"),
-        ([("a", "c"), ("b", "c"), ("c", "a")], "c x {a | b}"),
+        ([("x10", "x2")], "x2 and x10"),
+        (PAPER[:5], "(x2 and x3) or (x1 and x3) or (x2 and x4) or (x1 and x5) or (x2 and x5)"),
+        ([("a", "b"), ("b", "c"), ("a", "c")], "(a and b) or (b and c) or (a and c)"),
+        ([("a",), ("b",), ("a",)], "a or b"),
+        ([("a", "c"), ("b", "c"), ("c", "a")], "c and (a or b)"),
     ],
 )
 def test_by_hand(models, expected):
@@ -73,7 +83,7 @@ def test_by_hand(models, expected):
 
 def test_at_most_ten_models_are_written_out():
     models = [(f"x{k}", f"x{k + 1}") for k in range(15)]
-    ten = " or ".join(f"{{x{k}, x{k + 1}}}" for k in range(10))
+    ten = " or ".join(f"(x{k} and x{k + 1})" for k in range(10))
     assert expression_of(models[:10]) == ten
     assert expression_of(models[:11]) == f"{ten} and 1 more"
     assert expression_of(models) == f"{ten} and 5 more"
@@ -81,10 +91,10 @@ def test_at_most_ten_models_are_written_out():
 
 def test_names_come_in_the_given_order_or_by_their_numbers():
     models = [("x10", "b"), ("x9", "b"), ("x9", "a"), ("x10", "a")]
-    assert expression_of(models) == "{a | b} x {x9 | x10}"
-    assert expression_of(models, order=("x10", "b", "unused", "a", "x9")) == "{x10 | x9} x {b | a}"
-    assert expression_of(models, order=np.array(["x10"])) == "{x10 | x9} x {a | b}"
-    assert expression_of([("9", "a1b"), ("x", "9a")]) == "{9, a1b} or {9a, x}"
+    assert expression_of(models) == "(a or b) and (x9 or x10)"
+    assert expression_of(models, order=("x10", "b", "unused", "a", "x9")) == "(x10 or x9) and (b or a)"
+    assert expression_of(models, order=np.array(["x10"])) == "(x10 or x9) and (a or b)"
+    assert expression_of([("9", "a1b"), ("x", "9a")]) == "(9 and a1b) or (9a and x)"
 
 
 small_models = st.sets(st.frozensets(st.sampled_from("abcd")), min_size=1, max_size=10)
@@ -97,7 +107,7 @@ def test_it_stands_for_the_models_and_is_a_product_exactly_where_there_is_one(mo
     written = expanded(expression)
     assert set(written) == models
     assert len(written) == len(models)
-    assert (" or " not in expression) == is_a_product(models)
+    assert (factors_of(expression) is not None) == is_a_product(models)
 
 
 @settings(deadline=None)
@@ -111,13 +121,12 @@ def test_products_are_found_and_what_is_said_of_one_less_is_true(sizes, data):
     models = [tuple(set(choice) - {"nothing"}) for choice in product(*factors)]
     shuffled = data.draw(st.permutations(models)) if len(models) < 200 else models[::-1]
     expression = expression_of(shuffled)
-    assert " or " not in expression
+    assert factors_of(expression) is not None
     assert set(expanded(expression)) == {frozenset(model) for model in models}
-    written = [tuple(re.sub("[{}]", "", factor).split(" | ")) for factor in expression.split(" x ")]
-    assert sorted(written) == sorted(tuple(factor) for factor in factors)
+    assert sorted(factors_of(expression)) == sorted(factors)
     if len(models) > 1:
         fewer = expression_of(shuffled[1:])
-        if " or " not in fewer:
+        if factors_of(fewer) is not None:
             assert set(expanded(fewer)) == {frozenset(model) for model in shuffled[1:]}
 
 

@@ -159,7 +159,7 @@ def test_matrices_that_are_refused(covariance, says):
 def test_alpha_is_a_positive_number(alpha):
     table = table_of(np.random.default_rng(0).normal(size=(9, 2)))
     with pytest.raises(ParameterError, match="alpha"):
-        GraphicalLassoSelector(alpha).prepare(table)
+        GraphicalLassoSelector(alpha, standardize=False).prepare(table)
     with pytest.raises(ParameterError, match="alpha"):
         solve_graphical_lasso(np.eye(2), alpha)
 
@@ -261,7 +261,7 @@ def test_correlations_of_bags(seed, n_rows, share, replace, outlier):
     generator = np.random.default_rng(seed)
     X = some_columns(generator, n_rows, 3) * [1.0, 1e6, 1e-6] + [0.0, 1e7, 3.0]
     X[0, 0] = outlier  # without it, next to nothing is left of the sums over all rows
-    prepared = GraphicalLassoSelector(1.0).prepare(table_of(X))
+    prepared = GraphicalLassoSelector(1.0, standardize=False).prepare(table_of(X))
     size = max(3, int(share * n_rows))
     bags = np.sort([generator.choice(n_rows, size, replace=replace) for _ in range(5)], axis=1)
     bags[-1] = np.arange(n_rows - size, n_rows)
@@ -278,7 +278,7 @@ def test_correlations_of_bags(seed, n_rows, share, replace, outlier):
 def test_models_of_bags_are_those_of_their_covariances():
     generator = np.random.default_rng(3)
     X = some_columns(generator, 50, 6) * 10.0 ** np.arange(-2, 4)
-    prepared = GraphicalLassoSelector(0.2).prepare(table_of(X))
+    prepared = GraphicalLassoSelector(0.2, standardize=False).prepare(table_of(X))
     assert prepared.items[:2] == (("x0", "x1"), ("x0", "x2"))
     assert len(prepared.items) == 15
     assert not prepared.are_variables
@@ -305,24 +305,26 @@ def test_huge_and_tiny_numbers():
     X = some_columns(np.random.default_rng(4), 40, 3)
     X[:, 1] += X[:, 0]
     rows = np.arange(40)[np.newaxis]
-    plain = GraphicalLassoSelector(0.3).prepare(table_of(X)).select(rows)
+    plain = GraphicalLassoSelector(0.3, standardize=False).prepare(table_of(X)).select(rows)
     for power in (-500, 500):  # of two: the same digits
-        scaled = GraphicalLassoSelector(0.3 * 4.0**power).prepare(table_of(X * 2.0**power)).select(rows)
+        scaled = (
+            GraphicalLassoSelector(0.3 * 4.0**power, standardize=False).prepare(table_of(X * 2.0**power)).select(rows)
+        )
         np.testing.assert_array_equal(scaled, plain)
     X[:, 2] = np.where(np.arange(40) % 2, 1e308, -1e308)
-    assert GraphicalLassoSelector(1.0).prepare(table_of(X)).select(rows).shape == (1, 3)
+    assert GraphicalLassoSelector(1.0, standardize=False).prepare(table_of(X)).select(rows).shape == (1, 3)
 
 
 def test_constant_columns_and_categories_are_named():
     X = np.random.default_rng(5).normal(size=(20, 3))
     X[:, 1] = 0.1
     with pytest.raises(DataError, match="'x1' is constant"):
-        GraphicalLassoSelector(0.1).prepare(table_of(X))
+        GraphicalLassoSelector(0.1, standardize=False).prepare(table_of(X))
     category = SelectionTable(X, ("size", "colour"), np.array([0, 1, 1], dtype=np.int32))
     with pytest.raises(DataError, match="'colour' is a category"):
-        GraphicalLassoSelector(0.1).prepare(category)
+        GraphicalLassoSelector(0.1, standardize=False).prepare(category)
     with pytest.raises(DataError, match="two columns"):
-        GraphicalLassoSelector(0.1).prepare(table_of(X[:, :1]))
+        GraphicalLassoSelector(0.1, standardize=False).prepare(table_of(X[:, :1]))
 
 
 @pytest.mark.parametrize("outlier", [0.2, 1e12])
@@ -331,7 +333,7 @@ def test_a_bag_with_a_constant_column_has_no_model(outlier, bag):
     X = np.random.default_rng(6).normal(size=(20, 3))
     X[:, 1] = 0.1
     X[0, 1] = outlier
-    prepared = GraphicalLassoSelector(0.1).prepare(table_of(X))
+    prepared = GraphicalLassoSelector(0.1, standardize=False).prepare(table_of(X))
     fine = np.arange(len(bag))
     with pytest.raises(BagError) as error:
         prepared.select(np.array([fine, fine, bag], dtype=np.int32))
@@ -342,7 +344,7 @@ def test_a_bag_with_a_constant_column_has_no_model(outlier, bag):
 def test_small_bags_of_any_constant_have_no_model():
     X = np.random.default_rng(6).normal(size=(200, 2))
     X[:, 1] = np.repeat(X[:10, 1], 20)
-    prepared = GraphicalLassoSelector(0.1).prepare(table_of(X))
+    prepared = GraphicalLassoSelector(0.1, standardize=False).prepare(table_of(X))
     for first in range(0, 200, 20):
         for size in range(1, 21):
             with pytest.raises(BagError, match="constant"):
@@ -352,15 +354,15 @@ def test_small_bags_of_any_constant_have_no_model():
 def test_collinear_columns_need_an_alpha():
     X = np.random.default_rng(7).normal(size=(30, 3))
     X[:, 2] = X[:, 0] + X[:, 1]
-    assert GraphicalLassoSelector(1e-4).prepare(table_of(X)).select(np.arange(30)[np.newaxis]).all()
+    assert GraphicalLassoSelector(1e-4, standardize=False).prepare(table_of(X)).select(np.arange(30)[np.newaxis]).all()
     with pytest.raises(DataError, match="collinear"):
-        GraphicalLassoSelector(1e-14).prepare(table_of(X))
+        GraphicalLassoSelector(1e-14, standardize=False).prepare(table_of(X))
 
 
 def test_a_bag_that_cannot_be_solved_is_named():
     X = np.random.default_rng(8).normal(size=(30, 3))
     X[:20, 2] = X[:20, 0] + X[:20, 1]
-    prepared = GraphicalLassoSelector(1e-14).prepare(table_of(X))
+    prepared = GraphicalLassoSelector(1e-14, standardize=False).prepare(table_of(X))
     with pytest.raises(BagError) as error:
         prepared.select(np.array([np.arange(10, 30), np.arange(20)], dtype=np.int32))
     assert error.value.index == 1
@@ -372,7 +374,7 @@ def test_the_proteins_of_sachs():
     frame = pd.read_parquet(SACHS)
     X = np.ascontiguousarray(frame.to_numpy(dtype=float))
     table = SelectionTable(X, tuple(frame.columns), np.arange(11, dtype=np.int32))
-    prepared = GraphicalLassoSelector(77).prepare(table)
+    prepared = GraphicalLassoSelector(77, standardize=False).prepare(table)
     generator = np.random.default_rng(0)
     bags = np.sort([generator.choice(759, 700, replace=False) for _ in range(2000)], axis=1).astype(np.int32)
     models = prepared.select(bags)  # none raises

@@ -404,7 +404,9 @@ def test_weights_of_the_papers_trials_equal_those_by_scikit_learn():
     assert trials.shape == (200, 30, 21)
     for trial in (0, 99, 199):
         X, y = trials[trial][:, :-1], trials[trial][:, -1]
-        stable = StableSelector(LassoSelector(0.5), n_bags=300, bag_size=25, epsilon=0.1, random_state=trial).fit(X, y)
+        stable = StableSelector(
+            LassoSelector(0.5, standardize=False), n_bags=300, bag_size=25, epsilon=0.1, random_state=trial
+        ).fit(X, y)
         bags = stable._bagging.pool.bags(0, 300)
         models = [np.flatnonzero(Lasso(0.5, tol=1e-10, max_iter=10**6).fit(X[bag], y[bag]).coef_) for bag in bags]
         expected = Counter(tuple(f"x{j}" for j in model) for model in models)

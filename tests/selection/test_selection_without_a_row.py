@@ -75,7 +75,7 @@ def test_leave_one_out_of_inclusion_by_enumeration(method):
         return tuple(f"x{j}" for j in np.flatnonzero(shares >= 0.7))
 
     settings = {"n_bags": 2000, "bag_size": 4, "rule": InclusionProbability(0.7), "random_state": 0}
-    stable = StableSelector(LassoSelector(0.2), **settings).fit(X, y)
+    stable = StableSelector(LassoSelector(0.2, standardize=False), **settings).fit(X, y)
     assert stable.selected_ == (often(X, y),)
     without = [often(np.delete(X, row, axis=0), np.delete(y, row)) for row in range(8)]
     found = stable.leave_one_out(method)
@@ -89,7 +89,9 @@ def test_a_row_that_turns_the_conclusion_over_is_found():
     X = rng.normal(size=(30, 2))
     y = X[:, 0] + 0.1 * rng.normal(size=30)
     X[11, 1] = y[11] = 30.0  # without this row, no column tells enough
-    stable = StableSelector(LassoSelector(5.0), n_bags=500, bag_size=28, rule=Argmax(), random_state=0).fit(X, y)
+    stable = StableSelector(
+        LassoSelector(5.0, standardize=False), n_bags=500, bag_size=28, rule=Argmax(), random_state=0
+    ).fit(X, y)
     assert stable.selected_ == (("x1",),)
     for method in ("pool", "refit"):
         found = stable.leave_one_out(method)
@@ -123,13 +125,18 @@ def first_trial():
 @needs_trials
 def test_pool_and_refits_agree_on_a_trial_of_the_paper():
     X, y = first_trial()
-    stable = StableSelector(LassoSelector(0.5), n_bags=1500, bag_size=25, epsilon=0.1, random_state=0).fit(X, y)
+    stable = StableSelector(
+        LassoSelector(0.5, standardize=False), n_bags=1500, bag_size=25, epsilon=0.1, random_state=0
+    ).fit(X, y)
     pool, refit = stable.leave_one_out("pool"), stable.leave_one_out("refit")
     assert abs(pool.instability - refit.instability) <= 3 / 30
     assert abs(pool.set_sizes.mean() - refit.set_sizes.mean()) < 0.4
     for row in (0, 14, 29):
         rows = np.delete(np.arange(30), row)
-        prepared, others = LassoSelector(0.5).prepare(stable._bagging.table.without(row)), BagModels()
+        prepared, others = (
+            LassoSelector(0.5, standardize=False).prepare(stable._bagging.table.without(row)),
+            BagModels(),
+        )
         choose_on_bags(prepared, BagPool(29, 25, False, 1), 0, 3000, others, None, lambda bag: None)
         without = dict(zip(others.models, others.shares(), strict=True))
         ours = left_out_shares(stable._bagging.found, stable._bagging.pool, range(row, row + 1))[0]

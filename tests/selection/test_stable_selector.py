@@ -114,7 +114,7 @@ def test_expression_is_a_product_of_choices():
     y = X[:, 1] + X[:, 3] + 0.5 * rng.normal(size=100)
     stable = stable_lasso(alpha=0.3, bag_size=0.5, delta=0.05).fit(X, y)
     assert set(stable.selected_) == {("x1", "x3"), ("x1", "x4")}
-    assert stable.expression_ == "x1 x {x3 | x4}"
+    assert stable.expression_ == "x1 and (x3 or x4)"
 
 
 def test_expression_of_models_that_are_no_sets():
@@ -217,7 +217,7 @@ def test_tables_are_decided_once_every_model_was_chosen():
     stable = stable_lasso(alpha=0.25, bag_size=5, epsilon=1.3).fit(X, y)
     assert len(stable.weights_) == 2  # the column, and nothing: there is no other model
     assert not stable.undecided_
-    assert stable.expression_ in ("{x0 | nothing}", "x0", "nothing")
+    assert stable.expression_ in ("x0 or nothing", "x0", "nothing")
 
 
 # The same result

@@ -161,14 +161,15 @@ def test_row_numbers_are_the_seed_where_random_state_is_none():
 
 def test_parameters_as_scikit_learn_wants_them():
     selector = TreeSelector(max_depth=3, class_weight={"a": 2.0})
-    assert selector.get_params() == {"max_depth": 3, "class_weight": {"a": 2.0}}
+    assert selector.get_params() == {"missing": "error", "max_depth": 3, "class_weight": {"a": 2.0}}
     assert clone(selector).get_params() == selector.get_params()
-    assert selector.set_params(max_depth=2, criterion="entropy") is selector
-    assert selector.get_params() == {"max_depth": 2, "class_weight": {"a": 2.0}, "criterion": "entropy"}
+    assert selector.set_params(max_depth=2, criterion="entropy", missing="bag_median") is selector
+    tree_params = {"max_depth": 2, "class_weight": {"a": 2.0}, "criterion": "entropy"}
+    assert clone(selector).get_params() == {"missing": "bag_median", **tree_params}
     assert repr(TreeSelector(max_depth=3)) == "TreeSelector(max_depth=3)"
     stable = StableSelector(TreeSelector()).set_params(selector__max_depth=1)
     assert clone(stable).get_params()["selector__max_depth"] == 1
-    assert TreeSelector().get_params() == {}
+    assert TreeSelector().get_params() == {"missing": "error"}
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ import numpy as np
 
 from surefoot.reproduce.results import Result, Unit
 from surefoot.reproduce.trials import ADABOOST, BAGGED, MAJORITY, Dataset
+from surefoot.reproduce.verdict import WORDS, is_above
 
 AHEAD, BEHIND, LEVEL = "ahead", "behind", "neither"
-HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
-ERRORS_THAT_DECIDE = 2.0  # a difference counts from so many standard errors on ...
-SEEDS_THAT_DECIDE = 3  # ... and so many seeds: two agree by chance too easily
+HOLDS, FAILS, UNDECIDED = WORDS[True], WORDS[False], WORDS[None]
 
 
 class Accuracies:
@@ -46,27 +45,32 @@ class Accuracies:
 
 @dataclass(frozen=True)
 class Difference:
-    """A mean difference in percentage points, and its standard error over seeds (NaN for a single seed)."""
+    """Differences in percentage points, one for each seed."""
 
-    points: float
-    standard_error: float
-    n_seeds: int
+    by_seed: tuple[float, ...]
 
     @classmethod
     def paired(cls, accuracy: np.ndarray, baseline: np.ndarray) -> "Difference":
         """Seed by seed, so that what a split does to both drops out."""
-        points = 100.0 * (accuracy - baseline)
-        n_seeds = len(points)
-        error = float(points.std(ddof=1)) / sqrt(n_seeds) if n_seeds > 1 else float("nan")
-        return cls(float(points.mean()), error, n_seeds)
+        points = np.round(100.0 * (accuracy - baseline), 9)  # equal means of many members may differ by a last bit
+        return cls(tuple(points.tolist()))
+
+    @property
+    def points(self) -> float:
+        return float(np.mean(self.by_seed))
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean; NaN for a single seed."""
+        n_seeds = len(self.by_seed)
+        return float(np.std(self.by_seed, ddof=1)) / sqrt(n_seeds) if n_seeds > 1 else float("nan")
 
     @property
     def standing(self) -> str:
-        """``"ahead"``, ``"behind"``, or ``"neither"``: within two standard errors, or from too few seeds."""
-        decided = abs(self.points) > ERRORS_THAT_DECIDE * self.standard_error
-        if self.n_seeds < SEEDS_THAT_DECIDE or not decided:
-            return LEVEL
-        return AHEAD if self.points > 0 else BEHIND
+        """``"ahead"``, ``"behind"``, or ``"neither"``: the interval of the mean holds 0, or there are too few seeds."""
+        if is_above(self.by_seed):
+            return AHEAD
+        return BEHIND if is_above([-points for points in self.by_seed]) else LEVEL
 
 
 def curve_difference(accuracies: Accuracies, dataset: str, learner: str) -> Difference:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from surefoot.reproduce.canvas import new_figure, save_figure
-from surefoot.reproduce.comparison import ERRORS_THAT_DECIDE, Accuracies
+from surefoot.reproduce.comparison import Accuracies
 from surefoot.reproduce.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
 
+SHOWN_ERRORS = 2.0  # standard errors that error bars show
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and dashes say it again.
 STYLES: dict[str, dict[str, Any]] = {
     ADABOOST: {"color": "#0072B2", "marker": "none", "linestyle": "--"},
@@ -33,7 +34,7 @@ def draw_figure(path: Path, accuracies: Accuracies, datasets: Sequence[Dataset],
         above.set_title(_caption(accuracies, dataset), fontsize=10)
         below.set_xlabel("members")
     axes[0, 0].set_ylabel("test accuracy\nmean ± standard deviation over seeds")
-    axes[1, 0].set_ylabel(f"difference to AdaBoost in points\nmean ± {ERRORS_THAT_DECIDE:g} standard errors")
+    axes[1, 0].set_ylabel(f"difference to AdaBoost in points\nmean ± {SHOWN_ERRORS:g} standard errors")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
     figure.suptitle(title, fontsize=13)
@@ -59,7 +60,7 @@ def _draw_accuracies(axis: Any, accuracies: Accuracies, dataset: Dataset) -> Non
 def _draw_differences(axis: Any, accuracies: Accuracies, dataset: Dataset) -> None:
     x = accuracies.counts(dataset.name, MAJORITY)
     axis.axhline(0.0, linewidth=1.8, color=STYLES[ADABOOST]["color"], linestyle="--")
-    errors_per_deviation = ERRORS_THAT_DECIDE / np.sqrt(len(accuracies.seeds))
+    errors_per_deviation = SHOWN_ERRORS / np.sqrt(len(accuracies.seeds))
     lowest = 0.0
     for learner in SIDE_STEP:
         points = 100.0 * (accuracies.curve(dataset.name, learner) - accuracies.adaboost(dataset.name))

@@ -1,10 +1,11 @@
 """The summary of a run in Markdown: a table per dataset, and whether the paper's findings hold."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 
 import numpy as np
 
+from surefoot.reproduce.adversarial_grid import grid_section
 from surefoot.reproduce.comparison import Accuracies, Difference, Finding, judge
 from surefoot.reproduce.markdown import bullets
 from surefoot.reproduce.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
@@ -12,8 +13,9 @@ from surefoot.reproduce.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY
 HOW_TO_READ = """\
 Accuracy is the mean over seeds on the test rows, ± its standard deviation; the difference to AdaBoost is paired by
 seed, in percentage points, ± its standard error. The best number of members was picked by looking at the test rows, so
-it flatters; the verdicts use the mean over all numbers of members. A difference counts from three seeds on, where it
-exceeds two standard errors. Splits of one table share rows, so standard errors over seeds are somewhat too small."""
+it flatters; the verdicts use the mean over all numbers of members. A difference counts from five seeds on, where the
+95% interval of its mean (Student's t over seeds) does not hold 0; otherwise it cannot be told. Splits of one table
+share rows, so intervals over seeds are somewhat too narrow."""
 
 
 def write_summary(
@@ -25,6 +27,7 @@ def write_summary(
     seconds: float,
     remarks: Sequence[str],
     figures: Sequence[str] = (),
+    grid: Mapping[str, Difference] | None = None,
 ) -> str:
     """The whole page; ``figures`` are names of files beside it."""
     findings = judge(accuracies, datasets)
@@ -44,12 +47,16 @@ def write_summary(
         HOW_TO_READ,
         *(f"![{name}]({name})" for name in figures),
         *(_section(accuracies, dataset) for dataset in datasets),
+        *([grid_section(grid)] if grid else []),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _finding(finding: Finding) -> str:
-    claims = [f"{claim.text}: {claim.verdict} ({show(claim.difference)})" for claim in finding.claims]
+    claims = [
+        f"{claim.text}: {claim.verdict} ({show(claim.difference)}; by seed {_range(claim.difference)})"
+        for claim in finding.claims
+    ]
     return f"**{finding.text}** {finding.verdict.capitalize()}.\n\n" + bullets(claims)
 
 
@@ -93,6 +100,10 @@ def _row(learner: str, members: str, accuracy: np.ndarray, difference: Differenc
     spread = f" ± {accuracy.std(ddof=1):.4f}" if len(accuracy) > 1 else ""
     compared = "" if difference is None else f"{show(difference)}, {difference.standing}"
     return f"| {learner} | {members} | {accuracy.mean():.4f}{spread} | {compared} |"
+
+
+def _range(difference: Difference) -> str:
+    return f"{min(difference.by_seed):+.2f} to {max(difference.by_seed):+.2f}"
 
 
 def show(difference: Difference) -> str:

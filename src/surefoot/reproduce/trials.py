@@ -18,6 +18,7 @@ from surefoot.boosting import (
 from surefoot.boosting.subsamples import subsample_levels
 from surefoot.reproduce import adversarial
 from surefoot.reproduce.datasets import Table
+from surefoot.reproduce.results import Result, Unit
 
 ADABOOST, MAJORITY, BAGGED, LARSEN_RITZERT = "AdaBoost", "Majority-of-X", "Bagged AdaBoost", "Larsen-Ritzert"
 BAGGED_SHARE = 0.95  # rows drawn for each bagged member, with replacement, as in the paper
@@ -99,6 +100,19 @@ def plan_trials(dataset: Dataset, seed: int, members: tuple[int, ...]) -> list[T
     ]
 
 
+def units_of(trial: Trial) -> list[Unit]:
+    """The lines of the results that a trial fills."""
+    return [Unit(trial.dataset, trial.seed, trial.learner, count) for count in trial.counts]
+
+
+def results_of(trial: Trial, dataset: Dataset, accuracies: list[float], seconds: list[float]) -> list[Result]:
+    """The same lines, filled."""
+    return [
+        Result(*unit, accuracy, added, dataset.rows, dataset.note)
+        for unit, accuracy, added in zip(units_of(trial), accuracies, seconds, strict=True)
+    ]
+
+
 def run_trial(trial: Trial, split: Split, n_rounds: int, n_jobs: int | None) -> tuple[list[float], list[float]]:
     """Test accuracy for each number of members, and the seconds that each number added."""
     started = time.perf_counter()
@@ -130,6 +144,7 @@ def prefix_accuracies(members: list[Any], split: Split, counts: tuple[int, ...])
 
 def _make_booster(trial: Trial, split: Split, n_rounds: int, n_jobs: int | None) -> Any:
     shared = {"estimator": split.estimator, "n_estimators": n_rounds, "random_state": trial.seed, "n_jobs": n_jobs}
+    shared["calibrate"] = False  # votes are compared, not probabilities
     n_members = trial.counts[-1]
     if trial.learner == ADABOOST:
         return AdaBoostClassifier(**shared)

@@ -13,17 +13,26 @@ from typing import Any
 from surefoot._exceptions import ParameterError
 from surefoot._whole_files import write_text
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
+from surefoot.reproduce.adversarial_grid import GRID, grid_differences, grid_trials
 from surefoot.reproduce.comparison import Accuracies
 from surefoot.reproduce.datasets import Source, Table, data_folder, load_tables
 from surefoot.reproduce.figures import draw_figure
 from surefoot.reproduce.folder_lock import folder_lock
-from surefoot.reproduce.results import Result, ResultsFile, Unit
+from surefoot.reproduce.results import Result, ResultsFile
 from surefoot.reproduce.run_folder import RESULTS, Outputs, Watcher, check_jobs, default_folder, open_folder
 from surefoot.reproduce.summary import write_summary
-from surefoot.reproduce.trials import Dataset, Trial, adversarial_dataset, plan_trials, run_trial, table_dataset
+from surefoot.reproduce.trials import (
+    Dataset,
+    adversarial_dataset,
+    plan_trials,
+    results_of,
+    run_trial,
+    table_dataset,
+    units_of,
+)
 
 NAME = "weak-to-strong"
-SEEDS, QUICK_SEEDS = 5, 3
+SEEDS, QUICK_SEEDS = 5, 5
 TITLE = "The Many Faces of Optimal Weak-to-Strong Learning, figures 1 and 2"
 QUICK_MARK = "QUICK RUN, not the experiment"
 
@@ -72,6 +81,7 @@ def run(
     with folder_lock(outputs.folder):
         results = ResultsFile(outputs.folder / RESULTS)
         run_trials(datasets, settings, seeds, results, n_jobs, watch)
+        run_grid(outputs.folder, settings, seeds, n_jobs, watch)
         write_report(outputs, results, datasets, settings, seeds, _remarks(tables, missing, settings))
     return outputs
 
@@ -104,14 +114,21 @@ def run_trials(
             watch(done, total, f"{dataset.title}, seed {seed}: {trial.learner}")
             assert split is not None
             accuracies, seconds = run_trial(trial, split, settings.rounds, n_jobs)
-            results.append(_results_of(trial, dataset, accuracies, seconds))
+            results.append(results_of(trial, dataset, accuracies, seconds))
             done += len(trial.counts)
-    watch(total, total, "drawing")
+    watch(total, total, "adversarial instances")
 
 
-def units_of(trial: Trial) -> list[Unit]:
-    """The lines of the results that a trial fills."""
-    return [Unit(trial.dataset, trial.seed, trial.learner, count) for count in trial.counts]
+def run_grid(folder: Path, settings: Settings, seeds: Sequence[int], n_jobs: int | None, watch: Watcher) -> None:
+    """The adversarial instance with other parameters; their results go to a file of their own."""
+    results = ResultsFile(folder / GRID)
+    trials = grid_trials(seeds, settings.members)
+    for done, (dataset, trial) in enumerate(trials):
+        if any(unit not in results.results for unit in units_of(trial)):
+            watch(done, len(trials), f"Adversarial, {dataset.name}, seed {trial.seed}: {trial.learner}")
+            accuracies, seconds = run_trial(trial, dataset.split(trial.seed), settings.rounds, n_jobs)
+            results.append(results_of(trial, dataset, accuracies, seconds))
+    watch(len(trials), len(trials), "drawing")
 
 
 def write_report(
@@ -133,7 +150,8 @@ def write_report(
         kind = "large tables" if large else "small datasets"
         title = f"Figure {number}, {kind}: {settings.rounds} rounds, seeds: {len(seeds)}{mark}"
         draw_figure(path, accuracies, shown, title)
-    seconds = sum(result.seconds for result in used)
+    others = ResultsFile(outputs.folder / GRID).results.values()
+    seconds = sum(result.seconds for result in [*used, *(other for other in others if other.seed in seeds)])
     text = write_summary(
         accuracies,
         datasets,
@@ -142,6 +160,7 @@ def write_report(
         seconds=seconds,
         remarks=remarks,
         figures=[path.name for path in figures],
+        grid=grid_differences(others, seeds),
     )
     write_text(outputs.summary, text)
 
@@ -150,14 +169,7 @@ def _open_folder(outputs: Outputs, settings: Settings, tables: Sequence[Table]) 
     sources = {table.source.name: f"{table.file}, {len(table.y)} rows" for table in tables}
     wanted: dict[str, Any] = {"experiment": NAME, **asdict(settings), "sources": sources}
     wanted["members"] = list(settings.members)
-    open_folder(outputs.folder, wanted, {RESULTS: Result})
-
-
-def _results_of(trial: Trial, dataset: Dataset, accuracies: list[float], seconds: list[float]) -> list[Result]:
-    return [
-        Result(*unit, accuracy, added, dataset.rows, dataset.note)
-        for unit, accuracy, added in zip(units_of(trial), accuracies, seconds, strict=True)
-    ]
+    open_folder(outputs.folder, wanted, {RESULTS: Result, GRID: Result})
 
 
 def _count_seeds(n_seeds: int | None, quick: bool) -> int:
@@ -186,7 +198,8 @@ def _remarks(tables: Sequence[Table], missing: Sequence[Source], settings: Setti
     remarks += [f"{source.title} is not at hand ({' or '.join(source.files)}) and left out." for source in missing]
     remarks.append(
         f"The paper gives neither gamma nor the number of hypotheses of the adversarial weak learner: "
-        f"{settings.gamma:g} and {settings.hypotheses:,} are our choice, made so that the effect shows."
+        f"{settings.gamma:g} and {settings.hypotheses:,} are our choice, made so that the effect shows. "
+        "What other pairs give is in the last table."
     )
     if settings.quick:
         remarks.insert(

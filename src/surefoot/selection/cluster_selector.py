@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
+from sklearn.preprocessing import StandardScaler
 
 from surefoot._exceptions import ParameterError
-from surefoot._parameters import check_integer
+from surefoot._parameters import check_boolean, check_integer
 from surefoot.selection.python_selector import PreparedPython
 from surefoot.selection.selector import NO_TARGET, Selector
 from surefoot.selection.table import SelectionTable
@@ -19,8 +20,8 @@ from surefoot.selection.table import SelectionTable
 class ClusterCountSelector(Selector):
     """Choose a number of clusters: that with the largest silhouette score, of k-means (scikit-learn's ``KMeans``).
 
-    Columns count by their own scales: bring them to one scale first if their units differ. Of numbers with the same
-    score the smallest is chosen. A number that a bag does not have more different rows than is not chosen there.
+    Of numbers with the same score the smallest is chosen. A number that a bag does not have more different rows than is
+    not chosen there.
 
     Parameters
     ----------
@@ -29,6 +30,9 @@ class ClusterCountSelector(Selector):
     n_init : int, default=5
         How many times k-means starts anew, from centres drawn with ``random_state=0`` in every bag; the tightest
         clusters count.
+    standardize : bool, default=True
+        Whether columns are scaled to unit variance first, by each bag's own variances. If not, a change of units
+        changes the clusters.
 
     See Also
     --------
@@ -48,19 +52,21 @@ class ClusterCountSelector(Selector):
     target = NO_TARGET
     may_be_constant = True
 
-    def __init__(self, candidates: Iterable[int] = range(2, 9), *, n_init: int = 5) -> None:
+    def __init__(self, candidates: Iterable[int] = range(2, 9), *, n_init: int = 5, standardize: bool = True) -> None:
         self.candidates = candidates
         self.n_init = n_init
+        self.standardize = standardize
 
     def prepare(self, table: SelectionTable) -> "PreparedClusterCount":
         """Check the numbers of clusters."""
         n_init = check_integer("n_init", self.n_init, 1)
+        check_boolean("standardize", self.standardize)
         if isinstance(self.candidates, str) or not isinstance(self.candidates, Iterable):
             raise ParameterError(f"candidates must be whole numbers such as range(2, 9), got {self.candidates!r}.")
         counts = sorted({check_integer("candidates", count, 2) for count in self.candidates})
         if not counts:
             raise ParameterError("candidates is empty: name at least one number of clusters.")
-        return PreparedClusterCount(table.X, tuple(counts), n_init)
+        return PreparedClusterCount(table.X, tuple(counts), n_init, self.standardize)
 
 
 @dataclass(frozen=True)
@@ -70,11 +76,12 @@ class PreparedClusterCount(PreparedPython):
     X: np.ndarray
     counts: tuple[int, ...]
     n_init: int
+    standardize: bool
     bags_per_call = 1  # k-means takes milliseconds for each number of clusters
 
     def model_of(self, rows: np.ndarray) -> Any:
         """The number of clusters of a bag."""
-        X = self.X[rows]
+        X = StandardScaler().fit_transform(self.X[rows]) if self.standardize else self.X[rows]
         n_different = len(np.unique(X, axis=0))
         possible = [count for count in self.counts if count < n_different]
         if not possible:

@@ -13,10 +13,10 @@ MOST_WRITTEN_OUT = 10
 
 
 def expression_of(models: Sequence[tuple[str, ...]], order: Sequence[str] | None = None) -> str:
-    """The models, each a set of variables, as a product of choices, or else one after the other.
+    """The models, each a set of variables, as choices joined by "and", or else one after the other.
 
-    A product has factors over different variables, each a choice between variables, or between variables and nothing;
-    a variable of every model is a factor of its own. It is used only where it stands for exactly these models.
+    Such a product has factors over different variables, each a choice between variables, or between variables and
+    nothing; a variable of every model is a factor of its own. It is used only where it stands for exactly these models.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ def expression_of(models: Sequence[tuple[str, ...]], order: Sequence[str] | None
     --------
     >>> from surefoot.selection.expression import expression_of
     >>> expression_of([("x1", "x3"), ("x2", "x3"), ("x2", "x4"), ("x1", "x4")])
-    '{x1 | x2} x {x3 | x4}'
+    '(x1 or x2) and (x3 or x4)'
     >>> expression_of([("x7",), ("x7", "x9")])
-    'x7 x {x9 | nothing}'
+    'x7 and (x9 or nothing)'
     >>> expression_of([("x1", "x3"), ("x2",), ()])
-    '{x1, x3} or {x2} or nothing'
+    '(x1 and x3) or x2 or nothing'
     """
     if len(models) == 0:
         raise DataError("models is empty: at least one model is needed for an expression.")
@@ -52,8 +52,10 @@ def expression_of(models: Sequence[tuple[str, ...]], order: Sequence[str] | None
     if factors is None:
         return _one_after_the_other(distinct, names)
     always = [factor[0] for factor in factors if len(factor) == 1]
-    choices = [f"{{{' | '.join(factor)}}}" for factor in factors if len(factor) > 1]
-    return " x ".join([*always, *choices])
+    choices = [" or ".join(factor) for factor in factors if len(factor) > 1]
+    if len(always) + len(choices) == 1:
+        return (always + choices)[0]
+    return " and ".join([*always, *(f"({choice})" for choice in choices)])
 
 
 def _factors(models: list[frozenset[str]], names: list[str]) -> list[list[str]] | None:
@@ -78,12 +80,14 @@ def _factors(models: list[frozenset[str]], names: list[str]) -> list[list[str]] 
 
 
 def _one_after_the_other(models: list[frozenset[str]], names: list[str]) -> str:
-    written = [
-        f"{{{', '.join(name for name in names if name in model)}}}" if model else NOTHING
-        for model in models[:MOST_WRITTEN_OUT]
-    ]
+    written = [_written([name for name in names if name in model]) for model in models[:MOST_WRITTEN_OUT]]
     left = len(models) - len(written)
     return " or ".join(written) + (f" and {left} more" if left else "")
+
+
+def _written(model: list[str]) -> str:
+    """One model; in brackets if it has several variables."""
+    return f"({' and '.join(model)})" if len(model) > 1 else model[0] if model else NOTHING
 
 
 def _with_numbers(name: str) -> tuple[tuple[str | int, ...], str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError
 from surefoot._jit import kernel
-from surefoot._parameters import check_number
+from surefoot._parameters import check_boolean, check_number
 from surefoot.selection.graphical_lasso import penalty_roots, solve_correlations
 from surefoot.selection.selector import NO_TARGET, BagError, Selector
 from surefoot.selection.table import SelectionTable
@@ -28,6 +28,7 @@ class PreparedGraphicalLasso:
     sums: np.ndarray  # (variables,)
     products: np.ndarray  # (variables, variables): sums of products, on and below the diagonal
     roots: np.ndarray  # of the penalties, were all deviations 1
+    standardize: bool
     start: np.ndarray  # (variables, variables): a precision in units of correlation
     bags_per_call: int
     are_variables: bool = False
@@ -39,11 +40,15 @@ class PreparedGraphicalLasso:
         if len(wrong):
             raise BagError(int(wrong[0]), f"column {self.names[columns[0]]!r} is constant in it")
         precisions, solved = np.empty_like(correlations), np.empty(len(bags), np.bool_)
-        solve_correlations(correlations, self.roots / deviations, self.start, precisions, solved)
+        solve_correlations(correlations, self.penalty_roots(deviations), self.start, precisions, solved)
         if not solved.all():
             raise BagError(int(np.argmin(solved)), "its columns are too nearly collinear for so small an alpha")
         first, second = np.triu_indices(len(self.names), 1)
         return precisions[:, first, second] != 0.0
+
+    def penalty_roots(self, deviations: np.ndarray) -> np.ndarray:
+        """The roots of the penalties in units of correlation, of each bag and variable."""
+        return np.broadcast_to(self.roots, deviations.shape).copy() if self.standardize else self.roots / deviations
 
     def correlate(self, bags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The correlations of each bag, and its standard deviations: 0 where a column is constant."""
@@ -58,15 +63,19 @@ class PreparedGraphicalLasso:
 class GraphicalLassoSelector(Selector):
     """Chooses a graph of the variables: the pairs whose entry of a sparse precision matrix is not zero.
 
-    The covariance matrix is that of a bag's rows around their own means, divided by their number, in the columns' own
-    units. Every bag is solved until no edge is in doubt, also where columns are strongly correlated or of very
+    The matrix is that of the correlations of a bag's rows: the columns' units do not matter, and no row outside of a
+    bag has a say. Every bag is solved until no edge is in doubt, also where columns are strongly correlated or of very
     different size.
 
     Parameters
     ----------
     alpha : float
-        The penalty of the entries off the diagonal, in the units of the covariance: the larger, the fewer edges. The
-        diagonal has none, as in scikit-learn.
+        The penalty of the entries off the diagonal: the larger, the fewer edges. The diagonal has none, as in
+        scikit-learn.
+    standardize : bool, default=True
+        Whether columns are scaled to unit variance first, by each bag's own variances. If not, the matrix is that of
+        the covariances (divided by the number of rows), ``alpha`` is in their units, and a change of units changes the
+        graph.
 
     Examples
     --------
@@ -85,20 +94,24 @@ class GraphicalLassoSelector(Selector):
 
     target: ClassVar[str] = NO_TARGET
 
-    def __init__(self, alpha: float) -> None:
+    def __init__(self, alpha: float, *, standardize: bool = True) -> None:
         self.alpha = alpha
+        self.standardize = standardize
 
     def prepare(self, table: SelectionTable) -> PreparedGraphicalLasso:
         """Check ``alpha`` and the table, and solve the problem of all rows."""
         alpha = check_number("alpha", self.alpha, 0, np.inf, most_included=False)
+        standardize = check_boolean("standardize", self.standardize)
         _check_variables(table)
         values, units = _shifted_and_scaled(table)
         n_rows, n_variables = values.shape
         sums, products = np.zeros(n_variables), np.zeros((n_variables, n_variables))
         add_rows(values, np.arange(n_rows, dtype=np.int32), np.zeros(n_variables), sums, products)
         pairs = tuple(combinations(table.names, 2))
-        roots, start = penalty_roots(alpha, units), np.eye(n_variables)
-        prepared = PreparedGraphicalLasso(pairs, table.names, values, sums, products, roots, start, bags_per_call=1)
+        roots = penalty_roots(alpha, np.ones(n_variables) if standardize else units)
+        prepared = PreparedGraphicalLasso(
+            pairs, table.names, values, sums, products, roots, standardize, start=np.eye(n_variables), bags_per_call=1
+        )
         return _with_start(prepared, alpha)
 
 
@@ -135,7 +148,7 @@ def _with_start(prepared: PreparedGraphicalLasso, alpha: float) -> PreparedGraph
     n_rows, n_variables = prepared.values.shape
     correlations, deviations = prepared.correlate(np.arange(n_rows)[np.newaxis])
     start, solved = np.empty_like(correlations), np.empty(1, np.bool_)
-    solve_correlations(correlations, prepared.roots / deviations, prepared.start, start, solved)
+    solve_correlations(correlations, prepared.penalty_roots(deviations), prepared.start, start, solved)
     if not solved[0]:
         raise DataError(
             f"X has columns that are too nearly collinear for alpha={alpha:g}: raise alpha or leave some out."

@@ -355,13 +355,19 @@ def descend(table, rows, bag, target_mean, penalty, coefficients):
 def solve_bag(table, rows, bag, path, standardize, penalties, coefficients):
     """Read a bag and penalties in descending order; write the coefficients at each, and return the target's mean."""
     target_mean = read_bag(table, bag, standardize)
+    solve_moments(table, rows, bag, path, target_mean, penalties, coefficients)
+    return target_mean
+
+
+@kernel
+def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
+    """Read a bag with its moments and penalties in descending order; write the coefficients at each."""
     sure = walk_path(table, bag, path, penalties, coefficients)
     for k in range(sure, penalties.shape[0]):
         coefficients[k] = 0.0
         if k:
             coefficients[k] = coefficients[k - 1]
         descend(table, rows, bag, target_mean, penalties[k], coefficients[k])
-    return target_mean
 
 
 @kernel
@@ -417,14 +423,36 @@ def mark_variables(coefficients, groups, out):
 
 
 @kernel
+def universal_penalty(table, rows, bag, target_mean):
+    """Read a bag with its moments; return the penalty that noise rarely passes (0: there is nothing to choose).
+
+    It is the target's standard deviation times sqrt(2 log(2 p) / rows), for the p columns that vary in the bag.
+    """
+    n_varying, squares, varies = 0, 0.0, False
+    for j in range(bag.scales.shape[0]):
+        n_varying += 1 if bag.scales[j] > 0.0 else 0
+    for i in rows:
+        squares += (table.y[i] - target_mean) ** 2
+        varies = varies or table.y[i] != table.y[rows[0]]
+    if n_varying == 0 or not varies:
+        return 0.0
+    return np.sqrt(squares / rows.shape[0]) * np.sqrt(2.0 * np.log(2.0 * n_varying) / rows.shape[0])
+
+
+@kernel
 def select_bags(table, bags, penalty, standardize, groups, out):
-    """Read bags of rows; write which variables have a coefficient at a penalty."""
+    """Read bags of rows; write which variables have a coefficient at a penalty (0: each bag's universal one)."""
     (n_rows, n_columns), size = table.X.shape, bags.shape[1]
     path, room, missing = make_path(n_columns, min(n_columns, size)), make_room(table, size), np.empty(n_rows, np.int32)
     penalties, coefficients = np.full(1, penalty), np.empty((1, n_columns))
     for b in range(bags.shape[0]):
         bag = open_bag(table, bags[b], missing, room)
-        solve_bag(table, bags[b], bag, path, standardize, penalties, coefficients)
+        target_mean = read_bag(table, bag, standardize)
+        if penalty == 0.0:
+            penalties[0] = universal_penalty(table, bags[b], bag, target_mean)
+        coefficients[0] = 0.0
+        if penalties[0] > 0.0:
+            solve_moments(table, bags[b], bag, path, target_mean, penalties, coefficients)
         mark_variables(coefficients[0], groups, out[b])
 
 

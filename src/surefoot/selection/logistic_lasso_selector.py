@@ -1,17 +1,18 @@
 """Variables that a logistic regression with an absolute penalty gives a coefficient."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surefoot._exceptions import DataError
+from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean, check_number
+from surefoot.selection.gaps import Gaps, filled_bags
 from surefoot.selection.logistic_bag import BagRows, measure_columns, scale_rows
 from surefoot.selection.logistic_lasso import add_held_out, fit_bags
-from surefoot.selection.selector import CLASSES, BagError, Selector
+from surefoot.selection.selector import CLASSES, ERROR, BagError, Selector
 from surefoot.selection.table import SelectionTable
 
-CV = "cv"
+CV, UNIVERSAL = "cv", "universal"
 FOLDS, GRID = 5, np.logspace(-4, 4, 10)
 TIE = 1e-9  # losses that differ by this share are the same
 STEPS, PATH_FITS = 10, 40  # Newton steps that a fit takes, and fits that the choice of C is worth
@@ -33,14 +34,19 @@ class LogisticLassoSelector(Selector):
 
     Parameters
     ----------
-    C : float > 0 or "cv", default=1.0
-        The weight of the losses: the smaller, the fewer variables. With "cv" each bag chooses its own from
+    C : float > 0, "universal" or "cv", default=1.0
+        The weight of the losses: the smaller, the fewer variables. "universal" is computed in each bag, and in
+        ``select_once`` for all rows, as ``1 / sqrt(2 * log(2 * p * k) * n * v)`` of the bag's n rows, the p columns
+        that vary in them, k outputs (1 for two classes) and the largest variance v of a class's indicator: noise alone
+        rarely gets a coefficient. With "cv" each bag chooses its own from
         ``np.logspace(-4, 4, 10)``, by the log-loss of rows held out in five folds, and is then fitted as a whole. Its
         distinct rows are dealt to the folds in turn, class by class and in their order: copies of a row stay together.
         The only row of a class is never held out. Of values that are equally good, the smallest is taken.
-    standardize : bool, default=False
+    standardize : bool, default=True
         Whether columns are scaled to unit variance first, by each bag's own variances (with "cv", by those of the rows
-        that are not held out).
+        that are not held out). If not, a change of units changes the variables that are chosen.
+    missing : "error" or "bag_median", default="error"
+        As in `LassoSelector`: an error, or filled in each bag with the medians of its own rows.
 
     See Also
     --------
@@ -62,15 +68,14 @@ class LogisticLassoSelector(Selector):
 
     target = CLASSES
 
-    def __init__(self, C: float | str = 1.0, *, standardize: bool = False) -> None:
+    def __init__(self, C: float | str = 1.0, *, standardize: bool = True, missing: str = ERROR) -> None:
         self.C = C
         self.standardize = standardize
+        self.missing = missing
 
     def prepare(self, table: SelectionTable) -> "PreparedLogisticLasso":
         """Check parameters and table."""
-        if self.C != CV:
-            check_number("C", self.C, 0.0, np.inf, most_included=False)
-        check_boolean("standardize", self.standardize)
+        self._check_parameters()
         if table.y is None or table.classes is None:
             raise DataError(
                 "y must be labels of classes: LogisticLassoSelector chooses variables that tell them apart."
@@ -79,12 +84,19 @@ class LogisticLassoSelector(Selector):
             raise DataError(
                 "y has one class only, and there is nothing to tell apart: use rows of two classes or more."
             )
-        if np.abs(table.X).max(initial=0.0) > LARGEST:
+        if np.nanmax(np.abs(table.X), initial=0.0) > LARGEST:
             raise DataError(f"X has numbers beyond {LARGEST:g}: divide their columns by a common unit first.")
-        C = None if isinstance(self.C, str) else float(self.C)
+        gaps, n_classes = Gaps.find(table.X), len(table.classes)
         return PreparedLogisticLasso(
-            table.names, table.groups, table.X, table.y, len(table.classes), C, self.standardize
+            table.names, table.groups, table.X, gaps, table.y, n_classes, self.C, self.standardize
         )
+
+    def _check_parameters(self) -> None:
+        check_boolean("standardize", self.standardize)
+        if self.C == UNIVERSAL and not self.standardize:
+            raise ParameterError("C='universal' is for columns on one scale: leave standardize=True, or give a number.")
+        if self.C not in (CV, UNIVERSAL):
+            check_number("C", self.C, 0.0, np.inf, most_included=False)
 
 
 @dataclass(frozen=True)
@@ -94,9 +106,10 @@ class PreparedLogisticLasso:
     items: tuple[str, ...]
     groups: np.ndarray
     X: np.ndarray
+    gaps: Gaps
     codes: np.ndarray
     n_classes: int
-    C: float | None  # None: chosen in each bag
+    C: float | str
     standardize: bool
     are_variables: bool = True
 
@@ -106,7 +119,7 @@ class PreparedLogisticLasso:
         n_outputs = self.n_classes if self.n_classes > 2 else 1
         n_nonzero = min(n_columns, n_rows) * n_outputs  # at most, as a rule
         work = STEPS * (n_rows * (n_columns * n_outputs + n_nonzero**2 // 2) + 4 * n_nonzero**3)
-        work *= PATH_FITS if self.C is None else 1
+        work *= PATH_FITS if self.C == CV else 1
         return int(min(max(min(WORK_PER_CALL / work, CELLS_PER_CALL / (n_rows * n_columns)), 1), 1024))
 
     def select(self, bags: np.ndarray) -> np.ndarray:
@@ -122,10 +135,22 @@ class PreparedLogisticLasso:
         parts = BagRows.from_bags(self.codes, bags)
         if (parts.n_classes < 2).any():
             raise BagError(int(np.argmax(parts.n_classes < 2)), "it has rows of one class only")
-        Cs = self.choose_weights(parts) if self.C is None else np.full(len(bags), self.C)
-        values, penalties, _, _ = self.scale(parts)
-        coefs = np.zeros((len(bags), self.n_classes if self.n_classes > 2 else 1, self.X.shape[1] + 1))
-        solved = np.empty(len(bags), dtype=np.bool_)
+        if self.gaps:  # a table of the bags' rows, one bag below the other
+            first = np.arange(len(bags))[:, np.newaxis] * bags.shape[1] + np.cumsum(parts.counts, axis=1) - parts.counts
+            filled = replace(self, X=filled_bags(self.X, self.gaps, bags))
+            return filled.fit_parts(parts._replace(rows=first.astype(np.int64)))
+        return self.fit_parts(parts)
+
+    def fit_parts(self, parts: BagRows) -> np.ndarray:
+        """The same, of bags without gaps."""
+        n_bags = len(parts.sizes)
+        values, penalties, _, scales = self.scale(parts)
+        if self.C == CV:
+            Cs = self.choose_weights(parts)
+        else:
+            Cs = universal_weights(parts, scales) if self.C == UNIVERSAL else np.full(n_bags, float(self.C))
+        coefs = np.zeros((n_bags, self.n_classes if self.n_classes > 2 else 1, self.X.shape[1] + 1))
+        solved = np.empty(n_bags, dtype=np.bool_)
         fit_bags(values, parts, penalties, Cs, coefs, solved)
         _check_solved(solved)
         return coefs
@@ -154,6 +179,17 @@ class PreparedLogisticLasso:
         with np.errstate(over="ignore"):  # a column of the tiniest numbers has no chance, and an infinite penalty
             penalties[:, :-1] = 1.0 if self.standardize else 1.0 / np.where(scales > 0.0, scales, 1.0)
         return values, penalties, means, scales
+
+
+def universal_weights(parts: BagRows, scales: np.ndarray) -> np.ndarray:
+    """The C of each bag that columns which tell nothing rarely pass, by the bag's rows alone."""
+    n_rows, n_classes = parts.counts.sum(axis=1), parts.n_classes
+    variances = np.zeros(len(n_rows))
+    for label in range(n_classes.max()):
+        fractions = np.where(parts.labels == label, parts.counts, 0.0).sum(axis=1) / n_rows
+        variances = np.maximum(variances, fractions * (1.0 - fractions))
+    n_coefficients = np.maximum((scales > 0.0).sum(axis=1), 1) * np.where(n_classes > 2, n_classes, 1)
+    return 1.0 / np.sqrt(2.0 * np.log(2.0 * n_coefficients) * n_rows * variances)
 
 
 def _check_solved(solved: np.ndarray) -> None:

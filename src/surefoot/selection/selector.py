@@ -7,9 +7,23 @@ from typing import ClassVar, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from surefoot._parameters import check_choice
 from surefoot.selection.table import ANY_TARGET, CLASSES, NO_TARGET, NUMBERS, SelectionTable
 
-__all__ = ["ANY_TARGET", "CLASSES", "NO_TARGET", "NUMBERS", "BagError", "PreparedSelector", "Selector"]
+__all__ = [
+    "ANY_TARGET",
+    "BAG_MEDIAN",
+    "CLASSES",
+    "ERROR",
+    "NO_TARGET",
+    "NUMBERS",
+    "BagError",
+    "PreparedSelector",
+    "Selector",
+]
+
+
+ERROR, BAG_MEDIAN = "error", "bag_median"  # what a selector does with missing values
 
 
 class BagError(Exception):
@@ -58,6 +72,11 @@ class Selector(ABC, BaseEstimator):
     may_be_constant: ClassVar[bool] = False  # whether a column of equal values is no error
     target: ClassVar[str] = NO_TARGET
     fit_arguments: ClassVar[tuple[str, ...]] = ()  # what else ``fit`` takes
+
+    @property
+    def fills_gaps(self) -> bool:
+        """Whether missing values are filled in each bag; else they are refused."""
+        return check_choice("missing", getattr(self, "missing", ERROR), (ERROR, BAG_MEDIAN)) == BAG_MEDIAN
 
     @abstractmethod
     def prepare(self, table: SelectionTable) -> PreparedSelector:

@@ -92,7 +92,7 @@ class StableSelector(TransformerMixin, BaseEstimator):
     >>> y = X[:, 1] + X[:, 3] + 0.5 * rng.normal(size=100)
     >>> stable = StableSelector(LassoSelector(alpha=0.3), random_state=0).fit(X, y)
     >>> stable.expression_
-    'x1 x {x3 | x4}'
+    'x1 and (x3 or x4)'
     >>> print(stable.guarantee_)
     For at most a share 0.05 of the rows, removing that row would give a set of models that shares none with this one. \
 It does not say that any of them is right.
@@ -144,7 +144,8 @@ It does not say that any of them is right.
 
     def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> "StableSelector":
         selector = clone(self._check_parameters(fit_params))  # parameters may be set anew before leave-one-out
-        table = read_table(self, X, y, selector.target, fit_params, may_be_constant=selector.may_be_constant)
+        kinds = {"may_be_constant": selector.may_be_constant, "may_have_gaps": selector.fills_gaps}
+        table = read_table(self, X, y, selector.target, fit_params, **kinds)
         size = bag_rows(self.bag_size, table.n_rows, self.replace)
         prepared = selector.prepare(table)
         if prepared.items is None and isinstance(self.rule, InclusionProbability):

@@ -1,4 +1,4 @@
-"""The table that selectors read: numbers without gaps, and the names of its variables."""
+"""The table that selectors read: numbers, and the names of its variables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,13 +17,18 @@ from surefoot.selection.guarantee import refuse_few_rows
 
 NO_TARGET, NUMBERS, CLASSES, ANY_TARGET = "none", "numbers", "classes", "any"  # what a selector asks of y
 MOST_NAMED = 5
+HOW_TO_FILL = (
+    "take missing='bag_median' of LassoSelector, LogisticLassoSelector or TreeSelector, or leave out these rows "
+    "(values filled by means of all rows would void the guarantee)"
+)
 
 
 @dataclass(frozen=True)
 class SelectionTable:
     """A table of numbers; the columns of a category (one for each of its values) are one variable.
 
-    ``y`` are numbers, codes of ``classes``, or None.
+    A column with missing values, NaN, and the column of 0 and 1 that says where they are, are one variable too. Only
+    selectors that fill gaps get such a table. ``y`` are numbers, codes of ``classes``, or None.
     """
 
     X: np.ndarray  # float64, C-contiguous, (rows, columns)
@@ -73,15 +78,23 @@ def take_columns(table: Any, positions: np.ndarray) -> Any:
 
 
 def read_table(
-    estimator: BaseEstimator, X: Any, y: Any, target: str, extras: Mapping[str, Any], *, may_be_constant: bool
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    target: str,
+    extras: Mapping[str, Any],
+    *,
+    may_be_constant: bool,
+    may_have_gaps: bool = False,
 ) -> SelectionTable:
     """Check the arguments of ``fit``; remember names and number of columns on the estimator."""
     columns = check_table(estimator, X)
     names = tuple(map(str, getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(columns.n_columns)])))
-    parts, groups = _numbers(columns, names)
+    parts, groups = _numbers(columns, names, may_have_gaps)
     values = np.ascontiguousarray(np.stack(parts, axis=1))
     refuse_few_rows(len(values))
-    _refuse_missing(values, groups, names)
+    if not may_have_gaps:
+        _refuse_missing(values, groups, names)
     if not may_be_constant:
         _refuse_constant(values, groups, names)
     codes, classes = _target(estimator, y, target)
@@ -92,31 +105,36 @@ def read_table(
     return SelectionTable(values, names, np.array(groups, dtype=np.int32), codes, classes, dict(extras), given)
 
 
-def _numbers(columns: Columns, names: tuple[str, ...]) -> tuple[list[np.ndarray], list[int]]:
-    """The columns as numbers, a column of 0 and 1 for each value of a category; and the variable of each."""
+def _numbers(columns: Columns, names: tuple[str, ...], with_gaps: bool) -> tuple[list[np.ndarray], list[int]]:
+    """The columns as numbers, a column of 0 and 1 for each value of a category; and the variable of each.
+
+    With gaps, a missing category is a value of its own, and a column of 0 and 1 says where a number is missing.
+    """
     parts, groups = [], []
     for j in range(columns.n_columns):
         if j not in columns.schema.categories:
-            parts.append(columns.column(j))
-            groups.append(j)
-            continue
-        codes = columns.category_codes(j)
-        if (codes < 0).any():
-            raise DataError(f"Column {names[j]!r} of X has missing categories: fill them in, or leave out these rows.")
-        for code in range(len(columns.schema.categories[j])):
-            parts.append((codes == code).astype(np.float64))
-            groups.append(j)
+            values = columns.column(j)
+            own, missing = [values], np.isnan(values)
+        else:
+            codes = columns.category_codes(j)
+            own, missing = [codes == code for code in range(len(columns.schema.categories[j]))], codes < 0
+            if missing.any() and not with_gaps:
+                raise DataError(f"Column {names[j]!r} of X has missing categories: {HOW_TO_FILL}.")
+        own += [missing] if missing.any() and with_gaps else []
+        parts += [part.astype(np.float64) for part in own]
+        groups += [j] * len(own)
     return parts, groups
 
 
 def _refuse_missing(values: np.ndarray, groups: list[int], names: tuple[str, ...]) -> None:
     missing = sorted({groups[j] for j in np.flatnonzero(np.isnan(values).any(axis=0))})
     if missing:
-        raise DataError(f"X contains NaN in {_named(missing, names)}: fill the gaps in, or leave out these rows.")
+        raise DataError(f"X contains NaN in {_named(missing, names)}: {HOW_TO_FILL}.")
 
 
 def _refuse_constant(values: np.ndarray, groups: list[int], names: tuple[str, ...]) -> None:
-    varies = {groups[j] for j in np.flatnonzero((values != values[0]).any(axis=0))}
+    known = np.where(np.isnan(values), np.inf, values)  # no number of a table is infinite
+    varies = {groups[j] for j in np.flatnonzero((known != known[0]).any(axis=0))}
     constant = [j for j in range(len(names)) if j not in varies]
     if constant:
         raise DataError(

@@ -13,8 +13,9 @@ from sklearn.utils.multiclass import type_of_target
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer
 from surefoot.data.problem import check_labels, check_numbers, encode_labels
+from surefoot.selection.gaps import Gaps, filled_bags
 from surefoot.selection.python_selector import PreparedPython
-from surefoot.selection.selector import ANY_TARGET, Selector
+from surefoot.selection.selector import ANY_TARGET, ERROR, Selector
 from surefoot.selection.table import SelectionTable
 
 REGRESSION_CRITERIA = ("squared_error", "friedman_mse", "absolute_error", "poisson")
@@ -32,6 +33,9 @@ class TreeSelector(Selector):
 
     Parameters
     ----------
+    missing : "error" or "bag_median", default="error"
+        Whether missing values are an error, or are filled in each bag with the medians of its own rows. A column of 0
+        and 1 that says where values are missing then counts as part of the same variable.
     **tree_params
         Parameters of the tree, such as ``max_depth=3``. A dict ``class_weight`` names classes of y. ``random_state``
         decides between splits that are equally good: None (unless given) anew in each bag, by its row numbers; a whole
@@ -69,17 +73,20 @@ class TreeSelector(Selector):
     target = ANY_TARGET
     may_be_constant = True
 
-    def __init__(self, **tree_params: Any) -> None:
+    def __init__(self, *, missing: str = ERROR, **tree_params: Any) -> None:
+        self.missing = missing
         self.tree_params = tree_params
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the tree that were given."""
-        return dict(self.tree_params)
+        """What is done with missing values, and the parameters of the tree that were given."""
+        return {"missing": self.missing, **self.tree_params}
 
     def set_params(self, **params: Any) -> "TreeSelector":
         """Give parameters of the tree; those that are not named stay."""
+        params = dict(params)
+        missing = params.pop("missing", self.missing)
         _refuse_unknown(params)
-        self.tree_params = {**self.tree_params, **params}
+        self.missing, self.tree_params = missing, {**self.tree_params, **params}
         return self
 
     def prepare(self, table: SelectionTable) -> "PreparedTree":
@@ -92,7 +99,7 @@ class TreeSelector(Selector):
         names = tuple(table.names[variable] for variable in table.groups)
         if isinstance(params.get("class_weight"), dict):
             params["class_weight"] = _weights_of_codes(params["class_weight"], classes)
-        prepared = PreparedTree(X, y, names, classes, params)
+        prepared = PreparedTree(X, Gaps.find(X), y, names, classes, params)
         try:
             prepared.fit(np.arange(len(X)), check_input=True)
         except (TypeError, ValueError) as error:
@@ -105,6 +112,7 @@ class PreparedTree(PreparedPython):
     """A tree's parameters with its table; ``y`` are numbers, or codes of ``classes``."""
 
     X: np.ndarray  # float32, as trees want it
+    gaps: Gaps
     y: np.ndarray
     names: tuple[str, ...]  # of the variable of each column
     classes: tuple[Any, ...] | None
@@ -121,7 +129,8 @@ class PreparedTree(PreparedPython):
         tree = kind(**self.params)
         if tree.random_state is None:
             tree.random_state = crc32(rows.tobytes())  # chance that depends on nothing but the rows
-        return tree.fit(self.X[rows], self.y[rows], check_input=check_input)
+        X = filled_bags(self.X, self.gaps, rows[np.newaxis]) if self.gaps else self.X[rows]
+        return tree.fit(X, self.y[rows], check_input=check_input)
 
     def model_of(self, rows: np.ndarray) -> Any:
         """The structure of a bag's tree."""
@@ -183,7 +192,7 @@ def _refuse_unknown(params: dict[str, Any]) -> None:
 def _single_precision(X: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         single = X.astype(np.float32)
-    if not np.isfinite(single).all():
+    if np.isinf(single).any():
         raise DataError("X has values too large for dtype('float32'), in which trees are grown: scale columns down.")
     return single
 

@@ -52,36 +52,41 @@ def line(trial: int, rule: str, parameter: float, instability: float, size: int)
     return RuleLine(trial, 50, rule, parameter, instability, size, float(size), 0.5, 0, 1.0)
 
 
-def told(folder: Path, inflated: tuple[float, float], selected: str = PRODUCT, row: int = 4) -> Section:
-    draws = [DrawLine(trial, 50, 0.078, selected, row) for trial in range(2)]
+def told(folder: Path, inflated: tuple[float, ...], selected: str = PRODUCT, row: int = 4) -> Section:
+    draws = [DrawLine(trial, 50, 0.078, selected, row) for trial in range(len(inflated))]
     lines = []
     for trial, instability in enumerate(inflated):
-        lines += [line(trial, BASE, 0, 0.2, 1), line(trial, ARGMAX, 0, 0.3 * trial, 1), line(trial, TOP_K, 2, 0, 2)]
+        lines += [
+            line(trial, BASE, 0, 0.2, 1),
+            line(trial, ARGMAX, 0, 0.3 * (trial % 2), 1),
+            line(trial, TOP_K, 2, 0, 2),
+        ]
         lines += [line(trial, TOP_K, 6, 0, 6), line(trial, INFLATED, 0.078, instability, 6)]
-    lines += [line(7, rule, parameter, 1.0, 9) for rule, parameter in ((BASE, 0), (INFLATED, 0.078))]  # not finished
+    lines += [line(77, rule, parameter, 1.0, 9) for rule, parameter in ((BASE, 0), (INFLATED, 0.078))]  # not finished
     weights = [WeightLine(0, row, model, 0.1) for row in (-1, 4) for model in ("x1 x3", "x2 x3")]
     return tell(folder, draws, lines, weights)
 
 
 def test_the_promise_is_judged_on_every_draw(tmp_path: Path) -> None:
-    kept, unstable, product = told(tmp_path, (0.0, 0.05)).findings
+    kept, unstable, product = told(tmp_path, (0.0, 0.05) * 5).findings
     assert kept.holds
-    assert "on 2 of 2 draws; the largest is 0.050" in kept.detail
+    assert "on 10 of 10 draws; the largest is 0.050" in kept.detail
     assert unstable.holds
-    assert "on 1 of 2 draws" in unstable.detail
+    assert "on 5 of 10 draws" in unstable.detail
     assert product.holds
     assert (tmp_path / "figure-9.png").exists()
-    kept, _, product = told(tmp_path, (0.0, 0.051), selected="x1 x x3").findings
+    kept, _, product = told(tmp_path, (0.0, 0.051) * 5, selected="x1 and x3").findings
     assert kept.holds is False
-    assert "on 1 of 2 draws" in kept.detail
-    assert not product.holds
+    assert "on 5 of 10 draws" in kept.detail
+    assert product.holds is False
+    assert [finding.holds for finding in told(tmp_path, (0.0, 0.05)).findings] == [None] * 3  # two draws
 
 
 def test_the_text(tmp_path: Path) -> None:
     section = told(tmp_path, (0.0, 0.02))
     assert "| argmax | 0.15 (0 to 0.3), paper 0.14 | 1 (1 to 1) | 0.500 |" in section.text
     assert "| inflated argmax | 0.01 (0 to 0.02), paper 0 | 6 (6 to 6), paper 6 | 0.500 |" in section.text
-    assert "| `{x1 \\| x2} x {x3 \\| x4 \\| x5}` | 2 |" in section.text
+    assert "| `(x1 or x2) and (x3 or x4 or x5)` | 2 |" in section.text
     assert section.seconds == 12.0
     assert "no figure 9" in told(tmp_path, (0.0, 0.02), row=-1).text
 

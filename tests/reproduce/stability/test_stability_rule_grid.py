@@ -99,7 +99,9 @@ def test_the_lasso_without_bags_is_that_of_scikit_learn() -> None:
     X = rng.standard_normal((30, 6))
     X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
     y = X[:, 0] + X[:, 2] + 0.3 * rng.standard_normal(30)
-    stable = StableSelector(LassoSelector(0.5), rule=Argmax(), n_bags=3, bag_size=25, random_state=0).fit(X, y)
+    stable = StableSelector(
+        LassoSelector(0.5, standardize=False), rule=Argmax(), n_bags=3, bag_size=25, random_state=0
+    ).fit(X, y)
 
     def chosen(rows: np.ndarray) -> tuple[str, ...]:
         found = Lasso(alpha=0.5, tol=1e-10, max_iter=100_000).fit(X[rows], y[rows]).coef_

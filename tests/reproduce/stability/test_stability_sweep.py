@@ -23,13 +23,13 @@ def line(
 
 
 def made_up(bags: int = 100, shift: float = 0.0) -> list[RuleLine]:
-    """Two trials, in which everything that the paper says is so."""
+    """Ten trials, in which everything that the paper says is so."""
     lines = []
-    for trial in range(2):
+    for trial in range(10):
         lines += [line(trial, Contender(BASE), 0.5, bags=bags), line(trial, Contender(ARGMAX), 0.4 + shift, bags=bags)]
         lines += [line(trial, Contender(INCLUSION, tau), 0.45 + shift, utility=0.2, bags=bags) for tau in (0.3, 0.6)]
         lines += [
-            line(trial, Contender(TOP_K, k), 0.2 + 0.1 * trial + shift, k, 0.2 if k == 2 else 1 / k, bags)
+            line(trial, Contender(TOP_K, k), 0.2 + 0.1 * (trial // 5) + shift, k, 0.2 if k == 2 else 1 / k, bags)
             for k in (2, 3)
         ]
         lines += [line(trial, Contender(INFLATED, 0.8), 0.1 + shift, 1, 0.22, bags)]
@@ -44,7 +44,26 @@ def test_findings_that_hold() -> None:
     assert findings[6].words.startswith(
         "**No rule is more stable with 10 bags than with more, on average over trials.** Holds:"
     )
-    assert "argmax: 0.450 (10), 0.400 (100)" in findings[6].detail
+    assert "argmax: 0.450 ± 0.000 (10), 0.400 ± 0.000 (100)" in findings[6].detail
+
+
+def test_four_trials_cannot_tell() -> None:
+    lines = [one for one in made_up() + made_up(10, 0.05) if one.trial < 4]
+    assert [finding.holds for finding in judge(Sweeps(lines, 100), PANEL, 0.2, (10,))] == [None] * 7
+
+
+@pytest.mark.parametrize(
+    ("place", "change"),
+    [
+        (2, lambda one: replace(one, instability=0.3) if one.rule == BASE and one.trial % 2 else one),
+        (3, lambda one: replace(one, instability=0.05) if one.rule == INCLUSION and one.trial % 5 == 0 else one),
+        (4, lambda one: replace(one, utility=0.1) if one.rule == INFLATED and one.trial % 5 == 0 else one),
+        (5, lambda one: replace(one, set_size=9) if one.rule == INFLATED and one.trial % 5 == 0 else one),
+    ],
+)
+def test_trials_that_disagree_cannot_tell(place: int, change: object) -> None:
+    lines = [change(one) for one in made_up() + made_up(10, 0.05)]  # type: ignore[operator]
+    assert judge(Sweeps(lines, 100), PANEL, 0.2, (10,))[place].holds is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +88,7 @@ def test_curves() -> None:
     curves = {curve.label: curve for curve in Sweeps(lines, 100).curves(PANEL)}
     top = curves["top-k"]
     assert top.worst.tolist() == [pytest.approx(0.3)] * 2
-    assert sorted(top.instabilities) == [pytest.approx(0.2), pytest.approx(0.3)]
+    assert sorted(top.instabilities) == [pytest.approx(0.2)] * 5 + [pytest.approx(0.3)] * 5
     assert top.accuracy.tolist() == pytest.approx([0.2, 1 / 3])
     assert top.set_size.tolist() == [2, 3]
     assert top.setting == "k = 2"
@@ -92,7 +111,7 @@ def test_trials_in_which_the_bags_cannot_tell_are_counted() -> None:
     lines = made_up()
     assert undecided(Sweeps(lines, 100), PANEL) == []
     lines = [replace(one, undecided=1) if one.contender == PANEL[2] and one.trial == 1 else one for one in lines]
-    assert undecided(Sweeps(lines, 100), PANEL)[0].startswith("In 1 of 2 trials ε = 0.8 is so large")
+    assert undecided(Sweeps(lines, 100), PANEL)[0].startswith("In 1 of 10 trials ε = 0.8 is so large")
 
 
 def test_a_trial_is_done_when_all_its_lines_are_there(tmp_path: Path) -> None:
@@ -124,10 +143,15 @@ def test_the_six_models_of_figure_8() -> None:
     six = [(f"x{i}", f"x{j}") for i in (1, 2) for j in (3, 4, 5)]
     names = [f"x{j}" for j in range(1, 8)]
     weights = np.linspace(0.2, 0.1, 6)
-    assert top_six(dict(zip(six, weights, strict=True)) | {("x7",): 0.05}, names).holds
-    other = top_six({("x7",): 0.3} | dict(zip(six, weights, strict=True)), names)
-    assert not other.holds
-    assert other.detail.endswith(" {x2, x5} is in place 7, with 10.0% of the bags.")
+    models = dict(zip(six, weights, strict=True))
+    same = [line for trial in range(10) for line in weight_lines(models | {("x7",): 0.05}, trial)]
+    assert top_six(same, names).holds
+    assert top_six(same[:7], names).holds is None  # one trial
+    other = [line for trial in range(10) for line in weight_lines({("x7",): 0.3} | models, trial)]
+    assert top_six(other, names).holds is False
+    assert " x2 and x5 is in place 7, with 10.0% of the bags. So in 0 of 5 parts" in top_six(other, names).detail
+    mixed = [line for line in same if line.trial % 5] + [line for line in other if line.trial % 5 == 0]
+    assert top_six(mixed, names).holds is None
 
 
 def test_weights_are_cut_where_asked() -> None:

@@ -193,16 +193,16 @@ def test_a_report_of_what_was_done_before_the_stop(data: Path, tmp_path: Path) -
 
 
 def made_up(changes: dict[Contender, tuple[float, float]]) -> Draws:
-    """Two draws around the paper's table, but for changes."""
+    """Six draws around the paper's table, but for changes."""
     printed = {one: (row.instability, row.set_size) for one, row in paper.TABLE_4.items()}
     lines = []
-    for draw, by in enumerate((0.9, 1.1)):
+    for draw, by in enumerate((0.9, 1.1, 0.95, 1.05, 0.97, 1.03)):
         for one in contenders():
             unstable, size = {**printed, **changes}.get(one, (0.5, 1.0))
             lines.append(
-                RuleLine(draw, 10, one.rule, one.parameter, unstable * by, 1, size * by, np.nan, draw, 1.0)
+                RuleLine(draw, 10, one.rule, one.parameter, unstable * by, 1, size * by, np.nan, int(draw == 1), 1.0)
             )  # fmt: skip
-    models = [TreeLine(draw, CHANCE, 1, 0.1, "EPI", "", 7 + draw) for draw in (0, 1)]
+    models = [TreeLine(draw, CHANCE, 1, 0.1, "EPI", "", 7 + draw) for draw in range(6)]
     return Draws.of(lines, models, 10, len(contenders()))
 
 
@@ -221,5 +221,5 @@ def test_a_fixed_seed_is_suspected_only_where_the_range_speaks_for_it() -> None:
     assert suspects == [True, False, False]
     said = make_remarks({CHANCE: far}, settings)
     assert not any("Trees are slow" in remark for remark in said)
-    assert any("in 1 of 2" in remark for remark in said)
-    assert any("8 on average (7 to 8)" in remark for remark in said)
+    assert any("in 1 of 6" in remark for remark in said)
+    assert any("10 on average (7 to 12)" in remark for remark in said)

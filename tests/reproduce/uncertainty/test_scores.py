@@ -60,5 +60,5 @@ def test_a_gap_is_taken_over_common_splits() -> None:
     lines = [result("boston", split, "SGLB", nll=1.0 + split) for split in range(4)]
     lines += [result("boston", split, "RF", nll=3.0 + split) for split in range(2)]
     scores = Scores(lines)
-    assert scores.gap("boston", ("RF", "nll"), ("SGLB", "nll")) == pytest.approx(2.0)
-    assert np.isnan(scores.gap("boston", ("vRF", "nll"), ("SGLB", "nll")))
+    assert scores.gaps("boston", ("RF", "nll"), ("SGLB", "nll")) == pytest.approx([2.0, 2.0])
+    assert not len(scores.gaps("boston", ("vRF", "nll"), ("SGLB", "nll")))

@@ -33,7 +33,7 @@ def test_every_pair_of_the_grid_is_tried(regression: Problem, tiny: Settings) ->
     train, validation = regression.part_for_validation()
     model = GradientBoostingRegressor(
         n_estimators=12, max_depth=3, learning_rate=0.1, subsample=0.5, early_stopping=True, n_iter_no_change=12,
-        random_state=0,
+        l2_regularization=3.0, random_state=0,
     )  # fmt: skip
     X, y = regression.X, regression.y
     model.fit(X.iloc[train], y[train], X_val=X.iloc[validation], y_val=y[validation])
@@ -66,8 +66,9 @@ def test_single_ensemble_and_virtual_come_from_one_training(regression: Problem,
     chosen = line(3, 0.0, trees=12)
     found = train_boosters(regression, "SGLB", chosen, tiny, 1)
     ensemble = BoostingEnsembleRegressor(
-        method="sglb", n_members=3, n_estimators=12, max_depth=3, learning_rate=0.1, random_state=0
-    ).fit(regression.X, regression.y)
+        method="sglb", n_members=3, n_estimators=12, max_depth=3, learning_rate=0.1, l2_regularization=3.0,
+        early_stopping="scale", random_state=0,
+    ).fit(regression.X, regression.y)  # fmt: skip
     alone = ensemble.estimators_[0]
     single = found["SGLB"](regression.X_test)
     np.testing.assert_array_equal(single.means[0], alone.predict(regression.X_test))
@@ -99,10 +100,11 @@ def test_sgb_may_hold_rows_back_for_the_scale(
     monkeypatch.setattr(methods, "HELD_OUT_FOR_SCALE", ("SGB", "SGLB"))
     found = train_boosters(regression, "SGB", line(2, 0.0, trees=7), tiny, 1)["SGB"](regression.X_test)
     ensemble = BoostingEnsembleRegressor(
-        method="sgb", n_members=1, n_estimators=7, max_depth=2, learning_rate=0.1, n_iter_no_change=7, random_state=0
-    ).fit(regression.X, regression.y)
-    np.testing.assert_array_equal(found.means[0], ensemble.predict(regression.X_test))
-    whole = ensemble.set_params(early_stopping=False).fit(regression.X, regression.y)
+        method="sgb", n_members=2, n_estimators=7, max_depth=2, learning_rate=0.1, n_iter_no_change=7,
+        l2_regularization=3.0, random_state=0,
+    ).fit(regression.X, regression.y)  # fmt: skip
+    np.testing.assert_array_equal(found.means[0], ensemble.estimators_[0].predict(regression.X_test))
+    whole = ensemble.set_params(early_stopping=False).fit(regression.X, regression.y).estimators_[0]
     assert (found.variances[0] != whole.predict_distribution(regression.X_test).var).any()
 
 

@@ -5,7 +5,7 @@ import numpy as np
 BLOCKS = ((1, 2), (3, 4, 5))  # covariates, counted from 1, that vary together
 CORRELATION = 0.99
 RELEVANT = (1, 3)
-PRODUCT = " x ".join(f"{{{' | '.join(f'x{j}' for j in block)}}}" for block in BLOCKS)  # one of each block, in words
+PRODUCT = " and ".join(f"({' or '.join(f'x{j}' for j in block)})" for block in BLOCKS)  # one of each block, in words
 
 
 def covariate_names(n_columns: int) -> list[str]:

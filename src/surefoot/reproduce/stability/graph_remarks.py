@@ -6,6 +6,7 @@ from surefoot.reproduce.stability.graph_peer import DEFAULT, OURS, STRICT, Peers
 from surefoot.reproduce.stability.graph_results import Graphs
 from surefoot.reproduce.stability.rule_grid import INFLATED, along
 from surefoot.reproduce.stability.sweep_findings import what_is_promised
+from surefoot.reproduce.verdict import spread
 
 
 def make_remarks(graphs: Graphs, peers: Peers) -> tuple[str, ...]:
@@ -26,8 +27,8 @@ def _promising(graphs: Graphs) -> list[str]:
         f"ε = {one.parameter:.3g} promises δ = {graphs.delta(one.parameter):.2g}, and with it "
         + (
             "every graph is within reach: bags so large cannot tell."
-            if graphs.rules[one].undecided
-            else f"{graphs.rules[one].set_size} graphs are returned."
+            if graphs.undecided(one)
+            else f"{spread([line.set_size for line in graphs.rules[one]], '{:g}'.format)} graphs are returned."
         )
         for one in promising
     ]

@@ -17,6 +17,7 @@ from surefoot.reproduce.stability.graph_peer import Peers
 from surefoot.reproduce.stability.graph_remarks import make_remarks
 from surefoot.reproduce.stability.graph_results import Graphs
 from surefoot.reproduce.stability.part import Section
+from surefoot.reproduce.verdict import spread
 
 TOP = 2  # graphs that figure 5 shows
 FIGURES = ("figure-4", "figure-5", "figure-11", "graph-rules")
@@ -34,8 +35,8 @@ def tell(folder: Path, cells: Any, graphs: Graphs, validation: Validation, peers
         draw_figure_11(folder / "figure-11.png", validation)
     text = [
         f"{graphs.n_rows} cells, {len(proteins)} proteins; graphical lasso with penalty {paper.GRAPH_PENALTY:g}, "
-        f"{graphs.bags:,} bags of {paper.GRAPH_BAG_SIZE}. Every cell is left out once; the paper's numbers are in "
-        "brackets.",
+        f"{graphs.bags:,} bags of {paper.GRAPH_BAG_SIZE}. Every cell is left out once. Means over {graphs.n_seeds} "
+        "seeds of the bags, with the least and the largest; the paper has one.",
         _table_2(graphs),
         _weights(graphs),
         *(image(name) for name in FIGURES if (folder / f"{name}.png").exists()),
@@ -50,18 +51,18 @@ def tell(folder: Path, cells: Any, graphs: Graphs, validation: Validation, peers
 
 
 def _table_2(graphs: Graphs) -> str:
-    """Our numbers, the paper's in brackets."""
+    """Our numbers beside the paper's."""
     rows = []
     for one, printed in paper.TABLE_2.items():
-        line = graphs.rules[one]
-        sizes = f"{line.left_out_size:.2f} ({printed.set_size:.2f})"
-        rows.append([one.label, f"{line.instability:.3f} ({printed.instability:.3f})", sizes, str(line.set_size)])
-    header = ["rule", "instability", "mean set size without a cell", "set size by all cells"]
+        found = [spread(graphs.instabilities(one)), spread(graphs.sizes(one), "{:.2f}".format)]
+        rows.append([one.label, found[0], f"{printed.instability:.3f}", found[1], f"{printed.set_size:.2f}"])
+    header = ["rule", "instability", "paper", "mean set size without a cell", "paper"]
     return f"**Table 2**\n\n{table(header, rows)}"
 
 
 def _weights(graphs: Graphs) -> str:
-    shares = [f"{weight:.2%}" for _, weight in graphs.heaviest[:TOP]]
+    weights = [[heaviest[place][1] for heaviest in graphs.by_seed if len(heaviest) > place] for place in range(TOP)]
+    shares = [spread(found, "{:.2%}".format) for found in weights if found]
     printed = [f"{weight:.2%}" for weight in paper.FIGURE_5_WEIGHTS]
     return f"The heaviest graphs have {' and '.join(shares)} of the bags; the paper's {' and '.join(printed)}."
 

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from surefoot.plots import RuleCurve
 from surefoot.reproduce.stability import paper
 from surefoot.reproduce.stability.lines import RuleLine, WeightLine
@@ -26,19 +28,44 @@ def graph_of(words: str) -> set[Edge]:
 
 @dataclass(frozen=True)
 class Graphs:
-    """The rules' lines, and the heaviest graphs with their weights, heaviest first."""
+    """The rules' lines, one for each seed, and each seed's heaviest graphs with their weights, heaviest first."""
 
-    rules: dict[Contender, RuleLine]
-    heaviest: Sequence[tuple[set[Edge], float]]
+    rules: dict[Contender, list[RuleLine]]
+    by_seed: Sequence[Sequence[tuple[set[Edge], float]]]
     bags: int
     n_rows: int
 
     @classmethod
     def of(cls, rules: Iterable[RuleLine], weights: Iterable[WeightLine], bags: int, n_rows: int) -> "Graphs":
         """From the lines of the files."""
-        heaviest = sorted(weights, key=lambda line: -line.weight)
-        graphs = [(graph_of(line.model), line.weight) for line in heaviest]
-        return cls({line.contender: line for line in rules}, graphs, bags, n_rows)
+        by_rule: dict[Contender, list[RuleLine]] = {}
+        for rule in rules:
+            by_rule.setdefault(rule.contender, []).append(rule)
+        by_seed: dict[int, list[tuple[set[Edge], float]]] = {}
+        for line in sorted(weights, key=lambda line: (line.trial, -line.weight)):
+            by_seed.setdefault(line.trial, []).append((graph_of(line.model), line.weight))
+        return cls(by_rule, list(by_seed.values()), bags, n_rows)
+
+    @property
+    def n_seeds(self) -> int:
+        return len(self.by_seed)
+
+    @property
+    def heaviest(self) -> Sequence[tuple[set[Edge], float]]:
+        """Of the first seed."""
+        return self.by_seed[0]
+
+    def instabilities(self, contender: Contender) -> np.ndarray:
+        """Of each seed."""
+        return np.array([line.instability for line in self.rules[contender]])
+
+    def sizes(self, contender: Contender) -> np.ndarray:
+        """The mean number of graphs without a cell, of each seed."""
+        return np.array([line.left_out_size for line in self.rules[contender]])
+
+    def undecided(self, contender: Contender) -> bool:
+        """Whether every graph is within reach, with any seed."""
+        return any(line.undecided for line in self.rules[contender])
 
     def delta(self, epsilon: float) -> float:
         """What an inflation promises; 1 and more is no promise."""
@@ -46,7 +73,7 @@ class Graphs:
 
     def curves(self) -> list[RuleCurve]:
         """Instability and set sizes along epsilon and k; without the inflations that would return every graph."""
-        inflated = [one for one in along(self.rules, INFLATED) if not self.rules[one].undecided]
+        inflated = [one for one in along(self.rules, INFLATED) if not self.undecided(one)]
         epsilons = [one.parameter for one in inflated]
         promised = [min(1.0, self.delta(epsilon)) for epsilon in epsilons]
         tops = [one for one in along(self.rules, TOP_K) if one.parameter > 1]
@@ -57,6 +84,7 @@ class Graphs:
         ]
 
     def _curve(self, label: str, contenders: Sequence[Contender], **more: object) -> RuleCurve:
-        worst = [self.rules[one].instability for one in contenders]
-        sizes = [self.rules[one].left_out_size for one in contenders]
+        """Means over seeds."""
+        worst = [float(self.instabilities(one).mean()) for one in contenders]
+        sizes = [float(self.sizes(one).mean()) for one in contenders]
         return RuleCurve(label, worst[:1], worst=worst, set_size=sizes, **more)  # type: ignore[arg-type]

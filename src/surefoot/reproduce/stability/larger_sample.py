@@ -61,7 +61,7 @@ def fit_draw(draw: int, bags: int, n_jobs: int | None) -> StableSelector:
 
     X, y = draw_table(paper.LARGER_ROWS, paper.LARGER_COLUMNS, paper.LARGER_NOISE, seed=draw)
     stable = StableSelector(
-        LassoSelector(alpha=paper.REGRESSION_PENALTY), delta=paper.LARGER_DELTA, n_bags=bags,
+        LassoSelector(alpha=paper.REGRESSION_PENALTY, standardize=False), delta=paper.LARGER_DELTA, n_bags=bags,
         bag_size=paper.REGRESSION_BAG_SIZE, random_state=draw, n_jobs=n_jobs,
     )  # fmt: skip
     return stable.fit(pd.DataFrame(X, columns=covariate_names(X.shape[1])), y)

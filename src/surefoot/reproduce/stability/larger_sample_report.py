@@ -16,8 +16,8 @@ from surefoot.reproduce.stability.correlated import BLOCKS, PRODUCT
 from surefoot.reproduce.stability.lines import ALL_ROWS, DrawLine, RuleLine, WeightLine, of_trials
 from surefoot.reproduce.stability.part import Finding, Section
 from surefoot.reproduce.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender
-from surefoot.reproduce.stability.spread import spread
 from surefoot.reproduce.stability.sweep import Sweeps
+from surefoot.reproduce.verdict import MIN_VALUES, is_above, is_most, spread
 
 PICTURE = "larger_sample-draws"
 PRINTED = {ARGMAX: paper.LARGER_ARGMAX_INSTABILITY, INFLATED: paper.LARGER_INFLATED_INSTABILITY}
@@ -96,7 +96,7 @@ def _kept(sweeps: Sweeps) -> Finding:
     return Finding(
         f"The promise: the instability of the inflated argmax is at most {paper.LARGER_DELTA} (paper: "
         f"{paper.LARGER_INFLATED_INSTABILITY:g} on its draw).",
-        kept == len(found),
+        kept == len(found) if len(found) >= MIN_VALUES or kept < len(found) else None,
         f"on {kept} of {len(found)} draws; the largest is {max(found):.3f}.",
     )
 
@@ -107,9 +107,9 @@ def _unstable(sweeps: Sweeps) -> Finding:
     return Finding(
         "Argmax is less stable than the inflated argmax, on average over draws (paper: "
         f"{paper.LARGER_ARGMAX_INSTABILITY:g} and {paper.LARGER_INFLATED_INSTABILITY:g} on its draw).",
-        bool(np.mean(found) > np.mean(inflated)),
-        f"mean instability {np.mean(found):.3f} and {np.mean(inflated):.3f}; that of argmax is above "
-        f"{paper.LARGER_DELTA} on {above} of {len(found)} draws, from {min(found):.3f} to {max(found):.3f}.",
+        is_above(np.subtract(found, inflated)),
+        f"instability {spread(found)} and {spread(inflated)}, mean and range over draws; that of argmax is above "
+        f"{paper.LARGER_DELTA} on {above} of {len(found)} draws.",
     )
 
 
@@ -117,7 +117,7 @@ def _product(draws: Sequence[DrawLine]) -> Finding:
     same = sum(line.selected == PRODUCT for line in draws)
     return Finding(
         f"On most draws the inflated argmax returns the {len(BLOCKS[0]) * len(BLOCKS[1])} models {PRODUCT}.",
-        2 * same > len(draws),
+        is_most(same, len(draws)),
         f"exactly these on {same} of {len(draws)} draws.",
     )
 

@@ -74,7 +74,8 @@ def fit_trial(table: np.ndarray, trial: int, bags: int, n_jobs: int | None) -> S
 
     X = pd.DataFrame(table[:, :-1], columns=covariate_names(table.shape[1] - 1))
     stable = StableSelector(
-        LassoSelector(alpha=paper.REGRESSION_PENALTY), rule=Argmax(), n_bags=bags, bag_size=paper.REGRESSION_BAG_SIZE,
+        LassoSelector(alpha=paper.REGRESSION_PENALTY, standardize=False),
+        rule=Argmax(), n_bags=bags, bag_size=paper.REGRESSION_BAG_SIZE,
         random_state=trial, n_jobs=n_jobs,
     )  # fmt: skip
     return stable.fit(X, table[:, -1])

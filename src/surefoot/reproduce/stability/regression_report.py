@@ -14,7 +14,8 @@ from surefoot.reproduce.stability.lines import RuleLine, WeightLine
 from surefoot.reproduce.stability.part import Finding, Section
 from surefoot.reproduce.stability.settings import Settings
 from surefoot.reproduce.stability.sweep import Sweeps
-from surefoot.reproduce.stability.sweep_findings import judge, rule_table, undecided, what_is_promised
+from surefoot.reproduce.stability.sweep_findings import BATCHES, judge, rule_table, undecided, what_is_promised
+from surefoot.reproduce.verdict import is_always
 from surefoot.selection.expression import expression_of
 
 TOP = 10
@@ -40,7 +41,7 @@ def tell(
                 *(image(f"figure-{number}") for number in (6, 7, 8, 12)),
             ]
         ),
-        (*judge(sweeps, paper.FIGURE_7, paper.FIGURE_7_ACCURACY, settings.fewer_bags), top_six(means, names)),
+        (*judge(sweeps, paper.FIGURE_7, paper.FIGURE_7_ACCURACY, settings.fewer_bags), top_six(weights, names)),
         (
             what_is_promised(paper.FIGURE_7[-1].parameter, n_rows, paper.REGRESSION_BAG_SIZE),
             *undecided(sweeps, paper.FIGURE_7),
@@ -67,19 +68,23 @@ def mean_weights(weights: Sequence[WeightLine]) -> dict[tuple[str, ...], float]:
     return {model: sums[model] / trials for model in sorted(sums, key=lambda model: -sums[model])}
 
 
-def top_six(means: dict[tuple[str, ...], float], names: Sequence[str]) -> Finding:
-    """Figure 8: whether the six heaviest models are one of each block."""
-    every, wanted = list(means), [(f"x{i}", f"x{j}") for i in BLOCKS[0] for j in BLOCKS[1]]
+def top_six(weights: Sequence[WeightLine], names: Sequence[str]) -> Finding:
+    """Figure 8: whether the six heaviest models are one of each block, on all trials and on each of five parts."""
+    means, wanted = mean_weights(weights), [(f"x{i}", f"x{j}") for i in BLOCKS[0] for j in BLOCKS[1]]
+    every = list(means)
+    parts = [[line for line in weights if line.trial % BATCHES == part] for part in range(BATCHES)]
+    same = [set(list(mean_weights(part))[: len(wanted)]) == set(wanted) for part in parts if part]
     models = every[: len(wanted)]
     lacking = [
-        f" {{{', '.join(model)}}} is in place {every.index(model) + 1}, with {means[model]:.1%} of the bags."
+        f" {' and '.join(model)} is in place {every.index(model) + 1}, with {means[model]:.1%} of the bags."
         for model in wanted
         if model in means and model not in models
     ]
     return Finding(
         f"The six heaviest models, on average over trials, are {PRODUCT}.",
-        set(models) == set(wanted),
-        f"they are {expression_of(models, list(names))}.{''.join(lacking)}",
+        is_always([*same, set(models) == set(wanted)]) if len(same) == BATCHES else None,
+        f"they are {expression_of(models, list(names))}.{''.join(lacking)} So in {sum(same)} of {len(same)} parts of "
+        "the trials.",
     )
 
 

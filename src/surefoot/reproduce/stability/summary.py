@@ -11,7 +11,12 @@ QUICK_MARK = "QUICK RUN, not the experiment"
 HOW_TO_READ = """\
 Instability is the share of rows without which none of the selected models would have been selected (eq. 5);
 utility-weighted accuracy counts a set of k models that has the true one as 1/k (eq. 7). The paper's numbers stand in
-brackets, or in columns of their own. Every verdict is computed, from the CSV files beside this page and the data."""
+brackets, or in columns of their own. Every verdict is computed, from the CSV files beside this page and the data.
+
+A statement about a mean holds where the 95% interval of the mean (Student's t over trials, draws or seeds, at least
+five) lies where the statement says, and does not hold where it lies elsewhere; otherwise it cannot be told. One about
+worst cases, medians or orders must come out alike in five parts of the trials, or with all seeds. Numbers after ± are
+standard errors over trials; ranges in brackets go from the least to the largest draw or seed."""
 GUARANTEE = (
     "What the inflated argmax promises, with an ε from theorem 4.2: for at most a share δ of the rows, removing that "
     "row would give a set of models that shares none with this one. It does not say that any of them is right."

@@ -118,6 +118,12 @@ class Sweeps:
             self._by_rule.setdefault((line.bags, line.contender), []).append(line)
         self.bags = bags
 
+    def batches(self, number: int) -> list["Sweeps"]:
+        """The trials dealt to so many batches; fewer where there are fewer trials."""
+        lines = [line for found in self._by_rule.values() for line in found]
+        dealt = [[line for line in lines if line.trial % number == batch] for batch in range(number)]
+        return [Sweeps(batch, self.bags) for batch in dealt if batch]
+
     def of(self, contender: Contender, bags: int | None = None) -> list[RuleLine]:
         """A line for each trial."""
         return self._by_rule.get((self.bags if bags is None else bags, contender), [])
@@ -129,6 +135,10 @@ class Sweeps:
     def accuracy(self, contender: Contender) -> float:
         """Utility-weighted (eq. 7)."""
         return float(np.mean([line.utility for line in self.of(contender)]))
+
+    def utilities(self, contender: Contender) -> list[float]:
+        """Utility-weighted accuracy of each trial."""
+        return [line.utility for line in self.of(contender)]
 
     def median_size(self, contender: Contender) -> float:
         """Of the sets by all rows."""

@@ -1,6 +1,6 @@
 """What the paper says about rules along their parameters (5.1.3, C.2.2 and E), and whether our trials agree."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,12 @@ from surefoot.reproduce.markdown import table
 from surefoot.reproduce.stability.part import Finding
 from surefoot.reproduce.stability.rule_grid import ARGMAX, BASE, INCLUSION, INFLATED, TOP_K, Contender
 from surefoot.reproduce.stability.sweep import Sweeps
+from surefoot.reproduce.verdict import all_of, is_above, is_always, is_at_least, is_within
 from surefoot.selection import stability_delta
 
 CLOSE_ACCURACY = 0.05  # what "approximately" means here
 STABLE = 0.05
+BATCHES = 5  # that trials are dealt to, where a statement is about worst cases or medians
 
 
 def judge(sweeps: Sweeps, panel: Sequence[Contender], accuracy: float, numbers: Sequence[int]) -> list[Finding]:
@@ -22,8 +24,8 @@ def judge(sweeps: Sweeps, panel: Sequence[Contender], accuracy: float, numbers: 
         _single_models(sweeps, panel),
         _bagged(sweeps),
         _inclusion(sweeps, panel),
-        _more_accurate(sweeps),
-        _smaller(sweeps),
+        _beside_top_k(sweeps, "a higher utility-weighted accuracy", _less_accurate),
+        _beside_top_k(sweeps, "a smaller median set", _larger),
         _few_bags(sweeps, panel, numbers),
     ]
 
@@ -77,47 +79,72 @@ def undecided(sweeps: Sweeps, panel: Sequence[Contender]) -> list[str]:
     ]
 
 
-def _mean(sweeps: Sweeps, one: Contender, bags: int | None = None) -> float:
-    return float(np.mean(sweeps.instabilities(one, bags)))
+def _by_trial(sweeps: Sweeps, one: Contender, bags: int | None = None) -> np.ndarray:
+    return np.array(sweeps.instabilities(one, bags))
+
+
+def _with_error(values: Sequence[float] | np.ndarray) -> str:
+    """The mean over trials and its standard error."""
+    error = f" ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.3f}{error}"
+
+
+def _in_batches(sweeps: Sweeps, is_so: Callable[[Sweeps], bool]) -> tuple[bool | None, str]:
+    """A statement about worst cases or medians: on all trials together, and on each of five parts of them."""
+    found = [is_so(batch) for batch in sweeps.batches(BATCHES)]
+    whole = is_so(sweeps)
+    told = f" So in {sum(found)} of {len(found)} parts of the trials."
+    return (whole if is_always(found) == whole else None), told
 
 
 def judge_accuracies(sweeps: Sweeps, panel: Sequence[Contender], accuracy: float, how: str = "") -> Finding:
     """Whether the rules of the first panel are as accurate as its caption says; ``how`` follows the sentence."""
-    found = {one.label: sweeps.accuracy(one) for one in panel}
+    found = {one.label: sweeps.utilities(one) for one in panel}
     about = f"about {accuracy:g} each (within {CLOSE_ACCURACY})"
     return Finding(
         f"The chosen parameters give a utility-weighted accuracy of {about}{how}.",
-        all(abs(value - accuracy) <= CLOSE_ACCURACY for value in found.values()),
-        "; ".join(f"{label}: {value:.3f}" for label, value in found.items()) + ".",
+        all_of(is_within(values, accuracy, CLOSE_ACCURACY) for values in found.values()),
+        "; ".join(f"{label}: {_with_error(values)}" for label, values in found.items()) + ".",
     )
 
 
 def _single_models(sweeps: Sweeps, panel: Sequence[Contender]) -> Finding:
     single = [Contender(ARGMAX), *(one for one in panel if one.rule == INCLUSION)]
     several = [one for one in panel if one.rule != INCLUSION]
-    means = {one: _mean(sweeps, one) for one in (*single, *several)}
+    means = {one: _by_trial(sweeps, one) for one in (*single, *several)}
     return Finding(
         "Rules that return one model (argmax, inclusion probability) are less stable, on average over trials, than "
         "those that may return more.",
-        min(means[one] for one in single) > max(means[one] for one in several),
-        "mean instability of " + "; ".join(f"{one.label}: {mean:.3f}" for one, mean in means.items()) + ".",
+        all_of(is_above(means[one] - means[other]) for one in single for other in several),
+        "mean instability of " + "; ".join(f"{one.label}: {_with_error(mean)}" for one, mean in means.items()) + ".",
     )
 
 
 def _bagged(sweeps: Sweeps) -> Finding:
-    without, bagged = _mean(sweeps, Contender(BASE)), _mean(sweeps, Contender(ARGMAX))
-    text = "Bags alone make argmax more stable, on average over trials."
-    return Finding(text, bagged < without, f"mean instability {without:.3f} without bags, {bagged:.3f} with them.")
+    without, bagged = _by_trial(sweeps, Contender(BASE)), _by_trial(sweeps, Contender(ARGMAX))
+    return Finding(
+        "Bags alone make argmax more stable, on average over trials.",
+        is_above(without - bagged),
+        f"mean instability {_with_error(without)} without bags, {_with_error(bagged)} with them; the difference is "
+        f"{_with_error(without - bagged)}.",
+    )
+
+
+def _worse_taus(sweeps: Sweeps, shown: Contender) -> list[Contender]:
+    """The inclusion probabilities that are less stable, at worst, than the inflated argmax."""
+    bar = max(sweeps.instabilities(shown))
+    return [one for one in sweeps.along(INCLUSION) if max(sweeps.instabilities(one)) > bar]
 
 
 def _inclusion(sweeps: Sweeps, panel: Sequence[Contender]) -> Finding:
     (shown,) = (one for one in panel if one.rule == INFLATED)
-    bar, taus = max(sweeps.instabilities(shown)), sweeps.along(INCLUSION)
-    worse = [one for one in taus if max(sweeps.instabilities(one)) > bar]
+    taus = sweeps.along(INCLUSION)
+    holds, told = _in_batches(sweeps, lambda part: 2 * len(_worse_taus(part, shown)) > len(taus))
     return Finding(
         f"For most τ, the worst instability of inclusion probabilities is above that of the {shown.label}.",
-        2 * len(worse) > len(taus),
-        f"it is above {bar:.3f} for {len(worse)} of {len(taus)} values of τ.",
+        holds,
+        f"it is above {max(sweeps.instabilities(shown)):.3f} for {len(_worse_taus(sweeps, shown))} of {len(taus)} "
+        f"values of τ.{told}",
     )
 
 
@@ -127,46 +154,54 @@ def _as_stable(sweeps: Sweeps, top: Contender) -> list[Contender]:
     return [one for one in sweeps.along(INFLATED) if max(sweeps.instabilities(one)) <= bar]
 
 
-def _more_accurate(sweeps: Sweeps) -> Finding:
-    tops = [one for one in sweeps.along(TOP_K) if one.parameter > 1]
-    better = [
-        one.label
-        for one in tops
+def _tops(sweeps: Sweeps) -> list[Contender]:
+    return [one for one in sweeps.along(TOP_K) if one.parameter > 1]
+
+
+def _less_accurate(sweeps: Sweeps) -> list[Contender]:
+    """The top-k that some ε as stable is more accurate than."""
+    return [
+        one
+        for one in _tops(sweeps)
         if max([sweeps.accuracy(other) for other in _as_stable(sweeps, one)], default=0.0) > sweeps.accuracy(one)
     ]
-    return Finding(
-        "For most k above 1, some ε has at most the worst instability of top-k and a higher utility-weighted accuracy.",
-        2 * len(better) > len(tops),
-        f"so for {_listed(better)}, of {len(tops)} values of k.",
-    )
 
 
-def _smaller(sweeps: Sweeps) -> Finding:
-    tops = [one for one in sweeps.along(TOP_K) if one.parameter > 1]
-    smaller = [
-        one.label
-        for one in tops
+def _larger(sweeps: Sweeps) -> list[Contender]:
+    """The top-k that some ε as stable has smaller sets than."""
+    return [
+        one
+        for one in _tops(sweeps)
         if min([sweeps.median_size(other) for other in _as_stable(sweeps, one)], default=np.inf)
         < sweeps.median_size(one)
     ]
+
+
+def _beside_top_k(sweeps: Sweeps, what: str, find: Callable[[Sweeps], list[Contender]]) -> Finding:
+    n_tops = len(_tops(sweeps))
+    holds, told = _in_batches(sweeps, lambda part: 2 * len(find(part)) > n_tops)
     return Finding(
-        "For most k above 1, some ε has at most the worst instability of top-k and a smaller median set.",
-        2 * len(smaller) > len(tops),
-        f"so for {_listed(smaller)}, of {len(tops)} values of k.",
+        f"For most k above 1, some ε has at most the worst instability of top-k and {what}.",
+        holds,
+        f"so for {_listed([one.label for one in find(sweeps)])}, of {n_tops} values of k.{told}",
     )
 
 
 def _few_bags(sweeps: Sweeps, panel: Sequence[Contender], numbers: Sequence[int]) -> Finding:
     by_bags = sweeps.by_bags(panel, numbers)
-    means = {name: {bags: float(np.mean(values)) for bags, values in found.items()} for name, found in by_bags.items()}
     fewest = min(numbers)
-    worst = [name for name, found in means.items() if found[fewest] == max(found.values())]
+    margins = [
+        is_at_least(np.subtract(found[fewest], values))
+        for found in by_bags.values()
+        for bags, values in found.items()
+        if bags != fewest
+    ]
     told = "; ".join(
-        f"{name}: {', '.join(f'{mean:.3f} ({bags:,})' for bags, mean in found.items())}"
-        for name, found in means.items()
+        f"{name}: {', '.join(f'{_with_error(values)} ({bags:,})' for bags, values in found.items())}"
+        for name, found in by_bags.items()
     )
     text = f"No rule is more stable with {fewest} bags than with more, on average over trials."
-    return Finding(text, len(worst) == len(means), f"mean instability (and number of bags) of {told}.")
+    return Finding(text, all_of(margins), f"mean instability (and number of bags) of {told}.")
 
 
 def _listed(names: Sequence[str]) -> str:

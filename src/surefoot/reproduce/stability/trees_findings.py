@@ -11,6 +11,7 @@ from surefoot.reproduce.stability.settings import Settings
 from surefoot.reproduce.stability.sweep_findings import what_is_promised
 from surefoot.reproduce.stability.trees_models import CHANCE, FIXED, TIES
 from surefoot.reproduce.stability.trees_results import Draws
+from surefoot.reproduce.verdict import MIN_VALUES, all_of, is_above, spread
 
 BASE_RULE, ARGMAX_RULE, TOP_2 = Contender(BASE), Contender(ARGMAX), Contender(TOP_K, 2)
 SMALLER, LARGER = Contender(INFLATED, 0.03), Contender(INFLATED, 0.04)
@@ -23,16 +24,20 @@ def judge(draws: Draws, ties: str) -> tuple[Finding, ...]:
 
 
 def _told(draws: Draws, rules: Sequence[Contender]) -> str:
-    means = [(one.label, draws.instabilities(one).mean(), draws.sizes(one).mean()) for one in rules]
-    return "; ".join(f"{label}: instability {unstable:.3f}, {size:.2f} trees" for label, unstable, size in means)
+    return "; ".join(
+        f"{one.label}: instability {spread(draws.instabilities(one))}, "
+        f"{spread(draws.sizes(one), '{:.2f}'.format)} trees"
+        for one in rules
+    )
 
 
 def _unstable(draws: Draws) -> Finding:
-    without, bagged, top_2 = (draws.instabilities(one).mean() for one in (BASE_RULE, ARGMAX_RULE, TOP_2))
+    without, bagged, top_2 = (draws.instabilities(one) for one in (BASE_RULE, ARGMAX_RULE, TOP_2))
     return Finding(
         "Bags make argmax more stable, and top-2 is more stable still, on average over draws.",
-        bool(without > bagged > top_2),
-        f"mean instability of argmax {without:.3f} without bags, {bagged:.3f} with them, of top-2 {top_2:.3f}.",
+        all_of([is_above(without - bagged), is_above(bagged - top_2)]),
+        f"instability of argmax {spread(without)} without bags, {spread(bagged)} with them, of top-2 {spread(top_2)}: "
+        "mean and range over draws.",
     )
 
 
@@ -42,18 +47,18 @@ def _beside_top_2(draws: Draws) -> Finding:
     matching = [one for one in draws.along(INFLATED) if draws.instabilities(one).mean() <= bar]
     text = "The least ε that is as stable as top-2, on average over draws, returns fewer trees."
     if not matching:
-        return Finding(text, False, f"no ε that was tried is as stable as top-2 ({bar:.3f}).")
+        unmatched = len(draws.numbers) >= MIN_VALUES
+        return Finding(text, False if unmatched else None, f"no ε that was tried is as stable as top-2 ({bar:.3f}).")
     ours = matching[0]
-    holds = draws.sizes(ours).mean() < draws.sizes(TOP_2).mean()
-    return Finding(text, bool(holds), f"{_told(draws, [ours, TOP_2])}.")
+    return Finding(text, is_above(draws.sizes(TOP_2) - draws.sizes(ours)), f"{_told(draws, [ours, TOP_2])}.")
 
 
 def _more_inflation(draws: Draws) -> Finding:
-    first, second = draws.instabilities(SMALLER), draws.instabilities(LARGER)
+    more_stable = is_above(draws.instabilities(SMALLER) - draws.instabilities(LARGER))
     return Finding(
         f"ε = {LARGER.parameter:g} is more stable than ε = {SMALLER.parameter:g}, and returns more trees, on average "
         "over draws.",
-        bool(second.mean() < first.mean() and draws.sizes(LARGER).mean() > draws.sizes(SMALLER).mean()),
+        all_of([more_stable, is_above(draws.sizes(LARGER) - draws.sizes(SMALLER))]),
         f"{_told(draws, [SMALLER, LARGER])}.",
     )
 
@@ -66,7 +71,8 @@ def _paper_within(draws: Draws) -> Finding:
             if not found.min() <= value <= found.max():
                 outside.append(f"{name} of {one.label} ({value:g}; ours {found.min():.3g} to {found.max():.3g})")
     told = f"outside: {', '.join(outside)}." if outside else "all of table 4."
-    return Finding("The paper's numbers of its one draw lie between our smallest and largest.", not outside, told)
+    text = "The paper's numbers of its one draw lie between our smallest and largest."
+    return Finding(text, not outside if len(draws.numbers) >= MIN_VALUES else None, told)
 
 
 def make_remarks(found: Mapping[str, Draws], settings: Settings) -> tuple[str, ...]:

@@ -11,12 +11,12 @@ from surefoot.reproduce.stability.charts import image, legend_below, save_correl
 from surefoot.reproduce.stability.part import Section
 from surefoot.reproduce.stability.rule_grid import INFLATED, TOP_K
 from surefoot.reproduce.stability.settings import Settings
-from surefoot.reproduce.stability.spread import spread
 from surefoot.reproduce.stability.trees_cells import Cells
 from surefoot.reproduce.stability.trees_figure_15 import draw_figure_15
 from surefoot.reproduce.stability.trees_findings import SMALLER, TOP_2, judge, make_remarks
 from surefoot.reproduce.stability.trees_models import TIES
 from surefoot.reproduce.stability.trees_results import Draws
+from surefoot.reproduce.verdict import spread
 
 SHOWN = {INFLATED: SMALLER, TOP_K: TOP_2}
 

@@ -117,7 +117,8 @@ def judge_validation(lines: Sequence[ValidationLine], motion: Motion) -> list[Fi
     best, here = by_cell[chosen], by_cell[wanted]
     return [
         Finding(
-            f"Cross-validation chooses λ = {wanted.penalty:g} and ω = {wanted.threshold:g} (table 3).",
+            f"Cross-validation chooses λ = {wanted.penalty:g} and ω = {wanted.threshold:g} (table 3; one trajectory, "
+            "nothing is drawn).",
             chosen == wanted,
             f"it chooses λ = {chosen.penalty:g} and ω = {chosen.threshold:g}, with an error of {best.error:.4f}; the "
             f"paper's choice has {here.error:.4f} (printed: {printed(wanted):g}).",

@@ -11,6 +11,7 @@ from surefoot.reproduce.uncertainty.lines import TuningLine
 from surefoot.reproduce.uncertainty.measures import Predictor
 from surefoot.reproduce.uncertainty.methods import BOOSTER_TRAININGS, SGLB, VIRTUAL_SGLB, Settings
 from surefoot.reproduce.uncertainty.problem import Problem
+from surefoot.reproduce.uncertainty.tuning import L2
 from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
 
 
@@ -22,6 +23,7 @@ def train_boosters(
     ensemble = kind(
         method="sglb" if method == SGLB else "sgb", n_members=settings.members, n_estimators=chosen.trees,
         max_depth=chosen.depth, learning_rate=chosen.rate, random_state=problem.split, n_jobs=n_jobs,
+        l2_regularization=L2[problem.is_regression],
         **_stopping(problem, method, chosen.trees),
     ).fit(problem.X, problem.y)  # fmt: skip
     models = ensemble.estimators_
@@ -39,7 +41,7 @@ def _stopping(problem: Problem, method: str, trees: int) -> dict[str, Any]:
     """The number of trees is known: held-out rows are there to fit the scale (of SGB, they may cut the last trees)."""
     if not problem.is_regression or method not in methods.HELD_OUT_FOR_SCALE:
         return {"early_stopping": False}
-    return {"early_stopping": "auto"} if method == SGLB else {"early_stopping": True, "n_iter_no_change": trees}
+    return {"early_stopping": "scale"} if method == SGLB else {"early_stopping": True, "n_iter_no_change": trees}
 
 
 def predict_members(models: Sequence[Any], X: Any) -> Members:

@@ -12,6 +12,7 @@ from surefoot.reproduce.uncertainty.datasets import CLASSIFICATION, DATASETS, RE
 from surefoot.reproduce.uncertainty.methods import BOOSTERS
 from surefoot.reproduce.uncertainty.paper import Place, Printed, printed
 from surefoot.reproduce.uncertainty.scores import LOWER_IS_BETTER, Score, Scores, not_worse_than_best, on_common_splits
+from surefoot.reproduce.verdict import is_at_least_by_summary
 
 TITLES = {
     ("nll", CLASSIFICATION): "NLL", ("nll", REGRESSION): "NLL", ("error", CLASSIFICATION): "% error",
@@ -55,11 +56,12 @@ class Cell:
         return self.paper is not None and not self.dataset.remark
 
     @property
-    def is_reached(self) -> bool:
-        """Whether our mean is at least as good, at the decimals that the paper prints."""
+    def is_reached(self) -> bool | None:
+        """Whether our mean over splits is at least as good, within half of the last digit that the paper prints."""
         assert self.paper is not None
-        ours = round(self.mean, self.paper.decimals)
-        return ours <= self.paper.value if self.measure in LOWER_IS_BETTER else ours >= self.paper.value
+        sign = -1.0 if self.measure in LOWER_IS_BETTER else 1.0
+        bar = sign * self.paper.value - 0.5 * 10.0**-self.paper.decimals
+        return is_at_least_by_summary(sign * self.mean, self.deviation, self.n_splits, bar)
 
     @property
     def text(self) -> str:
@@ -150,7 +152,7 @@ def as_csv(cells: Sequence[Cell]) -> str:
     return text.getvalue()
 
 
-def count_reached(cells: Sequence[Cell]) -> tuple[int, int]:
-    """In how many cells our boosters are at least as good as the paper's, of how many that can be compared."""
-    comparable = [cell for cell in cells if cell.is_comparable and cell.method in BOOSTERS]
-    return sum(cell.is_reached for cell in comparable), len(comparable)
+def count_reached(cells: Sequence[Cell]) -> dict[bool | None, int]:
+    """In how many cells our boosters are at least as good as the paper's, are not, or it cannot be told."""
+    found = [cell.is_reached for cell in cells if cell.is_comparable and cell.method in BOOSTERS]
+    return {verdict: found.count(verdict) for verdict in (True, False, None)}

@@ -1,8 +1,9 @@
-"""The paper's findings, and on how many datasets our results agree with them."""
+"""The paper's findings, and on how many datasets our results agree with them, cannot tell, or do not agree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
+
+import numpy as np
 
 from surefoot.reproduce.uncertainty.datasets import CLASSIFICATION, DATASETS, REGRESSION
 from surefoot.reproduce.uncertainty.methods import (
@@ -18,6 +19,7 @@ from surefoot.reproduce.uncertainty.methods import (
 )
 from surefoot.reproduce.uncertainty.scores import Scores
 from surefoot.reproduce.uncertainty.table_2 import MEASURES, BarRow
+from surefoot.reproduce.verdict import MIN_VALUES, WORDS, is_above, is_at_least, is_within, spread
 
 CLOSE = 0.03  # of AUC-ROC: what "about as well" means here
 EVERY_TASK = (CLASSIFICATION, REGRESSION)
@@ -31,12 +33,25 @@ class Gap:
     second: tuple[str, ...]
     close: bool = False
 
-    def holds(self, scores: Scores, dataset: str) -> bool | None:
-        """None where one of the numbers is not known."""
-        gap = scores.gap(dataset, self.first, self.second)
-        if isnan(gap):
+    def judge(self, scores: Scores, dataset: str) -> "Place | None":
+        """What the splits say; None where one of the numbers is not known."""
+        gaps = scores.gaps(dataset, self.first, self.second)
+        if not len(gaps):
             return None
-        return abs(gap) <= CLOSE if self.close else gap > 0
+        return Place(is_within(gaps, 0.0, CLOSE) if self.close else is_above(gaps), gaps)
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A dataset where a sentence was looked for: whether it holds there, and the gap on each split."""
+
+    holds: bool | None
+    gaps: np.ndarray
+
+    @property
+    def words(self) -> str:
+        """The mean gap, with the least and the largest of the splits."""
+        return f"{self.gaps[0]:+.2f}" if len(self.gaps) == 1 else spread(self.gaps, "{:+.2f}".format)
 
 
 @dataclass(frozen=True)
@@ -50,19 +65,26 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence of the paper and the places where it could be looked for; True where it holds."""
+    """A sentence of the paper and the places where it could be looked for."""
 
     text: str
-    places: dict[str, bool]
+    places: dict[str, Place]
 
     @property
     def words(self) -> str:
-        """How often it holds, and where it does not."""
+        """How often it holds, where it does not and where that cannot be told, with the gaps over splits."""
         if not self.places:
             return f"**{self.text}** No results yet."
-        fails = [place for place, holds in self.places.items() if not holds]
-        told = f" Not: {', '.join(fails)}." if fails else ""
-        return f"**{self.text}** Holds in {len(self.places) - len(fails)} of {len(self.places)}.{told}"
+        told = [self._told(words, holds) for holds, words in WORDS.items()]
+        return f"**{self.text}** Of {len(self.places)} places: {'; '.join(words for words in told if words)}."
+
+    def _told(self, words: str, holds: bool | None) -> str:
+        here = {name: place for name, place in self.places.items() if place.holds is holds}
+        several = [f"{name} {place.words}" for name, place in here.items() if len(place.gaps) >= MIN_VALUES]
+        few = [f"{name} {place.words}" for name, place in here.items() if len(place.gaps) < MIN_VALUES]
+        parts = [", ".join(several)] if several else []
+        parts += [f"fewer than {MIN_VALUES} splits, one ensemble each: {', '.join(few)}"] if few else []
+        return f"{words} in {len(here)} ({'; '.join(parts)})" if here else ""
 
 
 CLAIMS = (
@@ -109,8 +131,10 @@ def judge(scores: Scores, rows: Sequence[BarRow]) -> list[Finding]:
 
 
 def _bars(rows: Sequence[BarRow], measure: str) -> Finding:
+    """The gap is that below the bar."""
     text = f"Table 2: our SGB reaches the bar set by the better of NGBoost and CatBoost ({MEASURES[measure]})."
-    return Finding(text, {row.dataset.title: row.is_reached for row in rows if row.measure == measure})
+    gaps = {row.dataset.title: row.margins for row in rows if row.measure == measure}
+    return Finding(text, {name: Place(is_at_least(values), values) for name, values in gaps.items()})
 
 
 def _look(claim: Claim, scores: Scores) -> Finding:
@@ -118,7 +142,7 @@ def _look(claim: Claim, scores: Scores) -> Finding:
     places = {}
     for dataset in DATASETS:
         for about, gap in claim.gaps.items() if dataset.task in claim.tasks else ():
-            holds = gap.holds(scores, dataset.name)
-            if holds is not None:
-                places[f"{dataset.title} ({about})" if about else dataset.title] = holds
+            place = gap.judge(scores, dataset.name)
+            if place is not None:
+                places[f"{dataset.title} ({about})" if about else dataset.title] = place
     return Finding(claim.text, places)

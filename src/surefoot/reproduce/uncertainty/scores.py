@@ -59,10 +59,10 @@ class Scores:
         splits, values = zip(*known, strict=True)
         return Score(splits, np.array(values))
 
-    def gap(self, dataset: str, first: Sequence[str], second: Sequence[str]) -> float:
-        """The mean of one score minus that of another, over their common splits; NaN where one is not known."""
+    def gaps(self, dataset: str, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
+        """One score minus another, on each of their common splits; empty where one is not known."""
         a, b = on_common_splits([self.get(dataset, *first), self.get(dataset, *second)])
-        return float("nan") if a is None or b is None else a.mean - b.mean
+        return np.empty(0) if a is None or b is None else a.values - b.values
 
 
 def on_common_splits(scores: Sequence[Score | None]) -> list[Score | None]:

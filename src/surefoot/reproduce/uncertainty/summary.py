@@ -17,10 +17,16 @@ on the splits that all of them have. A star marks the best of a dataset and what
 from it (p > 0.05, the paper's A.4); classification has one split and therefore no stars. PRR, AUC-ROC and the error
 rate are in percent. TU is total, KU knowledge uncertainty. † marks datasets that are only a part of the paper's: their
 numbers are shown, but not counted as reached or not. Splits of one table share rows, so that the t-tests and the
-standard errors are somewhat too sure."""
+standard errors are somewhat too sure.
+
+A finding holds in a place where the 95% interval of the mean gap (Student's t over at least five splits) lies where it
+says, and does not hold where it lies elsewhere; otherwise it cannot be told. Gaps are in their own units, with the
+least and the largest of the splits. Classification has one split and one ensemble of each method: nothing is
+claimed from them."""
 HOW_THE_BAR_IS_MEANT = """\
 The bar is the better of the paper's NGBoost and CatBoost plus its standard deviation over the square root of the number
-of splits; a mean that prints as the same number as the better of the two reaches it too."""
+of splits; a mean that prints as the same number as the better of the two reaches it too. It is reached, or not, where
+the 95% interval of our mean over splits lies on one side of it; otherwise it cannot be told."""
 
 
 def write_summary(
@@ -53,8 +59,12 @@ def write_summary(
 
 
 def _section(layout: Layout, cells: Sequence[Cell]) -> str:
-    reached, comparable = count_reached(cells)
-    counted = f"Our boosters are at least as good as the paper's in {reached} of the {comparable} cells to compare."
+    reached = count_reached(cells)
+    comparable = sum(reached.values())
+    counted = (
+        f"Of the {comparable} cells to compare, our boosters are at least as good as the paper's in {reached[True]} "
+        f"and worse in {reached[False]}; in {reached[None]} that cannot be told from our splits, or there is only one."
+    )
     return "\n\n".join(
         [
             f"## Table {layout.number}: {layout.title}",
@@ -79,7 +89,8 @@ def _figures(heart: Any) -> str:
             "## Figures 2, 3 and 4: heart and spiral",
             "Cells of the heart, which have no training rows, against the others:",
             table(header, rows),
-            f"The paper finds the heart perfectly separated by knowledge uncertainty: {_told(perfect, missed)}",
+            f"The paper finds the heart perfectly separated by knowledge uncertainty: {_told(perfect, missed)} One "
+            "ensemble of one seed each: an example, not a comparison.",
             *(_image(f"figure-{number}") for number in (2, 3, 4)),
         ]
     )

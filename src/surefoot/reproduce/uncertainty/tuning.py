@@ -6,18 +6,14 @@ from itertools import product
 
 import numpy as np
 
-from surefoot import (
-    BoostingEnsembleClassifier,
-    BoostingEnsembleRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-)
+from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot._parallel import Cancellation, run_tasks
 from surefoot.reproduce.uncertainty.lines import TuningLine
 from surefoot.reproduce.uncertainty.methods import SGLB, Settings
 from surefoot.reproduce.uncertainty.problem import Problem
 
 SUBSAMPLE = 0.5  # of SGB
+L2 = {True: 3.0, False: 0.1}  # of regressors (CatBoost's default, as in the paper) and of classifiers
 
 
 def tune(problem: Problem, method: str, settings: Settings, n_jobs: int | None) -> list[TuningLine]:
@@ -53,9 +49,8 @@ def _make_model(
     problem: Problem, method: str, settings: Settings, depth: int, rate: float
 ) -> GradientBoostingRegressor | GradientBoostingClassifier:
     kind = GradientBoostingRegressor if problem.is_regression else GradientBoostingClassifier
-    ensemble = BoostingEnsembleRegressor if problem.is_regression else BoostingEnsembleClassifier
     return kind(
         n_estimators=settings.trees, max_depth=depth, learning_rate=rate, langevin=method == SGLB,
         subsample=1.0 if method == SGLB else SUBSAMPLE, early_stopping=True, n_iter_no_change=settings.trees,
-        l2_regularization=ensemble().l2_regularization, random_state=problem.split,
+        l2_regularization=L2[problem.is_regression], random_state=problem.split,
     )  # fmt: skip
