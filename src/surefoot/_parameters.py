@@ -40,12 +40,13 @@ def check_boolean(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def check_boolean_or(name: str, value: Any, choice: str) -> bool | str:
-    """``value`` if it is True, False or the one word that is allowed besides."""
-    if isinstance(value, str) and value == choice:
-        return choice
+def check_boolean_or(name: str, value: Any, *choices: str) -> bool | str:
+    """``value`` if it is True, False or one of the words that are allowed besides."""
+    if isinstance(value, str) and value in choices:
+        return value
     if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} must be True, False or {choice!r}, got {value!r}.")
+        words = " or ".join(map(repr, choices))
+        raise ParameterError(f"{name} must be True, False or {words}, got {value!r}.")
     return bool(value)
 
 

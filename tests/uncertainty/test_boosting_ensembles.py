@@ -107,10 +107,10 @@ def test_members_learn_from_all_rows_what_a_trial_model_tells(estimator, method)
     trees = {len(member.trees.forest.leaves) for member in model._members}
     assert len(trees) == 1
     assert 0 < trees.pop() < 300
-    starts = {member.trees.start.tobytes() for member in model._members}
+    starts = {float(member.trees.start[0]) for member in model._members}  # held-out rows correct that of the scale
     alone = small(MEMBER[estimator], early_stopping=False, n_estimators=1).fit(X, y)._members[0].trees.start
     assert len(starts) == 1
-    assert method == "sglb" or starts == {alone.tobytes()}  # sglb shrinks it round by round
+    assert method == "sglb" or starts == {float(alone[0])}  # sglb shrinks it round by round
 
 
 @each_ensemble

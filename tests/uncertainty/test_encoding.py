@@ -187,7 +187,8 @@ def test_trees_read_the_orders_in_turn():
     with RowThreads(1) as threads:
         grower = GradientTreeGrower(tables[0], 2, recipe.rules, None, threads)
         rounds = Rounds(grower, family, rows, recipe, (0, 0), family.start(y, np.ones(40)), None, tables)
-        rounds.run(4)
+        for _ in range(4):
+            rounds.step()
     assert rounds.result().forest.features[:, 0].tolist() == [0, 1, 0, 1]
 
 
@@ -241,6 +242,7 @@ def test_the_model_is_the_same_for_any_number_of_jobs(estimator, n_classes, monk
 
 @each_estimator
 @pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
 def test_unseen_categories_are_answered_as_missing_ones_where_none_were_missing(estimator, kind):
     generator = np.random.default_rng(0)
     codes, number = np.arange(600) % N_MANY, generator.normal(size=600)
@@ -253,6 +255,7 @@ def test_unseen_categories_are_answered_as_missing_ones_where_none_were_missing(
 
 
 @each_estimator
+@pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
 def test_unseen_categories_are_not_taken_for_missing_ones(estimator):
     """Missing values say something of their own; a category that training did not have says nothing."""
     generator = np.random.default_rng(0)
@@ -269,6 +272,7 @@ def test_unseen_categories_are_not_taken_for_missing_ones(estimator):
 
 
 @each_estimator
+@pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
 def test_all_columns_have_many_categories(estimator):
     generator = np.random.default_rng(1)
     codes = np.stack([generator.permutation(np.arange(1200) % N_MANY) for _ in range(3)])
@@ -354,6 +358,7 @@ def make_deliveries(n_rows=12_000, seed=0):
 
 @each_estimator
 @pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
 def test_a_combination_with_columns_of_few_categories(estimator, n_classes):
     frame, values = make_deliveries()
     model = small(estimator).fit(frame, target_of(estimator, values, n_classes))

@@ -230,13 +230,14 @@ def test_parameters_can_be_read_and_set(estimator):
 @pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
 def test_parameters_are_those_of_the_contract(estimator):
     shared = {
-        "n_estimators": 1000, "learning_rate": 0.1, "max_depth": 6, "grow_policy": "symmetric", "min_samples_leaf": 1,
+        "n_estimators": 3000, "learning_rate": 0.1, "max_depth": 6, "grow_policy": "symmetric", "min_samples_leaf": 1,
         "max_bins": 255, "categorical_features": "from_dtype", "monotonic_cst": None, "early_stopping": "auto",
         "validation_fraction": 0.1, "n_iter_no_change": 50, "random_state": None, "n_jobs": None, "verbose": 0,
     }  # fmt: skip
     parameters = estimator().get_params()
     assert shared.items() <= parameters.items()
-    assert parameters["l2_regularization"] == (0.1 if estimator is BoostingEnsembleClassifier else 3.0)
+    l2 = {BoostingEnsembleClassifier: 0.1, GradientBoostingClassifier: 3.0}.get(estimator, 1.0)
+    assert parameters["l2_regularization"] == l2
     assert list(inspect.signature(estimator.fit).parameters) == [
         "self", "X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val",
     ]  # fmt: skip
@@ -304,7 +305,9 @@ def test_a_model_of_one_tree_on_one_split_is_what_a_hand_would_compute(estimator
     """A column of two values: leaves are rate times the sum of gradients over the information and l2."""
     X = (np.arange(60) % 3 == 0).astype(float)[:, np.newaxis]
     rate, l2 = 0.2, 3.0
-    settings = {"n_estimators": 1, "max_depth": 1, "learning_rate": rate, "early_stopping": False}
+    settings = {
+        "n_estimators": 1, "max_depth": 1, "learning_rate": rate, "early_stopping": False, "l2_regularization": l2
+    }  # fmt: skip
     if estimator is GradientBoostingRegressor:
         y = 3.0 * X[:, 0] + np.random.default_rng(0).normal(size=60)
         model = small(estimator, **settings).fit(X, y)

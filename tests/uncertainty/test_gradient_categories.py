@@ -100,6 +100,7 @@ def test_columns_that_there_are_not_are_refused(estimator, chosen):
 @each_policy
 @each_frame
 @pytest.mark.parametrize("some_missing", [False, True])
+@pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
 def test_unseen_categories_are_treated_as_missing(estimator, grow_policy, kind, some_missing):
     number, codes, y = coded(estimator)
     labels = [None if some_missing and i % 4 == 0 else code for i, code in enumerate(codes)]
@@ -110,6 +111,7 @@ def test_unseen_categories_are_treated_as_missing(estimator, grow_policy, kind, 
 
 
 @each_estimator
+@pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
 def test_unseen_numbers_in_an_array_are_treated_as_missing(estimator):
     number, codes, y = coded(estimator)
     model = small(estimator, categorical_features=[1]).fit(np.stack([number, codes], axis=1), y)
@@ -162,6 +164,7 @@ def test_an_array_cannot_stand_in_for_a_frame_with_words(estimator):
 @each_frame
 @pytest.mark.parametrize("n_categories", [254, 255, 256, 257, 1000])
 @pytest.mark.parametrize("estimator", [GradientBoostingRegressor, GradientBoostingClassifier])
+@pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
 def test_more_categories_than_a_byte_holds(estimator, kind, n_categories):
     codes = np.repeat(np.arange(n_categories), 3)
     y = target_of(estimator, (codes % 2).astype(float) + 0.001 * np.arange(len(codes)))

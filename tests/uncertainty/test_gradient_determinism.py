@@ -129,7 +129,9 @@ def test_the_global_generator_is_left_alone(estimator):
 
 
 @each_estimator
-@pytest.mark.parametrize("settings", [{"subsample": 0.5}, {"early_stopping": True}])
+@pytest.mark.parametrize(
+    "settings", [{"subsample": 0.5}, {"early_stopping": True, "n_estimators": 200, "n_iter_no_change": 3}]
+)
 def test_another_seed_is_another_model_where_chance_plays_a_part(estimator, settings):
     X, y = problem(estimator)
     one, other = (small(estimator, random_state=seed, **settings).fit(X, y) for seed in (7, 8))

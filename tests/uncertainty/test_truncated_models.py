@@ -14,7 +14,7 @@ VARIANTS = {
     "large leaves": {"langevin": True, "min_samples_leaf": 5, "grow_policy": "depthwise"},
     "drawn rows": {"subsample": 0.5},
     "both": {"langevin": True, "subsample": 0.5},
-    "held-out rows": {"langevin": True, "early_stopping": "auto"},
+    "held-out rows": {"langevin": True, "early_stopping": "scale"},
     "constrained": {"langevin": True, "monotonic_cst": [1, 0, 0, -1]},
 }
 
@@ -35,9 +35,10 @@ def test_regressors(variant):
     ]
     by_hand = np.array([one.predict(X, return_std=True) for one in cut])
     np.testing.assert_allclose(members.means, by_hand[:, 0], rtol=1e-9)
-    np.testing.assert_allclose(members.variances, by_hand[:, 1] ** 2, rtol=1e-9)
     np.testing.assert_allclose(parts.knowledge, by_hand[:, 0].var(axis=0), rtol=1e-6, atol=1e-12)
-    np.testing.assert_allclose(parts.data, (by_hand[:, 1] ** 2).mean(axis=0), rtol=1e-9)
+    if variant != "held-out rows":  # there each length has a correction of its own
+        np.testing.assert_allclose(members.variances, by_hand[:, 1] ** 2, rtol=1e-9)
+        np.testing.assert_allclose(parts.data, (by_hand[:, 1] ** 2).mean(axis=0), rtol=1e-9)
     assert (parts.total == parts.data + parts.knowledge).all()
     assert parts.unit == "target squared"
 

@@ -15,6 +15,7 @@ from surefoot.uncertainty.families import (
     Bernoulli,
     Categorical,
     ClassificationFamily,
+    Poisson,
     RegressionFamily,
 )
 
@@ -31,7 +32,10 @@ class Family:
     def read(self, stored: Any, path: str, archive: Archive) -> AnyFamily:
         require(type(stored) is dict and "name" in stored, f"{path} must be a family of distributions")
         numbers = dict(stored)
-        return _numbers(family_of(numbers.pop("name"))).read(numbers, path, archive)
+        kind = family_of(numbers.pop("name"))
+        if kind is Poisson:
+            numbers = {"dispersion": 0.0, **numbers}  # files of earlier versions have none
+        return _numbers(kind).read(numbers, path, archive)
 
 
 def family_name(kind: type) -> str:
@@ -59,6 +63,7 @@ def _numbers(kind: type[AnyFamily]) -> Record:
         family = kind(**numbers)
         if isinstance(family, RegressionFamily):
             require(family.spread > 0 and family.floor <= family.cap, "its spread and bounds are those of no family")
+            require(getattr(family, "dispersion", 0.0) >= 0, "its dispersion is that of no family")
         return family
 
     return Record(settings, make)

@@ -91,6 +91,11 @@ class ForestBuilder:
             is_set = (tree.features >= 0) & self.is_categorical[tree.features]
             self._tables.append(tree.tables[is_set])
 
+    def silence_last_output(self, start: int) -> None:
+        """Let the trees from number ``start`` on say nothing of the last output."""
+        for *_, leaves in self._trees[start:]:
+            leaves[:, -1] = 0.0
+
     def forest(self, n_trees: int) -> VectorForest:
         """The first ``n_trees`` of the trees collected."""
         features, codes, missing_left, gains, covers, leaves = (

@@ -103,7 +103,7 @@ class GradientBooster(BaseEstimator):
         check_integer("max_bins", self.max_bins, 2, MAX_BINS)
         check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
-        check_boolean_or("early_stopping", self.early_stopping, "auto")
+        check_boolean_or("early_stopping", self.early_stopping, "auto", "scale")
         if self.temperature is not None:
             check_number("temperature", self.temperature, 0, np.inf, most_included=False)
             if not self._uses_langevin:
@@ -116,7 +116,8 @@ class GradientBooster(BaseEstimator):
         return None if isinstance(self.categorical_features, str) else self.categorical_features
 
     def _recipe(self, constraints: tuple[int, ...] | None, has_validation: bool) -> Recipe:
-        stops = not self._uses_langevin if self.early_stopping == "auto" else bool(self.early_stopping)
+        wanted = self.early_stopping
+        stops = self.temperature is None if wanted == "auto" else wanted != "scale" and bool(wanted)
         rules = GrowthRules(
             int(self.max_depth), self.grow_policy == "symmetric", int(self.min_samples_leaf),
             float(self.l2_regularization), constraints,
@@ -124,6 +125,7 @@ class GradientBooster(BaseEstimator):
         return Recipe(
             int(self.n_estimators), float(self.learning_rate), rules, self._row_share, self._uses_langevin,
             self.temperature, int(self.n_iter_no_change) if stops else None,
+            not stops or not (self.n_iter_no_change < self.n_estimators or getattr(self, "warm_start", False)),
         )  # fmt: skip
 
     def _constraints(self, columns: Columns) -> tuple[int, ...] | None:

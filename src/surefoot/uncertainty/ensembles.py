@@ -74,8 +74,9 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
 
     The members are trained on the same rows and differ by chance alone. What they agree on is known; their
     disagreement is uncertainty of knowledge, which more data could take away, as opposed to the noise of the data.
-    Unless ``early_stopping`` is False or there are ``X_val, y_val``, one model more is trained first, on trial: it
-    holds rows out to find the number of trees and the scale.
+    Unless ``early_stopping`` is False or there are ``X_val, y_val``, models on trial hold rows out to find the number
+    of trees and the scale; the members then learn from all rows, for exactly so many rounds. So a chain of Langevin
+    noise does not run until it overfits, unless it has a ``temperature`` of its own and is to sample.
 
     Parameters
     ----------
@@ -111,12 +112,12 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         n_members: int = 10,
         subsample: float | None = None,
         distribution: Any = "normal",
-        n_estimators: int = 1000,
+        n_estimators: int = 3000,
         learning_rate: float = 0.1,
         max_depth: int = 6,
         grow_policy: str = "symmetric",
         min_samples_leaf: int = 1,
-        l2_regularization: float = 3.0,
+        l2_regularization: float = 1.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
@@ -180,7 +181,7 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         method: str = "sglb",
         n_members: int = 10,
         subsample: float | None = None,
-        n_estimators: int = 1000,
+        n_estimators: int = 3000,
         learning_rate: float = 0.1,
         max_depth: int = 6,
         grow_policy: str = "symmetric",

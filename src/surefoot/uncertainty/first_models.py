@@ -12,6 +12,7 @@ from surefoot._parallel import RowThreads, threads_for
 from surefoot._random import random_permutation, stream_key
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.uncertainty.encoding import Encoding
+from surefoot.uncertainty.guide import Guide
 from surefoot.uncertainty.rounds import Rounds
 from surefoot.uncertainty.shared_table import SharedTable, reading_of
 from surefoot.uncertainty.task import Task
@@ -74,9 +75,12 @@ def _first_model(task: Task, table: SharedTable, train: np.ndarray, later: np.nd
     (words,), encoding = table.for_member(replace(task, recipe=recipe), FIRST, train)
     rules = replace(recipe.rules, constraints=encoding.constraints(recipe.rules.constraints))
     rows = TrainingRows(task.y, task.weights, train.astype(np.uint32), later.astype(np.uint32))
-    untold = np.ones(FIRST_TREES)  # later rows must not tell the scale: what is left of them would depend on them
+    untold = Guide(
+        np.ones(FIRST_TREES)
+    )  # later rows must not tell the scale: what is left of them would depend on them
     with RowThreads(threads_for(task.n_jobs, words.n_rows * words.n_columns)) as threads:
         grower = GradientTreeGrower(words, task.family.n_outputs, rules, task.weights, threads)
         rounds = Rounds(grower, task.family, rows, recipe, (task.seed, FIRST), task.start(train), untold)
-        rounds.run(FIRST_TREES)
+        for _ in range(FIRST_TREES):
+            rounds.step()
     return rounds, encoding

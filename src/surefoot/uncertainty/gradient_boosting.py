@@ -25,7 +25,7 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
     distribution : str or family, default="normal"
         ``"normal"``, ``"lognormal"``, ``"laplace"``, ``"student_t"`` (5 degrees of freedom; ``StudentT(df=...)`` of
         ``surefoot.uncertainty`` for others), ``"poisson"`` or ``"gamma"``.
-    n_estimators : int, default=1000
+    n_estimators : int, default=3000
         Most trees; early stopping usually ends sooner.
     learning_rate : float, default=0.1
     max_depth : int, default=6
@@ -34,7 +34,7 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         One split for a whole level of the tree, or one for each node.
     min_samples_leaf : int, default=1
         A split that would leave fewer rows on a side is not made.
-    l2_regularization : float, default=3.0
+    l2_regularization : float, default=1.0
         Draws the leaves towards 0 as so many rows without a residual would. With ``langevin``, a leaf that has less
         than one row, these included, counts as one.
     max_bins : int, default=255
@@ -53,14 +53,18 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
     temperature : float, default=None
         Of the noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a posterior. 1: the
         posterior is the law that the rounds settle to, at the price of a larger error of a single model.
-    early_stopping : "auto" or bool, default="auto"
-        Stop when the likelihood of held-out rows has not improved for ``n_iter_no_change`` rounds, and keep the best
-        round. ``"auto"``: yes, except with ``langevin``, where held-out rows only help to fit the scale.
+    early_stopping : "auto", "scale" or bool, default="auto"
+        Models on trial hold rows out, and stop when these have not gained for ``n_iter_no_change`` rounds: the scale
+        when their likelihood no longer improves, the mean when its own loss no longer falls. The model then learns from
+        all rows for as many rounds. ``"scale"``: it runs all rounds, and held-out rows only help to fit the scale.
+        ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
     validation_fraction : float, default=0.1
-        Share of the rows to hold out, unless ``fit`` gets ``X_val, y_val``.
+        Fraction of the rows that each model on trial holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        trials, and the model stops by these rows.
     n_iter_no_change : int, default=50
     warm_start : bool, default=False
-        Let ``fit`` on the same rows with a larger ``n_estimators`` go on from the trees there are.
+        Let ``fit`` on the same rows with a larger ``n_estimators`` go on from the trees there are. There are no trials
+        then: the model itself holds rows out to the end.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads. The model does not depend on it, to the byte.
@@ -73,8 +77,8 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
     family_ : family
         The distribution, fitted to the target's units.
     validation_nll_ : array
-        Mean negative log-likelihood of the held-out rows after each round (of the standardised target); empty without
-        early stopping.
+        Mean negative log-likelihood of the held-out rows after each round (of the standardised target), before they
+        correct the scale; empty without early stopping.
     feature_importances_ : array of shape (n_columns,)
 
     See Also
@@ -96,12 +100,12 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         self,
         *,
         distribution: Any = "normal",
-        n_estimators: int = 1000,
+        n_estimators: int = 3000,
         learning_rate: float = 0.1,
         max_depth: int = 6,
         grow_policy: str = "symmetric",
         min_samples_leaf: int = 1,
-        l2_regularization: float = 3.0,
+        l2_regularization: float = 1.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
@@ -167,7 +171,7 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
     def __init__(
         self,
         *,
-        n_estimators: int = 1000,
+        n_estimators: int = 3000,
         learning_rate: float = 0.1,
         max_depth: int = 6,
         grow_policy: str = "symmetric",

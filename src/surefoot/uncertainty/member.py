@@ -7,8 +7,8 @@ import numpy as np
 
 from surefoot._parallel import RowThreads, row_blocks, threads_for
 from surefoot.data import Columns
+from surefoot.uncertainty.boosted_trees import BoostedTrees
 from surefoot.uncertainty.encoding import Encoding
-from surefoot.uncertainty.rounds import BoostedTrees
 
 PREDICT_BLOCK = 4096  # rows whose codes and sums stay in the cache while all trees go over them
 
@@ -19,6 +19,7 @@ class Member:
 
     encoding: Encoding
     trees: BoostedTrees
+    dispersion: float = 0.0  # of counts, by held-out rows; a fitted family has the mean of its members'
 
     def add_cut(self, codes: np.ndarray, cuts: Sequence[int], out: np.ndarray) -> None:
         """Write the raw outputs of the model cut after each number of trees in ``cuts``, (cuts, outputs, rows)."""

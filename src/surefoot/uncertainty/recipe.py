@@ -16,6 +16,7 @@ class Recipe:
     langevin: bool = False
     temperature: float | None = None  # None: one over the number of rows, as in the paper
     patience: int | None = None  # rounds without a better held-out likelihood before it stops; None: never
+    runs_its_length: bool = True  # whatever held-out rows say
 
     @property
     def differs_by_seed(self) -> bool:

@@ -1,5 +1,6 @@
 """What a single regressor and an ensemble of them share: a number's distribution for every row."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.base import RegressorMixin
 from surefoot.data.problem import check_number_problem, check_numbers
 from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.distribution import Distribution, MixtureDistribution
-from surefoot.uncertainty.families import regression_family
+from surefoot.uncertainty.families import Poisson, regression_family
 
 
 class RegressionBooster(RegressorMixin, GradientBooster):
@@ -22,7 +23,10 @@ class RegressionBooster(RegressorMixin, GradientBooster):
         validation = None
         if y_val is not None:
             validation = (X_val, family.internal(check_numbers(y_val, "y_val"), "y_val"), sample_weight_val)
-        self._adopt(family, self._train(problem, family.internal(problem.y), family, None, validation))
+        members = self._train(problem, family.internal(problem.y), family, None, validation)
+        if isinstance(family, Poisson):
+            family = replace(family, dispersion=float(np.mean([member.dispersion for member in members])))
+        self._adopt(family, members)
         return self
 
     def predict_distribution(self, X: Any) -> Distribution | MixtureDistribution:

@@ -9,8 +9,7 @@ too, which the product does not see; held-out rows tell how much more to stretch
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import exp, inf, log, log1p, sqrt
+from math import exp, inf, log, sqrt
 
 import numpy as np
 
@@ -26,39 +25,25 @@ from surefoot.trees.leaves import (
     sum_leaves,
 )
 from surefoot.trees.row_words import RowWords
-from surefoot.trees.vector_forest import ForestBuilder, VectorForest
+from surefoot.trees.vector_forest import ForestBuilder
+from surefoot.uncertainty.boosted_trees import BoostedTrees
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.targets import weighted_sum
+from surefoot.uncertainty.guide import Guide
 from surefoot.uncertainty.leaf_noise import LeafNoise
 from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.training_rows import TrainingRows
 
 DITHER, DRAW, NOISE, GUESS = range(4)  # what random numbers are for
 MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
-HONESTY_RATE = 0.05
-MOST_HONESTY = 4.0
 MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
 LEAST_ROOM = 1.3  # a scale may be below the typical one by this factor, however few the rows
 ROOM, ROOM_ROWS = 1.5, 1000.0  # and among so many rows by this one: it grows with the root of their number
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
-SCALE_PATIENCE = 50  # rounds without a better held-out likelihood before the scale stops learning
 SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # half standard errors at first; the share that stays breaks ties
-CLASS_NOISE, ONE_CLASSIFIER_NOISE = 3.0, 0.5  # of classes and counts; of a classifier that is to differ from no other
-
-
-@dataclass(frozen=True)
-class BoostedTrees:
-    """A trained model: outputs are ``start`` plus the sum of the trees.
-
-    The model after t trees is ``shrink ** (t - T)`` times the same with the first t trees alone.
-    """
-
-    start: np.ndarray
-    forest: VectorForest
-    shrink: float
-    held_out_nll: np.ndarray  # by round; empty where nobody asked
-    bounds: np.ndarray  # (trees, 2): least and most of the last output of the model cut after each tree
+CLASS_NOISE, LONG_NOISE = 1.0, 3.0  # of classes; of counts, and of classes where no held-out rows end training
+ONE_CLASSIFIER_NOISE = 0.5  # of a classifier that is to differ from no other
 
 
 class Rounds:
@@ -72,10 +57,10 @@ class Rounds:
         recipe: Recipe,
         seed: tuple[int, int],
         start: np.ndarray,
-        guide: np.ndarray | None = None,
+        guide: Guide | None = None,
         tables: Sequence[RowWords] = (),
     ) -> None:
-        """``guide`` is the honesty of each round in which the scale learns, if it is known already.
+        """``guide`` is what models on trial have told of the scale, if there were any.
 
         ``tables`` are read in turn, a tree each; if there are none, all trees read that of the grower.
         """
@@ -90,14 +75,14 @@ class Rounds:
         self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
         self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
         self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
-        self.guide, self.honesties, self.settled = guide, [self.honesty], False
+        self.guide, self.settled, self.level_step = guide, False, 0.0
         self._shares = self.weights[rows.train] / self.weights[rows.train].sum()
         alike = table.twins(self.weights, rows.train) if family.has_scale else np.empty(0)
         self._most_leverage = _most_leverage(alike)
         self._bounds: list[tuple[float, float]] = []
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
-        self.history: list[float] = []
-        self.best = 0
+        self._scale_then = self.raw[-1].copy()
+        self._held_out_then = self.raw[:, rows.held_out]
         n_leaves = 1 << recipe.rules.depth
         self._sums, self._totals = np.empty((n_leaves, n_outputs)), np.empty((n_leaves, n_outputs))
         self._counts = np.empty(n_leaves)
@@ -118,26 +103,13 @@ class Rounds:
     def n_done(self) -> int:
         return len(self.builder)
 
-    @property
-    def _stops_early(self) -> bool:
-        return self.recipe.patience is not None and len(self.rows.held_out) > 0
-
-    def run(self, until: int) -> bool:
-        """Rounds up to number ``until``, or until patience is at an end; return whether there is more to do."""
-        while self.n_done < until:
-            self.step()
-            if self._stops_early and self.n_done - self.best >= (self.recipe.patience or 0):
-                return False
-        return self.n_done < self.recipe.n_estimators
-
     def step(self) -> None:
         """One tree."""
         self.table = self.grower.table = self.tables[self.n_done % len(self.tables)]
         if self.n_done and self.shrink < 1.0:
             self.raw *= self.shrink
         if self.guide is not None:
-            self.settled = self.n_done >= len(self.guide)
-            self.honesty = self.honesty if self.settled else float(self.guide[self.n_done])
+            self._follow(self.guide)
         self._fill_gradients()
         if self.settled:
             self.scores[-1] = 0.0
@@ -148,7 +120,14 @@ class Rounds:
         values = self._leaf_values(tree, drawn)
         self._add_to_rows(tree, values, drawn)
         self.builder.add(tree, values, self._counts)
-        self._look_at_held_out()
+
+    def _follow(self, guide: Guide) -> None:
+        settled_for = self.n_done - len(guide.honesties)
+        self.settled = settled_for >= 0
+        if not self.settled:
+            self.honesty = float(guide.honesties[self.n_done])
+        elif settled_for < len(guide.levels):
+            self.level_step = float(guide.levels[settled_for])
 
     def _split_noise(self) -> float:
         """Noise in the choice of splits: models that differ by chance shall not all choose the first of equals.
@@ -160,7 +139,8 @@ class Rounds:
         if not self.recipe.differs_by_seed:
             return ONE_CLASSIFIER_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
         if not self.family.has_scale:
-            return CLASS_NOISE
+            stops = isinstance(self.family, ClassificationFamily) and not self.recipe.runs_its_length
+            return CLASS_NOISE if stops else LONG_NOISE
         left = self.n_train * exp(-self.recipe.learning_rate * self.n_done)
         return SPLIT_NOISE * max(left / (1.0 + left), LEAST_NOISE)
 
@@ -213,7 +193,7 @@ class Rounds:
             self._guess(tree, drawn, values)
         values *= recipe.learning_rate
         if self.settled:
-            values[:, -1] = recipe.learning_rate * self._held_out_step()
+            values[:, -1] = recipe.learning_rate * self.level_step
         if recipe.rules.constraints is not None:
             first = recipe.learning_rate * sums[:, 0]
             bound_leaves(
@@ -238,59 +218,72 @@ class Rounds:
             add_leverage(drawn, tree.leaves, gains, self._most_leverage, self.leverage)
         self._bounds.append(self._scale_bounds())
 
-    def _look_at_held_out(self) -> None:
-        """Held-out likelihood for early stopping; and how far the scale is too small or too large for them."""
+    def held_out_losses(self) -> tuple[float, float]:
+        """Mean held-out loss: of the whole distribution, and of the mean (its deviance, at one scale for all rows)."""
+        held_out, family = self.rows.held_out, self.family
+        weights, y = self.weights[held_out], self.rows.y[held_out]
+        raw = np.ascontiguousarray(self.raw[:, held_out])
+        np.clip(raw[-1], *self._bounds[-1], out=raw[-1])
+        nll = float(np.average(family.nll(raw, y), weights=weights))
+        if not family.has_scale:
+            return nll, nll
+        raw[-1] = self.start[-1]
+        best = np.stack([y, raw[-1]])  # the first output of all families with a scale is in the target's own units
+        return nll, float(np.average(family.nll(raw, y) - family.nll(best, y), weights=weights))
+
+    def held_out_step(self) -> float:
+        """How far held-out rows wanted the level of the scale to move in the last round."""
         held_out = self.rows.held_out
-        if not len(held_out):
-            return
-        weights = self.weights[held_out]
-        if self.family.has_scale and isinstance(self.family, RegressionFamily):
-            excess = self._held_out_step() * self.family.dispersion_sign
-            honesty = self.honesty + HONESTY_RATE * log1p(max(2.0 * excess, -0.95))
-            self.honesty = min(max(honesty, 0.0), MOST_HONESTY)
-        if not self.settled:
-            self.honesties.append(self.honesty)
-        if self.recipe.patience is not None or self.family.has_scale:
-            raw = np.ascontiguousarray(self.raw[:, held_out])
-            np.clip(raw[-1], *self._bounds[-1], out=raw[-1])
-            nll = self.family.nll(raw, self.rows.y[held_out])
-            self.history.append(float(np.average(nll, weights=weights)))
-            if self.history[-1] < self.history[self.best - 1] or self.best == 0:
-                self.best = self.n_done
-            self._settle()
+        return float(np.average(self.steps[-1][held_out], weights=self.weights[held_out]))
 
-    def _held_out_step(self) -> float:
-        """How far held-out rows, if there are any, want the level of the scale to move."""
-        held_out = self.rows.held_out
-        return float(np.average(self.steps[-1][held_out], weights=self.weights[held_out])) if len(held_out) else 0.0
+    def remember(self, scale: bool) -> None:
+        """Keep what this round says of held-out rows, and with ``scale`` the scale of all rows."""
+        if scale:
+            self._scale_then = self.raw[-1].copy()
+        self._held_out_then = self.raw[:, self.rows.held_out]
 
-    def _settle(self) -> None:
-        """Let the scale be, but for its level, once held-out rows have long not become more likely.
+    def settle(self, n_rounds: int) -> None:
+        """Take the scale back to what it was when it was last remembered, after ``n_rounds``, and let it be.
 
-        A chain of noise goes on with the mean. By then the residuals of the training rows tell what these rows have
-        done to them, and no longer what noise there is. With a temperature of its own the scale is sampled to the end.
+        Later rounds improve the mean. By then the residuals of the training rows tell what these rows have done to
+        them, and no longer what noise there is.
         """
-        if not self.family.has_scale or self.recipe.temperature is not None or self.settled:
-            return
-        if self.n_done - self.best >= (self.recipe.patience or SCALE_PATIENCE):
-            self.settled = True
-            del self.honesties[self.best :]
+        self.settled, self.level_step = True, 0.0
+        self.raw[-1] = self._scale_then * self.shrink ** (self.n_done - n_rounds)
+        self.builder.silence_last_output(n_rounds)
+        self._bounds[n_rounds:] = [self._bounds[n_rounds - 1]] * (self.n_done - n_rounds)
+
+    def held_out_then(self, n_trees: int, scale_is_now: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Outputs, targets and weights of the held-out rows as remembered, the scale bounded as after ``n_trees``.
+
+        Unless ``scale_is_now``, the scale is that of the round in which it was remembered.
+        """
+        held_out = self.rows.held_out
+        raw = np.ascontiguousarray(self._held_out_then)
+        if not scale_is_now:
+            raw[-1] = self._scale_then[held_out]
+        np.clip(raw[-1], *self._bounds[n_trees - 1], out=raw[-1])
+        return raw, self.rows.y[held_out], self.weights[held_out]
 
     def residuals(self, rows: np.ndarray) -> np.ndarray:
         """The step that each output of some rows has still to go, (outputs, rows)."""
         self._fill_gradients()
         return self.steps[:, rows]
 
-    def result(self) -> BoostedTrees:
-        """The model: up to the best round if it was looked for, else all of them."""
-        n_trees = self.best if self._stops_early else self.n_done
-        forest = self.builder.forest(n_trees)
+    def result(
+        self, n_trees: int | None = None, history: Sequence[float] = (), scale_until: int | None = None
+    ) -> BoostedTrees:
+        """The model of the first ``n_trees`` (None: all); trees after ``scale_until`` say nothing of the scale."""
+        n_trees = self.n_done if n_trees is None else n_trees
+        forest, bounds = self.builder.forest(n_trees), np.array(self._bounds[:n_trees])
+        if scale_until is not None:
+            forest.leaves[scale_until:, :, -1] = 0.0
+            bounds[scale_until:] = bounds[scale_until - 1]
         ages = np.arange(n_trees - 1, -1, -1)
         forest.leaves[:] *= (self.shrink**ages)[:, np.newaxis, np.newaxis]
         start = self.start * exp((n_trees - 1) * log(self.shrink)) if self.shrink < 1.0 else self.start
-        bounds = np.array(self._bounds[:n_trees])
-        history = [] if self.recipe.patience is None else self.history
-        return BoostedTrees(start, forest, self.shrink, np.array(history), bounds)
+        trees = BoostedTrees(start, forest, self.shrink, np.array(history), bounds)
+        return trees if self.guide is None else trees.recalibrated(self.guide.recalibration)
 
     def _scale_bounds(self) -> tuple[float, float]:
         """Least and most of the scale: no row is much more precise than the typical one, unless rows are many.

@@ -12,7 +12,7 @@ from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member, raw_outputs
 from surefoot.uncertainty.shap_trees import shap_models
 from surefoot.uncertainty.task import Task
-from surefoot.uncertainty.training import SingleRun
+from surefoot.uncertainty.training import SingleRun, train_members
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 
@@ -41,17 +41,20 @@ class SingleBooster(GradientBooster):
         return 1
 
     def _run(self, task: Task) -> list[Member]:
-        """Train; with ``warm_start``, go on from the trees of the last fit, and keep what it takes to do so again."""
-        run: SingleRun | None = getattr(self, "_run_so_far", None) if self.warm_start else None
+        """Train; with ``warm_start``, go on from the trees of the last fit, and keep what it takes to do so again.
+
+        Without, models on trial tell the number of trees, and the model learns from all rows.
+        """
+        if not self.warm_start:
+            self.__dict__.pop("_run_so_far", None)
+            return train_members(task, 1)
+        run: SingleRun | None = getattr(self, "_run_so_far", None)
         if run is None or not run.whole:
             run = SingleRun.begin(task)
         else:
             run.check_same(task)
         members = [run.run(task)]
-        if self.warm_start:
-            self._run_so_far = run
-        else:
-            self.__dict__.pop("_run_so_far", None)
+        self._run_so_far = run
         return members
 
     def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:

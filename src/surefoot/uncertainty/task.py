@@ -7,6 +7,7 @@ import numpy as np
 from surefoot._progress import Progress
 from surefoot.data import Columns
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.guide import Guide
 from surefoot.uncertainty.recipe import Recipe
 
 MOST_TARGETS = 8  # of many classes, the most frequent
@@ -31,7 +32,8 @@ class Task:
     seed: int
     n_jobs: int | None
     progress: Progress
-    guide: np.ndarray | None = None  # the honesty of every round, if held-out rows of another model have told it
+    guide: Guide | None = None  # what held-out rows of models on trial have told
+    history: tuple[float, ...] = ()  # and their losses, round by round
 
     @property
     def n_own(self) -> int:

@@ -15,6 +15,7 @@ from surefoot.uncertainty.families.targets import rows_with_weight, weighted_sum
 
 MOST_COUNT = 2.0**53  # beyond it, a float cannot tell a whole number from a fraction
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
+LEAST_DISPERSION = 1e-6  # less is none
 LARGE = 16.0  # Stirling's series is exact to the last digit from here on
 
 
@@ -25,10 +26,16 @@ class Poisson(RegressionFamily):
     Where the mean is below ``1 / RATIO_MAX`` the Fisher information is taken at that mean: rare counts would make steps
     of any size. Steps are then shorter than natural ones, but still 0 on average where the model is right.
 
+    A fitted model knows the mean of a row only up to an error of its own, and counts may vary more than Poisson's do.
+    Both show in held-out rows: ``dispersion`` makes the distributions of a fitted model negative binomial, which are
+    Poisson distributions whose means vary as a Gamma distribution of that squared coefficient of variation.
+
     Attributes
     ----------
     log_mean : float
         Log of the mean of the whole target: where the output is 0.
+    dispersion : float
+        The variance is ``mean + dispersion * mean**2``. Trees are grown as if it were 0.
 
     Examples
     --------
@@ -43,6 +50,7 @@ class Poisson(RegressionFamily):
     name: ClassVar[str] = "poisson"
     parameters: ClassVar[tuple[str, ...]] = ("log_mean",)
     log_mean: float = field(default=0.0, repr=False)
+    dispersion: float = field(default=0.0, repr=False)
     floor: float = field(default=-math.log(MOST_COUNT), repr=False)
     cap: float = field(default=math.log(MOST_COUNT), repr=False)
 
@@ -81,7 +89,15 @@ class Poisson(RegressionFamily):
         return np.zeros(len(y))
 
     def distribution(self, raw: np.ndarray) -> Distribution:
-        return Distribution(self.name, stats.poisson, mu=self._mean(raw))
+        mean = self._mean(raw)
+        if self.dispersion < LEAST_DISPERSION:
+            return Distribution(self.name, stats.poisson, mu=mean)
+        n = 1.0 / self.dispersion
+        return Distribution(self.name, stats.nbinom, n=n, p=n / (n + mean))
+
+    def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        mean = self._mean(raw)
+        return mean, mean + self.dispersion * mean * mean
 
     def _mean(self, raw: np.ndarray) -> np.ndarray:
         return np.exp(self.log_mean + np.clip(raw[0], self.floor, self.cap))
