@@ -13,6 +13,7 @@ from surefoot._exceptions import (
     SurefootError,
     SurefootWarning,
     UndecidedWarning,
+    UnknownCategoryWarning,
 )
 from surefoot.boosting import (
     AdaBoostClassifier,
@@ -75,6 +76,7 @@ __all__ = [
     "SurefootWarning",
     "Uncertainty",
     "UndecidedWarning",
+    "UnknownCategoryWarning",
     "VMatrix",
     "VMatrixBoostingClassifier",
     "VMatrixBoostingRegressor",

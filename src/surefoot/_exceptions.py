@@ -12,7 +12,8 @@
     ├── CoverageWarning                    the target sees less than half of the training rows
     ├── ManyMembersWarning                 the ensemble asked for is large; says how large
     ├── QuietEnsembleWarning               a virtual ensemble of a model grown without noise: its spread means less
-    └── UndecidedWarning                   the bags of a stable selection cannot tell models apart
+    ├── UndecidedWarning                   the bags of a stable selection cannot tell models apart
+    └── UnknownCategoryWarning             a column to predict has none of the categories that the model knows
 
 Errors of wrong type or of an unfitted model are those of scikit-learn.
 """
@@ -56,3 +57,7 @@ class QuietEnsembleWarning(SurefootWarning):
 
 class UndecidedWarning(SurefootWarning):
     """The bags cannot tell which models to select; the message says what would help."""
+
+
+class UnknownCategoryWarning(SurefootWarning):
+    """No value of a column is a category that the model was fitted to; the message shows those of then and now."""

@@ -35,7 +35,7 @@ def test_a_model_goes_through_a_file_and_says_what_python_says(table, tmp_path):
     rows = frame[["size", "age", "noise"]].copy()
     rows["colour"] = frame["colour"].astype("category")
     rows["day"] = (pd.to_datetime(frame["day"]) - pd.Timestamp(0)).dt.days.astype(float)
-    direct = surefoot.BoostingEnsembleClassifier(method="sgb", n_members=3, random_state=0).fit(rows, frame["state"])
+    direct = surefoot.BoostingEnsembleClassifier(n_members=3, random_state=0).fit(rows, frame["state"])
     predicted = pd.read_csv(out)
     assert predicted.columns.tolist() == [
         "prediction", "probability of sick", "probability of well", "total", "data", "knowledge",

@@ -46,8 +46,19 @@ def test_columns_and_rows_of_a_frame(kind):
     np.testing.assert_array_equal(columns.column(1, np.array([2, 0])), [np.nan, 1.0])
     np.testing.assert_array_equal(columns.matrix(np.array([2, 0])), expected.T[[2, 0]])
     np.testing.assert_array_equal(columns.block(1, 2), expected[:, 1:2])
-    assert columns.schema == Schema(2, {1: ("x", "y")})
+    assert columns.schema == Schema(2, {1: ("x", "y")}, ranges={0: (1.0, 3.0)})
     assert set(columns.schema.categories) == {1}
+
+
+def test_ranges_are_those_of_rows_with_weight():
+    X = np.array([[1, 7.0, np.nan], [2, np.nan, np.nan], [9, -3.0, 5.0]])
+    assert Columns.from_array(X).schema.ranges == {0: (1.0, 9.0), 1: (-3.0, 7.0), 2: (5.0, 5.0)}
+    weights = np.array([1.0, 0.5, 0.0])
+    assert Columns.from_array(X, weights=weights).schema.ranges == {0: (1.0, 2.0), 1: (7.0, 7.0)}
+    assert Columns.from_array(X, categorical=[0], weights=weights).schema.ranges == {1: (7.0, 7.0)}
+    frame = pd.DataFrame({"a": [True, False, False], "b": pd.array([3, None, 4], dtype="Int64")})
+    assert Columns.from_frame(frame).schema.ranges == {0: (0.0, 1.0), 1: (3.0, 4.0)}
+    assert Columns.from_frame(frame, weights=weights).schema.ranges == {0: (0.0, 1.0), 1: (3.0, 3.0)}
 
 
 NUMBERS = {

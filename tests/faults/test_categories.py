@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from reference.models import BOOSTERS, FRAMES, make_frame, small_booster
 
-from surefoot import AdaBoostClassifier
+from surefoot import AdaBoostClassifier, GradientBoostingRegressor, UnknownCategoryWarning
 
 each_frame = pytest.mark.parametrize("kind", FRAMES)
 each_depth = pytest.mark.parametrize("max_depth", [1, 2])
@@ -44,7 +45,8 @@ def test_categories_are_used(booster, kind, max_depth):
 def test_unseen_categories_are_treated_as_missing(kind, max_depth):
     colours, numbers, y = coloured(with_missing=True)
     model = AdaBoostClassifier(n_estimators=8, max_depth=max_depth).fit(table(kind, colours, numbers), y)
-    unseen = model.decision_function(table(kind, ["violet"] * 200, numbers))
+    with pytest.warns(UnknownCategoryWarning, match="Column 'colour' of X has none of the categories"):
+        unseen = model.decision_function(table(kind, ["violet"] * 200, numbers))
     missing = model.decision_function(table(kind, [None] * 200, numbers))
     np.testing.assert_array_equal(unseen, missing)
     assert np.isfinite(unseen).all()
@@ -55,7 +57,8 @@ def test_unseen_categories_are_treated_as_missing(kind, max_depth):
 def test_unseen_and_missing_categories_are_alike_where_none_was_missing(kind, max_depth):
     colours, numbers, y = coloured()
     model = AdaBoostClassifier(n_estimators=8, max_depth=max_depth).fit(table(kind, colours, numbers), y)
-    unseen = model.decision_function(table(kind, ["violet"] * 200, numbers))
+    with pytest.warns(UnknownCategoryWarning, match="Column 'colour' of X has none of the categories"):
+        unseen = model.decision_function(table(kind, ["violet"] * 200, numbers))
     np.testing.assert_array_equal(unseen, model.decision_function(table(kind, [None] * 200, numbers)))
 
 
@@ -111,6 +114,65 @@ def test_whole_numbers_as_categories_survive_a_missing_value():
     # with a value missing, pandas turns whole numbers, and so the categories, into floats
     later = pd.DataFrame({"code": pd.Series([1, 2, 3, 4, None]).astype("category")})
     assert model.predict(later)[:4].tolist() == [1, 0, 1, 0]
+
+
+SPELLINGS = {
+    "pandas whole numbers": lambda codes: pd.DataFrame({"code": pd.Series(codes).astype("category")}),
+    "pandas floats": lambda codes: pd.DataFrame({"code": pd.Series([*codes, None]).astype("category")[:-1]}),
+    "pandas text": lambda codes: pd.DataFrame({"code": pd.Series(codes).astype(str).astype("category")}),
+    "pandas objects": lambda codes: pd.DataFrame({"code": pd.Series(codes).astype(object).astype("category")}),
+    "polars text": lambda codes: pl.DataFrame({"code": pl.Series(codes).cast(pl.String).cast(pl.Categorical)}),
+    "Arrow numbers": lambda codes: pa.table({"code": pa.array(codes).dictionary_encode()}),
+    "Arrow text": lambda codes: pa.table({"code": pa.array(list(map(str, codes))).dictionary_encode()}),
+}
+
+
+@pytest.mark.parametrize("later", SPELLINGS)
+@pytest.mark.parametrize("first", SPELLINGS)
+def test_whole_numbers_mean_the_same_in_every_type(first, later):
+    codes = [3, 1, 20, 4] * 30
+    y = np.isin(codes, [1, 20]).astype(int)
+    model = AdaBoostClassifier(n_estimators=3).fit(SPELLINGS[first](codes), y)
+    np.testing.assert_array_equal(model.predict(SPELLINGS[later](codes)), y)
+
+
+@pytest.mark.parametrize("later", SPELLINGS)
+@pytest.mark.parametrize("first", SPELLINGS)
+def test_truth_values_mean_the_same_in_every_type(first, later):
+    codes = [True, False, False] * 30
+    model = AdaBoostClassifier(n_estimators=3).fit(SPELLINGS[first](codes), codes)
+    np.testing.assert_array_equal(model.predict(SPELLINGS[later](codes)), codes)
+
+
+def test_listed_whole_numbers_are_known_when_they_come_as_text():
+    codes = [3, 1, 20, 4] * 30
+    y = np.isin(codes, [1, 20]).astype(float)
+    model = GradientBoostingRegressor(n_estimators=20, categorical_features=["code"], random_state=0)
+    model.fit(pd.DataFrame({"code": codes}), y)
+    expected = model.predict(pd.DataFrame({"code": codes}))
+    np.testing.assert_array_equal(model.predict(pl.DataFrame({"code": list(map(str, codes))})), expected)
+
+
+def test_texts_that_are_not_equal_are_not_the_same_category():
+    X = pd.DataFrame({"code": pd.Series(["1", "2"] * 30).astype("category")})
+    model = AdaBoostClassifier(n_estimators=3).fit(X, [0, 1] * 30)
+    for other in (["001", "002"], ["1.0", "2.0"], [" 1", "2 "]):
+        with pytest.warns(UnknownCategoryWarning, match=f"It had '1', '2'; now it has '{other[0]}', '{other[1]}'"):
+            model.predict(pd.DataFrame({"code": pd.Series(other).astype("category")}))
+
+
+def test_some_unknown_categories_among_known_ones_need_no_warning():
+    colours, numbers, y = coloured()
+    model = AdaBoostClassifier(n_estimators=3).fit(table("pandas", colours, numbers), y)
+    model.predict(table("pandas", ["violet"] * 199 + ["red"], numbers))
+    model.predict(table("pandas", [None] * 200, numbers))
+
+
+def test_unknown_numbers_of_an_array_are_warned_of():
+    X = np.array([[1.0], [2.0]] * 30)
+    model = GradientBoostingRegressor(n_estimators=3, categorical_features=[0]).fit(X, X[:, 0])
+    with pytest.warns(UnknownCategoryWarning, match="Column 0 of X has none of the categories"):
+        model.predict(X + 5)
 
 
 @each_booster

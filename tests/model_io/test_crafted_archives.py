@@ -10,6 +10,7 @@ from crafting import STATE, npy, pack, parts_of, read, refusal
 from small_models import STORED
 
 import surefoot
+from surefoot.model_io.models import VERSION
 
 
 def test_members_missing_or_too_many():
@@ -66,7 +67,7 @@ def test_too_many_members(monkeypatch):
 def test_the_error_names_the_file(tmp_path):
     state, arrays = parts_of("stumps")
     path = tmp_path / "newer.surefoot"
-    path.write_bytes(pack(state | {"version": 2}, arrays))
+    path.write_bytes(pack(state | {"version": VERSION + 1}, arrays))
     with pytest.raises(
         surefoot.ModelFileError, match=r"newer\.surefoot cannot be loaded: it was written by a newer"
     ) as caught:

@@ -5,8 +5,10 @@ import re
 import pytest
 from crafting import pack, parts_of, read, refusal
 
+from surefoot.model_io.models import VERSION
+
 STATES = [
-    ("stumps", ["version"], 2, "written by a newer surefoot \\(format 2\\): upgrade surefoot"),
+    ("stumps", ["version"], VERSION + 1, f"written by a newer surefoot \\(format {VERSION + 1}\\): upgrade surefoot"),
     ("stumps", ["version"], 10**30, "written by a newer surefoot"),
     ("stumps", ["version"], 0, "does not say which version"),
     ("stumps", ["version"], True, "does not say which version"),
@@ -25,6 +27,9 @@ STATES = [
     ("stumps", ["model", "columns", "n_columns"], True, "n_columns must be of type int"),
     ("stumps", ["model", "columns", "names"], ["a", "b", "c", 4], "names.3 must be of type str"),
     ("stumps", ["model", "columns", "listed"], [0], "a listed column has no categories"),
+    ("stumps", ["model", "columns", "ranges"], [[0.0, 1.0]], "ranges must be an array"),
+    ("stumps", ["model", "columns", "dates"], [2], "a column of dates is not there, or has categories"),
+    ("stumps", ["model", "columns", "dates"], [4], "a column of dates is not there, or has categories"),
     ("stumps", ["model", "columns", "categories", 1, "position"], 4, "categories of a column that is not there"),
     ("stumps", ["model", "columns", "categories", 1, "position"], 2, "categories are not in order"),
     ("stumps", ["model", "columns", "categories", 1, "labels"], [[1]], "must be text, a number or a truth value"),

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from small_models import STORED, answers, parts, rows_for, small_models, table
 
 import surefoot
+from surefoot.model_io.models import VERSION
 from surefoot.uncertainty import Normal, StudentT
 
 MODELS = sorted(small_models())
@@ -233,7 +234,7 @@ def test_the_file_is_json_and_arrays_that_others_can_read(name, tmp_path):
         assert {(member.compress_type, member.date_time) for member in members} == {(0, (1980, 1, 1, 0, 0, 0))}
         state = json.loads(archive.read("model.json"))
         assert (state["format"], state["version"], state["class"]) == (
-            "surefoot model", 1, type(small_models()[name]).__name__,
+            "surefoot model", VERSION, type(small_models()[name]).__name__,
         )  # fmt: skip
         for member in members[1:]:
             assert np.load(io.BytesIO(archive.read(member)), allow_pickle=False).flags["C_CONTIGUOUS"]

@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,13 +11,16 @@ from typing import Annotated, Any
 import typer
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
-from surefoot import DataError
+from surefoot import DataError, UnknownCategoryWarning
 from surefoot.cli import FOUND
-from surefoot.cli.console import Bar, check_writable, fail, failures_in_one_line
-from surefoot.cli.table_file import read_table_file, take_target
+from surefoot.cli.console import Bar, fail, failures_in_one_line
+from surefoot.cli.outputs import check_outputs, echo_beside
+from surefoot.cli.table_file import kinds_of, read_table_file, take_target
+from surefoot.cli.unusual_rows import lines_of, unseen_texts
 from surefoot.report import Audit
 from surefoot.report import audit as run_audit
 from surefoot.report.answers import NO, PARTLY, UNKNOWN
+from surefoot.report.column_readers import CATEGORY, NUMBER, kind_of
 from surefoot.report.verdict_words import NAMES
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -43,6 +47,9 @@ def audit(
     task: Annotated[
         str | None, typer.Option(help="binary, classes or regression; default: found out, and said.")
     ] = None,
+    shift_tolerance: Annotated[
+        float, typer.Option(help="By what fraction the error may be larger where the model will be used.")
+    ] = 0.25,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The page; default: the table's name with -audit.html.")
     ] = None,
@@ -79,44 +86,71 @@ def audit(
         rules = _rules(fail_on)
         limit = None if time_limit is None else _seconds(time_limit)
         page = output or Path(f"{data.name.split('.')[0]}-audit.html")
-        for path in (page, json):
-            check_writable(path)
-        with Bar(TimeElapsedColumn(), TimeRemainingColumn(), quiet=quiet) as bar:
+        check_outputs(
+            {"--output": page, "--json": json},
+            {"the table": data, "--new": new, "--predictions": predictions},
+        )
+        with Bar(TimeElapsedColumn(), TimeRemainingColumn(), quiet=quiet) as bar, warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnknownCategoryWarning)  # they are counted below
+            tables = _tables(data, target, new, predictions)
             found = run_audit(
-                **_tables(data, target, new, predictions), groups=group, time=time, task=task, time_limit=limit,
-                random_state=seed, n_jobs=jobs, watch=bar.show_share,
+                **tables, groups=group, time=time, task=task, shift_tolerance=shift_tolerance, time_limit=limit,
+                random_state=seed, n_jobs=jobs,
+                watch=bar.show_share,
             )  # fmt: skip
-            found = replace(found, command=shlex.join(["surefoot", *sys.argv[1:]]))
+            subject = replace(found.subject, source=data.name)
+            found = replace(found, subject=subject, command=shlex.join(["surefoot", *sys.argv[1:]]))
             bar.show_share(0.97, "drawing the page")
             found.to_html(page)
             if json is not None:
                 found.to_json(json)
     if not quiet:
-        typer.echo(found)
-        typer.echo(f"\nThe page: {page}")
+        for line in _unseen(tables):
+            typer.echo(f"surefoot: {new}, {line}", err=True)
+        echo_beside(f"{found}\n\nThe page: {page}", page, json)
     _apply(rules, found)
 
 
 def _tables(data: Path, target: str, new: Path | None, predictions: Path | None) -> dict[str, Any]:
-    """The arguments of an audit from files."""
-    X, y = take_target(read_table_file(data), target, data)
+    """The arguments of an audit from files; the later ones are read as the first table was."""
+    first = read_table_file(data)
+    X, y = take_target(first, target, data)
     found: dict[str, Any] = {"X": X, "y": y}
     if new is not None:
-        later = read_table_file(new)
+        later = read_table_file(new, kinds_of(first))
         found["y_new"] = later.pop(target) if target in later.columns else None
         found["X_new"] = later
     if predictions is not None:
-        found["predictions"] = _predictions(read_table_file(predictions), target, predictions)
+        found["predictions"] = _predictions(predictions, y)
     return found
 
 
-def _predictions(frame: Any, target: str, path: Path) -> Any:
-    """The column of predictions: named so, or like the target, or the only one."""
+def _unseen(tables: dict[str, Any]) -> list[str]:
+    """A line for each column of the new rows with text that the table does not have."""
+    if "X_new" not in tables:
+        return []
+    columns = [name for name, kind in kinds_of(tables["X"]).items() if kind == CATEGORY]
+    return lines_of(unseen_texts(tables["X"], tables["X_new"], columns))
+
+
+def _predictions(path: Path, y: Any) -> Any:
+    """The column of predictions: as text, to the letter, if all of them are values that a target of text has."""
+    guessed = read_table_file(path)
+    name = _column_of_predictions(guessed, str(y.name), path)
+    if kind_of(y) != NUMBER:
+        text = read_table_file(path, {name: CATEGORY})[name]
+        if text.dropna().isin(y.dropna().unique()).all():
+            return text
+    return guessed[name]
+
+
+def _column_of_predictions(frame: Any, target: str, path: Path) -> str:
+    """Named so, or like the target, or the only one."""
     for name in ("prediction", "predictions", target):
         if name in frame.columns:
-            return frame[name]
+            return name
     if len(frame.columns) == 1:
-        return frame.iloc[:, 0]
+        return str(frame.columns[0])
     raise DataError(f"{path} has several columns, and none is named 'prediction': name the one that is.")
 
 

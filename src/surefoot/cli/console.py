@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
 
@@ -21,12 +20,6 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(USER_ERROR)
 
 
-def check_writable(path: Path | None) -> None:
-    """Refuse before the work what would fail after it."""
-    if path is not None and (not path.parent.is_dir() or path.is_dir()):
-        fail(f"{path} cannot be written: {'it is a folder' if path.is_dir() else f'there is no folder {path.parent}'}.")
-
-
 @contextmanager
 def failures_in_one_line(called: Mapping[str, object] | None = None) -> Iterator[None]:
     """What a user can do something about is one line and an exit code; Ctrl-C is another. Nothing is half-written.
@@ -37,6 +30,8 @@ def failures_in_one_line(called: Mapping[str, object] | None = None) -> Iterator
         yield
     except SurefootError as error:
         fail(_in_its_words(str(error), called or {}))
+    except BrokenPipeError:
+        fail("an output is a pipe that was closed before all was written.")
     except OSError as error:
         fail(f"{error.filename or 'a file'}: {error.strerror or error}.")
     except KeyboardInterrupt:

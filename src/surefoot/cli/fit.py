@@ -1,14 +1,17 @@
 """``surefoot fit``: an ensemble that knows what it does not know, in a file."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from surefoot import ParameterError, save
-from surefoot.cli.console import check_writable, failures_in_one_line
+from surefoot.cli.console import failures_in_one_line
+from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file, take_target
-from surefoot.report.knowing import new_ensemble
+from surefoot.report.candidate_models import new_ensemble
+from surefoot.report.column_readers import DATE
 from surefoot.report.table import AuditTable
 from surefoot.report.target import Target
 
@@ -37,7 +40,7 @@ def fit(
     Example: surefoot fit patients.csv --target outcome -o outcome.surefoot
     """
     with failures_in_one_line({"X": data, "y": f"the column {target!r}", "n_members": "--members"}):
-        check_writable(output)
+        check_outputs({"--output": output}, {"the table": data})
         X, y = take_target(read_table_file(data), target, data)
         table = AuditTable.read(X, y, task)
         settings: dict[str, Any] = {
@@ -49,13 +52,21 @@ def fit(
         if distribution is not None:
             settings["distribution"] = _of_numbers(distribution, table.target)
         model = new_ensemble(table.target, method, **settings)
-        save(model.fit(table.frame, table.target.labels), output)
+        model.fit(table.frame, table.target.labels)
+        model._schema = replace(model._schema, dates=_dates(table))
+        save(model, output)
     if not quiet:
         for note in table.notes:
-            typer.echo(f"{note.column}: {note.sentence}")
+            echo_beside(f"{note.column}: {note.sentence}", output)
         if distribution is None and _are_counts(table.target):
-            typer.echo(f"{target!r} holds counts: --distribution poisson would predict them as such.")
-        typer.echo(f"{type(model).__name__} of {members} members for {target!r} ({table.target.sentence}): {output}")
+            echo_beside(f"{target!r} holds counts: --distribution poisson would predict them as such.", output)
+        made = f"{type(model).__name__} of {members} members for {target!r} ({table.target.sentence})"
+        echo_beside(f"{made}: {output}", output)
+
+
+def _dates(table: AuditTable) -> frozenset[int]:
+    """Positions of the columns that were dates: a later table is read in the same way."""
+    return frozenset(j for j, reader in enumerate(table.readers) if reader.kind == DATE)
 
 
 def _of_numbers(distribution: str, target: Target) -> str:

@@ -1,14 +1,17 @@
 """``surefoot predict``: predictions and named uncertainties for the rows of a table."""
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from surefoot import DataError, load
+from surefoot import DataError, UnknownCategoryWarning, load
 from surefoot._whole_files import whole_file
-from surefoot.cli.console import check_writable, failures_in_one_line
+from surefoot.cli.console import failures_in_one_line
+from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file
+from surefoot.cli.unusual_rows import lines_of, outside_range, unseen_categories
 from surefoot.report.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
 
 LEVEL = 0.9
@@ -23,38 +26,63 @@ def predict(
     """Predict every row of a table, with what is uncertain about it and why.
 
     Columns: prediction; of classes, the probability of each; of numbers, low and high of the 90% interval; total, data
-    and knowledge uncertainty where the model is an ensemble.
+    and knowledge uncertainty where the model is an ensemble. Standard error says how many rows have categories that the
+    model has never seen, and how many have numbers outside of the range that it was trained on.
 
     Example: surefoot predict outcome.surefoot new-patients.csv -o predicted.csv
     """
-    with failures_in_one_line():
-        check_writable(output)
+    with failures_in_one_line(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownCategoryWarning)  # they are counted below
+        check_outputs({"--output": output}, {"the model": model, "the table": data})
         fitted = load(model)
         fitted.set_params(n_jobs=jobs)
-        predicted = predictions(fitted, rows_for(fitted, read_table_file(data), data))
+        rows = rows_for(fitted, data)
+        predicted = predictions(fitted, rows)
         with whole_file(output) as stream:
             predicted.to_csv(stream, index=False, mode="wb")
-    typer.echo(f"{len(predicted):,} rows: {output}")
+        _warn_of_unusual_rows(rows, fitted._schema)
+    echo_beside(f"{len(predicted):,} rows: {output}", output)
 
 
-def rows_for(model: Any, frame: Any, path: Path) -> Any:
+def rows_for(model: Any, path: Path) -> Any:
     """The columns that a model was fitted to, read as it reads them: dates as days, text as categories."""
     import pandas as pd
 
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise DataError("The model was fitted to an array, whose columns have no names: predict with Python.")
+    kinds = _kinds(names, model._schema)
+    frame = read_table_file(path, kinds)
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise DataError(f"{path} lacks the columns {', '.join(map(repr, missing))}, which the model was fitted to.")
     read = {}
-    for position, name in enumerate(names):
-        if position in model._schema.categories:
-            kind = CATEGORY
-        else:
-            kind = DATE if kind_of(frame[name]) == DATE else NUMBER
+    for name in names:
+        kind = kinds.get(name) or (DATE if kind_of(frame[name]) == DATE else NUMBER)
         read[name] = ColumnReader(name, kind).read(frame[name])
     return pd.DataFrame(read)
+
+
+def _kinds(names: Any, schema: Any) -> dict[str, str]:
+    """What each column is to the model. Older files do not say which numbers were dates: these are left open."""
+    kinds = {}
+    for position, name in enumerate(names):
+        if position in schema.categories:
+            kinds[name] = CATEGORY
+        elif schema.dates is not None:
+            kinds[name] = DATE if position in schema.dates else NUMBER
+    return kinds
+
+
+def _warn_of_unusual_rows(rows: Any, schema: Any) -> None:
+    """Say on standard error which rows are unlike those that the model was fitted to."""
+    lines = lines_of(unseen_categories(rows, schema), "; they count as missing")
+    outside, n_rows = outside_range(rows, schema)
+    if outside:
+        lines.append(f"{n_rows:,} of {len(rows):,} rows have numbers outside of the range of training:")
+        lines += lines_of(outside)
+    for line in lines:
+        typer.echo(f"surefoot: {line}", err=True)
 
 
 def predictions(model: Any, rows: Any) -> Any:

@@ -1,5 +1,6 @@
 """``surefoot reproduce``: remake an experiment of a paper."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,8 +10,10 @@ from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 from surefoot import SurefootError
 from surefoot.cli import INTERRUPTED
 from surefoot.cli.console import Bar, fail
+from surefoot.cli.outputs import check_output_folder
 from surefoot.reproduce import EXPERIMENTS, weak_to_strong
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
+from surefoot.reproduce.data_folder import ENVIRONMENT
 from surefoot.reproduce.shift import experiment as shift
 from surefoot.reproduce.stability import experiment as stability
 from surefoot.reproduce.uncertainty import experiment as uncertainty
@@ -88,6 +91,9 @@ def reproduce(
         fail(f"there is no experiment {experiment!r}; there is {', '.join(EXPERIMENTS)}.")
     given: dict[str, Any] = {"seeds": seeds, "gamma": gamma, "hypotheses": hypotheses, "splits": splits}
     given |= {"datasets": _listed(datasets), "parts": _listed(parts)}
+    source = data or (Path(os.environ[ENVIRONMENT]) if os.environ.get(ENVIRONMENT) else None)
+    if out is not None:
+        check_output_folder("--out", out, "the folder of the data", source)
     shared = {"data": data, "out": out, "quick": quick, "n_jobs": jobs}
     outputs = _run(experiment, {**shared, **_own_options(experiment, given)})
     typer.echo(outputs.summary.read_text(encoding="utf-8"))

@@ -9,10 +9,13 @@ import numpy as np
 import typer
 
 from surefoot._whole_files import write_text
-from surefoot.cli.console import check_writable, failures_in_one_line
+from surefoot.cli.console import failures_in_one_line
+from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file, take_target
 from surefoot.report.answers import StableSet
-from surefoot.report.stability import SelectionFrame, fit_stable, stable_set
+from surefoot.report.column_selection import SelectionFrame
+from surefoot.report.conclusions import Units
+from surefoot.report.stability import column_set
 from surefoot.report.table import AuditTable
 
 
@@ -32,22 +35,23 @@ def select(
     Example: surefoot select patients.csv --target outcome
     """
     with failures_in_one_line({"X": data, "y": f"the column {target!r}"}):
-        check_writable(json)
+        check_outputs({"--json": json}, {"the table": data})
         X, y = take_target(read_table_file(data), target, data)
         table = AuditTable.read(X, y, task)
         frame = SelectionFrame.of(table, np.arange(table.n_rows))
-        sets = [stable_set(frame, name, fit_stable(frame, name, seed, jobs)) for name in frame.selectors]
+        units = Units.of(table.n_rows)
+        sets = [each for name in frame.selectors for each in column_set(frame, units, name, jobs, seed)]
         if json is not None:
             write_text(json, json_format.dumps([asdict(each) for each in sets], indent=1, allow_nan=False) + "\n")
     if not quiet:
-        typer.echo("\n\n".join(_told(each) for each in sets))
+        echo_beside("\n\n".join(_told(each) for each in sets), json)
 
 
 def _told(found: StableSet) -> str:
     """One selector's findings in words."""
     single = f"{found.single} (chosen by {found.single_weight:.0%} of {found.n_bags:,} bags of {found.bag_size:,} rows)"
-    stable = "none: the bags choose too many different sets" if found.undecided else found.stable
-    lines = [f"{found.selector}, one look at all rows: {single}", f"stable set: {stable}", found.guarantee]
-    lines.append(f"Measured by leaving out every row in turn: a share {found.instability:.3f}.")
+    lines = [f"{found.selector}, one look at all rows: {single}", f"stable set: {found.stable}", found.guarantee]
+    measured = f"{found.instability:.1%} (95% upper limit {found.instability_limit:.1%})"
+    lines.append(f"Measured by leaving out {found.n_left_out:,} rows in turn: {measured}.")
     lines += [f"  {weight:6.1%}  {model}" for model, weight in found.models]
     return "\n".join([*lines, *found.remarks])

@@ -1,23 +1,33 @@
 """Tables in files: CSV, TSV, Parquet and Arrow."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from surefoot import DataError
+from surefoot.cli.text_columns import read_cells
+from surefoot.report.column_readers import CATEGORY, NUMBER, kind_of
 
 DELIMITERS = (",", ";", "\t", "|")
 TEXT = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None}
 PARQUET, ARROW = {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
 PACKED = {".gz", ".bz2", ".xz", ".zip"}
+CELLS = "string[pyarrow]"  # text as it is written, in little memory
 
 
-def read_table_file(path: Path) -> Any:
-    """A file as a pandas frame; one that cannot be read is refused in one line."""
+def read_table_file(path: Path, kinds: Mapping[str, str] | None = None) -> Any:
+    """A file as a pandas frame; one that cannot be read is refused in one line.
+
+    ``kinds`` are those of columns that a model or a first table has: they are read so, and no row's value depends on
+    which other rows the file has. The kinds of other columns are found out from the whole column.
+    """
     if not path.is_file():
         raise DataError(f"There is no file {path}.")
     suffix = _suffix(path)
     try:
-        frame = _read(path, suffix)
+        frame = _read(path, suffix, kinds or {})
     except (DataError, MemoryError):
         raise
     except UnicodeDecodeError as error:
@@ -28,6 +38,11 @@ def read_table_file(path: Path) -> Any:
     if not len(frame) or not len(frame.columns):
         raise DataError(f"{path} has no {'rows' if len(frame.columns) else 'columns'}.")
     return frame
+
+
+def kinds_of(frame: Any) -> dict[str, str]:
+    """The kind of each column of a first table, by which later ones are read."""
+    return {name: kind_of(frame[name]) for name in frame.columns}
 
 
 def _suffix(path: Path) -> str:
@@ -41,31 +56,50 @@ def _kind(suffix: str) -> str:
     return "Parquet" if suffix in PARQUET else "Arrow" if suffix in ARROW else "a table of text (CSV or TSV)"
 
 
-def _read(path: Path, suffix: str) -> Any:
+def _read(path: Path, suffix: str, kinds: Mapping[str, str]) -> Any:
     import pandas as pd
 
     if suffix in PARQUET:
-        return pd.read_parquet(path)
+        return _with_kinds(pd.read_parquet(path), kinds, path)
     if suffix in ARROW:
-        return pd.read_feather(path)
+        return _with_kinds(pd.read_feather(path), kinds, path)
     if suffix not in TEXT:
         known = ", ".join(sorted([*TEXT, *PARQUET, *ARROW]))
         raise DataError(f"{path} has the ending {suffix!r}: surefoot reads {known}.")
     delimiter = TEXT[suffix] or _delimiter(path)
-    frame = pd.read_csv(path, sep=delimiter, skipinitialspace=True, low_memory=False, encoding="utf-8-sig")
-    return frame if delimiter == "," else frame.apply(_with_decimal_points)
+    cells = pd.read_csv(path, sep=delimiter, skipinitialspace=True, low_memory=False, encoding="utf-8-sig", dtype=CELLS)
+    columns = {name: read_cells(cells.pop(name), kinds.get(name), delimiter != ",") for name in list(cells.columns)}
+    return pd.DataFrame(columns, index=cells.index)
 
 
-def _with_decimal_points(column: Any) -> Any:
-    """Numbers written with a decimal comma, as numbers; a column of anything else as it is."""
+def _with_kinds(frame: Any, kinds: Mapping[str, str], path: Path) -> Any:
+    """The columns of a file that says their types: categories as text, and numbers where numbers are due."""
     import pandas as pd
 
-    if pd.api.types.is_numeric_dtype(column) or not len(column.dropna()):
-        return column
-    text = column.dropna().astype(str).str.strip()
-    if not text.str.fullmatch(r"[+-]?\d+(,\d+)?").all():
-        return column
-    return pd.to_numeric(column.astype("string").str.strip().str.replace(",", "."), errors="coerce").astype("float64")
+    if frame.columns.has_duplicates:
+        raise DataError(f"{path} has two columns of one name: rename one.")
+    columns = {}
+    for name in frame.columns:
+        column, kind = frame[name], kinds.get(name) or kind_of(frame[name])
+        if kind == CATEGORY:
+            column = _texts(column)
+        elif kind == NUMBER and not pd.api.types.is_numeric_dtype(column):
+            column = read_cells(_texts(column).astype(CELLS), NUMBER, decimal_comma=False)
+        columns[name] = column
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _texts(column: Any) -> Any:
+    """Values as text would have them in a CSV file: a missing one makes floats of whole numbers, so 1.0 is 1."""
+    import pandas as pd
+
+    texts = [_text(value) if known else np.nan for value, known in zip(column, column.notna(), strict=True)]
+    return pd.Series(texts, index=column.index, name=column.name, dtype=object)
+
+
+def _text(value: Any) -> str:
+    whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return str(int(value)) if whole else str(value)
 
 
 def _delimiter(path: Path) -> str:

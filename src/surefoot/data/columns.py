@@ -1,6 +1,6 @@
 """The columns of a table as numbers, whatever the table was: an array, or a pandas, polars or Arrow frame."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,11 +9,11 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from surefoot._exceptions import DataError
+from surefoot.data.category_matching import UNKNOWN, match_labels, plain_label, warn_if_all_unknown
 
 MAX_CATEGORIES = (
     255  # with more, codes go from the most frequent on, and where bytes must do, the rarest share the last
 )
-UNKNOWN = -1.0  # stands for a category that was not there when the model was fitted
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,15 @@ class Schema:
     """What a fitted model remembers of its columns.
 
     ``categories`` maps a column's position to the categories it had when the model was fitted; a category's place in
-    that tuple is its code. Columns without an entry are numeric.
+    that tuple is its code. Columns without an entry are numeric. ``ranges`` has the smallest and the largest value of
+    numeric columns among the rows with weight; it is empty for models of files that did not keep it.
     """
 
     n_columns: int
     categories: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
     listed: frozenset[int] = frozenset()  # those that are categories because the user said so, whatever their dtype
+    ranges: dict[int, tuple[float, float]] = field(default_factory=dict)
+    dates: frozenset[int] | None = None  # numeric ones that were dates in a file, as days since 1970; None: not known
 
     @property
     def has_only_numbers(self) -> bool:
@@ -59,12 +62,18 @@ class Columns:
         """
         known = dict.fromkeys(categorical) if schema is None else schema.categories
         if not known:
-            return cls(array, schema or Schema(array.shape[1]), array.shape[0])
+            schema = schema or Schema(array.shape[1], ranges=_ranges(array.T, (), weights))
+            return cls(array, schema, array.shape[0])
         parts = [np.asarray(array[:, j]) for j in range(array.shape[1])]
         categories = {}
         for position, labels in known.items():
-            parts[position], categories[position] = _value_codes(parts[position], labels, weights)
-        return cls(parts, schema or Schema(array.shape[1], categories, frozenset(known)), array.shape[0])
+            values = parts[position]
+            parts[position], categories[position] = _value_codes(values, labels, weights)
+            if schema is not None:
+                warn_if_all_unknown(f"Column {position}", parts[position], categories[position], values[:1].tolist())
+        if schema is None:
+            schema = Schema(array.shape[1], categories, frozenset(known), _ranges(parts, categories, weights))
+        return cls(parts, schema, array.shape[0])
 
     @classmethod
     def from_frame(
@@ -92,7 +101,7 @@ class Columns:
             if _is_categorical(series) or position in listed:
                 if schema is not None and known is None:
                     raise DataError(f"Column {name!r} of X is categorical, but was numeric when the model was fitted.")
-                codes, seen = _category_codes(series, known, weights)
+                codes, seen = _category_codes(series, known, weights, name)
                 parts.append(codes)
                 categories[position] = seen
             elif known is not None:
@@ -101,7 +110,9 @@ class Columns:
                 )
             else:
                 parts.append(_numbers(series, name))
-        return cls(parts, schema or Schema(len(parts), categories, listed), len(table))
+        if schema is None:
+            schema = Schema(len(parts), categories, listed, _ranges(parts, categories, weights))
+        return cls(parts, schema, len(table))
 
     @property
     def n_columns(self) -> int:
@@ -180,7 +191,7 @@ def _value_codes(
         if len(labels) > MAX_CATEGORIES:
             mass = np.bincount(places, None if weights is None else weights[seen])
             labels = labels[np.argsort(-mass, kind="stable")]
-        known = tuple(_plain(label) for label in labels)
+        known = tuple(plain_label(label) for label in labels)
     strangers = np.where(np.isnan(values), np.nan, UNKNOWN).astype(np.float32)
     if not known:
         return strangers, known
@@ -204,26 +215,44 @@ def _numbers(series: nw.Series, name: str) -> np.ndarray:
     return numbers
 
 
+def _ranges(
+    parts: Iterable[np.ndarray], categories: Collection[int], weights: np.ndarray | None
+) -> dict[int, tuple[float, float]]:
+    """The smallest and the largest value of each numeric column that has one, rows without weight aside."""
+    ranges = {}
+    for position, part in enumerate(parts):
+        if position in categories:
+            continue
+        values = part if weights is None else part[weights > 0]
+        low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))  # NaN only if all are
+        if not np.isnan(low):
+            ranges[position] = low, high
+    return ranges
+
+
 def _category_codes(
-    series: nw.Series, known: tuple[Hashable, ...] | None, weights: np.ndarray | None
+    series: nw.Series, known: tuple[Hashable, ...] | None, weights: np.ndarray | None, name: str
 ) -> tuple[np.ndarray, tuple[Hashable, ...]]:
     """Codes as float32, NaN where missing, ``UNKNOWN`` where not among ``known`` (None: all that occur are)."""
     labels, codes = _dictionary(series)
+    fitting = known is None
     if known is None:
         seen = codes >= 0
         mass = np.bincount(codes[seen], None if weights is None else weights[seen], minlength=len(labels))
         order = np.arange(len(labels)) if (mass > 0).sum() <= MAX_CATEGORIES else np.argsort(-mass, kind="stable")
         known = tuple(labels[code] for code in order if mass[code] > 0)
-    code_of = {label: code for code, label in enumerate(known)}
-    lookup = np.array([code_of.get(label, UNKNOWN) for label in labels] + [np.nan], dtype=np.float32)
-    return lookup[codes], known  # a missing value has code -1: the last entry
+    lookup = np.append(match_labels(labels, known), np.float32(np.nan))
+    found = lookup[codes]  # a missing value has code -1: the last entry
+    if not fitting:
+        warn_if_all_unknown(f"Column {name!r}", found, known, [labels[code] for code in np.unique(codes[codes >= 0])])
+    return found, known
 
 
 def _dictionary(series: nw.Series) -> tuple[list[Hashable], np.ndarray]:
     """The categories, and for every row its category's index (-1: missing)."""
     if series.implementation.is_pandas_like() and _is_categorical(series):
         native = series.to_native()
-        return [_plain(label) for label in native.cat.categories], native.cat.codes.to_numpy()
+        return [plain_label(label) for label in native.cat.categories], native.cat.codes.to_numpy()
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         codes, known = _value_codes(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64), None)
         return list(known), np.where(np.isnan(codes), -1, codes).astype(np.int64)
@@ -233,9 +262,3 @@ def _dictionary(series: nw.Series) -> tuple[list[Hashable], np.ndarray]:
         return [], np.full(len(series), -1)
     places = text.replace_strict(labels, list(range(len(labels))), default=None, return_dtype=nw.Float64).to_numpy()
     return labels, np.where(np.isnan(places), -1, places).astype(np.int64)
-
-
-def _plain(label: Any) -> Hashable:
-    """A category as a plain Python value; a missing value among whole numbers makes floats of them, so 1.0 is 1."""
-    label = label.item() if isinstance(label, np.generic) else label
-    return int(label) if isinstance(label, float) and label.is_integer() else label

@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.data import Binner, Schema
 from surefoot.data.columns import MAX_CATEGORIES
-from surefoot.model_io.fields import Many, Maybe, Record, Scalar
+from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Label
 from surefoot.model_io.refusal import require
 
@@ -55,14 +55,48 @@ class FittedColumns:
             require(fits, f"the codes of column {j} are not those of its categories")
 
 
-def _make(n_columns: int, names: list[str] | None, categories: list[Categories], listed: list[int]) -> FittedColumns:
+def _make(
+    n_columns: int,
+    names: list[str] | None,
+    categories: list[Categories],
+    listed: list[int],
+    ranges: np.ndarray | None,
+    dates: list[int] | None,
+) -> FittedColumns:
     require(names is None or len(names) == n_columns, "names are not one for each column")
     positions = [one.position for one in categories]
     require(positions == sorted(set(positions)), "categories are not in order")
     require(not positions or positions[-1] < n_columns, "there are categories of a column that is not there")
     require(set(listed) <= set(positions), "a listed column has no categories")
-    schema = Schema(n_columns, {one.position: tuple(one.labels) for one in categories}, frozenset(listed))
+    fits = set(dates or ()).isdisjoint(positions) and max(dates or (), default=0) < n_columns
+    require(fits, "a column of dates is not there, or has categories")
+    schema = Schema(
+        n_columns,
+        {one.position: tuple(one.labels) for one in categories},
+        frozenset(listed),
+        {} if ranges is None else _read_ranges(ranges, n_columns, positions),
+        None if dates is None else frozenset(dates),
+    )
     return FittedColumns(schema, None if names is None else np.array(names, dtype=object))
+
+
+def _read_ranges(stored: np.ndarray, n_columns: int, categorical: list[int]) -> dict[int, tuple[float, float]]:
+    """Ranges by position, from a row for each column: NaN where there is none."""
+    require(stored.shape == (n_columns, 2), "ranges are not one for each column")
+    known = np.flatnonzero(~np.isnan(stored).all(axis=1)).tolist()
+    require(set(known).isdisjoint(categorical), "there is a range of a column of categories")
+    fits = np.isfinite(stored[known]).all() and (stored[known, 0] <= stored[known, 1]).all()
+    require(fits, "there are ranges that end before they begin")
+    return {j: (float(stored[j, 0]), float(stored[j, 1])) for j in known}
+
+
+def _write_ranges(schema: Schema) -> np.ndarray | None:
+    if not schema.ranges:
+        return None
+    stored = np.full((schema.n_columns, 2), np.nan)
+    for position, ends in schema.ranges.items():
+        stored[position] = ends
+    return stored
 
 
 def _take(columns: FittedColumns) -> dict[str, Any]:
@@ -72,6 +106,8 @@ def _take(columns: FittedColumns) -> dict[str, Any]:
         "names": columns.names,
         "categories": [Categories(*one) for one in sorted(schema.categories.items())],
         "listed": sorted(schema.listed),
+        "ranges": _write_ranges(schema),
+        "dates": None if schema.dates is None else sorted(schema.dates),
     }
 
 
@@ -83,7 +119,10 @@ COLUMNS = Record(
         "names": Maybe(Many(Scalar(str))),
         "categories": Many(CATEGORIES),
         "listed": Many(POSITION),
+        "ranges": Maybe(Array(np.float64, 2)),
+        "dates": Maybe(Many(POSITION)),
     },
     make=_make,
     take=_take,
+    added=frozenset({"ranges", "dates"}),
 )

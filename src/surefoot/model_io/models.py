@@ -28,7 +28,7 @@ from surefoot.uncertainty import (
     GradientBoostingRegressor,
 )
 
-FORMAT, VERSION = "surefoot model", 1
+FORMAT, VERSION = "surefoot model", 2  # 2: ranges of columns, and which of them were dates
 ROOT = "model"
 MODELS: dict[type[BaseEstimator], Record] = {
     AdaBoostClassifier: VOTES,
