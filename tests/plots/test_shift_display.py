@@ -84,7 +84,7 @@ def test_small_differences_of_missing_values_are_not_marked_unless_they_are_sign
     X_target.loc[:2, "b"] = np.nan  # 0.075%
     X_target.loc[:23, "c"], X.loc[:1, "c"] = np.nan, np.nan
     report = shift_report(X, X_target, random_state=0, max_rows=20)
-    assert set(report.shifted_columns) == {"a", "c"}
+    assert set(report.slightly_different_columns) == {"a", "c"}
     display = ShiftDisplay.from_report(report, ax=Figure().subplots())
     marked = [display.columns[place].name for place in display.diamonds_.get_ydata()]
     assert set(marked) == {"a", "c"}

@@ -112,6 +112,20 @@ def test_verdicts():
     assert one.startswith("The only column has not shifted;")
 
 
+def test_small_differences_are_called_slight():
+    generator = np.random.default_rng(0)
+    X, X_target = generator.normal(size=(2, 20_000, 3))
+    report = shift_report(X, X_target + np.array([0.06, 0.06, 0.6]), random_state=0)
+    assert report.shifted_columns == ("x2",)
+    assert set(report.slightly_different_columns) == {"x0", "x1"}
+    assert report.verdict.startswith("1 of 3 columns has shifted (x2; 2 differ slightly), and a classifier tells")
+    small = shift_report(X[:, :1], X_target[:, :1] + 0.06, random_state=0)
+    assert small.p_value < 0.05
+    assert not small.jointly_shifted
+    expected = "The only column has not shifted (1 differs slightly), but a classifier tells the rows of both tables"
+    assert small.verdict.startswith(f"{expected} slightly apart")
+
+
 def test_verdicts_tell_what_was_not_tested():
     generator = np.random.default_rng(0)
     X, X_target = (pd.DataFrame(generator.normal(size=(50, 3)), columns=list("abc")) for _ in range(2))

@@ -17,9 +17,10 @@ from surefoot.shift.shift_report_text import counted, one_line, outcomes_in_word
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHIFTED, NOT_SHIFTED, NOT_TESTED, MISSING = COLOURS[1], "0.78", "white", COLOURS[0]
+SHIFTED, DIFFERS_SLIGHTLY, NOT_SHIFTED, NOT_TESTED, MISSING = COLOURS[1], "0.55", "0.78", "white", COLOURS[0]
 COLOUR_OF = {
     column_shift.SHIFTED: SHIFTED,
+    column_shift.DIFFERS_SLIGHTLY: DIFFERS_SLIGHTLY,
     column_shift.NOT_SHIFTED: NOT_SHIFTED,
     column_shift.NOT_TESTED: NOT_TESTED,
 }
@@ -35,9 +36,10 @@ class ShiftDisplay:
     """Bars of how far each column has shifted, the most shifted first, with the joint test in the title.
 
     A bar is the distance of two distributions, Kolmogorov-Smirnov of numbers and total variation of categories, and is
-    coloured, and its name bold, where the column has shifted at level 0.05, corrected for the number of columns, and
-    hollow where it could not be tested. A diamond ("missing values") is the difference of the shares of missing values,
-    where it is half a percent or more, or significant in a column that has shifted.
+    coloured, and its name bold, where the column has shifted: by 0.1 or more, and at level 0.05, corrected for the
+    number of columns. It is dark where it differs slightly, and hollow where it could not be tested. A diamond
+    ("missing values") is the difference of the fractions of missing values, where it is half a percent or more, or
+    significant in a column that differs for certain.
 
     Names need room beside the axes. Axes that are alone in a figure without any layout get a constrained one; a figure
     with more in it is left as it is: make it by ``layout="constrained"``.
@@ -148,7 +150,7 @@ class ShiftDisplay:
 
     def _mark_missing(self, ax: "Axes") -> Any:
         differences = np.array([abs(column.missing_target - column.missing) for column in self.columns])
-        significant = np.array([column.shifted and column.missing_p_value < LEVEL for column in self.columns])
+        significant = np.array([max(column.p_value, column.missing_p_value) < LEVEL for column in self.columns])
         some = (differences >= LEAST_MISSING) | (significant & (differences > 0))
         if not some.any():
             return None

@@ -7,21 +7,22 @@ import numpy as np
 from scipy.special import comb
 from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
 
-from surefoot.data import BinEdges
+from surefoot.shift.column_counts import chi_square_cells, counts_of, few_cells, stability_index
+from surefoot.shift.group_permutations import GroupPermutations, steps_of
 from surefoot.shift.shift_report_tables import ColumnPair
 
 LEVEL = 0.05
-N_BINS = 10  # of the stability index, and of the permutation test
-LEAST_EXPECTED = 5.0  # rows of a cell of the chi-square test, in the smaller table, if nothing differs
 ROUNDING = 1e-9  # statistics that differ by less are tied
-HALF_A_ROW = 0.5  # is added to every bin of the stability index, so that none is empty
 N_SHUFFLES = 9999  # of the permutation test
 LARGE_P_VALUE = 0.9  # above it nobody needs an exact one, and scipy's may, by rounding, exceed 1
 MOST_EXACT = 10_000  # rows of a table, for the exact Kolmogorov-Smirnov test: it takes time
 NUMBER, CATEGORY = "number", "category"
 KOLMOGOROV_SMIRNOV, CHI_SQUARE, FISHER = "Kolmogorov-Smirnov", "chi-square", "Fisher"
-PERMUTATION, NO_TEST = "permutation", "none"
-SHIFTED, NOT_SHIFTED, NOT_TESTED = "shifted", "not shifted", "not tested"
+PERMUTATION, GROUP_PERMUTATION, NO_TEST = "permutation", "permutation of groups", "none"
+NAN = float("nan")
+SHIFTED, DIFFERS_SLIGHTLY, NOT_SHIFTED, NOT_TESTED = "shifted", "differs slightly", "not shifted", "not tested"
+MIN_DISTANCE = 0.1  # a smaller difference of two distributions seldom matters, however certain it is
+REACH = 1.3581015157406195  # sqrt(log(2 / 0.05) / 2): of the 95% bounds of Kolmogorov-Smirnov and of McDiarmid
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,14 @@ class ColumnShift:
         The largest difference of the two distribution functions (Kolmogorov-Smirnov) of numbers, half the sum of the
         differences of shares (total variation) of categories: 0 is the same, 1 is nothing in common. Missing values
         are left out; NaN where a side has no other. Of many rare categories it is large without any shift.
-    test : {"Kolmogorov-Smirnov", "chi-square", "Fisher", "permutation", "none"}
+    test : {"Kolmogorov-Smirnov", "chi-square", "Fisher", "permutation", "permutation of groups", "none"}
         Where ``distance_p_value`` comes from: Kolmogorov-Smirnov for numbers (careful where many are tied), chi-square
         for categories, of which rare ones are pooled with their neighbours by label until 5 rows are expected in each
         table, and Fisher's exact test where both tables together have only two values. Where pooling leaves one
         category only, as with few rows or one category that nearly all rows have, the chi-square statistic is compared
         with that of 9,999 shuffles of the rows, always the same ones; more than 10 categories are pooled with their
-        neighbours by label into 10 about equally frequent ones for it. "none" where a table has no value, or both have
+        neighbours by label into 10 about equally frequent ones for it. With groups, whole groups are permuted. "none"
+        where a table has no value, or both have
         so few rows that not even the largest difference would be significant.
     distance_p_value : float
         NaN where ``test`` is "none".
@@ -61,11 +63,16 @@ class ColumnShift:
         The smaller of both p-values, corrected for there being two of them if values are missing, and by Holm's method
         for the number of columns. NaN where there is nothing to test.
     shifted : bool
-        Whether ``p_value`` is below 0.05. False says little where ``outcome`` is "not tested".
+        Whether ``p_value`` is below 0.05 and the distance, or the difference of the fractions of missing values, is 0.1
+        or more. False says little where ``outcome`` is "not tested".
     importance : float
         By how much the AUC of the classifier that tells the tables apart falls when this column is shuffled. Columns
         stand in for each other: once the AUC is near 1, because several columns tell the tables apart by themselves, it
         is about 0 for nearly all of them, however far they have shifted. Look at the distances then.
+    interval : tuple of two floats
+        95% interval of ``distance``, whatever the distributions (it is wide): that of Kolmogorov and Smirnov for
+        numbers; for categories McDiarmid's bound, less at the lower end what the distance has by chance alone. Rows
+        count as independent, so that it is NaN for groups.
 
     Examples
     --------
@@ -89,6 +96,7 @@ class ColumnShift:
     p_value: float
     shifted: bool
     importance: float = float("nan")
+    interval: tuple[float, float] = (float("nan"), float("nan"))
 
     @property
     def size(self) -> float:
@@ -97,18 +105,23 @@ class ColumnShift:
 
     @property
     def outcome(self) -> str:
-        """One of "shifted", "not shifted" and "not tested": there were no values to compare, or too few."""
+        """One of "shifted", "differs slightly" (certainly, but by less than 0.1), "not shifted" and "not tested".
+
+        Not tested are columns without values to compare, or with too few.
+        """
         if self.shifted:
             return SHIFTED
+        if self.p_value < LEVEL:
+            return DIFFERS_SLIGHTLY
         return NOT_TESTED if self.test == NO_TEST else NOT_SHIFTED
 
 
-def compare_columns(pairs: Iterable[ColumnPair]) -> list[ColumnShift]:
-    """Every column on its own, with p-values that are corrected for their number."""
-    columns = [_compare(pair) for pair in pairs]
+def compare_columns(pairs: Iterable[ColumnPair], groups: GroupPermutations | None = None) -> list[ColumnShift]:
+    """Every column on its own, with p-values that are corrected for their number; of groups if there are any."""
+    columns = [_compare(pair) if groups is None else _compare_by_groups(pair, groups) for pair in pairs]
     corrected = holm(np.array([column.p_value for column in columns]))
     return [
-        replace(column, p_value=float(p_value), shifted=bool(p_value < LEVEL))
+        replace(column, p_value=float(p_value), shifted=bool(p_value < LEVEL and column.size >= MIN_DISTANCE))
         for column, p_value in zip(columns, corrected, strict=True)
     ]
 
@@ -126,7 +139,7 @@ def _compare(pair: ColumnPair) -> ColumnShift:
     missing, missing_target = np.isnan(pair.values), np.isnan(pair.target)
     values, target = pair.values[~missing], pair.target[~missing_target]
     test, distance, distance_p_value = _distance(pair.is_category, values, target)
-    missing_p_value = _fisher(_counts(missing, missing_target))
+    missing_p_value = _fisher(counts_of(missing, missing_target))
     tests = [distance_p_value] if np.isfinite(distance_p_value) else []
     tests += [missing_p_value] if missing.any() or missing_target.any() else []
     return ColumnShift(
@@ -135,21 +148,50 @@ def _compare(pair: ColumnPair) -> ColumnShift:
         distance=distance,
         test=test,
         distance_p_value=distance_p_value,
-        stability_index=_stability_index(pair),
+        stability_index=stability_index(pair),
         missing=float(missing.mean()),
         missing_target=float(missing_target.mean()),
         missing_p_value=missing_p_value,
         unseen=float(_is_unseen(pair.is_category, values, target).sum() / len(pair.target)),
         p_value=min(1.0, len(tests) * min(tests)) if tests else float("nan"),
         shifted=False,  # known once there are p-values of all columns
+        interval=_distance_interval(distance, pair.is_category, values, target),
     )
+
+
+def _compare_by_groups(pair: ColumnPair, groups: GroupPermutations) -> ColumnShift:
+    """The same, with p-values of permutations of whole groups: rows of a group are not independent."""
+    alone = replace(_compare(pair), interval=(NAN, NAN))
+    if alone.test == NO_TEST or not groups.enough:
+        return replace(alone, test=NO_TEST, distance_p_value=NAN, p_value=NAN, missing_p_value=NAN)
+    indicators, known = steps_of(pair)
+    distance_p_value, missing_p_value = groups.p_value(indicators, known), groups.p_value(known[:, np.newaxis])
+    tests = [distance_p_value, missing_p_value] if alone.missing or alone.missing_target else [distance_p_value]
+    return replace(
+        alone, test=GROUP_PERMUTATION, distance_p_value=distance_p_value, missing_p_value=missing_p_value,
+        p_value=min(1.0, len(tests) * min(tests)),
+    )  # fmt: skip
+
+
+def _distance_interval(
+    distance: float, is_category: bool, values: np.ndarray, target: np.ndarray
+) -> tuple[float, float]:
+    """Without any assumption on the distributions; a total variation is too large by chance, by at most ``excess``."""
+    if np.isnan(distance):
+        return NAN, NAN
+    rows, excess = 1 / len(values) + 1 / len(target), 0.0
+    if is_category:
+        fractions = counts_of(values, target).sum(axis=0) / (len(values) + len(target))
+        excess = float(np.sqrt(2 / np.pi * rows * fractions * (1 - fractions)).sum() / 2)
+    reach = REACH * float(np.sqrt(rows))
+    return max(0.0, distance - excess - reach), min(1.0, distance + reach)
 
 
 def _distance(is_category: bool, values: np.ndarray, target: np.ndarray) -> tuple[str, float, float]:
     """The test that fits a column without missing values, its distance and its p-value."""
     if len(values) == 0 or len(target) == 0:
         return NO_TEST, float("nan"), float("nan")
-    counts = _counts(values, target)
+    counts = counts_of(values, target)
     if not is_category and counts.shape[1] > 2:
         return _kolmogorov_smirnov(values, target)
     shares = counts / counts.sum(axis=1, keepdims=True)
@@ -207,78 +249,9 @@ def _fisher(counts: np.ndarray) -> float:
     return min(1.0, float(fisher_exact(counts)[1])) if counts.shape[1] == 2 else 1.0
 
 
-def chi_square_cells(counts: np.ndarray) -> np.ndarray:
-    """Counts (2, categories) with rare categories pooled, each with the next rare ones in the order of the labels.
-
-    Rare is judged by both tables together: a rule that looked at one of them alone would find shift where there is
-    none.
-    """
-    total = counts.sum(axis=0)
-    expected = total * (counts.sum(axis=1).min() / counts.sum())
-    cell = np.full(len(total), -1)
-    frequent = np.flatnonzero(expected >= LEAST_EXPECTED)
-    cell[frequent] = np.arange(len(frequent))
-    n_cells, held = len(frequent), 0.0
-    for category in np.flatnonzero(expected < LEAST_EXPECTED):
-        cell[category] = n_cells
-        held += expected[category]
-        if held >= LEAST_EXPECTED:
-            n_cells, held = n_cells + 1, 0.0
-    if held > 0 and n_cells > 0:  # a rest too small for a cell joins the pooled one before it, or the rarest category
-        cell[cell == n_cells] = n_cells - 1 if n_cells > len(frequent) else np.argmin(total[frequent])
-    return np.stack([np.bincount(cell, row, minlength=cell.max() + 1) for row in counts])
-
-
-def few_cells(counts: np.ndarray) -> np.ndarray:
-    """Counts (2, categories) with more than 10 categories pooled, in the order of their labels, into about tenths.
-
-    There are always two cells or more, however few rows there are, and however many of them one category has.
-    """
-    total = counts.sum(axis=0)
-    if len(total) <= N_BINS:
-        return counts
-    middle = (np.cumsum(total) - total / 2) / total.sum()
-    cell = np.unique((N_BINS * middle).astype(np.int64), return_inverse=True)[1]
-    return np.stack([np.bincount(cell, row).astype(np.int64) for row in counts])
-
-
 def _is_unseen(is_category: bool, values: np.ndarray, target: np.ndarray) -> np.ndarray:
     if is_category:
         return ~np.isin(target, values)
     if len(values) == 0:
         return np.ones(len(target), dtype=np.bool_)
     return (target < values.min()) | (target > values.max())
-
-
-def _stability_index(pair: ColumnPair) -> float:
-    """The sum over bins of the difference of shares times the logarithm of their ratio."""
-    missing = [np.isnan(pair.values), np.isnan(pair.target)]
-    sides = [pair.values[~missing[0]], pair.target[~missing[1]]]
-    counts = _counts_of_categories(*sides) if pair.is_category else _counts_of_numbers(*sides)
-    counts = np.column_stack([counts, [flags.sum() for flags in missing]])
-    counts = counts[:, counts.any(axis=0)] + HALF_A_ROW
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    return float(((shares[1] - shares[0]) * np.log(shares[1] / shares[0])).sum())
-
-
-def _counts_of_numbers(values: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Rows of each table in bins that are equally full in the first: (2, bins)."""
-    edges = BinEdges.from_values(values, N_BINS)
-    thresholds = edges.thresholds
-    if len(edges) == 1:  # a constant: below, equal, above
-        thresholds = np.array([np.nextafter(edges.low[0], -np.inf), edges.high[0]])
-    bins = [np.searchsorted(thresholds, side) for side in (values, target)]
-    return np.stack([np.bincount(side, minlength=len(thresholds) + 1) for side in bins])
-
-
-def _counts_of_categories(values: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Rows of each table in every category, or, of many categories, in the cells of the test."""
-    counts = _counts(values, target)
-    cells = chi_square_cells(counts) if counts.shape[1] > N_BINS else counts
-    return cells if cells.shape[1] > 1 else few_cells(counts)
-
-
-def _counts(values: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """How often each distinct value occurs on either side: (2, values)."""
-    distinct, places = np.unique(np.concatenate([values, target]), return_inverse=True)
-    return np.stack([np.bincount(side, minlength=len(distinct)) for side in np.split(places, [len(values)])])

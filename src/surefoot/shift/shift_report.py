@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot._parameters import check_integer
 from surefoot._random import seed_from
-from surefoot.shift.column_shift import LEVEL, NOT_TESTED, ColumnShift, compare_columns
+from surefoot.shift.column_shift import DIFFERS_SLIGHTLY, LEVEL, NOT_TESTED, ColumnShift, compare_columns
+from surefoot.shift.group_permutations import read_groups
 from surefoot.shift.shift_report_tables import ComparedTables
 from surefoot.shift.shift_report_text import html_of, text_of, verdict_of
 from surefoot.shift.two_sample_test import LEAST_ROWS, two_sample_test
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MIN_AUC = 0.55  # a smaller one, however certain, says that the tables differ only slightly
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,9 +31,9 @@ class ShiftReport:
         speaks of shift. Rows that are in both tables make it fall below 0.5: the classifier has learned such a row
         under one table's name, and meets it again under the other's.
     p_value : float
-        The one-sided Mann-Whitney test of ``auc`` against 0.5.
+        The one-sided Mann-Whitney test of ``auc`` against 0.5; with groups, that of permutations of whole groups.
     auc_interval : tuple of two floats
-        Its 95% interval: Newcombe's score interval on the variance of Hanley and McNeil.
+        Its 95% interval: Newcombe's score interval on the variance of Hanley and McNeil; with groups, Obuchowski's.
     n_rows, n_target : int
         Rows of X and of the target.
     note : str or None
@@ -56,8 +59,13 @@ class ShiftReport:
 
     @property
     def shifted_columns(self) -> tuple[str, ...]:
-        """Names of the columns that have shifted, the most shifted first."""
+        """Names of the columns that have shifted by a distance of 0.1 or more, the most shifted first."""
         return tuple(column.name for column in self.columns if column.shifted)
+
+    @property
+    def slightly_different_columns(self) -> tuple[str, ...]:
+        """Names of the columns that differ for certain, but by less than 0.1."""
+        return tuple(column.name for column in self.columns if column.outcome == DIFFERS_SLIGHTLY)
 
     @property
     def untested_columns(self) -> tuple[str, ...]:
@@ -66,8 +74,8 @@ class ShiftReport:
 
     @property
     def jointly_shifted(self) -> bool:
-        """Whether the classifier tells the tables apart, at level 0.05."""
-        return self.p_value < LEVEL
+        """Whether the classifier tells the tables apart, at level 0.05 and with an AUC of 0.55 or more."""
+        return self.p_value < LEVEL and self.auc >= MIN_AUC
 
     @property
     def verdict(self) -> str:
@@ -93,6 +101,8 @@ def shift_report(
     X_target: Any,
     *,
     categorical_features: Any = "from_dtype",
+    groups: Any = None,
+    groups_target: Any = None,
     max_rows: int | None = 20_000,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -105,9 +115,11 @@ def shift_report(
     target's, and is tested on the other half. It also finds shift in how columns go together, which none of them
     shows.
 
-    A shift does not say that a model will fail, and none that was found does not say that there is none: small tables
-    show only large shifts, and in large ones a shift that does not matter is found too. Look at the distances. A column
-    without values in one of the tables, or with too few, is reported as not tested.
+    A column has shifted if it differs for certain and by a distance of 0.1 or more; one that differs for certain, but
+    by less, differs slightly: large tables show differences that do not matter. A shift does not say that a model will
+    fail, and none that was found does not say that there is none: small tables show only large shifts, and no look at
+    the columns shows whether the target still depends on them as it did. A column without values in one of the tables,
+    or with too few, is reported as not tested.
 
     The tables should have no rows in common: one that is in both is learned under one name and met again under the
     other, and the AUC falls below 0.5 (far below, for a table against itself). Only an AUC above 0.5 speaks of shift.
@@ -120,6 +132,8 @@ def shift_report(
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns of X whose values are categories: positions, names, or one boolean per column; those of categorical
         dtype are in any case.
+    groups, groups_target : arrays of shape (n_rows,) and (n_target,), default=None
+        Rows of one group, such as a patient, are not independent. With both, tests permute whole groups.
     max_rows : int or None, default=20_000
         The classifier sees at most so many rows of each table, drawn at random; None: all. Columns are compared on all
         rows. With fewer than 20 rows of either table, there is no classifier.
@@ -148,8 +162,10 @@ def shift_report(
     if max_rows is not None:
         check_integer("max_rows", max_rows, LEAST_ROWS)
     tables = ComparedTables.read(X, X_target, categorical_features)
-    columns = compare_columns(tables)
-    joint = two_sample_test(tables, max_rows=max_rows, seed=seed_from(random_state), n_jobs=n_jobs)
+    seed = seed_from(random_state)
+    known_groups = read_groups(groups, groups_target, tables.n_rows, tables.n_target, seed)
+    columns = compare_columns(tables, known_groups)
+    joint = two_sample_test(tables, max_rows=max_rows, seed=seed, n_jobs=n_jobs, groups=known_groups)
     columns = [
         replace(column, importance=float(importance))
         for column, importance in zip(columns, joint.importances, strict=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from surefoot.shift.column_shift import NOT_SHIFTED, NOT_TESTED, ColumnShift
+from surefoot.shift.column_shift import LEVEL, NOT_SHIFTED, NOT_TESTED, ColumnShift
 
 if TYPE_CHECKING:
     from surefoot.shift.shift_report import ShiftReport
@@ -22,9 +22,9 @@ def verdict_of(report: "ShiftReport") -> str:
     joint = f"(AUC {report.auc:.2f}, {p_value_in_words(report.p_value)})"
     if report.auc != report.auc:
         return f"{alone}; {report.note}."
-    if report.jointly_shifted:
-        link = "and" if shifted else "but"
-        return f"{alone}, {link} a classifier tells the rows of both tables apart {joint}."
+    if report.p_value < LEVEL:
+        link, slightly = "and" if shifted else "but", "" if report.jointly_shifted else "slightly "
+        return f"{alone}, {link} a classifier tells the rows of both tables {slightly}apart {joint}."
     link = "but" if shifted else "and"
     return f"{alone}, {link} a classifier does not tell the rows of both tables apart {joint}."
 
@@ -32,7 +32,9 @@ def verdict_of(report: "ShiftReport") -> str:
 def _columns_alone(report: "ShiftReport") -> str:
     """How many columns have shifted, and how many could not be tested."""
     shifted, n_columns, n_untested = report.shifted_columns, len(report.columns), len(report.untested_columns)
-    untested = f"{n_untested:,} could not be tested" if n_untested else ""
+    n_slight = len(report.slightly_different_columns)
+    rest = [f"{n_slight:,} differ{'s' if n_slight == 1 else ''} slightly"] if n_slight else []
+    untested = "; ".join([*rest, *([f"{n_untested:,} could not be tested"] if n_untested else [])])
     if shifted:
         names = ", ".join(one_line(name) for name in shifted[:MOST_NAMED])
         names += f" and {len(shifted) - MOST_NAMED} more" if len(shifted) > MOST_NAMED else ""

@@ -7,13 +7,16 @@ from math import sqrt
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import mannwhitneyu, norm, rankdata
+from scipy.special import expit, logit
+from scipy.stats import mannwhitneyu, norm, rankdata, t
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from surefoot._parallel import THREADED_CELLS, count_jobs
+from surefoot.shift.group_permutations import GroupPermutations
 from surefoot.shift.shift_report_tables import ColumnPair, ComparedTables
 
 LEAST_ROWS = 20  # of each table: half of them are held out
+MIN_GROUPS = 4  # of each table: half of them are held out
 MOST_CATEGORIES, ROWS_PER_CATEGORY = 255, 40  # more categories, or rarer ones, the classifier does not look at
 MOST_SHUFFLED = 2000  # held-out rows of each table, on which columns are shuffled
 CONFIDENCE = 0.95
@@ -34,35 +37,74 @@ class TwoSampleTest:
     note: str | None = None
 
 
-def two_sample_test(tables: ComparedTables, *, max_rows: int | None, seed: int, n_jobs: int | None) -> TwoSampleTest:
+def two_sample_test(
+    tables: ComparedTables,
+    *,
+    max_rows: int | None,
+    seed: int,
+    n_jobs: int | None,
+    groups: GroupPermutations | None = None,
+) -> TwoSampleTest:
     """Train a classifier on half of the rows of both tables, and let it tell apart those of the other half.
 
-    Under no shift the labels of held-out rows are as good as shuffled, whatever the classifier has learned.
+    Under no shift the labels of held-out rows are as good as shuffled, whatever the classifier has learned. With
+    groups, these are halved and shuffled as wholes.
     """
-    unknown = np.full(len(tables), np.nan)
-    if min(tables.n_rows, tables.n_target) < LEAST_ROWS:
-        note = f"the joint test needs at least {LEAST_ROWS} rows of each table, and there are {tables.n_rows} of X and "
-        note += f"{tables.n_target} of X_target"
+    if note := _why_not(tables, groups):
+        unknown = np.full(len(tables), np.nan)
         return TwoSampleTest(float("nan"), float("nan"), (float("nan"), float("nan")), unknown, note)
     generator = np.random.default_rng(seed)
     rows = [generator.permutation(size)[:max_rows] for size in (tables.n_rows, tables.n_target)]
-    positions, features, is_category = _features(tables, rows)
+    positions, features, is_category = classifier_features(tables, rows)
     held_out, is_target = _halves(*map(len, rows))
+    if groups is not None:
+        places = np.concatenate([rows[0], tables.n_rows + rows[1]])
+        held_out = _half_of_the_groups(groups.codes[places], is_target, generator)
     if not positions:
         interval = auc_interval(0.5, *_sizes(is_target[held_out]))
         return TwoSampleTest(0.5, 1.0, interval, np.zeros(len(tables)), "all rows of both tables are the same")
-    with _threads(count_jobs(n_jobs) if features.size >= THREADED_CELLS else 1):
-        model = _classifier(is_category, (~held_out).sum(), seed)
+    with limited_threads(features.size, n_jobs):
+        model = new_classifier(is_category, (~held_out).sum(), seed)
         model.fit(features[~held_out], is_target[~held_out])
         features, is_target = features[held_out], is_target[held_out]
         scores = model.decision_function(features)
         importances = np.zeros(len(tables))
         importances[positions] = _importances(model, features, is_target, generator)
     auc = area_under_curve(scores, is_target)
+    if groups is not None:
+        held = groups.of_rows(places[held_out], seed)
+        return TwoSampleTest(auc, held.auc_p_value(scores), grouped_auc_interval(scores, is_target, held), importances)
     return TwoSampleTest(auc, _p_value(scores, is_target), auc_interval(auc, *_sizes(is_target)), importances)
 
 
-def _classifier(is_category: np.ndarray, n_rows: int, seed: int) -> HistGradientBoostingClassifier:
+def _why_not(tables: ComparedTables, groups: GroupPermutations | None) -> str | None:
+    """Why there is no joint test."""
+    if min(tables.n_rows, tables.n_target) < LEAST_ROWS:
+        return (
+            f"the joint test needs at least {LEAST_ROWS} rows of each table, and there are {tables.n_rows} of X and "
+            f"{tables.n_target} of X_target"
+        )
+    if groups is not None and min(groups.n_own, groups.n_target) < MIN_GROUPS:
+        return (
+            f"the joint test needs at least {MIN_GROUPS} groups of each table, and there are {groups.n_own} of X and "
+            f"{groups.n_target} of X_target"
+        )
+    return None
+
+
+def _half_of_the_groups(codes: np.ndarray, is_target: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Rows of every second group of either table, in a random order."""
+    held_out = np.zeros(len(codes), dtype=np.bool_)
+    for side in (False, True):
+        names = generator.permutation(np.unique(codes[is_target == side]))
+        held_out |= np.isin(codes, names[::2])
+    return held_out
+
+
+def new_classifier(
+    is_category: np.ndarray, n_rows: int, seed: int, balanced: bool = True
+) -> HistGradientBoostingClassifier:
+    """Boosted trees that tell rows of two tables apart; balanced, the larger table counts no more than the other."""
     return HistGradientBoostingClassifier(
         max_iter=100,
         learning_rate=0.05,  # with the small trees: what tells tables apart is seldom much, and noise is soon learned
@@ -71,7 +113,7 @@ def _classifier(is_category: np.ndarray, n_rows: int, seed: int) -> HistGradient
         l2_regularization=1.0,
         early_stopping=False,  # it would take rows away
         categorical_features=is_category,
-        class_weight="balanced",
+        class_weight="balanced" if balanced else None,
         random_state=seed,
     )
 
@@ -86,7 +128,7 @@ def _sizes(is_target: np.ndarray) -> tuple[int, int]:
     return int((~is_target).sum()), int(is_target.sum())
 
 
-def _features(tables: ComparedTables, rows: list[np.ndarray]) -> tuple[list[int], np.ndarray, np.ndarray]:
+def classifier_features(tables: ComparedTables, rows: list[np.ndarray]) -> tuple[list[int], np.ndarray, np.ndarray]:
     """Positions of the columns that vary, their values as ranks over both tables, and which of them are categories.
 
     Trees see only the order of numbers, and ranks cannot overflow. Of many or rare categories the classifier gets the
@@ -161,6 +203,25 @@ def auc_interval(auc: float, n_rows: int, n_target: int) -> tuple[float, float]:
     return low, high
 
 
+def grouped_auc_interval(scores: np.ndarray, is_target: np.ndarray, groups: GroupPermutations) -> tuple[float, float]:
+    """95% interval where whole groups were drawn (Obuchowski 1997), on the scale of log-odds."""
+    ranks, own_ranks = rankdata(scores), np.empty(len(scores))
+    for side in (False, True):
+        own_ranks[is_target == side] = rankdata(scores[is_target == side])
+    n_rows, n_target = _sizes(is_target)
+    placements = np.where(is_target, (ranks - own_ranks) / n_rows, 1 - (ranks - own_ranks) / n_target)
+    auc, variance = float(placements[is_target].mean()), 0.0
+    for side, n_groups, n in ((False, groups.n_own, n_rows), (True, groups.n_target, n_target)):
+        codes = np.unique(groups.codes[is_target == side], return_inverse=True)[1]
+        off = np.bincount(codes, weights=placements[is_target == side] - auc)
+        variance += float((off**2).sum()) * n_groups / (n_groups - 1) / n**2
+    least = 0.5 / (groups.n_own * groups.n_target)
+    inside = min(max(auc, least), 1 - least)
+    reach = float(t.ppf((1 + CONFIDENCE) / 2, min(groups.n_own, groups.n_target) - 1)) * sqrt(variance)
+    low, high = (float(expit(logit(inside) + side * reach / (inside * (1 - inside)))) for side in (-1, 1))
+    return min(low, auc), max(high, auc)
+
+
 def _auc_variance(auc: float, n_rows: int, n_target: int) -> float:
     others = (n_rows + n_target) / 2 - 1
     pairs = 1 + others * (1 - auc) / (2 - auc) + others * auc / (1 + auc)
@@ -168,9 +229,9 @@ def _auc_variance(auc: float, n_rows: int, n_target: int) -> float:
 
 
 @contextmanager
-def _threads(n_threads: int) -> Iterator[None]:
-    """At most so many threads in scikit-learn's compiled code."""
+def limited_threads(n_cells: int, n_jobs: int | None) -> Iterator[None]:
+    """At most so many threads in scikit-learn's compiled code, and one for a small table."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn needs it too
 
-    with threadpool_limits(limits=n_threads, user_api="openmp"):
+    with threadpool_limits(limits=count_jobs(n_jobs) if n_cells >= THREADED_CELLS else 1):
         yield
