@@ -24,7 +24,7 @@ ALLOWED = {
     "plots": {"boosting", "uncertainty", "selection", "shift", "metrics", FACE},
     "reproduce": {"boosting", "uncertainty", "selection", "shift", "plots", "metrics", FACE},
     "report": {"boosting", "uncertainty", "selection", "shift", "metrics", "plots", FACE},
-    "cli": {"model_io", "report", "reproduce", "selection", "uncertainty", FACE},
+    "cli": {"data", "model_io", "report", "reproduce", "selection", "uncertainty", FACE},
     "__init__": {"boosting", "uncertainty", "selection", "shift", "model_io", "report"},
 }
 HEAVY = ("dask", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")

@@ -2,17 +2,33 @@
 
 import pytest
 
-from surefoot.report import course
+from surefoot.report import run
+from surefoot.report.auditing import audit_run
+
+QUICK = ("constant", "linear", "gradient boosting", "ensemble")
 
 
 @pytest.fixture
-def few_contestants(monkeypatch):
+def quick_audit(monkeypatch):
+    """An audit with few candidates and a small ensemble, and everything that was fitted for it."""
+    every = run.candidate_models
+
+    def few(*arguments):
+        chosen = [candidate for candidate in every(*arguments) if candidate.name in QUICK]
+        chosen[-1].model.set_params(n_members=3, n_estimators=60)
+        return chosen
+
+    monkeypatch.setattr(run, "candidate_models", few)
+    return audit_run
+
+
+@pytest.fixture
+def two_candidates(monkeypatch):
     """Question 1 of an audit, with a constant and a linear model only."""
-    every = course.contestants
-    monkeypatch.setattr(course, "contestants", lambda *arguments: every(*arguments)[:2])
-    names = ("X_new", "y_new", "model", "predictions", "groups", "time", "task", "time_limit", "n_jobs", "watch")
+    every = run.candidate_models
+    monkeypatch.setattr(run, "candidate_models", lambda *arguments: every(*arguments)[:2])
 
     def answer(X, y, **given):
-        return course.Course.begin(X, y, random_state=0, **{**dict.fromkeys(names), **given}).accuracy()
+        return run.AuditRun.begin(X, y, random_state=0, **given).accuracy()
 
     return answer

@@ -15,6 +15,8 @@ from surefoot.report.answers import (
     Calibration,
     ColumnNote,
     Coverage,
+    DataCheck,
+    DeploymentLoss,
     Drop,
     Duplicates,
     Estimate,
@@ -24,6 +26,7 @@ from surefoot.report.answers import (
     Line,
     ModelScore,
     NewRows,
+    OutsideRange,
     Rejection,
     ShiftedColumn,
     Stability,
@@ -80,7 +83,6 @@ def model(name: str, what: str, loss: float, **others: Any) -> ModelScore:
     base, reach = others.pop("base", 0.3), others.pop("reach", 0.05)
     gain, auc = others.pop("gain", base - loss), others.pop("auc", None)
     fields = {
-        "cv_loss": loss + 0.006,
         "loss": around(loss, reach),
         "gain": around(gain, 0.04),
         "auc": None if auc is None else around(auc, 0.03),
@@ -106,12 +108,17 @@ def classification() -> ExampleAudit:
         task_sentence="Two classes are told apart; an error is a wrong class.",
         n_rows=1000,
         n_columns=20,
-        n_train=750,
-        n_test=250,
+        n_judged=1000,
+        n_folds=5,
         n_new=300,
+        split="Every row is held out once, in 5 folds, and predicted by a model that has not seen it.",
         classes=("good", "bad"),
         shares=(0.7, 0.3),
         notes=notes,
+        checks=(DataCheck("row order", True, "The order of the rows matters."),),
+        fingerprint="0123456789abcdef",
+        source="credit.csv",
+        date="2026-01-31",
         remarks=("12 rows without a target were left out.", "3 rows of the new table have an unknown purpose."),
     )
     verdict = verdict_of(
@@ -133,18 +140,25 @@ def _accuracy() -> Accuracy:
         model("Bagged AdaBoost", "AdaBoosts on drawn rows", 0.256, auc=0.771, seconds=11.8),
         model("Majority-of-5", "AdaBoosts on five parts of the rows", 0.260, auc=0.752, seconds=1.1),
         model("AdaBoost", "300 stumps", 0.268, auc=0.749, seconds=0.9),
-        model("your predictions", "as they were given", 0.272, yours=True, cv_loss=nan, seconds=nan),
+        model("your predictions", "as they were given", 0.272, yours=True, seconds=nan),
     )
     losses = (around(0.29, 0.056), around(0.272, 0.055), around(0.258, 0.054), around(0.24, 0.053))
-    curve = LearningCurve((93, 187, 375, 750), losses, Estimate(0.018, -0.011, 0.047))
-    return Accuracy("error rate", models, "gradient boosting", 5, curve, Duplicates(46, 21, 10, 0.109))
+    curve = LearningCurve("gradient boosting", (93, 187, 375, 750), losses, Estimate(0.018, -0.011, 0.047))
+    return accuracy_of("error rate", models, "gradient boosting", curve, Duplicates(46, 21, 10, 0.109))
+
+
+def accuracy_of(measure: str, models: tuple[ModelScore, ...], audited: str, curve: Any, duplicates: Any) -> Accuracy:
+    return Accuracy(
+        measure=measure, models=models, audited=audited, gain=around(0.2, 0.03), is_better=True, rival="linear",
+        behind=around(0.01, 0.02), curve=curve, duplicates=duplicates, left_out=(), n_rows=1000,
+    )  # fmt: skip
 
 
 def _knowing() -> Knowing:
     expected = (0.53, 0.58, 0.64, 0.69, 0.74, 0.79, 0.84, 0.88, 0.92, 0.96)
     observed = np.array((0.52, 0.6, 0.56, 0.68, 0.72, 0.8, 0.8, 0.92, 0.88, 0.96))
     curve = (expected, *(tuple(line.tolist()) for line in (observed, observed - 0.17, np.minimum(observed + 0.13, 1))))
-    labels = ("predicted probability of the predicted class", "share of right predictions")
+    labels = ("predicted probability of the predicted class", "fraction of right predictions")
     described = [
         ("417", "bad", ("credit_amount = 18424", "purpose = others", "duration = 48")),
         ("95", "good", ("credit_amount = 12612", "duration = 36")),
@@ -156,17 +170,17 @@ def _knowing() -> Knowing:
         LeastKnown(row, "good", truth, 0.21 - 0.012 * place, 0.69 - 0.01 * place, behind)
         for place, (row, truth, behind) in enumerate(described)
     )
-    strange = tuple(replace(row, truth="") for row in rows)
     return Knowing(
         unit="nats",
         model="gradient boosting",
+        own=True,
+        n_rows=1000,
         loss=around(0.24, 0.053),
         by_total=rejection(0.24, 0.46, 0.72),
         by_knowledge=rejection(0.24, 0.31, 0.3),
         calibration=Calibration(around(0.013, 0.05), (), *curve, (25,) * 10, *labels),
         columns_behind=(("credit_amount", 0.42), ("duration", 0.31), ("purpose", 0.12), ("age", 0.08)),
         rows=rows,
-        new=NewRows(300, 38, Estimate(0.1267, 0.0937, 0.1691), 0.0518, 0.00003, strange),
     )
 
 
@@ -177,9 +191,18 @@ def stable_set(selector: str, single: str, stable: str, **others: Any) -> Stable
         "models": ((single, 0.412),),
         "inclusion": (),
         "undecided": False,
+        "claim_inside": True,
+        "holds": False,
+        "lead": None,
         "guarantee": GUARANTEE,
         "delta": 0.05,
         "instability": 0.004,
+        "instability_limit": 0.011,
+        "n_left_out": 750,
+        "single_changed": 1,
+        "n_dropped": 100,
+        "n_units": 750,
+        "unit": "row",
         "n_bags": 10_000,
         "bag_size": 250,
         "remarks": (),
@@ -192,15 +215,15 @@ def _stability() -> Stability:
     lasso = stable_set(
         "LASSO",
         f"{both}, credit_history",
-        "checking_status x duration x {credit_history | savings}",
+        "checking_status and duration and (credit_history or savings)",
         models=((f"{both}, credit_history", 0.412), (f"{both}, savings", 0.387), (both, 0.102)),
         inclusion=(("checking_status", 1.0), ("duration", 0.981), ("credit_history", 0.774), ("savings", 0.446)),
-        remarks=("Missing values of 2 columns are filled with medians.",),
+        remarks=("Missing values of 2 columns are filled in each bag.",),
     )
     undecided = {"undecided": True, "guarantee": "This epsilon carries no guarantee.", "delta": 1.0, "instability": 0.0}
     tree = stable_set(
         "decision tree",
-        "checking_status (low: duration; high: other_plans)",
+        "checking_status, duration and other_plans",
         "undecided",
         single_weight=0.062,
         n_models=214,
@@ -208,9 +231,9 @@ def _stability() -> Stability:
         **undecided,
     )
     drops = (
-        Drop("a random 1% of the training rows", 8, 10, 0.0, 0.2, 0.034, None),
-        Drop("group north", 230, 1, 0.0, 1.0, 0.072, around(0.27, 0.06)),
-        Drop("group south", 180, 1, None, None, 0.061, around(0.31, 0.07)),
+        Drop("a random 1% of the rows", 8, 200, 0.2, 3, 0.034, None),
+        Drop("group north", 230, 1, 0.0, 1, 0.072, around(0.27, 0.06)),
+        Drop("group south", 180, 1, None, 0, None, around(0.31, 0.07)),
     )
     return Stability((lasso, tree), drops, None)
 
@@ -223,7 +246,7 @@ def _transfer() -> Transfer:
         ShiftedColumn("age", 0.06, 1.0, "not shifted", ""),
         ShiftedColumn("telephone", nan, nan, "not tested", ""),
     )
-    there: dict[str, Any] = {"base": 0.38, "cv_loss": nan, "seconds": nan}
+    there: dict[str, Any] = {"base": 0.38, "seconds": nan}
     models = (
         model("constant", "always the most frequent class", 0.38, **there),
         model("gradient boosting", "surefoot, stopped early", 0.313, chosen=True, **there),
@@ -236,13 +259,26 @@ def _transfer() -> Transfer:
         "tables apart (AUC 0.71, p < 0.0001)."
     )
     losses = (around(0.24, 0.053), around(0.313, 0.052))
-    return Transfer("the new rows", verdict, around(0.71, 0.04), 1e-8, columns, models, *losses, None, "error rate")
+    measured = DeploymentLoss(
+        name="all rows", n_rows=300, n_units=None, loss=losses[1], rise=Estimate(0.3, 0.02, 0.62),
+        bias=around(-0.03, 0.04), auc_change=None, outcome="undecided", rows_needed=2100,
+    )  # fmt: skip
+    outside = OutsideRange(300, 12, around(0.04, 0.02), 0.01, 0.003, (("credit_amount", 12),))
+    return Transfer(
+        "the new rows", verdict, around(0.71, 0.04), 1e-8, columns, models, *losses, None, "error rate", n_known=300,
+        n_rows=300, losses=(measured,), bias_tolerance=0.05, outside=outside,
+        new=NewRows(300, 38, Estimate(0.1267, 0.0937, 0.1691), 0.0518, 0.00003, _knowing().rows),
+    )  # fmt: skip
 
 
 def regression() -> ExampleAudit:
     """Numbers, and no target where the model will be used."""
     sentence = "A number is predicted; errors are measured by the RMSE, in the unit of the target."
-    subject = Subject("progression", "regression", sentence, 442, 10, 332, 110, 200, (), (), (), ())
+    subject = Subject(
+        target="progression", task="regression", task_sentence=sentence, n_rows=442, n_columns=10, n_judged=442,
+        n_folds=5, n_new=200, split="Every row is held out once.", classes=(), shares=(), notes=(), checks=(),
+        remarks=(), fingerprint="0123456789abcdef",
+    )  # fmt: skip
     verdict = verdict_of(
         (PARTLY, "It explains about half of the variance, and where it will be used little can be said."),
         (YES, "The RMSE is 54.3, and a simpler model does as well."),
@@ -257,10 +293,10 @@ def regression() -> ExampleAudit:
         model("forest", "random forest of 200 trees", 57.12, reach=6.2, gain=0.453),
     )
     losses = tuple(around(loss, 6.0) for loss in (63.0, 59.1, 56.0, 54.3))
-    curve = LearningCurve((41, 83, 166, 332), losses, Estimate(1.7, 0.2, 3.2))
-    accuracy = Accuracy("RMSE", models, "linear", 10, curve, Duplicates(0, 0, 0, None))
-    lasso = stable_set("LASSO", "bmi, bp, s5", "bmi x s5 x {bp | s3}", single_weight=0.71, instability=0.0)
-    drop = Drop("a random 1% of the training rows", 3, 10, 0.0, 0.1, 0.041, None)
+    curve = LearningCurve("linear", (41, 83, 166, 332), losses, Estimate(1.7, 0.2, 3.2))
+    accuracy = accuracy_of("RMSE", models, "linear", curve, Duplicates(0, 0, 0, None))
+    lasso = stable_set("LASSO", "bmi, bp, s5", "bmi and s5 and (bp or s3)", single_weight=0.71, instability=0.0)
+    drop = Drop("a random 1% of the rows", 3, 200, 0.1, 3, 0.041, None)
     stability = Stability((lasso,), (drop,), None)
     return ExampleAudit(
         subject, verdict, accuracy, _knowing_numbers(), stability, _transfer_without_target(), command=None
@@ -271,8 +307,11 @@ def _knowing_numbers() -> Knowing:
     levels = np.arange(1, 20) / 20
     seen = levels**1.15
     lines = (levels, seen, np.maximum(seen - 0.06, 0), np.minimum(seen + 0.06, 1))
-    coverage = tuple(Coverage(level, around(level**1.2, 0.055), 180 * level**2) for level in (0.5, 0.8, 0.9, 0.95))
-    labels = ("level of the central interval", "share of targets inside it")
+    coverage = tuple(
+        Coverage(level, around(level**1.2, 0.055), *[around((1 - level**1.2) / 2, 0.02)] * 2, 180 * level**2)
+        for level in (0.5, 0.8, 0.9, 0.95)
+    )
+    labels = ("level of the central interval", "fraction of targets inside it")
     rows = (
         LeastKnown("23", "212.4", "310", 612.0, 3800.0, ("bmi = 0.171", "s5 = 0.134")),
         LeastKnown("99", "98.1", "71", 580.0, 3300.0, ()),
@@ -280,13 +319,14 @@ def _knowing_numbers() -> Knowing:
     return Knowing(
         unit="target squared",
         model="linear",
+        own=False,
+        n_rows=442,
         loss=around(54.3, 6.2),
         by_total=rejection(54.3, 0.28, 9100.0, squared=True),
         by_knowledge=rejection(54.3, 0.12, 900.0, squared=True),
         calibration=Calibration(None, coverage, *(tuple(line.tolist()) for line in lines), (110,) * 19, *labels),
         columns_behind=(("bmi", 0.3), ("s5", 0.22)),
         rows=rows,
-        new=None,
     )
 
 

@@ -7,9 +7,9 @@ from example_audit import GUARANTEE, ExampleAudit, classification, regression
 
 from surefoot.report.answers import (
     UNKNOWN,
-    Accuracy,
     Calibration,
     ColumnNote,
+    DataCheck,
     Drop,
     Duplicates,
     Estimate,
@@ -18,7 +18,6 @@ from surefoot.report.answers import (
     LeastKnown,
     Line,
     ModelScore,
-    NewRows,
     Rejection,
     ShiftedColumn,
     Stability,
@@ -56,7 +55,8 @@ def hostile() -> ExampleAudit:
     notes = tuple(ColumnNote(name, name, name, used=False) for name in names)
     subject = replace(
         plain.subject, target=SCRIPT + "\"'", classes=tuple(names), shares=(1 / len(names),) * len(names), notes=notes,
-        remarks=tuple(names), task_sentence=names[1],
+        remarks=tuple(names), task_sentence=names[1], source=names[0], split=names[1],
+        checks=tuple(DataCheck(name, True, name) for name in names),
     )  # fmt: skip
     rows = tuple(LeastKnown(name, name, name, 0.2, 0.6, (name, f"{name} = {name}")) for name in names)
     calibration = replace(plain.uncertainty.calibration, xlabel=names[5], ylabel=names[0])
@@ -81,13 +81,13 @@ def hostile() -> ExampleAudit:
         )
         for each, name in zip(plain.stability.sets, names, strict=False)
     )
-    drops = tuple(Drop(name, 1, 1, 0.0, 0.0, 0.0, None) for name in names)
+    drops = tuple(Drop(name, 1, 1, 0.0, 0, 0.0, None) for name in names)
     columns = tuple(ShiftedColumn(name, 0.5, 0.01, "shifted", name) for name in names)
     transfer = replace(plain.shift, where=SCRIPT, verdict=names[1], columns=columns, models=models)
     return plain.but(
         subject=subject,
         verdict=tuple(Line(name, "yes", name) for name in names[:5]),
-        accuracy=replace(plain.accuracy, models=models, chosen=SCRIPT),
+        accuracy=replace(plain.accuracy, models=models, audited=SCRIPT),
         uncertainty=knowing,
         stability=Stability(sets, drops, names[2]),
         shift=transfer,
@@ -98,8 +98,11 @@ def hostile() -> ExampleAudit:
 
 def bare() -> ExampleAudit:
     """As little as an audit can say."""
-    subject = Subject("y", "classes", "", 40, 1, 30, 10, 0, (), (), (), ())
-    accuracy = Accuracy("error rate", (), "", 0, None, Duplicates(0, 0, 0, None))
+    subject = Subject(
+        target="y", task="classes", task_sentence="", n_rows=40, n_columns=1, n_judged=40, n_folds=5, n_new=0, split="",
+        classes=(), shares=(), notes=(), checks=(), remarks=(), fingerprint="",
+    )  # fmt: skip
+    accuracy = replace(regression().accuracy, measure="error rate", models=(), curve=None)
     lines = tuple(Line("", UNKNOWN, "") for _ in range(5))
     return ExampleAudit(subject, lines, accuracy, None, None, None, command=None, seconds=0.2)
 
@@ -110,14 +113,19 @@ def empty_sections() -> ExampleAudit:
     no_curve = Rejection((), (), (), (), (), (), None)
     calibration = Calibration(None, (), (), (), (), (), (), "promised", "observed")
     knowing = Knowing(
-        "nats", "the ensemble", nothing, no_curve, no_curve, calibration, (), (), NewRows(0, 0, nothing, 0.05, nan, ())
-    )
-    score = ModelScore("only", "", nan, nothing, nothing, None, nan, chosen=True, yours=False)
-    accuracy = Accuracy(
-        "RMSE", (score,), "only", 1, LearningCurve((5,), (nothing,), nothing), Duplicates(2, 1, 2, None)
-    )
-    stable = StableSet("LASSO", "no variable", 0.0, "no variable", 1, (), (), False, GUARANTEE, 0.05, 0.0, 1, 1, ())
-    drops = (Drop("a random 1% of the rows", 1, 1, None, None, None, None),)
+        model="the ensemble", own=True, unit="nats", n_rows=0, loss=nothing, by_total=no_curve, by_knowledge=no_curve,
+        calibration=calibration, columns_behind=(), rows=(),
+    )  # fmt: skip
+    score = ModelScore("only", "", nothing, nothing, None, nan, chosen=True, yours=False)
+    curve, equal = LearningCurve("only", (5,), (nothing,), nothing), Duplicates(2, 1, 2, None)
+    accuracy = replace(regression().accuracy, models=(score,), audited="only", curve=curve, duplicates=equal)
+    stable = StableSet(
+        selector="LASSO", single="no column", single_weight=0.0, stable="no column", n_models=1, models=(),
+        inclusion=(), undecided=False, claim_inside=True, holds=False, lead=None, guarantee=GUARANTEE, delta=0.05,
+        instability=0.0, instability_limit=1.0, n_left_out=1, single_changed=0, n_dropped=0, n_units=1, unit="row",
+        n_bags=1, bag_size=1, remarks=(),
+    )  # fmt: skip
+    drops = (Drop("a random 1% of the rows", 1, 1, None, 0, None, None),)
     transfer = Transfer("the new rows", "", None, None, (), (), None, None, None, "")
     plain = bare()
     return plain.but(

@@ -13,10 +13,8 @@ from surefoot.report.intervals import (
     paired_share_difference,
     root_of,
     share_interval,
+    unpaired_difference,
 )
-from surefoot.report.row_parts import RowParts
-from surefoot.report.target import Target
-from surefoot.report.verdict_words import unpaired_difference
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 7), (3, 10), (10, 10), (123, 1000)])
@@ -163,11 +161,3 @@ def test_intervals_of_few_groups_hold_the_truth_as_often_as_they_say(n_groups):
         found = auc_interval(shift + generator.normal(size=len(groups)), positive, groups)
         held.append(found.low <= truth <= found.high)
     assert np.mean(held) > 0.88
-
-
-def test_at_least_two_groups_are_held_out():
-    target, _ = Target.read(np.arange(80) + 0.5, 80)
-    for n_groups, n_held in ((4, 2), (5, 2), (8, 2), (12, 3), (20, 5)):
-        groups = (np.arange(80) % n_groups).astype(str).astype(object)
-        parts = RowParts.draw(target, groups, None, 0)
-        assert len(np.unique(groups[parts.test])) == n_held

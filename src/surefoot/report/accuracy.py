@@ -1,162 +1,188 @@
 """Question 1: is it as accurate as the data allows?"""
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from surefoot._exceptions import DataError
-from surefoot.report.answers import Accuracy, Duplicates, Estimate, LearningCurve, ModelScore
+from surefoot.report.answers import Accuracy, Duplicates, LearningCurve, ModelScore
+from surefoot.report.candidate_models import CONSTANT, ENSEMBLE, SINGLE, CandidateModel
 from surefoot.report.clock import Clock
-from surefoot.report.contestants import CONSTANT, YOUR_PREDICTIONS, Contestant
-from surefoot.report.row_parts import RowParts
+from surefoot.report.cross_fitting import CrossFitted
+from surefoot.report.model_predictions import ModelPredictions
 from surefoot.report.scoring import (
     ERROR_RATE,
+    LOG_LOSS,
     RANKING_ERROR,
     Outcome,
-    difference_of,
+    excess_of,
+    gain_of,
+    is_better,
     loss_of,
     main_measure,
-    score,
-    scores_of,
 )
+from surefoot.report.splits import Splits, part_of
 from surefoot.report.table import AuditTable
 
-CURVE_SHARES = (0.125, 0.25, 0.5)
-FEWEST_CURVE_ROWS = 20
-SHARE_OF_TIME = 0.4  # of a time limit, that comparing models may take
+CURVE_FRACTIONS = (0.125, 0.25, 0.5)
+MIN_CURVE_ROWS = 20
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """The contestants after training on the training rows: what they lose on each held-out row."""
+def choose(fitted: Sequence[CrossFitted], rows: np.ndarray | slice = slice(None)) -> CrossFitted:
+    """The candidate with the least log-loss or squared error on some of the judged rows.
 
-    contestant: Contestant
-    model: Any
-    outcome: Outcome
-    cv_loss: float
-    seconds: float  # of cross-validation and the fit
-
-
-def compare(
-    table: AuditTable, parts: RowParts, entrants: Sequence[Contestant], seed: int, clock: Clock, remarks: list[str]
-) -> list[Fitted]:
-    """Cross-validate every contestant on the training rows, then fit it to all of them; the constant comes first.
-
-    One that this table is too much for is left out, with a remark; unless it is the user's own.
+    The ensemble is taken where it is not clearly behind, for it says more about its predictions than the others; of
+    equal ones the first, which is the simpler.
     """
-    folds, measure = parts.folds(table.target, seed), main_measure(table.target, parts)
-    fitted = []
-    for i, entrant in enumerate(entrants):
-        needed = entrant.raw or entrant.name == CONSTANT
-        if not needed and not clock.has_time_for(f"comparison with {entrant.name}", SHARE_OF_TIME):
-            continue
-        clock.step(0.05 + 0.4 * i / len(entrants), f"question 1: {entrant.name}")
-        try:
-            fitted.append(_train(entrant, table, parts, folds, measure))
-        except Exception as error:  # whatever a model raises
-            if entrant.raw:
-                raise DataError(f"model failed on the training rows: {type(error).__name__}: {error}") from error
-            if entrant.name == CONSTANT:
-                raise
-            remarks.append(f"{entrant.name} could not be fitted ({' '.join(str(error).split())[:120]}): left out.")
-    return fitted
+    outcomes = {id(each): each.outcome[rows] for each in fitted}
+    best = min(fitted, key=lambda each: _comparable_loss(outcomes[id(each)]))
+    ensemble = next((each for each in fitted if each.name == ENSEMBLE), None)
+    if ensemble is None or best is ensemble or best.name == CONSTANT:
+        return best
+    return best if excess_of(outcomes[id(ensemble)], outcomes[id(best)]).low > 0 else ensemble
 
 
-def _train(
-    entrant: Contestant, table: AuditTable, parts: RowParts, folds: list[tuple[np.ndarray, np.ndarray]], measure: str
-) -> Fitted:
-    begun = time.perf_counter()
-    ranked = measure == RANKING_ERROR
-    outcomes = [outcome_of(entrant, entrant.fitted(table, fit), table, judge, None, ranked) for fit, judge in folds]
-    model = entrant.fitted(table, parts.train)
-    own = outcome_of(entrant, model, table, parts.test, parts.groups, ranked=True)
-    return Fitted(entrant, model, own, _over_folds(outcomes, measure), time.perf_counter() - begun)
+def _comparable_loss(outcome: Outcome) -> float:
+    """Classifiers without probabilities come last: their errors cannot be compared with log-losses."""
+    labels_only = outcome.log_losses is None and not outcome.is_number
+    return np.inf if labels_only else float(outcome.proper.mean())
 
 
-def outcome_of(
-    entrant: Contestant, model: Any, table: AuditTable, rows: np.ndarray, groups: np.ndarray | None, ranked: bool
-) -> Outcome:
-    """What a fitted model makes of some rows; the scores that rank them are computed only if asked for."""
-    scores = scores_of(model, entrant.table_of(table, rows), table.target) if ranked else None
-    return Outcome.of(table.target, entrant.predict(model, table, rows), rows, scores, groups)
+def outcome_of_choice(fitted: Sequence[CrossFitted], splits: Splits) -> Outcome:
+    """The outcome of choosing: for each fold, that of the candidate chosen on the other folds.
+
+    The loss of the best of several models on the rows that it was chosen on is too good.
+    """
+    parts, order = [], []
+    for _, judge in splits.folds:
+        inside = np.isin(splits.judged, judge)
+        parts.append(choose(fitted, ~inside).outcome[inside])
+        order.append(np.flatnonzero(inside))
+    back = np.argsort(np.concatenate(order), kind="stable")
+    return Outcome.joined(parts)[back]
 
 
-def _over_folds(outcomes: list[Outcome], measure: str) -> float:
-    """The loss in cross-validation; rows that different models have scored cannot be ranked among one another."""
-    if measure == RANKING_ERROR:
-        found = np.array([loss_of(each, measure).value for each in outcomes])
-        return float(found[~np.isnan(found)].mean()) if not np.isnan(found).all() else float("nan")
-    return loss_of(Outcome(np.concatenate([each.losses for each in outcomes])), measure).value
-
-
-def choose(fitted: Sequence[Fitted]) -> Fitted:
-    """The one with the least loss in cross-validation; of equal ones the first, which is the simpler."""
-    return min(fitted, key=lambda each: (np.isnan(each.cv_loss), each.cv_loss))
-
-
-def accuracy(
+def measure_accuracy(
     table: AuditTable,
-    parts: RowParts,
-    fitted: Sequence[Fitted],
-    predicted: Outcome | None,
+    splits: Splits,
+    fitted: Sequence[CrossFitted],
+    audited: CrossFitted,
+    time: np.ndarray | None,
     seed: int,
     clock: Clock,
 ) -> Accuracy:
-    """All that is said about question 1."""
-    measure, chosen, base = main_measure(table.target, parts), choose(fitted), fitted[0].outcome
-    scores = [
-        score(
-            each.contestant.name, each.contestant.what, each.outcome, base, measure, seed, cv_loss=each.cv_loss,
-            auc=each.outcome.auc, seconds=each.seconds, chosen=each is chosen, yours=each.contestant.raw,
-        )
-        for each in fitted
-    ]  # fmt: skip
-    if predicted is not None:
-        given = {"auc": predicted.auc, "yours": True}
-        what = "labels, as they were given" if table.target.is_classes else "as they were given"
-        if predicted.scores is not None:
-            what = f"taken for probabilities of {table.target.classes[1]}"
-        scores.append(score(YOUR_PREDICTIONS, what, predicted, base, measure, seed, **given))
-    rest = sorted(scores[1:], key=lambda line: (np.isnan(line.cv_loss), line.cv_loss))
-    models: tuple[ModelScore, ...] = (scores[0], *rest)
-    curve = learning_curve(table, parts, chosen, seed, clock) if clock.has_time_for("learning curve", 0.5) else None
-    behind = _behind(predicted or next((each.outcome for each in fitted if each.contestant.raw), None), chosen, measure)
-    n_rare = int(np.sum(table.target.y[parts.test] == table.target.rare)) if measure == RANKING_ERROR else None
-    name = chosen.contestant.name
-    return Accuracy(measure, models, name, parts.n_folds, curve, duplicates(table), *behind, n_rare)
+    """All numbers about question 1."""
+    measure, constant = main_measure(table.target, splits.judged), fitted[0].outcome
+    lines = [*fitted, *([] if audited in fitted else [audited])]
+    scores = [_score(each, constant, audited, measure) for each in lines]
+    others = [each for each in fitted if each is not audited and each.name != CONSTANT]
+    rival = min(others, key=lambda each: _comparable_loss(each.outcome), default=None)
+    own = audited.outcome if audited.candidate.raw or len(fitted) == 1 else outcome_of_choice(fitted[1:], splits)
+    order = np.argsort([_comparable_loss(each.outcome) for each in lines[1:]], kind="stable")
+    curve = None
+    shown = _of_curve(fitted, audited)
+    if shown is not None and clock.has_time_for("learning curve", 0.7):
+        curve = learning_curve(table, splits, shown, time, seed, clock)
+    is_rare = measure == RANKING_ERROR
+    return Accuracy(
+        measure=measure,
+        models=(scores[0], *(scores[1 + k] for k in order)),
+        audited=audited.name,
+        gain=gain_of(own, constant),
+        is_better=is_better(own, constant),
+        rival=None if rival is None else rival.name,
+        behind=None if rival is None else excess_of(audited.outcome, rival.outcome),
+        curve=curve,
+        duplicates=duplicates(table),
+        left_out=tuple(clock.left_out_candidates),
+        n_rows=len(splits.judged),
+        n_rare=int(np.sum(table.target.y[splits.judged] == table.target.rare)) if is_rare else None,
+    )
 
 
-def _behind(own: Outcome | None, chosen: Fitted, measure: str) -> tuple[Estimate | None, str]:
-    """How much more a user's own model loses than the chosen one, on the same rows; labels are compared as labels."""
-    if own is None or own is chosen.outcome:
-        return None, measure
-    if measure == RANKING_ERROR and own.scores is None:
-        measure = ERROR_RATE
-    return difference_of(own, chosen.outcome, measure), measure
+def _score(fitted: CrossFitted, constant: Outcome, audited: CrossFitted, measure: str) -> ModelScore:
+    """A line of the table of models."""
+    excess = None if fitted is audited else excess_of(audited.outcome, fitted.outcome)
+    scored = score(fitted.name, fitted.candidate.description, fitted.outcome, constant, measure)
+    return replace(
+        scored,
+        loss=fitted.loss(measure),
+        log_loss=None if scored.log_loss is None else fitted.loss(LOG_LOSS),
+        seconds=fitted.seconds,
+        chosen=fitted is audited,
+        yours=fitted.candidate.raw,
+        excess=excess,
+    )
 
 
-def learning_curve(table: AuditTable, parts: RowParts, chosen: Fitted, seed: int, clock: Clock) -> LearningCurve | None:
-    """The chosen model again, on parts of the training rows; each part contains the smaller ones."""
-    target, n_train, measure = table.target, len(parts.train), main_measure(table.target, parts)
-    order = np.random.default_rng(seed).permutation(parts.train)
-    sizes = [int(share * n_train) for share in CURVE_SHARES]
-    sizes = [size for size in sizes if size >= FEWEST_CURVE_ROWS]
-    outcomes = []
-    for i, size in enumerate(sizes):
-        clock.step(0.45 + 0.1 * i / len(sizes), "question 1: would more rows help?")
-        rows = np.sort(order[:size])
-        if target.is_classes and len(np.unique(target.y[rows])) < 2:
-            return None
-        model = chosen.contestant.fitted(table, rows)
-        ranked = measure == RANKING_ERROR
-        outcomes.append(outcome_of(chosen.contestant, model, table, parts.test, parts.groups, ranked))
-    if not sizes or sizes[-1] != int(0.5 * n_train):
+def score(name: str, what: str, outcome: Outcome, constant: Outcome, measure: str) -> ModelScore:
+    """A model's losses on some rows beside those of a constant."""
+    return ModelScore(
+        name=name,
+        what=what,
+        loss=loss_of(outcome, measure),
+        gain=gain_of(outcome, constant),
+        auc=outcome.auc,
+        seconds=float("nan"),
+        chosen=False,
+        yours=False,
+        error_rate=loss_of(outcome, ERROR_RATE) if measure == RANKING_ERROR else None,
+        log_loss=None if outcome.log_losses is None else loss_of(outcome, LOG_LOSS),
+    )
+
+
+def learning_curve(
+    table: AuditTable, splits: Splits, fitted: CrossFitted, time: np.ndarray | None, seed: int, clock: Clock
+) -> LearningCurve | None:
+    """A model again, on parts of the training rows of every fold; each part contains the smaller ones."""
+    measure, n_train = main_measure(table.target, splits.judged), len(splits.folds[0][0])
+    fractions = [each for each in CURVE_FRACTIONS if int(each * n_train) >= MIN_CURVE_ROWS]
+    if 0.5 not in fractions:
         return None
-    curve = tuple(loss_of(each, measure) for each in [*outcomes, chosen.outcome])
-    return LearningCurve((*sizes, n_train), curve, difference_of(outcomes[-1], chosen.outcome, measure))
+    outcomes = []
+    for i, fraction in enumerate(fractions):
+        clock.step(0.5 + 0.1 * i / len(fractions), f"question 1: {fitted.name} on {fraction:.1%} of the rows")
+        outcome = _fit_part(table, splits, fitted.candidate, time, fraction, seed, clock)
+        if outcome is None:
+            return None
+        outcomes.append(outcome)
+    losses = tuple(loss_of(each, measure) for each in outcomes)
+    sizes = tuple(int(fraction * n_train) for fraction in fractions)
+    return LearningCurve(
+        model=fitted.name,
+        n_rows=(*sizes, n_train),
+        loss=(*losses, loss_of(fitted.outcome, measure)),
+        last_doubling=excess_of(outcomes[-1], fitted.outcome),
+    )
+
+
+def _of_curve(fitted: Sequence[CrossFitted], audited: CrossFitted) -> CrossFitted | None:
+    """The model whose curve is measured: a single booster stands for the ensemble, which is many times as slow."""
+    if audited.name != ENSEMBLE:
+        return audited if audited.fold_models else None
+    return next((each for each in fitted if each.name == SINGLE), None)
+
+
+def _fit_part(
+    table: AuditTable,
+    splits: Splits,
+    candidate: CandidateModel,
+    time: np.ndarray | None,
+    fraction: float,
+    seed: int,
+    clock: Clock,
+) -> Outcome | None:
+    """The outcome of fits to a fraction of the training rows; None if a part has one class, or time runs out."""
+    predictions, target = [], table.target
+    for train, judge in splits.folds:
+        rows = part_of(train, splits, time, fraction, seed)
+        one_class = target.is_classes and len(np.unique(target.y[rows])) < 2
+        if one_class or not clock.has_time_for("learning curve", 0.8):
+            return None
+        predictions.append(candidate.predict(candidate.fit(table, rows), table, judge))
+    order = np.argsort(np.concatenate([judge for _, judge in splits.folds]), kind="stable")
+    joined = ModelPredictions.joined(predictions)[order]
+    return Outcome.of(target, joined, splits.judged, splits.judged_units)
 
 
 def duplicates(table: AuditTable) -> Duplicates:

@@ -35,6 +35,15 @@ class ColumnNote:
 
 
 @dataclass(frozen=True)
+class DataCheck:
+    """Something about the rows that a reader should know; if it ``matters``, the errors may be too small."""
+
+    kind: str  # "copies", "near copies", "row order", "column role" or "predictions"
+    matters: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
 class Subject:
     """What was audited."""
 
@@ -43,38 +52,45 @@ class Subject:
     task_sentence: str
     n_rows: int
     n_columns: int
-    n_train: int
-    n_test: int
+    n_judged: int  # rows that were held out once
+    n_folds: int
     n_new: int
-    classes: tuple[str, ...]  # their shares, in the same order, below; both are empty for numbers
+    split: str  # how the rows were split, in a sentence
+    classes: tuple[str, ...]  # their fractions, in the same order, below; both are empty for numbers
     shares: tuple[float, ...]
     notes: tuple[ColumnNote, ...]
-    remarks: tuple[str, ...]  # rows without a target, what was left out for want of time, and the like
+    checks: tuple[DataCheck, ...]
+    remarks: tuple[str, ...]  # rows without a target, what was left out when time ran out, and the like
+    fingerprint: str  # of all values of the table
+    source: str | None = None  # the file it came from
+    date: str = ""
 
 
 @dataclass(frozen=True)
 class ModelScore:
-    """One model on the held-out rows: its loss, and how much less that is than the constant's (same rows, paired)."""
+    """One model on the held-out rows."""
 
     name: str
     what: str
-    cv_loss: float  # on the training rows, by which one is chosen; NaN for one that takes no part
-    loss: Estimate  # share of errors, root mean squared error or, of a rare class, share of pairs in the wrong order
-    gain: Estimate  # constant's loss less this one's: points, or share of the variance explained (R2)
+    loss: Estimate  # fraction of errors, root mean squared error or, for a rare class, fraction of pairs in wrong order
+    gain: Estimate  # fraction of the constant's log-loss, or of its squared error (R2), that it removes
     auc: Estimate | None  # of two classes
     seconds: float
-    chosen: bool
+    chosen: bool  # the one that is audited
     yours: bool
     error_rate: Estimate | None = None  # where the loss is another
+    log_loss: Estimate | None = None  # of classes, where it gives probabilities
+    excess: Estimate | None = None  # by what fraction the audited model's loss is above this one's, on the same rows
 
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Loss of the chosen model on the held-out rows, trained on more and more of the training rows."""
+    """Loss on the held-out rows of a model trained on more and more of the training rows."""
 
+    model: str  # the audited one; a single booster stands for an ensemble
     n_rows: tuple[int, ...]
     loss: tuple[Estimate, ...]
-    last_doubling: Estimate  # loss at half of the rows less that at all of them, paired
+    last_doubling: Estimate  # by what fraction the loss with half of the rows is above that with all, paired
 
 
 @dataclass(frozen=True)
@@ -84,21 +100,24 @@ class Duplicates:
     n_rows: int  # in groups of two or more
     n_groups: int
     n_conflicting: int  # rows of groups with different targets
-    floor: float | None  # least possible loss on such rows: share of errors, or standard deviation; None without any
+    floor: float | None  # least possible loss on such rows: fraction of errors, or standard deviation
 
 
 @dataclass(frozen=True)
 class Accuracy:
     """Question 1: is it as accurate as the data allows?"""
 
-    measure: str  # "error rate", "RMSE" or, of a rare class, "ranking error"
-    models: tuple[ModelScore, ...]  # the constant first, then by loss in cross-validation
-    chosen: str
-    folds: int
+    measure: str  # "error rate", "RMSE" or, for a rare class, "ranking error"
+    models: tuple[ModelScore, ...]  # the constant first, then by log-loss or squared error
+    audited: str
+    gain: Estimate  # of your model over the constant; or of the best candidate, on rows that it was not chosen on
+    is_better: bool  # whether it is shown to be better than the constant: by that gain, by its errors or its AUC
+    rival: str | None  # the best of the others
+    behind: Estimate | None  # by what fraction the loss of the audited model is above the rival's
     curve: LearningCurve | None
     duplicates: Duplicates
-    behind: Estimate | None = None  # loss of your own model less that of the chosen one, on the same rows
-    behind_measure: str = ""  # error rate even of a rare class, if your model gives labels and no scores
+    left_out: tuple[str, ...]  # candidates that did not take part
+    n_rows: int  # held-out rows
     n_rare: int | None = None  # held-out rows of a rare class
 
 
@@ -106,7 +125,7 @@ class Accuracy:
 class Rejection:
     """What is left of the loss when the most uncertain held-out rows are handed to someone who knows."""
 
-    rejected: tuple[float, ...]  # shares of the rows
+    rejected: tuple[float, ...]  # fractions of the rows
     error: tuple[float, ...]  # mean loss that is left over all rows: errors, or squared errors
     kept_error: tuple[float, ...]  # error rate or RMSE of the rows that are kept; 0 where none are
     threshold: tuple[float, ...]  # rows of at least this much uncertainty are rejected
@@ -118,18 +137,20 @@ class Rejection:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many held-out targets lie in the intervals of a level."""
+    """How many held-out targets lie in the intervals of a level, and how many on either side."""
 
     level: float
     observed: Estimate
-    width: float  # mean width
+    below: Estimate
+    above: Estimate
+    width: float | None  # mean width; None where it is not known
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Do probabilities and intervals mean what they say?"""
 
-    gap: Estimate | None  # mean probability less the share that came true: of one of two classes, or of predicted ones
+    gap: Estimate | None  # mean probability less the fraction that came true: of one of two classes, or the predicted
     coverage: tuple[Coverage, ...]  # of numbers
     expected: tuple[float, ...]  # points of the curve: predicted probabilities, or levels of intervals
     observed: tuple[float, ...]
@@ -139,8 +160,8 @@ class Calibration:
     xlabel: str
     ylabel: str
     of_class: str | None = None  # of two classes, the one whose probabilities these are: the rarer, if it is rare
-    share: float | None = None  # of the held-out rows that are of it
-    room: float = WELL_CALIBRATED  # gap or change that nobody minds; of a rare class less
+    share: float | None = None  # fraction of the held-out rows that are of it
+    room: float = WELL_CALIBRATED  # gap or change that is acceptable; for a rare class less
     slope: Estimate | None = None  # of what came true on the log-odds promised; below 1 these are too extreme
     change: float | None = None  # by how much probabilities would move on average, were they set right by it
 
@@ -159,48 +180,61 @@ class LeastKnown:
 
 @dataclass(frozen=True)
 class NewRows:
-    """How many new rows are stranger to the ensemble than the strangest 5% of the held-out ones."""
+    """How many deployment rows have more knowledge uncertainty than all but 5% of the held-out training rows."""
 
     n_rows: int
     n_above: int
     share: Estimate
     expected: float
-    p_value: float  # of as many or more, were the new rows like the held-out ones
+    p_value: float  # of as many or more, were the new rows like the held-out ones; NaN for too few groups
     rows: tuple[LeastKnown, ...]
 
 
 @dataclass(frozen=True)
 class Knowing:
-    """Question 2: does it know what it does not know?"""
+    """Question 2: does it know what it does not know?
 
-    unit: str
-    model: str  # whose errors are looked at
+    ``by_total`` and ``calibration`` are those of the audited model itself. A model that gives neither probabilities nor
+    intervals has ``own`` False: then they are those of an ensemble beside it, and of intervals as wide for every row.
+    """
+
+    model: str
+    own: bool
+    unit: str  # "nats" or "target squared"
+    n_rows: int
     loss: Estimate
-    by_total: Rejection
-    by_knowledge: Rejection
-    calibration: Calibration
+    by_total: Rejection | None
+    by_knowledge: Rejection | None  # of the ensemble
+    calibration: Calibration | None
     columns_behind: tuple[tuple[str, float], ...]  # column, by how much of its knowledge uncertainty it accounts for
     rows: tuple[LeastKnown, ...]
-    new: NewRows | None
-    own_calibration: Calibration | None = None  # of the probabilities of a user's own model, if it gives any
     by_groups: bool = False  # whether whole groups were held out
 
 
 @dataclass(frozen=True)
 class StableSet:
-    """What bags of rows agree on, beside what one look at all rows claims."""
+    """What bags of rows (or of groups) agree on about one conclusion, beside what one look at all of them claims."""
 
-    selector: str
-    single: str  # the model that the selector chooses on all rows
-    single_weight: float  # share of the bags that choose the same
-    stable: str  # the expression of the stable set
-    n_models: int
-    models: tuple[tuple[str, float], ...]  # the heaviest models and their weights
-    inclusion: tuple[tuple[str, float], ...]  # variables and the share of bags that choose them; empty for trees
-    undecided: bool
+    selector: str  # "winner", "LASSO", "decision tree" or "leading column"
+    single: str  # what is chosen on all rows
+    single_weight: float  # fraction of the bags that choose the same
+    stable: str  # the stable set in words
+    n_models: int  # choices in it
+    models: tuple[tuple[str, float], ...]  # the choices of most bags, and the fractions of the bags
+    inclusion: tuple[tuple[str, float], ...]  # models or columns, and the fraction of the bags that choose each
+    undecided: bool  # the bags make so many different choices that none is stable
+    claim_inside: bool  # what one look claims is in the stable set
+    holds: bool  # it is the only choice there, clearly ahead, and measured to stay when a row is dropped
+    lead: float | None  # standard errors by which a model or column is ahead of all others; None for sets of columns
     guarantee: str
-    delta: float
-    instability: float  # measured by leaving out every row
+    delta: float  # fraction of rows that the guarantee allows to overturn the set
+    instability: float  # fraction of the rows left out in turn without which the set would have nothing in common
+    instability_limit: float  # its exact 95% upper limit
+    n_left_out: int  # rows that were left out in turn
+    single_changed: int  # times that one look at all rows but one claims something else
+    n_dropped: int  # rows that were so dropped, one at a time; 0: not tried, as there are many rows
+    n_units: int  # rows, or groups
+    unit: str  # "row" or "group": what is dropped
     n_bags: int
     bag_size: int
     remarks: tuple[str, ...]
@@ -213,56 +247,92 @@ class Drop:
     what: str  # "a random 1% of the rows", or a group
     n_rows: int
     n_times: int
-    disjoint: float | None  # share of times that the stable set has no model in common with the full one
-    single_changed: float | None  # share of times that the single look claims something else
-    predictions_changed: float | None  # mean share of held-out labels, or root mean squared change in units of the RMSE
-    own_loss: Estimate | None  # loss on the group itself, by a model that has not seen it
+    winner_changed: float | None  # fraction of times that another model has the smallest loss on the rows left
+    n_refits: int  # how often the audited model was trained again without the rows; 0: it takes too long, or no time
+    predictions_changed: float | None  # mean fraction of labels, or root mean squared change in units of the RMSE
+    own_loss: Estimate | None  # loss on the group itself, by models that have not seen it
 
 
 @dataclass(frozen=True)
 class Stability:
     """Question 3: would the conclusion survive dropping a row?"""
 
-    sets: tuple[StableSet, ...]
+    sets: tuple[StableSet, ...]  # one for each conclusion
     drops: tuple[Drop, ...]
     note: str | None  # why there is no set, if there is none
 
 
 @dataclass(frozen=True)
 class ShiftedColumn:
-    """How one column differs between the training rows and those where the model will be used."""
+    """How one column differs between the training data and the deployment data."""
 
     name: str
-    distance: float
+    distance: float  # 0 is the same, 1 is nothing in common
     p_value: float
-    outcome: str
+    outcome: str  # "shifted" (a distance of 0.1 or more), "differs slightly", "not shifted" or "not tested"
     text: str
+    interval: tuple[float, float] = (float("nan"), float("nan"))  # 95% interval of the distance; NaN for groups
 
 
 @dataclass(frozen=True)
 class WeightedEstimate:
-    """Loss to be expected on the new rows, from held-out rows weighted to look like them."""
+    """Loss to be expected on the deployment data, from held-out rows weighted to look like it."""
 
     loss: Estimate | None  # None: cannot be known, and ``sentence`` says why
     plain: Estimate
     effective_rows: float
     n_rows: int
     sentence: str
+    rise: Estimate | None = None  # by what fraction the loss is expected to rise
+
+
+@dataclass(frozen=True)
+class OutsideRange:
+    """Deployment rows with a value outside the range of the training data, or with a category that it does not have."""
+
+    n_rows: int  # of the deployment data
+    n_outside: int
+    fraction: Estimate
+    expected: float  # fraction of the training rows that lie outside the range of the others: what chance gives
+    p_value: float  # of as many or more, were both alike; NaN for too few groups
+    columns: tuple[tuple[str, int], ...]  # columns with such values and how many, the most first
+
+
+@dataclass(frozen=True)
+class DeploymentLoss:
+    """The audited model on deployment rows whose target is known, compared with the held-out training rows."""
+
+    name: str  # "all rows", "groups seen in training" or "new groups"
+    n_rows: int
+    n_units: int | None  # groups, or runs of neighbouring rows by time, that intervals count; None: rows
+    loss: Estimate
+    rise: Estimate  # by what fraction the loss is above that of the held-out training rows
+    bias: Estimate | None  # mean prediction less mean truth; for classes of probabilities; None without any
+    auc_change: Estimate | None  # of two classes with a rare one: AUC less that of the held-out training rows
+    outcome: str  # "inside" all tolerances, "outside" one of them, or "undecided"
+    rows_needed: int | None  # about how many rows (or units) in all would decide; None: not known
 
 
 @dataclass(frozen=True)
 class Transfer:
     """Question 4: does it hold where it will be used?"""
 
-    where: str | None  # "the new rows", "the last part by TIME"; None: nobody has said where
+    where: str | None  # "the new rows", "the last part by TIME"; None: no deployment data
     verdict: str  # of the shift report
     auc: Estimate | None
     p_value: float | None
     columns: tuple[ShiftedColumn, ...]
-    models: tuple[ModelScore, ...]  # on the rows of where it will be used, if their target is known
-    loss_here: Estimate | None  # of the model audited, on the held-out rows
-    loss_there: Estimate | None  # and there, if the target is known
+    models: tuple[ModelScore, ...]  # on the deployment data, if its target is known
+    loss_here: Estimate | None  # of the model audited, on the held-out training rows
+    loss_there: Estimate | None  # and on the deployment data, if its target is known
     weighted: WeightedEstimate | None
-    measure: str  # of these losses: "error rate", "RMSE" or "ranking error"
+    measure: str  # of these losses: "log-loss", "error rate" or "RMSE"
     target: ShiftedColumn | None = None  # the target itself, if it is known there
-    n_known: int = 0  # rows there whose target is known
+    n_known: int = 0  # deployment rows whose target is known
+    n_rows: int = 0  # deployment rows
+    losses: tuple[DeploymentLoss, ...] = ()  # of all rows, then of groups seen in training and of new ones
+    tolerance: float = 0.25  # rise of the loss
+    bias_tolerance: float = float("nan")
+    outside: OutsideRange | None = None
+    new: NewRows | None = None
+    by_groups: bool = False  # whether tests permute groups

@@ -1,20 +1,23 @@
 """The arguments of an audit: checked before anything is trained."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
 from sklearn.base import clone, is_classifier, is_regressor
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_integer
+from surefoot._parameters import check_integer, check_number
+from surefoot.report.candidate_models import YOUR_PREDICTIONS, YOURS, CandidateModel
 from surefoot.report.column_readers import CATEGORY, ColumnReader, kind_of
-from surefoot.report.contestants import YOURS, Contestant
-from surefoot.report.row_parts import RowParts
-from surefoot.report.scoring import Predictions
+from surefoot.report.cross_fitting import CrossFitted
+from surefoot.report.deployment_data import DeploymentData
+from surefoot.report.model_predictions import ModelPredictions
+from surefoot.report.splits import Splits
 from surefoot.report.table import AuditTable, to_pandas
 from surefoot.report.target import as_objects, has_value
-from surefoot.report.transfer import There
 from surefoot.selection.table import take_columns, take_rows
 
 
@@ -24,17 +27,18 @@ class AuditArguments:
 
     X: Any
     y: Any
-    X_new: Any
-    y_new: Any
-    model: Any
-    predictions: Any
-    groups: Any
-    time: Any
-    task: str | None
-    time_limit: float | None
-    random_state: int
-    n_jobs: int | None
-    watch: Any
+    X_new: Any = None
+    y_new: Any = None
+    model: Any = None
+    predictions: Any = None
+    groups: Any = None
+    time: Any = None
+    task: str | None = None
+    shift_tolerance: float = 0.25
+    time_limit: float | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    watch: Any = None
 
     def __post_init__(self) -> None:
         if self.y_new is not None and self.X_new is None:
@@ -44,6 +48,7 @@ class AuditArguments:
         if isinstance(self.groups, str) and self.groups == self.time:
             raise ParameterError(f"groups and time are both the column {self.time!r}: pass one of them.")
         check_integer("random_state", self.random_state, 0)
+        check_number("shift_tolerance", self.shift_tolerance, 0.0, inf, most_included=False)
 
     def read_apart(self) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
         """The table without the columns of groups and time, and these: groups as text, time as numbers."""
@@ -58,8 +63,8 @@ class AuditArguments:
         X = take_columns(self.X, kept) if apart else self.X
         return X, _read_groups(whole, self.groups), _read_time(whole, self.time)
 
-    def own_model(self, table: AuditTable) -> Contestant | None:
-        """The user's model among the contestants."""
+    def own_model(self, table: AuditTable) -> CandidateModel | None:
+        """The user's model among the candidates."""
         if self.model is None:
             return None
         try:
@@ -75,20 +80,26 @@ class AuditArguments:
             raise ParameterError(
                 f"model is a {kind}, which does not predict {task}, as the target is: pass one that does."
             )
-        return Contestant(
-            YOURS, f"{type(self.model).__name__}, fitted again to the training rows", self.model, raw=True
-        )
+        return CandidateModel(YOURS, f"{type(self.model).__name__}, fitted again to every fold", self.model, raw=True)
 
-    def own_predictions(self, table: AuditTable) -> Predictions | None:
-        """The user's predictions for the rows that have a target."""
+    def own_predictions(self, table: AuditTable, splits: Splits) -> CrossFitted | None:
+        """The user's predictions for the judged rows."""
         if self.predictions is None:
             return None
-        given = as_objects(self.predictions)
+        given, target = as_objects(self.predictions), table.target
         if len(given) != len(table.known):
             raise DataError(f"predictions has {len(given)} rows, but X has {len(table.known)}.")
         given = given[table.known]
-        values = table.target.read_predictions(given, table.n_rows, "predictions")
-        return Predictions(values, table.target.read_scores(given))
+        values = target.read_predictions(given, table.n_rows, "predictions")
+        chance = target.read_scores(given)
+        both = None if chance is None else np.column_stack([1 - chance, chance])
+        what = "labels, as they were given" if target.is_classes else "as they were given"
+        if chance is not None:
+            what = f"taken for probabilities of {target.classes[1]}"
+        candidate = CandidateModel(YOUR_PREDICTIONS, what, None, raw=True)
+        total = None if both is None else entr(both).sum(axis=1)
+        predictions = ModelPredictions(values=values, probabilities=both, scores=chance, total=total)
+        return CrossFitted(candidate, table, splits, (), predictions[splits.judged], float("nan"))
 
     def _new_truth(self, table: AuditTable, n_new: int) -> np.ndarray | None:
         """The target of the new rows; None if it is known for none of them."""
@@ -106,20 +117,28 @@ class AuditArguments:
             )
         return truth if len(known) else None
 
-    def there(self, table: AuditTable, parts: RowParts, time: np.ndarray | None) -> There | None:
-        """The new rows, or the last ones by time, which is that of the rows that have a target."""
+    def deployment(
+        self, table: AuditTable, splits: Splits, groups: np.ndarray | None, time: np.ndarray | None
+    ) -> DeploymentData | None:
+        """The new rows, or the last ones by time; ``groups`` and ``time`` are of the rows that have a target."""
         if self.X_new is not None:
             frame = table.like(self.X_new, "X_new")
             raw = self.X_new[list(table.raw.columns)] if hasattr(table.raw, "columns") else self.X_new
-            return There("the new rows", frame, raw, self._new_truth(table, len(frame)))
-        if not len(parts.later):
+            new_groups = None
+            if isinstance(self.groups, str) and self.groups in getattr(self.X_new, "columns", ()):
+                new_groups = _read_groups(to_pandas(self.X_new, "X_new"), self.groups)
+            truth = self._new_truth(table, len(frame))
+            return DeploymentData("the new rows", frame, raw, truth, groups=new_groups, units=new_groups)
+        if not len(splits.later):
             return None
-        later = parts.later
+        later = splits.later
         frame, raw = table.frame.iloc[later].reset_index(drop=True), take_rows(table.raw, later)
         assert time is not None
-        return There(
-            self._last_part(table, later[time[later].argmin()]), frame, raw, table.target.labels[later].astype(object)
-        )
+        assert splits.units is not None
+        where = self._last_part(table, later[time[later].argmin()])
+        later_groups = None if groups is None else groups[later]
+        truth = table.target.labels[later].astype(object)
+        return DeploymentData(where, frame, raw, truth, groups=later_groups, units=splits.units[later])
 
     def _last_part(self, table: AuditTable, first: int) -> str:
         """What the last part by time is called, and where it begins."""

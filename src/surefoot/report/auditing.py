@@ -11,7 +11,7 @@ from surefoot._parameters import check_choice
 from surefoot._whole_files import write_text
 from surefoot.report.answers import Accuracy, Knowing, Line, Stability, Subject, Transfer
 from surefoot.report.clock import Watch
-from surefoot.report.course import Course
+from surefoot.report.run import AuditRun
 from surefoot.report.verdict import verdict
 from surefoot.report.verdict_words import NAMES
 
@@ -100,6 +100,7 @@ def audit(
     groups: Any = None,
     time: Any = None,
     task: str | None = None,
+    shift_tolerance: float = 0.25,
     time_limit: float | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -108,8 +109,9 @@ def audit(
     """Ask four questions about a table of data and the model of it.
 
     Is it as accurate as the data allows? Does it know what it does not know? Would the conclusion survive dropping a
-    row? Does it hold where it will be used? A quarter of the rows is held out; every number is of rows that nothing was
-    chosen on.
+    row? Does it hold where it will be used? All four answers are about one model, yours or the one that is chosen.
+    Every row is held out once, and predicted by models that have not seen it. An answer is *yes* or *no* where an
+    interval lies inside or outside a stated tolerance, and *unknown* otherwise.
 
     Parameters
     ----------
@@ -122,14 +124,16 @@ def audit(
     y_new : array of shape (n_new,), default=None
         Their target, if it is known.
     model : scikit-learn estimator, default=None
-        Your own. A clone of it is fitted to the training rows, as X has them.
+        Your own. Clones of it are fitted to the rows of X as they are, one for each fold.
     predictions : array of shape (n_rows,), default=None
         Predictions of your own for the rows of X, made by a model that has not seen them.
     groups, time : name of a column of X, or array of shape (n_rows,), default=None
-        Groups of rows that belong together are held out together. By time, the last fifth of the rows is where the
-        model will be used, unless there is ``X_new``. Neither is given to the models.
+        Groups of rows that belong together are held out together. By time, rows are predicted by models of earlier
+        ones, and the last fifth is deployment data, unless there is ``X_new``. Neither is given to the models.
     task : {"binary", "classes", "regression"}, default=None
         None: found out, and said.
+    shift_tolerance : float, default=0.25
+        By what fraction the error may be larger where the model will be used, for question 4 to be answered with yes.
     time_limit : float, default=None
         Seconds. Steps for which no time is left are left out, and named.
     random_state : int, default=0
@@ -151,17 +155,21 @@ def audit(
     >>> found.to_html().startswith("<!DOCTYPE html>")  # to_html("wine.html") writes it
     True
     """
+    return audit_run(
+        X, y, X_new=X_new, y_new=y_new, model=model, predictions=predictions, groups=groups, time=time, task=task,
+        shift_tolerance=shift_tolerance, time_limit=time_limit, random_state=random_state, n_jobs=n_jobs, watch=watch,
+    )[1]  # fmt: skip
+
+
+def audit_run(X: Any, y: Any, **arguments: Any) -> tuple[AuditRun, Audit]:
+    """An audit with everything that was fitted for it; the arguments are those of `audit`."""
     from surefoot import __version__
 
-    course = Course.begin(
-        X, y, X_new=X_new, y_new=y_new, model=model, predictions=predictions, groups=groups, time=time, task=task,
-        time_limit=time_limit, random_state=random_state, n_jobs=n_jobs, watch=watch,
-    )  # fmt: skip
-    answers = (course.accuracy(), course.uncertainty(), course.stability(), course.shift())
-    subject = course.subject()
-    return Audit(
-        subject, verdict(subject, *answers), *answers, course.clock.seconds, course.seed, __version__
-    )  # fmt: skip
+    run = AuditRun.begin(X, y, **arguments)
+    answers = run.answers()
+    subject = run.subject()
+    lines = verdict(subject, *answers)
+    return run, Audit(subject, lines, *answers, run.clock.seconds, run.seed, __version__)
 
 
 def _plain(value: Any) -> Any:

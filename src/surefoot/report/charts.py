@@ -38,14 +38,15 @@ def models_chart(accuracy: Accuracy) -> Markup | None:
 
 
 def transfer_chart(transfer: Transfer) -> Markup | None:
-    """The loss on the held-out rows beside what is measured, or to be expected, where the model will be used."""
-    found = {"held-out rows": transfer.loss_here, "measured there": transfer.loss_there}
+    """The loss on held-out training rows beside what is measured, or to be expected, on the deployment data."""
+    found = {"training data, held out": transfer.loss_here}
+    found |= {f"deployment data, {part.name}": part.loss for part in transfer.losses}
     if transfer.weighted is not None:
-        found["expected there"] = transfer.weighted.loss
+        found["deployment data, expected"] = transfer.weighted.loss
     shown = {name: loss for name, loss in found.items() if loss is not None and isfinite(loss.value)}
     if len(shown) < 2:
         return None
-    marked = [name for name in shown if name.endswith("there")]
+    marked = [name for name in shown if name.startswith("deployment")]
     return _comparison("transfer", list(shown), list(shown.values()), transfer.measure, marked, "of the audited model")
 
 
@@ -92,10 +93,11 @@ def learning_chart(curve: LearningCurve | None, measure: str) -> Markup | None:
 
 def rejection_chart(knowing: Knowing, measure: str) -> tuple[Markup, Frame] | None:
     """What is left of the loss as rows are handed over, and where a marker is to be put on it."""
-    if len(knowing.by_total.rejected) < 2:
+    if knowing.by_total is None or len(knowing.by_total.rejected) < 2:
         return None
     loss = "zero_one" if measure == ERROR_RATE else "squared_error"
-    orders = {"total": knowing.by_total, "knowledge": knowing.by_knowledge}
+    both = {"total": knowing.by_total, "knowledge": knowing.by_knowledge}
+    orders = {name: rejection for name, rejection in both.items() if rejection is not None}
     with chart_style():
         figure = new_figure(CURVE_HEIGHT)
         ax = figure.subplots()

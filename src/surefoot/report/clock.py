@@ -6,6 +6,7 @@ from math import inf
 
 from surefoot._parameters import check_number
 
+COMPARISON = "comparison with "  # and the name of a candidate model
 Watch = Callable[[float, str], None]  # share done, and what is being done
 
 
@@ -35,10 +36,22 @@ class Clock:
         if self.watch is not None:
             self.watch(done, what)
 
-    def has_time_for(self, what: str, share: float = 1.0) -> bool:
-        """Whether less than ``share`` of the time is gone; if not, ``what`` is noted as left out."""
-        if self.time_limit is None or self.seconds < share * self.time_limit:
+    def has_time_for(self, what: str, share: float = 1.0, expected: float = 0.0) -> bool:
+        """Whether a step of so many ``expected`` seconds would end within ``share`` of the time.
+
+        If not, ``what`` is noted as left out.
+        """
+        if self.time_limit is None or self.seconds + expected < share * self.time_limit:
             return True
+        self.leave_out(what)
+        return False
+
+    def leave_out(self, what: str) -> None:
+        """Note that a step was left out."""
         if what not in self.left_out:
             self.left_out.append(what)
-        return False
+
+    @property
+    def left_out_candidates(self) -> list[str]:
+        """Names of the models that were not compared."""
+        return [what.removeprefix(COMPARISON) for what in self.left_out if what.startswith(COMPARISON)]

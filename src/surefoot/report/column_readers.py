@@ -36,7 +36,7 @@ class ColumnReader:
         import pandas as pd
 
         if self.kind == CATEGORY:
-            text = series.astype("string").astype(object)
+            text = _floats_as_text(series).astype("string").astype(object)
             return pd.Series(pd.Categorical(text.where(text.notna(), None)), index=series.index)
         if self.kind == DATE:
             return self._dates(series)
@@ -59,6 +59,16 @@ class ColumnReader:
                 f"written as the others are, such as {str(strange.iloc[0])!r}: write them all as 2024-12-31."
             )
         return days
+
+
+def _floats_as_text(series: Any) -> Any:
+    """Categories that are floats as text, whole ones as whole numbers: a missing value among them makes 1.0 of 1."""
+    import pandas as pd
+
+    values = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else series
+    if not pd.api.types.is_float_dtype(values):
+        return series
+    return series.astype(object).map(lambda value: str(int(value) if value.is_integer() else value), na_action="ignore")
 
 
 def kind_of(series: Any) -> str:
@@ -148,6 +158,18 @@ def _date_format(known: Any) -> str | None:
     return None
 
 
+def _times(series: Any) -> Any:
+    """Text as points in time, each value in the format that it has: what a row says does not depend on the others."""
+    import pandas as pd
+
+    times = pd.to_datetime(series, errors="coerce", utc=True, format=ISO)
+    for each in (other for formats in DATE_FORMATS.values() for other in formats if other != ISO):
+        unread = times.isna() & series.notna()
+        if unread.any():
+            times = times.fillna(pd.to_datetime(series[unread], errors="coerce", utc=True, format=each))
+    return times
+
+
 def _days(series: Any) -> Any:
     """Days since 1970 (of lengths of time, days), missing as NaN."""
     import pandas as pd
@@ -159,5 +181,5 @@ def _days(series: Any) -> Any:
     if pd.api.types.is_datetime64_any_dtype(series) or _are_dates(series.dropna()):
         times = pd.to_datetime(series, errors="coerce", utc=True)
     else:
-        times = pd.to_datetime(series, errors="coerce", utc=True, format=_date_format(series.dropna()) or ISO)
+        times = _times(series)
     return (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds() / SECONDS_PER_DAY

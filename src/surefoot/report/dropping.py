@@ -1,93 +1,120 @@
-"""What leaving out some rows, or a whole group, does to the conclusions; measured, without any guarantee."""
-
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+"""What leaving out some rows, or a whole group, does to models and conclusions; measured, without any guarantee."""
 
 import numpy as np
 
-from surefoot.report.accuracy import Fitted
 from surefoot.report.answers import Drop, Estimate
 from surefoot.report.clock import Clock
-from surefoot.report.row_parts import RowParts
+from surefoot.report.cross_fitting import CrossFitted
 from surefoot.report.scoring import Outcome, loss_of, measure_of
-from surefoot.report.stability import LASSO, SelectionFrame, fit_stable
-from surefoot.report.table import AuditTable
-from surefoot.selection import StableSelector
+from surefoot.report.winner import comparable_losses
 
-SHARE = 0.01
-TIMES = 5
-MOST_GROUPS = 10
-FEWEST_LEFT = 20
+FRACTION = 0.01
+MAX_REFITS = 3
+MAX_SECONDS = 10.0  # of one fit, for the model to be trained again
+QUICK_SECONDS = 1.0  # with more, it is trained again once
+N_COMPARISONS = 200  # without some rows; these train nothing
+MAX_GROUPS = 10
+MIN_LEFT = 20
 
 
-@dataclass(frozen=True)
-class Dropper:
-    """Refits what was found on all training rows, without some of them."""
+def measure_drops(
+    fitted: list[CrossFitted], audited: CrossFitted, groups: np.ndarray | None, seed: int, clock: Clock
+) -> tuple[Drop, ...]:
+    """Leave out one row in a hundred, or each of the largest groups."""
+    refits = _refits(audited)
+    if groups is None:
+        return (drop_random_rows(fitted, audited, refits, seed, clock),)
+    return drop_groups(fitted, audited, groups, refits, clock)
 
-    table: AuditTable
-    parts: RowParts
-    chosen: Fitted
-    stable: StableSelector | None
-    seed: int
-    n_jobs: int | None
 
-    def random_rows(self, clock: Clock) -> Drop:
-        """Leave out one row in a hundred, several times."""
-        train = self.parts.train
-        n_dropped = max(1, round(SHARE * len(train)))
-        generator = np.random.default_rng(self.seed)
-        kept = [np.sort(generator.permutation(train)[n_dropped:]) for _ in range(TIMES)]
-        return self._drop(f"a random {n_dropped / len(train):.0%} of the training rows", n_dropped, kept, None, clock)
+def _refits(audited: CrossFitted) -> int:
+    """How often there is time to train the audited model again."""
+    n_fits = len(audited.fold_models)
+    seconds = audited.seconds / n_fits if n_fits else np.inf
+    return MAX_REFITS if seconds <= QUICK_SECONDS else int(seconds <= MAX_SECONDS)
 
-    def groups(self, names: np.ndarray, clock: Clock) -> tuple[Drop, ...]:
-        """Leave out each of the largest groups, and predict it by a model that has not seen it."""
-        train = self.parts.train
-        found, counts = np.unique(names[train].astype(str), return_counts=True)
-        drops = []
-        for name in found[np.argsort(-counts, kind="stable")[:MOST_GROUPS]]:
-            inside = names[train].astype(str) == name
-            if np.sum(~inside) < FEWEST_LEFT or not clock.has_time_for(f"leaving out group {name}", 0.9):
-                continue
-            drops.append(self._drop(f"group {name}", int(inside.sum()), [train[~inside]], train[inside], clock))
-        return tuple(drops)
 
-    def _drop(self, what: str, n_dropped: int, kept: list[np.ndarray], own: np.ndarray | None, clock: Clock) -> Drop:
-        disjoint: list[bool] = []
-        single: list[bool] = []
-        changes: list[float] = []
-        loss = None
-        clock.step(0.85, f"question 3: without {what}")
-        for rows in kept:
-            if self.stable is not None:
-                without = fit_stable(SelectionFrame.of(self.table, rows), LASSO, self.seed, self.n_jobs)
-                disjoint.append(not set(without.selected_) & set(self.stable.selected_))
-                single.append(without.select_once() != self._claim)
-            change, loss = self._refit(rows, own)
-            changes.append(change)
-        means = [float(np.mean(each)) if each else None for each in (disjoint, single, changes)]
-        return Drop(what, n_dropped, len(kept), means[0], means[1], means[2], loss)
+def drop_random_rows(fitted: list[CrossFitted], audited: CrossFitted, refits: int, seed: int, clock: Clock) -> Drop:
+    """Leave out a random hundredth of the rows, several times."""
+    _, losses = comparable_losses(fitted, audited)
+    generator = np.random.default_rng(seed)
+    n_out = max(1, round(FRACTION * len(losses)))
+    out = [generator.permutation(len(losses))[:n_out] for _ in range(N_COMPARISONS)]
+    changes = []
+    for k in range(refits):
+        if not clock.has_time_for("training again without some rows"):
+            break
+        clock.step(0.85, f"question 3: training again without some rows, {k + 1} of {refits}")
+        fold = k % len(audited.splits.folds)
+        train = audited.splits.folds[fold][0]
+        kept = np.sort(generator.permutation(train)[max(1, round(FRACTION * len(train))) :])
+        changes.append(_change(audited, fold, kept))
+    return Drop(
+        what=f"a random {n_out / len(losses):.0%} of the rows",
+        n_rows=n_out,
+        n_times=N_COMPARISONS,
+        winner_changed=_winner_changed(losses, out),
+        n_refits=len(changes),
+        predictions_changed=float(np.mean(changes)) if changes else None,
+        own_loss=None,
+    )
 
-    @cached_property
-    def _claim(self) -> Any:
-        """What one look at all training rows claims."""
-        return None if self.stable is None else self.stable.select_once()
 
-    @cached_property
-    def _predicted(self) -> np.ndarray:
-        """The held-out predictions of the model that has seen all training rows."""
-        return self.chosen.contestant.predict(self.chosen.model, self.table, self.parts.test)
+def drop_groups(
+    fitted: list[CrossFitted], audited: CrossFitted, groups: np.ndarray, refits: int, clock: Clock
+) -> tuple[Drop, ...]:
+    """Leave out each of the largest groups; their own rows are judged by models that have not seen the group."""
+    splits, losses = audited.splits, comparable_losses(fitted, audited)[1]
+    names, codes = np.unique(groups[splits.judged].astype(str), return_inverse=True)
+    drops: list[Drop] = []
+    for group in np.argsort(-np.bincount(codes), kind="stable")[:MAX_GROUPS]:
+        inside = codes.ravel() == group
+        change = None
+        if len(drops) < refits and clock.has_time_for("training again without a group"):
+            clock.step(0.85, f"question 3: training again without group {names[group]}")
+            change = _change_without_group(audited, groups.astype(str) == names[group])
+        drops.append(
+            Drop(
+                what=f"group {names[group]}",
+                n_rows=int(inside.sum()),
+                n_times=1,
+                winner_changed=_winner_changed(losses, [np.flatnonzero(inside)]),
+                n_refits=int(change is not None),
+                predictions_changed=change,
+                own_loss=_own_loss(audited, inside),
+            )
+        )
+    return tuple(drops)
 
-    def _refit(self, rows: np.ndarray, own: np.ndarray | None) -> tuple[float, Estimate | None]:
-        """How far the held-out predictions change, and the loss on the rows left out."""
-        contestant, table, test = self.chosen.contestant, self.table, self.parts.test
-        model = contestant.fitted(table, rows)
-        before, after = self._predicted, contestant.predict(model, table, test)
-        if table.target.is_classes:
-            change = float(np.mean(before != after))
-        else:
-            change = float(np.sqrt(np.mean((before - after) ** 2) / max(self.chosen.outcome.losses.mean(), 1e-300)))
-        if own is None:
-            return change, None
-        losses = table.target.losses(contestant.predict(model, table, own), own)
-        return change, loss_of(Outcome(losses), measure_of(table.target))
+
+def _winner_changed(losses: np.ndarray, out: list[np.ndarray]) -> float | None:
+    """The fraction of times that another model has the smallest loss on the rows that are left."""
+    if losses.shape[1] < 2:
+        return None
+    total = losses.sum(axis=0)
+    return float(np.mean([np.argmin(total - losses[rows].sum(axis=0)) != np.argmin(total) for rows in out]))
+
+
+def _change(audited: CrossFitted, fold: int, kept: np.ndarray) -> float:
+    """How far predictions of a fold's judged rows change: labels that differ, or RMS change in units of the RMSE."""
+    table, candidate, judge = audited.table, audited.candidate, audited.splits.folds[fold][1]
+    places = np.searchsorted(audited.splits.judged, judge)
+    before = audited.predictions.values[places]
+    after = candidate.predict(candidate.fit(table, kept), table, judge).values
+    if table.target.is_classes:
+        return float(np.mean(before != after))
+    return float(np.sqrt(np.mean((before - after) ** 2) / max(float(audited.outcome.losses.mean()), 1e-300)))
+
+
+def _change_without_group(audited: CrossFitted, inside: np.ndarray) -> float | None:
+    """The same for the first fold that the group helps to train."""
+    for fold, (train, _) in enumerate(audited.splits.folds):
+        kept = train[~inside[train]]
+        if len(kept) < len(train):
+            return _change(audited, fold, kept) if len(kept) >= MIN_LEFT else None
+    return None
+
+
+def _own_loss(audited: CrossFitted, inside: np.ndarray) -> Estimate:
+    """The loss on a group's rows, which its models have not seen."""
+    return loss_of(Outcome(audited.outcome.losses[inside]), measure_of(audited.table.target))

@@ -1,109 +1,118 @@
 """Question 2: does it know what it does not know?"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from scipy.stats import betabinom
 
-from surefoot.report.answers import Knowing, NewRows
+from surefoot.report.answers import Calibration, Knowing, Rejection
 from surefoot.report.calibration import calibration_of_intervals, calibration_of_probabilities
-from surefoot.report.intervals import share_interval
-from surefoot.report.least_known import STRANGE, columns_behind, least_known
+from surefoot.report.cross_fitting import CrossFitted
+from surefoot.report.least_known import columns_behind, least_known
+from surefoot.report.model_predictions import ModelPredictions
 from surefoot.report.rejecting import claimed_ratio, rejection_of
-from surefoot.report.row_parts import RowParts
-from surefoot.report.scoring import Outcome, loss_of, measure_of
+from surefoot.report.scoring import measure_of
+from surefoot.report.splits import Splits
 from surefoot.report.table import AuditTable
 from surefoot.report.target import Target
-from surefoot.uncertainty import BoostingEnsembleClassifier, BoostingEnsembleRegressor, Uncertainty
 
-ENSEMBLE = "the ensemble"
 CLAIM_DRAWS = 100
+MAX_CLAIM_ROWS = 20_000
+NATS, SQUARED = "nats", "target squared"
+WIDTH_ROWS = 2000  # whose intervals are measured
 
 
-@dataclass(frozen=True)
-class OwnPredictions:
-    """What a user's own model predicts for the held-out rows, and its probabilities of the classes if it gives any."""
-
-    name: str
-    values: np.ndarray
-    probabilities: np.ndarray | None
-
-
-def new_ensemble(target: Target, method: str | None = None, **settings: Any) -> Any:
-    """An ensemble for a target.
-
-    Of classes by drawn rows: then rounds stop where held-out rows no longer gain, and on noise it says nothing.
-    """
-    if target.is_classes:
-        return BoostingEnsembleClassifier(method=method or "sgb", **settings)
-    return BoostingEnsembleRegressor(method=method or "sglb", **settings)
-
-
-def fit_ensemble(table: AuditTable, rows: np.ndarray, seed: int, n_jobs: int | None) -> Any:
-    """The ensemble whose members' disagreement tells what is not known."""
-    model = new_ensemble(table.target, random_state=seed, n_jobs=n_jobs)
-    return model.fit(table.frame.iloc[rows], table.target.labels[rows])
-
-
-def knowing(
-    table: AuditTable, parts: RowParts, ensemble: Any, own: OwnPredictions | None, new: Any, seed: int
+def measure_uncertainty(
+    table: AuditTable, splits: Splits, audited: CrossFitted, ensemble: CrossFitted | None, seed: int
 ) -> Knowing:
-    """All that is said about question 2; ``own`` predictions are those looked at, None: the ensemble's."""
-    target, test = table.target, parts.test
-    X, groups = table.frame.iloc[test], None if parts.groups is None else parts.groups[test]
-    uncertainty = ensemble.predict_uncertainty(X)
-    total, is_classes = np.asarray(uncertainty.total), target.is_classes
-    guess = np.asarray(ensemble.predict(X))
-    predicted = guess if own is None else own.values
-    losses = target.losses(predicted, test).astype(np.float64)
-    said = ensemble.predict_proba(X) if is_classes else ensemble.predict_distribution(X)
-    own_calibration = None
-    if own is not None and own.probabilities is not None:
-        own_calibration = calibration_of_probabilities(own.probabilities, own.values, target, test, groups)
-    if is_classes:
-        calibration = calibration_of_probabilities(said, guess, target, test, groups)
-    else:
-        calibration = calibration_of_intervals(said, target, test, groups)
-    claimed = claimed_ratio(_imagined(said, target, predicted, seed), total, is_classes)
+    """All numbers about question 2: of the audited model itself, and of the ensemble for what it does not know."""
+    target, predictions = table.target, audited.predictions
+    losses, units, is_classes = audited.outcome.losses.astype(np.float64), splits.judged_units, target.is_classes
+    own = predictions.has_distribution
+    beside = None if ensemble is None else ensemble.predictions
+    total = predictions.total if own else None if beside is None else beside.total
+    by_total = None if total is None else rejection_of(losses, total, is_classes, units)
+    if by_total is not None and own and total is not None:
+        claimed = claimed_ratio(*_imagined(predictions, target, total, seed), is_classes)
+        by_total = replace(by_total, claimed=claimed)
+    by_knowledge: Rejection | None = None
+    if beside is not None and beside.knowledge is not None:
+        by_knowledge = rejection_of(losses, beside.knowledge, is_classes, units)
     return Knowing(
-        unit=uncertainty.unit,
-        model=ENSEMBLE if own is None else own.name,
-        loss=loss_of(Outcome(losses, groups=groups), measure_of(target)),
-        by_total=replace(rejection_of(losses, total, is_classes, seed, groups), claimed=claimed),
-        by_knowledge=rejection_of(losses, uncertainty.knowledge, is_classes, seed, groups),
-        calibration=calibration,
-        columns_behind=columns_behind(ensemble, table, X, uncertainty.knowledge),
-        rows=least_known(ensemble, table, X, table.rows[test], target.labels[test], uncertainty),
-        new=None if new is None else _new_rows(ensemble, table, new, uncertainty),
-        own_calibration=own_calibration,
-        by_groups=groups is not None,
+        model=audited.name,
+        own=own,
+        unit=NATS if is_classes else SQUARED,
+        n_rows=len(splits.judged),
+        loss=audited.loss(measure_of(target)),
+        by_total=by_total,
+        by_knowledge=by_knowledge,
+        calibration=_calibration(table, splits, audited),
+        columns_behind=() if ensemble is None else columns_behind(ensemble),
+        rows=() if ensemble is None else least_known(ensemble),
+        by_groups=units is not None,
     )
 
 
-def _imagined(said: Any, target: Target, predicted: np.ndarray, seed: int) -> Iterator[np.ndarray]:
-    """Losses of the same predictions, were each target drawn from what the ensemble says of it."""
-    generator = np.random.default_rng(seed)
-    for _ in range(CLAIM_DRAWS):
-        if target.is_classes:
-            beyond = said.cumsum(axis=1) < generator.random((len(said), 1))
-            drawn = target.classes[np.minimum(beyond.sum(axis=1), len(target.classes) - 1)]
-            yield (predicted != drawn).astype(np.float64)
-        else:
-            yield np.square(np.asarray(predicted, dtype=np.float64) - said.sample(1, generator)[0])
+def _calibration(table: AuditTable, splits: Splits, audited: CrossFitted) -> Calibration | None:
+    """That of its probabilities or intervals; None for labels alone."""
+    target, predictions, units = table.target, audited.predictions, splits.judged_units
+    if target.is_classes:
+        if predictions.probabilities is None:
+            return None
+        return calibration_of_probabilities(predictions.probabilities, predictions.values, target, splits.judged, units)
+    levels = predictions if predictions.below is not None else residual_intervals(audited)
+    return calibration_of_intervals(levels, units, _widths(audited))
 
 
-def _new_rows(ensemble: Any, table: AuditTable, new: Any, held_out: Uncertainty) -> NewRows:
-    """How many new rows are stranger than the strangest twentieth of the held-out rows.
+def residual_intervals(audited: CrossFitted) -> ModelPredictions:
+    """Intervals as wide for every row, from the errors of a model on the rows of the other folds.
 
-    Were the new rows like those, the share above the j-th largest of m held-out values would follow a beta
-    distribution, and the number of n new rows above it a beta-binomial one.
+    A model that predicts numbers alone says nothing about how sure it is. Its errors do, on the whole.
     """
-    found = ensemble.predict_uncertainty(new)
-    m, n = len(held_out), len(found)
-    j = max(1, int(np.ceil(STRANGE * m)))
-    above = found.knowledge > np.sort(held_out.knowledge)[m - j]
-    p_value = float(betabinom.sf(above.sum() - 1, n, j, m + 1 - j))
-    rows = least_known(ensemble, table, new, np.arange(n), None, found)
-    return NewRows(n, int(above.sum()), share_interval(above), j / (m + 1), p_value, rows)
+    splits, errors = audited.splits, -np.asarray(audited.outcome.errors)  # truth less prediction
+    below, up_to = np.empty(len(errors)), np.empty(len(errors))
+    for _, judge in splits.folds:
+        inside = np.isin(splits.judged, judge)
+        others = np.sort(errors[~inside])
+        below[inside] = np.searchsorted(others, errors[inside], side="left") / max(len(others), 1)
+        up_to[inside] = np.searchsorted(others, errors[inside], side="right") / max(len(others), 1)
+    std = np.full(len(errors), float(np.std(errors)))
+    return replace(audited.predictions, below=below, up_to=up_to, std=std)
+
+
+def _widths(audited: CrossFitted) -> "dict[float, float]":
+    """Mean widths of the intervals of one fold's model, by level; empty if it predicts no distribution."""
+    from surefoot.report.calibration import TABLE_LEVELS
+
+    if not audited.fold_models or not hasattr(audited.fold_models[0], "predict_distribution"):
+        return {}
+    rows = audited.splits.folds[0][1][:WIDTH_ROWS]
+    X = audited.table.frame.iloc[rows]
+    distribution = audited.fold_models[0].predict_distribution(X)
+    widths = {}
+    for level in TABLE_LEVELS:
+        low, high = distribution.interval(level)
+        widths[level] = float(np.mean(high - low))
+    return widths
+
+
+def _imagined(
+    predictions: ModelPredictions, target: Target, total: np.ndarray, seed: int
+) -> tuple[Iterator[np.ndarray], np.ndarray]:
+    """Losses of the same predictions, were each target drawn from what is predicted of it; and the uncertainty."""
+    generator = np.random.default_rng(seed)
+    n_rows = len(predictions.values)
+    rows = np.sort(generator.permutation(n_rows)[:MAX_CLAIM_ROWS])
+    chosen = predictions[rows]
+
+    def draws() -> Iterator[np.ndarray]:
+        for _ in range(CLAIM_DRAWS):
+            if chosen.probabilities is not None:
+                beyond = chosen.probabilities.cumsum(axis=1) < generator.random((len(rows), 1))
+                drawn = target.classes[np.minimum(beyond.sum(axis=1), len(target.classes) - 1)]
+                yield (chosen.values != drawn).astype(np.float64)
+            else:
+                assert chosen.std is not None
+                yield np.square(chosen.std * generator.standard_normal(len(rows)))
+
+    return draws(), total[rows]

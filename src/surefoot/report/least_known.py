@@ -6,45 +6,59 @@ import numpy as np
 
 from surefoot.report.answers import LeastKnown
 from surefoot.report.column_readers import CATEGORY, DATE
+from surefoot.report.cross_fitting import CrossFitted
 from surefoot.report.table import AuditTable
-from surefoot.uncertainty import Uncertainty
 
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 8
 COLUMNS_PER_ROW = 3
-MOST_CELLS = 40_000  # rows that are looked at with one column changed
-STRANGE = 0.05  # share of the held-out rows that counts as strange
+MAX_CELLS = 20_000  # rows that are looked at with one column changed
+STRANGE = 0.05  # fraction of the held-out rows that counts as strange
 
 
-def least_known(
-    ensemble: Any, table: AuditTable, X: Any, names: np.ndarray, truth: np.ndarray | None, found: Uncertainty
-) -> tuple[LeastKnown, ...]:
-    """The rows of most knowledge uncertainty, each with the columns behind it."""
-    chosen = np.argsort(-found.knowledge, kind="stable")[:SHOWN_ROWS]
-    rows = X.iloc[chosen]
-    falls = falls_by_column(ensemble, table, rows, found.knowledge[chosen])
-    predicted = np.asarray(ensemble.predict(rows))
+def least_known(ensemble: CrossFitted) -> tuple[LeastKnown, ...]:
+    """The judged rows of most knowledge uncertainty, each with the columns behind it."""
+    table, predictions = ensemble.table, ensemble.predictions
+    assert predictions.knowledge is not None
+    assert predictions.total is not None
+    chosen = np.argsort(-predictions.knowledge, kind="stable")[:SHOWN_ROWS]
+    falls = _falls(ensemble, chosen)
+    rows = ensemble.splits.judged[chosen]
     return tuple(
         LeastKnown(
-            row=str(names[i]),
-            prediction=_text(predicted[k]),
-            truth="" if truth is None else _text(truth[i]),
-            knowledge=float(found.knowledge[i]),
-            total=float(found.total[i]),  # type: ignore[index]
-            behind=_behind(table, rows.iloc[k], falls[:, k]),
+            row=str(table.rows[row]),
+            prediction=_text(predictions.values[i]),
+            truth=_text(table.target.labels[row]),
+            knowledge=float(predictions.knowledge[i]),
+            total=float(predictions.total[i]),
+            behind=_behind(table, table.frame.iloc[row], falls[:, k]),
         )
-        for k, i in enumerate(chosen)
+        for k, (i, row) in enumerate(zip(chosen, rows, strict=True))
     )
 
 
-def columns_behind(ensemble: Any, table: AuditTable, X: Any, knowledge: np.ndarray) -> tuple[tuple[str, float], ...]:
-    """By what share the knowledge uncertainty of the strangest rows falls if a column had its usual value."""
-    n_rows = max(1, min(int(STRANGE * len(X)) + 1, MOST_CELLS // len(table.readers)))
+def columns_behind(ensemble: CrossFitted) -> tuple[tuple[str, float], ...]:
+    """By what fraction the knowledge uncertainty of the strangest rows falls if a column had its usual value."""
+    table, knowledge = ensemble.table, ensemble.predictions.knowledge
+    assert knowledge is not None
+    n_rows = max(1, min(int(STRANGE * len(knowledge)) + 1, MAX_CELLS // len(table.readers)))
     chosen = np.argsort(-knowledge, kind="stable")[:n_rows]
-    falls = falls_by_column(ensemble, table, X.iloc[chosen], knowledge[chosen])
-    shares = falls.mean(axis=1) / max(float(knowledge[chosen].mean()), 1e-300)
+    shares = _falls(ensemble, chosen).mean(axis=1) / max(float(knowledge[chosen].mean()), 1e-300)
     order = np.argsort(-shares, kind="stable")[:SHOWN_COLUMNS]
     return tuple((str(table.readers[j].name), float(shares[j])) for j in order if shares[j] > 0)
+
+
+def _falls(ensemble: CrossFitted, chosen: np.ndarray) -> np.ndarray:
+    """The falls of some judged rows (columns, rows), each by the model that has not seen the row."""
+    table, splits, knowledge = ensemble.table, ensemble.splits, ensemble.predictions.knowledge
+    assert knowledge is not None
+    falls = np.zeros((len(table.readers), len(chosen)))
+    for model, (_, judge) in zip(ensemble.fold_models, splits.folds, strict=True):
+        inside = np.isin(splits.judged[chosen], judge)
+        if inside.any():
+            X = table.frame.iloc[splits.judged[chosen[inside]]]
+            falls[:, inside] = falls_by_column(model, table, X, knowledge[chosen[inside]])
+    return falls
 
 
 def falls_by_column(ensemble: Any, table: AuditTable, rows: Any, knowledge: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from surefoot.plots.model_weights_display import shortened
-from surefoot.report import charts, page_numbers, page_words
+from surefoot.report import charts, page_numbers, page_words, shift_words
 from surefoot.report.answers import NO, PARTLY, UNKNOWN, YES, Knowing, Line, ModelScore
 from surefoot.report.chart_svg import usable
 from surefoot.report.scoring import ERROR_RATE, RANKING_ERROR, RATES, RMSE
@@ -53,7 +53,7 @@ def _environment() -> "Environment":
     environment.filters["short"] = _short
     environment.filters["sort_value"] = _sort_value
     environment.filters["sentence"] = _sentence
-    for module in (page_numbers, page_words):
+    for module in (page_numbers, page_words, shift_words):
         public = {name: each for name, each in vars(module).items() if callable(each) and not name.startswith("_")}
         environment.globals.update(public)
     environment.globals.update(ANSWERS=ANSWERS, MOST_ROWS=MOST_ROWS, SELECTORS=page_words.SELECTORS)
@@ -109,11 +109,10 @@ def _view(audit: Any) -> dict[str, Any]:
         "charts": {
             "models": charts.models_chart(accuracy),
             "learning": charts.learning_chart(accuracy.curve, accuracy.measure),
-            "calibration": charts.calibration_chart(knowing.calibration) if knowing else None,
-            "own_calibration": _own_calibration(knowing) if knowing else None,
+            "calibration": charts.calibration_chart(knowing.calibration) if knowing and knowing.calibration else None,
             "transfer": charts.transfer_chart(transfer) if transfer else None,
         },
-        "rejection": _rejection(knowing, measure, audit.subject.n_test) if knowing else None,
+        "rejection": _rejection(knowing, measure) if knowing else None,
         "shown": {"accuracy": _columns(accuracy.models), "transfer": _columns(transfer.models if transfer else ())},
     }
 
@@ -125,15 +124,12 @@ def _lines(verdict: tuple[Line, ...]) -> list[Line]:
     return [replace(line, question=line.question or QUESTIONS[place]) for place, line in enumerate(given[: len(blank)])]
 
 
-def _own_calibration(knowing: Knowing) -> Markup | None:
-    own = knowing.own_calibration
-    return None if own is None else charts.calibration_chart(own, "own-calibration")
-
-
-def _rejection(knowing: Knowing, measure: str, n_rows: int) -> dict[str, Any] | None:
+def _rejection(knowing: Knowing, measure: str) -> dict[str, Any] | None:
     """The rejection curve with all that the slider says about it."""
+    if knowing.by_total is None:
+        return None
     chart = charts.rejection_chart(knowing, measure)
-    steps = page_words.rejection_steps(knowing.by_total, measure, n_rows, knowing.unit, knowing.by_groups)
+    steps = page_words.rejection_steps(knowing.by_total, measure, knowing.n_rows, knowing.unit, knowing.by_groups)
     if chart is None or not steps:
         return None
     svg, frame = chart
@@ -146,6 +142,7 @@ def _columns(models: tuple[ModelScore, ...]) -> dict[str, bool]:
     return {
         "error_rate": any(model.error_rate is not None for model in models),
         "auc": any(model.auc is not None and model.error_rate is None for model in models),
-        "cv": any(isfinite(model.cv_loss) for model in models),
+        "log_loss": any(model.log_loss is not None for model in models),
+        "excess": any(model.excess is not None for model in models),
         "seconds": any(isfinite(model.seconds) for model in models),
     }

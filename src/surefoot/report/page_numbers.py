@@ -36,6 +36,11 @@ def number(value: float, digits: int = 3) -> str:
     return _signed(value, _decimals(size, digits))
 
 
+def hundredths(value: float) -> str:
+    """With two digits after the point."""
+    return _signed(value, 2) if isfinite(value) else NOT_KNOWN
+
+
 def whole(count: float) -> str:
     """Such as "12,345"."""
     return _signed(count, 0) if isfinite(count) else NOT_KNOWN
@@ -79,9 +84,13 @@ def interval_of(estimate: Estimate, measure: str) -> str:
 
 
 def between(estimate: Estimate, write: Callable[[float], str]) -> str:
-    """The ends of an interval; one that is endless says nothing."""
-    if not (isfinite(estimate.low) and isfinite(estimate.high)):
+    """The ends of an interval; one without ends says nothing."""
+    if not (isfinite(estimate.low) or isfinite(estimate.high)):
         return "no interval"
+    if not isfinite(estimate.high):
+        return f"at least {write(estimate.low)}"
+    if not isfinite(estimate.low):
+        return f"at most {write(estimate.high)}"
     return f"{write(estimate.low)} to {write(estimate.high)}"
 
 

@@ -11,19 +11,15 @@ from surefoot.report.answers import (
     Duplicates,
     Estimate,
     LearningCurve,
-    NewRows,
     Rejection,
-    WeightedEstimate,
 )
 from surefoot.report.intervals import share_interval
 from surefoot.report.page_numbers import (
-    MINUS,
-    NOT_KNOWN,
     between,
+    hundredths,
     interval_of,
     loss_writer,
     number,
-    p_value,
     percent,
     points,
     points_between,
@@ -36,9 +32,25 @@ from surefoot.shift.shift_report_text import counted
 NATS = "nats"
 SLIDER_STEPS = 100  # one for every percent of the rows
 TABLE_STEPS = (0, 5, 10, 20, 30, 50)
-SELECTORS = {
-    "LASSO": "a linear model that leaves out the columns it can do without",
-    "decision tree": "a few questions about columns, one after the other",
+SELECTORS = {  # of conclusions: a heading, and how the conclusion is drawn
+    "winner": (
+        "Which model is best",
+        "The model with the smallest mean loss on rows that it has not seen. On each bag, the models are compared by "
+        "the losses of the bag's rows.",
+    ),
+    "LASSO": (
+        "Columns that the LASSO chooses",
+        "The LASSO is a linear model that leaves out columns that it can do without. Each bag has its own scales and "
+        "its own penalty.",
+    ),
+    "decision tree": (
+        "Columns that a small decision tree asks for",
+        "A decision tree of two levels: one question about a column, then one more for each answer.",
+    ),
+    "leading column": (
+        "The column that the model relies on most",
+        "The column whose permutation raises the loss of the audited model most, on rows that it has not seen.",
+    ),
 }
 
 
@@ -51,17 +63,14 @@ def difference(estimate: Estimate, measure: str) -> str:
     return f"{value_of(estimate, measure)} (95% interval {interval_of(estimate, measure)})"
 
 
-def last_doubling(curve: LearningCurve, measure: str) -> str:
-    """What twice the rows have given, and what may be concluded from it."""
-    step = curve.last_doubling
+def last_doubling(curve: LearningCurve) -> str:
+    """What twice the rows have given."""
     before, after = (whole(count) for count in curve.n_rows[-2:]) if len(curve.n_rows) > 1 else ("half", "all")
-    way = "rose" if step.value < 0 else "fell"
-    said = f"From {before} to {after} training rows, the {measure} {way} by {difference(step, measure)}."
-    if step.low > 0:
-        return f"{said} It was still falling: more rows of the same kind would probably lower it further."
-    if step.high < 0:
-        return f"{said} More rows of the same kind are not what it lacks."
-    return f"{said} The interval holds 0: whether more rows would help cannot be told from these."
+    step = curve.last_doubling
+    return (
+        f"With {before} training rows the loss is {percent(step.value)} above that with {after} (95% interval "
+        f"{between(step, percent)})."
+    )
 
 
 def noise_floor(duplicates: Duplicates, measure: str) -> str:
@@ -113,7 +122,7 @@ def slope_in_words(calibration: Calibration) -> str:
     slope, change = calibration.slope, calibration.change
     assert slope is not None
     assert change is not None
-    said = f"Their calibration slope is {_hundredths(slope.value)} (95% interval {between(slope, _hundredths)})"
+    said = f"Their calibration slope is {hundredths(slope.value)} (95% interval {between(slope, hundredths)})"
     moved = f"Set right by it, they would move by {points(change)} on average."
     if slope.high < 0:
         return f"{said}: they point the wrong way. {moved}"
@@ -125,10 +134,10 @@ def slope_in_words(calibration: Calibration) -> str:
 
 
 def claim_in_words(claimed: Estimate) -> str:
-    """The ratio that an ensemble claims to have."""
+    """The ratio that a model claims to have."""
     return (
-        f"Were targets drawn from what the ensemble says of each row, the first would be {_hundredths(claimed.value)} "
-        f"(in 95% of draws {between(claimed, _hundredths)}): so much it claims to find."
+        f"Were targets drawn from what it predicts for each row, the first would be {hundredths(claimed.value)} "
+        f"(in 95% of draws {between(claimed, hundredths)}): this is what it claims to find."
     )
 
 
@@ -136,49 +145,7 @@ def ratio_in_words(ratio: Estimate | None) -> str:
     """A prediction-rejection ratio with its interval."""
     if ratio is None:
         return "undefined, as every row has the same loss"
-    return f"{_hundredths(ratio.value)} (95% interval {between(ratio, _hundredths)})"
-
-
-def strange_rows(new: NewRows) -> str:
-    """How many new rows are stranger than they should be."""
-    share = f"{percent(new.share.value)}, 95% interval {between(new.share, percent)}"
-    if new.n_above > new.expected * new.n_rows and new.p_value < 0.05:
-        meaning = "the new rows hold more that the ensemble has not learnt about"
-    else:
-        meaning = "no more than chance would explain"
-    return (
-        f"{whole(new.n_above)} of {counted(new.n_rows, 'new row')} ({share}) have more knowledge uncertainty than all "
-        f"but the strangest 5% of the held-out rows; were they alike, {percent(new.expected)} would be expected "
-        f"({_p(new.p_value)}): {meaning}."
-    )
-
-
-def expected_loss(weighted: WeightedEstimate, measure: str) -> str:
-    """The loss that weighted held-out rows let one expect."""
-    counts = (
-        f"Weighted so, the {counted(weighted.n_rows, 'held-out row')} tell as much as {whole(weighted.effective_rows)} "
-        "rows would."
-    )
-    if weighted.loss is None:
-        return f"{weighted.sentence} {counts}"
-    found, plain = (
-        f"{value_of(loss, measure)} (95% interval {interval_of(loss, measure)})"
-        for loss in (weighted.loss, weighted.plain)
-    )
-    return (
-        f"Held-out rows, weighted to look like those there, let one expect {measure} {found}; unweighted it is "
-        f"{plain}. {counts} {weighted.sentence}"
-    )
-
-
-def told_apart(auc: Estimate, p: float | None) -> str:
-    """How well a classifier tells both tables apart."""
-    test = "" if p is None else f"; {_p(p)}"
-    return (
-        "The AUC is the chance that a classifier ranks a row from there above one from here: 0.5 is a toss of a coin, "
-        f"1 tells them apart without fail. Here it is {_hundredths(auc.value)} (95% interval "
-        f"{between(auc, _hundredths)}{test})."
-    )
+    return f"{hundredths(ratio.value)} (95% interval {between(ratio, hundredths)})"
 
 
 def rejection_steps(
@@ -226,12 +193,3 @@ def classes_in_words(
     """The most frequent classes with their shares, and how many others there are."""
     order = sorted(range(len(classes)), key=lambda place: -shares[place])[:most]
     return [(classes[place], percent(shares[place])) for place in order], len(classes) - len(order)
-
-
-def _hundredths(value: float) -> str:
-    return f"{value:.2f}".replace("-", MINUS) if isfinite(value) else NOT_KNOWN
-
-
-def _p(value: float) -> str:
-    written = p_value(value)
-    return (f"p {written}" if written.startswith("<") else f"p = {written}").replace(" ", "\N{NO-BREAK SPACE}")

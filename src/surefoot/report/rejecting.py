@@ -7,15 +7,12 @@ import numpy as np
 from surefoot.metrics import rejection_curve
 from surefoot.metrics.rejection import RejectionCurve
 from surefoot.report.answers import Estimate, Rejection
-from surefoot.report.intervals import bootstrap_interval, within
+from surefoot.report.intervals import rejection_ratio_interval
 
 GRID = np.linspace(0, 1, 101)
-RATIO_BOOTSTRAPS = 200
 
 
-def rejection_of(
-    losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, seed: int, groups: np.ndarray | None
-) -> Rejection:
+def rejection_of(losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, groups: np.ndarray | None) -> Rejection:
     """The rejection curve of row losses on a grid of shares."""
     curve = _curve(losses, uncertainty, is_classes)
     error, random, oracle = (
@@ -23,13 +20,7 @@ def rejection_of(
     )
     kept = np.divide(error, 1 - GRID, out=np.zeros(len(GRID)), where=GRID < 1)
     kept = kept if is_classes else np.sqrt(kept)
-    interval: Estimate | None = None
-    if curve.ratio is not None:
-
-        def ratio(rows: np.ndarray) -> float:
-            return _ratio(losses[rows], uncertainty[rows], is_classes)
-
-        interval = within(bootstrap_interval(ratio, len(losses), seed, RATIO_BOOTSTRAPS, groups), -np.inf, 1.0)
+    interval = rejection_ratio_interval(losses, uncertainty, groups)
     threshold = np.quantile(uncertainty, 1 - GRID)
     shares, *lines = (tuple(line.tolist()) for line in (GRID, error, kept, threshold, random, oracle))
     return Rejection(shares, lines[0], lines[1], lines[2], lines[3], lines[4], interval)

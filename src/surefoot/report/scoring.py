@@ -2,59 +2,92 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from scipy.stats import wilcoxon
 
-from surefoot._exceptions import DataError
-from surefoot.report.answers import Estimate, ModelScore
+from surefoot.metrics.intervals import CONFIDENCE
+from surefoot.report.answers import Estimate
 from surefoot.report.intervals import (
     auc_interval,
-    bootstrap_interval,
-    mean_interval,
-    paired_auc_difference,
+    explained_variance,
+    mean_loss_interval,
+    paired_rms_ratio,
     paired_share_difference,
-    root_of,
+    root_mean_square_interval,
     share_interval,
+    withheld,
     within,
 )
-from surefoot.report.row_parts import RowParts
+from surefoot.report.model_predictions import ModelPredictions
+from surefoot.report.row_record import RowRecord
 from surefoot.report.target import BINARY, Target
 
-ERROR_RATE, RMSE, RANKING_ERROR = "error rate", "RMSE", "ranking error"
-RATES = (ERROR_RATE, RANKING_ERROR)  # measures that are shares
-FEWEST_RARE = 10  # rows of a rare class in either part, for models to be compared by how they rank them
-UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
+ERROR_RATE, RMSE, RANKING_ERROR, LOG_LOSS = "error rate", "RMSE", "ranking error", "log-loss"
+RATES = (ERROR_RATE, RANKING_ERROR)  # measures that are fractions
+MIN_CHANCE = 0.001  # of the true class, for its log-loss
+MIN_RARE = 10  # rows of a rare class, for models to be compared by how they rank them
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a model makes of some rows: the loss of each, and of two classes also how it ranks them.
+class Outcome(RowRecord):
+    """What a model makes of some rows.
 
-    ``scores`` rise with the chance of the second class, None if it gives none; ``second`` and ``said_second`` tell
-    which rows are of it, and which are said to be. ``groups`` are those that were held out whole.
+    Attributes
+    ----------
+    losses : array
+        Whether the label is wrong, or the squared error.
+    log_losses : array or None
+        Minus the log of the probability of the true class; None for numbers, and for models without probabilities.
+    errors : array
+        What is predicted less what is true: numbers, or for two classes probabilities (labels, if there are none) of
+        the second. None for several classes.
+    second, said_second, scores : arrays or None
+        Of two classes: which rows are of the second, which are predicted to be, and what ranks them.
+    units : array or None
+        What was drawn, if not single rows.
     """
 
     losses: np.ndarray
+    log_losses: np.ndarray | None = None
+    errors: np.ndarray | None = None
     second: np.ndarray | None = None
     said_second: np.ndarray | None = None
     scores: np.ndarray | None = None
-    groups: np.ndarray | None = None
+    units: np.ndarray | None = None
 
     @classmethod
     def of(
-        cls,
-        target: Target,
-        predicted: np.ndarray,
-        rows: np.ndarray,
-        scores: np.ndarray | None = None,
-        groups: np.ndarray | None = None,
+        cls, target: Target, predictions: ModelPredictions, rows: np.ndarray, units: np.ndarray | None = None
     ) -> "Outcome":
-        """That of labels or numbers predicted for ``rows``; ``groups`` are of all rows."""
-        losses, own = target.losses(predicted, rows), None if groups is None else groups[rows]
+        """That of predictions for ``rows`` of the table."""
+        return cls.of_truth(target, predictions, target.labels[rows], units)
+
+    @classmethod
+    def of_truth(
+        cls, target: Target, predictions: ModelPredictions, truth: np.ndarray, units: np.ndarray | None = None
+    ) -> "Outcome":
+        """That of predictions for rows whose target may have classes that the table does not have."""
+        values = predictions.values
+        losses = target.losses_there(values, truth)
+        if not target.is_classes:
+            return cls(losses, errors=values.astype(np.float64) - truth.astype(np.float64), units=units)
+        log_losses = _log_losses(target, predictions.probabilities, truth)
         if target.task != BINARY:
-            return cls(losses, groups=own)
-        return cls(losses, target.y[rows] == 1, predicted == target.classes[1], scores, own)
+            return cls(losses, log_losses, units=units)
+        second, said = target.is_second(truth), target.is_second(values)
+        chance = said.astype(np.float64) if predictions.probabilities is None else predictions.probabilities[:, 1]
+        return cls(losses, log_losses, chance - second, second, said, predictions.scores, units)
+
+    @property
+    def proper(self) -> np.ndarray:
+        """The loss by which models are chosen: log-loss or squared error; errors if that is all there is."""
+        return np.asarray(self.losses if self.log_losses is None else self.log_losses, dtype=np.float64)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the target is a number, so that losses are squared errors."""
+        return self.losses.dtype != bool
 
     @property
     def auc(self) -> Estimate | None:
@@ -63,27 +96,28 @@ class Outcome:
 
     @cached_property
     def ranking_auc(self) -> Estimate | None:
-        """The same, of labels too; of groups it is a bootstrap, so that it is kept."""
-        return auc_interval(*self.ranking, self.groups)
+        """The same for labels too; for groups it is a bootstrap, so that it is kept."""
+        return auc_interval(*self.ranking, self.units)
 
     @property
     def ranking(self) -> tuple[np.ndarray, np.ndarray]:
-        """Scores, and which rows are of the second class; without scores, labels put rows in two heaps."""
+        """Scores, and which rows are of the second class; without scores, labels make two heaps."""
         assert self.second is not None
         assert self.said_second is not None
         return self.said_second if self.scores is None else self.scores, self.second
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """Labels or numbers that someone has predicted for the rows of the table, and scores if they were probabilities."""
+def _log_losses(target: Target, probabilities: np.ndarray | None, truth: np.ndarray) -> np.ndarray | None:
+    """None without probabilities; classes that the table does not have get the least chance.
 
-    values: np.ndarray
-    scores: np.ndarray | None
-
-    def outcome(self, target: Target, rows: np.ndarray, groups: np.ndarray | None) -> Outcome:
-        """What they make of some rows."""
-        return Outcome.of(target, self.values[rows], rows, None if self.scores is None else self.scores[rows], groups)
+    A smaller one counts as that: few tables have the rows to show it, and the log of 0 has no end.
+    """
+    if probabilities is None:
+        return None
+    places = {str(label): place for place, label in enumerate(target.classes)}
+    codes = np.array([places.get(label, -1) for label in target.text_of(truth)])
+    chance = np.where(codes >= 0, probabilities[np.arange(len(codes)), codes], 0.0)
+    return -np.log(np.clip(chance, MIN_CHANCE, 1.0))
 
 
 def measure_of(target: Target) -> str:
@@ -91,85 +125,83 @@ def measure_of(target: Target) -> str:
     return ERROR_RATE if target.is_classes else RMSE
 
 
-def main_measure(target: Target, parts: RowParts) -> str:
-    """What models are compared by: of a rare class, errors tell little, and the order in which rows are put more."""
-    if target.rare is not None and enough(target.y[parts.train] == 1) and enough(target.y[parts.test] == 1):
+def main_measure(target: Target, rows: np.ndarray) -> str:
+    """What models are shown by: for a rare class, errors say little, and the order in which rows are put more."""
+    if target.rare is not None and enough(target.y[rows] == 1):
         return RANKING_ERROR
     return measure_of(target)
 
 
 def enough(second: np.ndarray) -> bool:
     """Whether the rows of either class are enough to tell how they are ranked, or how likely they were."""
-    return min(np.sum(second), np.sum(~second)) >= FEWEST_RARE
+    return bool(min(np.sum(second), np.sum(~second)) >= MIN_RARE)
 
 
 def loss_of(outcome: Outcome, measure: str) -> Estimate:
-    """Share of errors, share of pairs in the wrong order, or root mean squared error."""
+    """Fraction of errors, fraction of pairs in the wrong order, root mean squared error, or mean log-loss."""
     if measure == RANKING_ERROR:
         auc = outcome.ranking_auc
-        return UNKNOWN if auc is None else Estimate(1 - auc.value, 1 - auc.high, 1 - auc.low)
-    losses, groups = outcome.losses, outcome.groups
-    return share_interval(losses, groups) if measure == ERROR_RATE else root_of(mean_interval(losses, groups))
-
-
-def gain_over(outcome: Outcome, base: Outcome, measure: str, seed: int) -> Estimate:
-    """How much less the loss is than that of a ``base`` on the same rows: in points, or as a share of variance."""
-    if measure == RANKING_ERROR:  # a constant is wrong on half of the pairs, whatever the rows
-        loss = loss_of(outcome, measure)
-        return Estimate(0.5 - loss.value, 0.5 - loss.high, 0.5 - loss.low)
+        return withheld(np.nan) if auc is None else Estimate(1 - auc.value, 1 - auc.high, 1 - auc.low)
+    if measure == LOG_LOSS:
+        return withheld(np.nan) if outcome.log_losses is None else mean_loss_interval(outcome.log_losses, outcome.units)
     if measure == ERROR_RATE:
-        return difference_of(base, outcome, measure)
-    losses, below = outcome.losses, base.losses
-    if below.sum() == 0:
-        return Estimate(0.0, 0.0, 0.0)
-
-    def explained(rows: np.ndarray) -> float:
-        worst = below[rows].sum()
-        return 1 - losses[rows].sum() / worst if worst > 0 else float("nan")
-
-    return within(bootstrap_interval(explained, len(losses), seed, groups=outcome.groups), -np.inf, 1.0)
+        return share_interval(outcome.losses, outcome.units)
+    return root_mean_square_interval(outcome.losses, outcome.units)
 
 
-def difference_of(first: Outcome, second: Outcome, measure: str) -> Estimate:
-    """Loss of the first less that of the second on the same rows: points, or difference of RMSEs.
+def excess_of(first: Outcome, second: Outcome) -> Estimate:
+    """By what fraction the first model's loss is above that of the second on the same rows.
 
-    That of RMSEs has the interval of the difference of mean squares, divided by the sum of the RMSEs.
+    The loss is the log-loss or the RMSE; the error rate, if one of the models gives no probabilities.
     """
-    if measure == RANKING_ERROR:
-        return paired_auc_difference(second.ranking[0], *first.ranking, first.groups) or UNKNOWN
-    if measure == ERROR_RATE:
-        return paired_share_difference(first.losses.astype(bool), second.losses.astype(bool), first.groups)
-    both = float(np.sqrt(first.losses.mean()) + np.sqrt(second.losses.mean())) or 1.0
-    squares = mean_interval(first.losses - second.losses, first.groups)
-    return Estimate(squares.value / both, squares.low / both, squares.high / both)
+    one, other = _comparable(first, second)
+    if first.is_number:
+        ratio = paired_rms_ratio(one, other, first.units)
+        return Estimate(ratio.value - 1, ratio.low - 1, ratio.high - 1)
+    gain = explained_variance(one, other, first.units)
+    return Estimate(-gain.value, -gain.high, -gain.low)
 
 
-def scores_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
-    """Numbers by which a classifier of two classes ranks rows; None if it gives none."""
-    if target.task != BINARY:
-        return None
-    if hasattr(model, "predict_proba"):
-        probabilities = probabilities_of(model, X, target)
-        return None if probabilities is None else probabilities[:, 1]
-    return np.asarray(model.decision_function(X)) if hasattr(model, "decision_function") else None
+def gain_of(outcome: Outcome, constant: Outcome) -> Estimate:
+    """The fraction of the constant's log-loss (or mean squared error: R2) that a model removes.
+
+    Where the interval reaches below -100%, that is all there is to know about its lower end.
+    """
+    gain = explained_variance(*_comparable(outcome, constant), outcome.units)
+    return within(gain, min(gain.value, -1.0), 1.0)
 
 
-def probabilities_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
-    """Probabilities of a target's classes, in their order; None if a classifier gives none or has other classes."""
-    if not target.is_classes or not hasattr(model, "predict_proba"):
-        return None
-    places = target.places_among(getattr(model, "classes_", target.classes))
-    if places is None:
-        return None
-    probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)[:, places]
-    if not np.isfinite(probabilities).all():
-        raise DataError("predict_proba of the model gives values that are no numbers: mend the model, or its input.")
-    return probabilities
+def is_better(outcome: Outcome, constant: Outcome) -> bool:
+    """Whether a model is shown to be better than a constant: by its gain, by its errors, or by how it ranks rows.
+
+    The gain of losses in which few rows count for much has no interval, or a wide one; errors and ranks always have.
+    """
+    gain = gain_of(outcome, constant)
+    if gain.low >= 0 and gain.value > 0:
+        return True
+    if outcome.is_number:
+        return gain.value > 0 and _is_mostly_smaller(outcome.losses, constant.losses, outcome.units)
+    fewer = paired_share_difference(constant.losses, outcome.losses, outcome.units).low > 0
+    auc = outcome.auc
+    return bool(fewer or (auc is not None and auc.low > 0.5))
 
 
-def score(name: str, what: str, outcome: Outcome, base: Outcome, measure: str, seed: int, **others: Any) -> ModelScore:
-    """A line of the table of models; ``others`` are fields that differ from the usual."""
-    fields = {"cv_loss": float("nan"), "auc": None, "seconds": float("nan"), "chosen": False, "yours": False, **others}
-    gain = gain_over(outcome, base, measure, seed)
-    error_rate = loss_of(outcome, ERROR_RATE) if measure == RANKING_ERROR else None
-    return ModelScore(name=name, what=what, loss=loss_of(outcome, measure), gain=gain, error_rate=error_rate, **fields)
+def _is_mostly_smaller(first: np.ndarray, second: np.ndarray, units: np.ndarray | None) -> bool:
+    """Whether losses are clearly smaller in most rows (or units), by Wilcoxon's test of signed ranks.
+
+    A few large ones do not count for more than their rank. Predictions that are a constant and noise fail it: they are
+    further from the truth than the constant in most rows.
+    """
+    apart = first - second
+    if units is not None:
+        apart = np.bincount(np.unique(units, return_inverse=True)[1], weights=apart)
+    if not apart.any():
+        return False
+    return bool(wilcoxon(apart, alternative="less").pvalue < (1 - CONFIDENCE) / 2)
+
+
+def _comparable(first: Outcome, second: Outcome) -> tuple[np.ndarray, np.ndarray]:
+    """Losses of one kind: errors, if one of the models gives no probabilities."""
+    if (first.log_losses is None) != (second.log_losses is None):
+        return first.losses.astype(np.float64), second.losses.astype(np.float64)
+    return first.proper, second.proper

@@ -1,151 +1,110 @@
 """Question 3: would the conclusion survive dropping a row?"""
 
-import warnings
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
-from surefoot._exceptions import UndecidedWarning
-from surefoot.report.answers import StableSet
-from surefoot.report.column_readers import CATEGORY
+from surefoot._exceptions import DataError
+from surefoot.report.answers import Stability, StableSet
+from surefoot.report.candidate_models import CONSTANT
+from surefoot.report.clock import Clock
+from surefoot.report.column_selection import SelectionFrame, copies_of
+from surefoot.report.conclusions import BAG_SEED, N_BAGS, Bagged, SmallestSum, Units
+from surefoot.report.cross_fitting import CrossFitted
+from surefoot.report.dropping import measure_drops
+from surefoot.report.leading_columns import LossIncreases
+from surefoot.report.splits import Splits
+from surefoot.report.stable_sets import LEADING, NO_COLUMN, WINNER, stable_set
 from surefoot.report.table import AuditTable
-from surefoot.report.target import CLASSES
-from surefoot.selection import LassoSelector, StableSelector, TreeSelector
-from surefoot.selection.selector import Selector
-from surefoot.selection.tree_selector import LEAF
+from surefoot.report.verdict_of_stability import stability_line
+from surefoot.report.winner import comparable_losses, winner_remarks
 
-MOST_CATEGORIES = 20  # of a column that variables are chosen from
-BAG_SHARE, MOST_BAG_ROWS = 1 / 3, 500
-TREE_DEPTH = 2
-SHOWN_MODELS = 8
-OF_CLASSES = "It is that of least squares: the two classes count as 0 and 1."
-LASSO, TREE = "LASSO", "decision tree"
-BAGS = {LASSO: 10_000, TREE: 1000}
+__all__ = ["measure_stability", "stability_line"]
+
+MIN_UNITS = 20
+COLUMNS_DELTA = 0.05
 
 
-@dataclass(frozen=True)
-class SelectionFrame:
-    """The columns that variables are chosen from, without gaps, and the target as selectors take it."""
+def measure_stability(
+    table: AuditTable,
+    splits: Splits,
+    fitted: list[CrossFitted],
+    audited: CrossFitted,
+    groups: np.ndarray | None,
+    seed: int,
+    n_jobs: int | None,
+    clock: Clock,
+) -> Stability:
+    """Draw each conclusion again on thousands of bags of rows (or of groups), and leave rows out.
 
-    frame: Any
-    y: np.ndarray
-    numbers: np.ndarray  # the target as numbers, for the LASSO; empty for several classes
-    remarks: tuple[str, ...]
-
-    @classmethod
-    def of(cls, table: AuditTable, rows: np.ndarray) -> "SelectionFrame":
-        """Gaps are filled with medians, or are a category of their own."""
-        import pandas as pd
-
-        parts, large, filled = {}, [], 0
-        for reader in table.readers:
-            column = table.frame[reader.name].iloc[rows]
-            if reader.kind == CATEGORY:
-                text = column.astype(object).where(column.notna(), "(missing)").astype(str)
-                if text.nunique() > MOST_CATEGORIES:
-                    large.append(str(reader.name))
-                    continue
-                column = text.astype("category")
-            elif column.isna().any():
-                column, filled = column.fillna(column.median()), filled + 1
-            if column.nunique() > 1:
-                parts[str(reader.name)] = column
-        remarks = []
-        if large:
-            remarks.append(f"Not among the variables, for their many categories: {', '.join(large)}.")
-        if filled:
-            remarks.append(
-                f"Missing values of {filled} columns are filled with medians of all rows; the guarantee is about the "
-                "table so filled."
-            )
-        target = table.target
-        numbers = np.empty(0) if target.task == CLASSES else target.y[rows].astype(np.float64)
-        return cls(pd.DataFrame(parts), target.labels[rows], numbers, tuple(remarks))
-
-    @property
-    def bag_size(self) -> int:
-        return int(min(max(BAG_SHARE * len(self.y), 5), MOST_BAG_ROWS))
-
-    @property
-    def penalty(self) -> float:
-        """Where noise alone rarely gets a coefficient: the universal threshold for bags of this size."""
-        n_columns = sum(column.nunique() if str(column.dtype) == CATEGORY else 1 for _, column in self.frame.items())
-        return float(np.std(self.numbers) * np.sqrt(2 * np.log(2 * max(n_columns, 2)) / self.bag_size))
-
-    def selector(self, name: str) -> tuple[Selector, np.ndarray]:
-        """A selector and the target it takes."""
-        if name == LASSO:
-            return LassoSelector(alpha=self.penalty, standardize=True), self.numbers
-        criterion = {} if self.y.dtype.kind != "f" else {"criterion": "squared_error"}
-        return TreeSelector(max_depth=TREE_DEPTH, **criterion), self.y
-
-    @property
-    def selectors(self) -> tuple[str, ...]:
-        return (TREE,) if not len(self.numbers) else (LASSO, TREE)
+    Parameters
+    ----------
+    fitted : list of CrossFitted
+        The candidates that were compared.
+    audited : CrossFitted
+        The model that the audit is about; it need not be among the candidates.
+    groups : array or None
+        The group of every row of the table: then whole groups are dropped.
+    seed : int
+        Of the rows that are left out for a refit. The bags do not depend on it.
+    """
+    units = Units.of(len(splits.rows), None if groups is None else groups[splits.rows])
+    if len(units) < MIN_UNITS:
+        return Stability((), (), f"There are only {len(units)} {units.name}s to drop: conclusions were not judged.")
+    clock.step(0.72, "question 3: which model wins")
+    sets = winner_set(fitted, audited, groups, n_jobs)
+    frame = SelectionFrame.of(table, splits.rows)
+    for name in frame.selectors:
+        if clock.has_time_for(f"columns chosen by the {name}"):
+            clock.step(0.75, f"question 3: columns chosen by the {name}")
+            sets += column_set(frame, units, name, n_jobs)
+    if audited.fold_models and audited.name != CONSTANT and clock.has_time_for("leading column of the model"):
+        clock.step(0.8, "question 3: leading column of the model")
+        sets += leading_set(audited, groups, n_jobs)
+    drops = measure_drops(fitted, audited, groups, seed, clock)
+    return Stability(tuple(sets), drops, None if sets else "There was nothing to choose between.")
 
 
-def fit_stable(table: SelectionFrame, name: str, seed: int, n_jobs: int | None) -> StableSelector:
-    """Bags of rows, on each of which one kind of model is chosen."""
-    selector, y = table.selector(name)
-    stable = StableSelector(selector, n_bags=BAGS[name], bag_size=table.bag_size, random_state=seed, n_jobs=n_jobs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndecidedWarning)  # the page says it in its own words
-        return stable.fit(table.frame, y)
+def no_unit(units: Units) -> float:
+    """A fraction of the units that is less than one of them.
+
+    Losses of cross-fitting depend on how the folds were drawn: the lead of a model or a column must be clear, so that
+    another draw would show it too.
+    """
+    return 1 / (len(units) + 1)
 
 
-def stable_set(table: SelectionFrame, name: str, stable: StableSelector) -> StableSet:
-    """What the bags agree on, beside what one look at all rows claims."""
-    once = stable.select_once()
-    heaviest = sorted(stable.weights_.items(), key=lambda pair: -pair[1])[:SHOWN_MODELS]
-    is_tree = name == TREE
-    text = tree_in_a_line if is_tree else variables_in_a_line
-    return StableSet(
-        selector=name,
-        single=text(once),
-        single_weight=float(dict(stable.weights_).get(once, 0.0)),
-        stable=_expression(stable, is_tree),
-        n_models=len(stable.selected_),
-        models=tuple((text(model), float(weight)) for model, weight in heaviest),
-        inclusion=() if is_tree else _inclusion(stable),
-        undecided=bool(stable.undecided_),
-        guarantee=stable.guarantee_,
-        delta=float(stable.delta_),
-        instability=float(stable.leave_one_out().instability),
-        n_bags=int(stable.n_bags),
-        bag_size=table.bag_size,
-        remarks=table.remarks if is_tree or table.y.dtype.kind == "f" else (*table.remarks, OF_CLASSES),
-    )
+def winner_set(
+    fitted: list[CrossFitted], audited: CrossFitted, groups: np.ndarray | None, n_jobs: int | None
+) -> list[StableSet]:
+    """Which model has the smallest loss."""
+    names, losses = comparable_losses(fitted, audited)
+    if len(names) < 2:
+        return []
+    units = Units.of(len(losses), None if groups is None else groups[audited.splits.judged])
+    apart = losses - losses.mean(axis=1, keepdims=True)  # small numbers, whose sums are exact enough
+    bagged = Bagged.run(SmallestSum(names, units.sums(apart)), units, N_BAGS, n_jobs, no_unit(units))
+    return [stable_set(WINNER, bagged, winner_remarks(bagged, names, losses, audited))]
 
 
-def _expression(stable: StableSelector, is_tree: bool) -> str:
-    if stable.undecided_ or not is_tree:
-        return stable.expression_
-    return " or ".join(tree_in_a_line(model) for model in stable.selected_)
+def column_set(
+    frame: SelectionFrame, units: Units, name: str, n_jobs: int | None, seed: int = BAG_SEED
+) -> list[StableSet]:
+    """Which columns a selector chooses; nothing if numbers are so large that their squares are not."""
+    try:
+        bagged = Bagged.run(frame.prepare(name, units), units, frame.n_bags(name, units), n_jobs, COLUMNS_DELTA, seed)
+    except DataError:
+        return []
+    return [stable_set(name, bagged, frame.remarks_on(name))]
 
 
-def _inclusion(stable: StableSelector) -> tuple[tuple[str, float], ...]:
-    shares: dict[str, float] = {}
-    for model, weight in stable.weights_.items():
-        for variable in model:  # type: ignore[attr-defined]
-            shares[variable] = shares.get(variable, 0.0) + float(weight)
-    return tuple(sorted(shares.items(), key=lambda pair: -pair[1]))
-
-
-def variables_in_a_line(model: Any) -> str:
-    """The variables of a model, with commas."""
-    return ", ".join(map(str, model)) if model else "no variable"
-
-
-def tree_in_a_line(model: Any) -> str:
-    """The variables that a tree asks for: the root, then those below it."""
-    if not isinstance(model, tuple):
-        return "no variable"
-    variable, low, high = model
-    below = [tree_in_a_line(side) if isinstance(side, tuple) else _leaf(side) for side in (low, high)]
-    return str(variable) if below == ["-", "-"] else f"{variable} (low: {below[0]}; high: {below[1]})"
-
-
-def _leaf(label: Any) -> str:
-    """The class of a leaf; trees of numbers have none."""
-    return "-" if label == LEAF else str(label)
+def leading_set(audited: CrossFitted, groups: np.ndarray | None, n_jobs: int | None) -> list[StableSet]:
+    """Which column the audited model relies on most: the one whose permutation raises its loss most."""
+    found = LossIncreases.of(audited)
+    units = Units.of(len(found.rows), None if groups is None else groups[audited.splits.judged[found.rows]])
+    if len(units) < MIN_UNITS:
+        return []
+    names = (*found.columns, NO_COLUMN)
+    sums = units.sums(np.column_stack([-found.increases, np.zeros(len(found.rows))]))
+    frame = audited.table.frame[[reader.name for reader in audited.table.readers if str(reader.name) in found.columns]]
+    copies = copies_of(frame.iloc[audited.splits.rows])
+    bagged = Bagged.run(SmallestSum(names, sums, copies), units, N_BAGS, n_jobs, no_unit(units))
+    return [stable_set(LEADING, bagged, found.remarks)]

@@ -1,6 +1,7 @@
 """The table that is audited: columns that models can read, the target, and what was noticed on the way."""
 
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,13 +10,13 @@ from narwhals.exceptions import DuplicateError
 
 from surefoot._exceptions import DataError
 from surefoot.report.answers import ColumnNote
+from surefoot.report.checks.copies import count_equal_rows
+from surefoot.report.checks.leaks import find_leaks
 from surefoot.report.column_readers import CATEGORY, ColumnReader, kind_of, notes_on
 from surefoot.report.target import Target
 from surefoot.selection.table import take_rows
 
 FEWEST_ROWS = 20
-MOST_LEAK_ROWS = 5000
-LEAK_SHARE = 0.99  # of the errors, or of the variance, that one column explains by itself
 
 
 @dataclass(frozen=True)
@@ -79,28 +80,24 @@ class AuditTable:
             parts[reader.name] = read
         return _frame(parts, other)
 
-    def count_known(self, frame: Any) -> int:
-        """How many rows of another table, read in the same way, are rows of this one."""
+    @property
+    def fingerprint(self) -> str:
+        """A short hash of all values, by which the same table is known again."""
         import pandas as pd
 
-        mine, others = (pd.util.hash_pandas_object(each.astype(str), index=False) for each in (self.frame, frame))
-        return int(others.isin(set(mine)).sum())
+        rows = pd.util.hash_pandas_object(self.frame, index=False).to_numpy()
+        values = [rows.tobytes(), self.target.labels.astype(str).tobytes(), ",".join(map(str, self.frame)).encode()]
+        return sha256(b"".join(values)).hexdigest()[:16]
+
+    def count_known(self, frame: Any) -> int:
+        """How many rows of another table, read in the same way, are rows of this one."""
+        return count_equal_rows(self.frame, frame)
 
     def with_leaks_named(self) -> "AuditTable":
-        """A note on each column that alone tells (nearly) everything about the target."""
-        rows = np.random.default_rng(0).permutation(self.n_rows)[:MOST_LEAK_ROWS]
-        notes = list(self.notes)
-        for reader in self.readers:
-            column = self.frame[reader.name].iloc[rows]
-            values = column.cat.codes.to_numpy(np.float64) if reader.kind == CATEGORY else column.to_numpy()
-            share = self.target.explained_by(values, rows)
-            if share > LEAK_SHARE:
-                sentence = (
-                    f"By itself it tells {share:.1%} of what there is to tell about the target. Is it known before the "
-                    "target is? If not, leave it out and run the audit again."
-                )
-                notes.append(ColumnNote(str(reader.name), "leak", sentence, used=True))
-        return replace(self, notes=tuple(notes))
+        """A note on each column, or pair of columns, that may give the target away."""
+        leaks = find_leaks(self.frame, self.target)
+        notes = [ColumnNote(", ".join(leak.columns), "leak", leak.sentence, used=True) for leak in leaks]
+        return replace(self, notes=(*self.notes, *notes))
 
 
 def _read_columns(whole: Any) -> tuple[tuple[ColumnReader, ...], dict[Any, Any], tuple[ColumnNote, ...]]:

@@ -1,14 +1,14 @@
 """The target of an audit: classes or numbers, and how wrong a prediction of it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from surefoot._exceptions import DataError
 from surefoot._parameters import check_choice
+from surefoot.report.checks.count_target import looks_like_counts
 
 BINARY, CLASSES, REGRESSION = "binary", "classes", "regression"
 TASKS = (BINARY, CLASSES, REGRESSION)
@@ -16,7 +16,6 @@ MOST_WHOLE_CLASSES = 10  # whole numbers with no more different values than this
 MOST_CLASSES = 200
 RARE = 0.1  # of two classes, one with a smaller share of the rows
 LARGEST = 1e100
-MOST_LEAVES = 64  # of a tree on one column
 
 
 @dataclass(frozen=True)
@@ -95,6 +94,10 @@ class Target:
         """What models are fitted to: labels, or numbers."""
         return self.classes[self.y] if self.is_classes else self.y
 
+    def of_rows(self, rows: np.ndarray) -> "Target":
+        """The target of some rows, with all its classes."""
+        return replace(self, y=self.y[rows], original=self.original[rows])
+
     def read_predictions(self, predicted: Any, n_rows: int, name: str) -> np.ndarray:
         """Predictions that someone else made, as labels or numbers; of two classes, probabilities of the second do."""
         values = _values(predicted)[1]
@@ -134,11 +137,6 @@ class Target:
         """Whether any of some labels is a class of this target."""
         return bool(np.isin(self.text_of(values), self.classes.astype(str)).any())
 
-    def places_among(self, labels: Any) -> list[int] | None:
-        """Where each class stands among labels of whatever type; None if one is not there."""
-        found = self.text_of(labels).tolist()
-        return [found.index(str(label)) for label in self.classes] if {*map(str, self.classes)} <= {*found} else None
-
     @staticmethod
     def text_of(labels: Any) -> np.ndarray:
         """Labels, of whatever type, as text, so that they can be compared."""
@@ -153,40 +151,6 @@ class Target:
         if self.is_classes:
             return np.asarray(predicted.astype(str) != self.text_of(truth))
         return np.square(predicted.astype(np.float64) - truth.astype(np.float64))
-
-    def explained_by(self, values: np.ndarray, rows: np.ndarray) -> float:
-        """Share of the constant's loss that a column takes away, by a tree on unseen rows or by a line."""
-        kind = DecisionTreeClassifier if self.is_classes else DecisionTreeRegressor
-        y, half = self.y[rows], len(rows) // 2
-        tree = kind(max_leaf_nodes=max(MOST_LEAVES, 2 * len(self.classes)), min_samples_leaf=2, random_state=0)
-        places = _places(values)[:, np.newaxis]
-        tree.fit(places[:half], y[:half])
-        predicted, rest = tree.predict(places[half:]), y[half:]
-        constant = np.bincount(y[:half]).argmax() if self.is_classes else y[:half].mean()
-        wrong = (
-            (lambda guess: np.mean(guess != rest)) if self.is_classes else lambda guess: np.mean((guess - rest) ** 2)
-        )
-        worst = wrong(constant)
-        share = float(1 - wrong(predicted) / worst) if worst > 0 else 0.0
-        return share if self.is_classes else max(share, _squared_correlation(values, y))
-
-
-def _places(values: np.ndarray) -> np.ndarray:
-    """The order of the values, missing as NaN: whatever their size, a tree can read it."""
-    known, places = ~np.isnan(values), np.full(len(values), np.nan)
-    places[known] = np.unique(values[known], return_inverse=True)[1]
-    return places
-
-
-def _squared_correlation(values: np.ndarray, y: np.ndarray) -> float:
-    """Of two columns, where neither is missing; 0 if one is constant there."""
-    known = ~np.isnan(values)
-    if known.sum() < 2:
-        return 0.0
-    x, y = values[known] / max(np.abs(values[known]).max(), 1e-300), y[known]
-    x, y = x - x.mean(), y - y.mean()
-    below = float((x**2).sum() * (y**2).sum())
-    return float((x * y).sum() ** 2 / below) if 0 < below < np.inf else 0.0
 
 
 def _values(y: Any) -> tuple[str, np.ndarray]:
@@ -233,6 +197,9 @@ def _detect(numbers: np.ndarray | None) -> tuple[str, str]:
     if different == 2:
         return CLASSES, "the target has two values, so they are taken for classes"
     if whole and different <= MOST_WHOLE_CLASSES:
+        if looks_like_counts(numbers):
+            found = f"the target has {different} different whole numbers from 0 that are distributed as counts are"
+            return REGRESSION, f"{found}, so they are taken for numbers (the task classes takes them for labels)"
         found = f"the target has {different} different whole numbers, so they are taken for classes"
         return CLASSES, f"{found} (the task regression takes them for amounts)"
     return REGRESSION, "the target is a number with many values"

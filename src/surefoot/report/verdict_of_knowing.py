@@ -1,68 +1,146 @@
 """The line of the verdict on question 2: does it know what it does not know?"""
 
-from surefoot.report.answers import NO, PARTLY, UNKNOWN, WELL_CALIBRATED, YES, Knowing, Line
-from surefoot.report.knowing import ENSEMBLE
-from surefoot.report.verdict_words import NO_TIME, QUESTIONS, bent_in_words
+from surefoot.report.answers import NO, PARTLY, UNKNOWN, YES, Calibration, Estimate, Knowing, Line
+from surefoot.report.intervals import INSIDE, OUTSIDE, UNDECIDED, decide, is_withheld, rows_needed
+from surefoot.report.page_numbers import hundredths
+from surefoot.report.verdict_words import MAX_SLOPE, MIN_SLOPE, NO_TIME, QUESTIONS, capital, more_rows
 
-LEVEL = 0.9  # of the intervals that the verdict looks at
-LITTLE_CLAIMED = 0.2  # prediction-rejection ratio below which an ensemble claims to find but few errors
+TOLERANCE, FAR_TOLERANCE = 0.05, 0.03  # fraction inside an interval, or below or above it; the latter for far tails
+FAR_LEVEL = 0.9  # of intervals whose tails are far
+LITTLE_CLAIMED = 0.2  # prediction-rejection ratio below which a model claims to find but few errors
 
 
 def knowing_line(knowing: Knowing | None) -> Line:
-    """Whether uncertainty finds the errors, whether it is calibrated, and whether new rows are strange."""
+    """Whether its uncertainty finds its errors, and whether its probabilities or intervals are right."""
     if knowing is None:
         return Line(QUESTIONS[1], UNKNOWN, NO_TIME)
-    new, (finds, found), (honest, how) = knowing.new, _finding(knowing), _honesty(knowing)
-    strange = ""
-    if new is not None and new.p_value < 0.01 and new.share.low > new.expected:
-        strange = f" {new.share.value:.0%} of the new rows are stranger to it than 95% of the held-out ones."
-    answer = YES if finds and honest and not strange else PARTLY if finds or honest else NO
-    return Line(QUESTIONS[1], answer, f"{found} {how}{strange}")
+    finds, found = _finding(knowing)
+    if not knowing.own:
+        gives = f"{capital(knowing.model)} gives neither probabilities nor intervals."
+        return Line(QUESTIONS[1], PARTLY if finds == INSIDE else NO, f"{gives} {found}")
+    assert knowing.calibration is not None
+    right, how = _honesty(knowing.calibration, knowing.n_rows)
+    return Line(QUESTIONS[1], _answer(finds, right), f"{how} {found}")
 
 
-def _finding(knowing: Knowing) -> tuple[bool, str]:
-    """Whether uncertainty finds the errors, as far as it claims to, and a sentence about it.
+def _answer(finds: str, right: str) -> str:
+    """Yes needs both; a part that is clearly wrong makes it no, or partly if the other is clearly right."""
+    if finds == right == INSIDE:
+        return YES
+    if OUTSIDE in (finds, right):
+        return PARTLY if INSIDE in (finds, right) else NO
+    return UNKNOWN
 
-    A low claim excuses an ensemble that takes its own errors for equally likely everywhere. Of another model it would
-    be low because that model is wrong where the ensemble is sure.
+
+def _finding(knowing: Knowing) -> tuple[str, str]:
+    """Whether uncertainty finds the errors, as far as it claims to.
+
+    A low claim excuses a model that takes its own errors for equally likely everywhere.
     """
-    ratio, claimed, own = knowing.by_total.ratio, knowing.by_total.claimed, knowing.model == ENSEMBLE
+    if knowing.by_total is None:
+        return OUTSIDE, "Nothing says which of its predictions to doubt."
+    ratio, claimed = knowing.by_total.ratio, knowing.by_total.claimed
+    whose = "Its uncertainty" if knowing.own else "The uncertainty of an ensemble beside it"
     if ratio is None:
-        return False, "Every held-out row has the same loss, so there is nothing for uncertainty to find."
-    whose = "its errors" if own else f"the errors of {knowing.model}"
-    told = f"(prediction-rejection ratio {ratio.value:.2f}; 1 is perfect, 0 random)"
+        return UNDECIDED, "Every held-out row has the same loss, so there are no errors to find."
+    written = f"prediction-rejection ratio {hundredths(ratio.value)}{_range(ratio)}; 1 is perfect, 0 random"
+    claims_little = knowing.own and claimed is not None and claimed.high < LITTLE_CLAIMED
+    if claims_little and ratio.high < LITTLE_CLAIMED and not ratio.high < 0:
+        return _of_little(knowing, f"{whose} claims to find hardly any errors, and finds hardly any ({written})")
     if ratio.low > 0:
-        return True, f"The uncertainty of an ensemble finds {whose} {told}."
+        return INSIDE, f"{whose} finds its errors ({written})."
     if ratio.high < 0:
-        return False, f"The uncertainty of an ensemble is lowest where {whose} are {told}."
-    missed = f"The uncertainty of an ensemble does not clearly find {whose} {told}"
-    if claimed is None or claimed.value >= LITTLE_CLAIMED or not own:
-        return False, f"{missed}."
-    would = round(claimed.value, 2) + 0.0  # no minus before a zero
-    return True, f"{missed}, and hardly claims to: were it right about every row, that would be {would:.2f}."
+        return OUTSIDE, f"{whose} is lowest where the errors are ({written})."
+    if claimed is not None and ratio.high < claimed.low:
+        would = f"it claims {hundredths(claimed.value)}"
+        return OUTSIDE, f"{whose} finds fewer errors than it claims to ({written}; {would})."
+    return UNDECIDED, f"Whether {whose[0].lower()}{whose[1:]} finds its errors is not known ({written})."
 
 
-def _honesty(knowing: Knowing) -> tuple[bool, str]:
-    """Whether probabilities or intervals mean what they say, and a sentence about it; those of the user if there."""
-    found = knowing.own_calibration or knowing.calibration
-    of_own = f"The {{}} of {knowing.model}" if found is not knowing.calibration else "The ensemble's {}"
-    whose = "Its {}" if knowing.model == ENSEMBLE else of_own
-    if found.gap is None:
-        inside = next(each for each in found.coverage if each.level == LEVEL).observed
-        honest = inside.low <= LEVEL + WELL_CALIBRATED and inside.high >= LEVEL - WELL_CALIBRATED
-        held = f"{inside.value:.0%} of the held-out targets ({inside.low:.0%} to {inside.high:.0%})"
-        return honest, f"{whose.format('90% intervals')} hold {held}."
-    gap, bent = found.gap, bent_in_words(found)
-    if found.share is not None:
-        told = (
-            f"{whose.format('probabilities')} expect {found.share + gap.value:.1%} of the rows to be {found.of_class}; "
-            f"{found.share:.1%} are (difference {100 * gap.low:+.1f} to {100 * gap.high:+.1f} points)."
+def _of_little(knowing: Knowing, sentence: str) -> tuple[str, str]:
+    """Right where errors are equally likely everywhere; not where the uncertainty of an ensemble finds them."""
+    beside = None if knowing.by_knowledge is None else knowing.by_knowledge.ratio
+    if beside is not None and beside.low > LITTLE_CLAIMED:
+        return OUTSIDE, f"{sentence}; that of an ensemble does ({hundredths(beside.value)}{_range(beside)})."
+    return INSIDE, f"{sentence}."
+
+
+def _honesty(calibration: Calibration, n_rows: int) -> tuple[str, str]:
+    """Whether probabilities or intervals mean what they say."""
+    return _of_intervals(calibration, n_rows) if calibration.gap is None else _of_chances(calibration, n_rows)
+
+
+def _of_intervals(calibration: Calibration, n_rows: int) -> tuple[str, str]:
+    """Every level and both tails must lie inside the tolerance."""
+    checks = []
+    for each in calibration.coverage:
+        tail, room = (1 - each.level) / 2, FAR_TOLERANCE if each.level >= FAR_LEVEL else TOLERANCE
+        checks.append((f"{each.level:.0%} intervals hold", each.level, each.observed, TOLERANCE))
+        checks.append((f"{each.level:.0%} intervals have below them", tail, each.below, room))
+        checks.append((f"{each.level:.0%} intervals have above them", tail, each.above, room))
+    places = [decide(seen, (due - room, due + room)) for _, due, seen, room in checks]
+    limits = f"within {100 * TOLERANCE:.0f} points"
+    if all(place == INSIDE for place in places):
+        inside = next(each for each in calibration.coverage if each.level == 0.9).observed
+        return INSIDE, f"Its intervals hold what they promise at every level ({limits}): 90% hold {inside.value:.0%}."
+    place = OUTSIDE if OUTSIDE in places else UNDECIDED
+    worst = max(
+        (check for check, each in zip(checks, places, strict=True) if each == place),
+        key=lambda check: abs(check[2].value - check[1]) / check[3],
+    )
+    name, due, seen, _ = worst
+    measured = f"{name} {seen.value:.0%} of the targets{_range(seen, True)}, {due:.1%} expected".replace(".0%", "%")
+    if place == OUTSIDE:
+        return place, f"Its {measured}."
+    needed = max((rows_needed(seen, n_rows, (due - room, due + room)) or 0 for _, due, seen, room in checks), default=0)
+    return place, f"Whether its intervals are right ({limits}) is not known: {measured}.{more_rows(needed, n_rows)}"
+
+
+def _of_chances(calibration: Calibration, n_rows: int) -> tuple[str, str]:
+    """The mean must be right, and the slope, unless setting it right would hardly move a probability."""
+    gap, room, slope = calibration.gap, calibration.room, calibration.slope
+    assert gap is not None
+    large = decide(gap, (-room, room))
+    steep = UNDECIDED if slope is None else decide(slope, (MIN_SLOPE, MAX_SLOPE))
+    if steep == OUTSIDE and calibration.change is not None and calibration.change <= room / 2:
+        steep = UNDECIDED
+    mean = _mean_sentence(calibration, gap)
+    bend = _slope_sentence(slope, steep, calibration.change)
+    if OUTSIDE in (large, steep):
+        return OUTSIDE, f"{mean} {bend}".strip()
+    if large == steep == INSIDE:
+        return INSIDE, f"{mean} {bend}".strip()
+    limits = [(gap, (-room, room))] + ([] if slope is None else [(slope, (MIN_SLOPE, MAX_SLOPE))])
+    needed = max((rows_needed(each, n_rows, limit) or 0 for each, limit in limits), default=0)
+    return UNDECIDED, f"Whether its probabilities are right is not known. {mean} {bend}{more_rows(needed, n_rows)}"
+
+
+def _mean_sentence(calibration: Calibration, gap: Estimate) -> str:
+    ends = "no interval" if is_withheld(gap) else f"difference {100 * gap.low:+.1f} to {100 * gap.high:+.1f} points"
+    if calibration.share is not None:
+        return (
+            f"Its probabilities expect {calibration.share + gap.value:.1%} of the rows to be {calibration.of_class}; "
+            f"{calibration.share:.1%} are ({ends})."
         )
-    else:
-        side = "above" if gap.value > 0 else "below"
-        told = (
-            f"{whose.format('confidence')} is on average {100 * abs(gap.value):.1f} points {side} the share of right "
-            f"predictions ({100 * gap.low:+.1f} to {100 * gap.high:+.1f})."
-        )
-    honest = gap.low <= found.room and gap.high >= -found.room
-    return honest and not bent, f"{told}{bent}"
+    side = "above" if gap.value > 0 else "below"
+    return f"Its confidence is {100 * abs(gap.value):.1f} points {side} the fraction of right predictions ({ends})."
+
+
+def _slope_sentence(slope: Estimate | None, steep: str, change: float | None) -> str:
+    if slope is None:
+        return "There are too few errors to see whether probabilities are too extreme."
+    ends = f"calibration slope {hundredths(slope.value)}{_range(slope)}; 1 is right"
+    if steep != OUTSIDE:
+        return f"Their {ends}."
+    way = "too timid" if slope.value > 1 else "too extreme" if slope.high > 0 else "pointing the wrong way"
+    moved = "" if change is None else f": set right, they would move by {100 * change:.1f} points on average"
+    return f"They are {way} ({ends}){moved}."
+
+
+def _range(estimate: Estimate, percents: bool = False) -> str:
+    """The interval in brackets."""
+    if is_withheld(estimate):
+        return " (no interval)"
+    if percents:
+        return f" ({estimate.low:.0%} to {estimate.high:.0%})"
+    return f" ({hundredths(estimate.low)} to {hundredths(estimate.high)})"

@@ -1,0 +1,183 @@
+"""Are the audit's answers backed? Tables whose truth is known, audited again and again.
+
+    python benchmarks/audit_honesty.py --results honesty.jsonl --workers 2
+    python benchmarks/audit_honesty.py --results honesty.jsonl --table
+
+A run that was stopped goes on where it was. For each scenario of `honesty_tables.py` the table counts answers that
+would be wrong (a yes that the truth contradicts, a no that it contradicts), and how often the interval of the audited
+model's error holds its error on fresh rows. Ensembles have three members instead of ten.
+"""
+
+import argparse
+import json
+import os
+import warnings
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from honesty_tables import NO, PARTLY, SCENARIOS, UNKNOWN, YES, Case
+
+from surefoot.report import run as run_module
+from surefoot.report.candidate_models import ENSEMBLE, candidate_models
+from surefoot.report.run import AuditRun
+from surefoot.report.scoring import Outcome, main_measure
+from surefoot.report.verdict import verdict
+from surefoot.report.verdict_words import NAMES
+
+SIZES = (400,)
+MEMBERS = 3
+FRESH_ROWS = 20_000
+ROW_SCENARIOS = ("linear_numbers", "curved_classes", "own_right_chances", "own_right_intervals")  # by number of rows
+ROW_SIZES = (100, 300, 1000, 3000, 10_000)
+
+
+def main() -> None:
+    arguments = _arguments()
+    done = read_lines(arguments.results)
+    if arguments.table:
+        print(summary(done))
+        return
+    sizes = {name: ROW_SIZES if name in ROW_SCENARIOS and arguments.rows else SIZES for name in SCENARIOS}
+    wanted = [
+        (name, n, k)
+        for k in range(arguments.replications)
+        for name in arguments.scenarios or SCENARIOS
+        for n in arguments.sizes or sizes[name]
+    ]
+    known = {(line["scenario"], line["n"], line["replication"]) for line in done}
+    left = [task for task in wanted if task not in known]
+    print(f"{len(wanted) - len(left)} of {len(wanted)} audits are done", flush=True)
+    with ProcessPoolExecutor(arguments.workers) as pool, arguments.results.open("a") as file:
+        for future in as_completed([pool.submit(run_one, *task) for task in left]):
+            file.write(json.dumps(future.result()) + "\n")
+            file.flush()
+    print(summary(read_lines(arguments.results)))
+
+
+def run_one(name: str, n: int, replication: int) -> dict[str, Any]:
+    """One audit of one table."""
+    warnings.simplefilter("ignore")
+    seed = [sum(name.encode()), n, replication]
+    case = SCENARIOS[name](np.random.default_rng(seed), n)
+    run_module.candidate_models = small_candidates
+    run = AuditRun.begin(case.X, case.y, **case.options, random_state=replication, n_jobs=1)
+    asked = [getattr(run, question)() if question in (*case.wrong, "accuracy") else None for question in NAMES]
+    subject = run.subject()
+    lines = dict(zip(("headline", *NAMES), verdict(subject, *asked), strict=True))
+    notes = " ".join([check.kind for check in subject.checks] + [note.column for note in subject.notes])
+    return {
+        "scenario": name,
+        "n": n,
+        "replication": replication,
+        "seconds": round(run.clock.seconds, 2),
+        "answers": {question: lines[question].answer for question in case.wrong},
+        "sentences": {question: lines[question].sentence for question in ("headline", *case.wrong)},
+        "headline": lines["headline"].answer,
+        "wrong": [question for question, wrong in case.wrong.items() if lines[question].answer in wrong],
+        "asked": list(case.wrong),
+        "noted": None if case.must_note is None else case.must_note in notes,
+        "interval": _interval(case, run, asked[0]),
+    }
+
+
+def small_candidates(*arguments: Any) -> list[Any]:
+    """The candidates of an audit, with ensembles of few members, to save time."""
+    candidates = candidate_models(*arguments)
+    for candidate in candidates:
+        if candidate.name == ENSEMBLE:
+            candidate.model.set_params(n_members=MEMBERS)
+    return candidates
+
+
+def _interval(case: Case, run: AuditRun, accuracy: Any) -> str | None:
+    """Whether the interval of the audited model's loss holds the mean loss of the fold models on fresh rows."""
+    if case.fresh is None:
+        return None
+    X, y = case.fresh(np.random.default_rng(999), FRESH_ROWS)
+    target, audited = run.table.target, run.audited
+    measure = main_measure(target, run.splits.judged)
+    frame, truth = run.table.like(X, "X"), np.asarray(y, dtype=object)
+    losses = [
+        float(
+            Outcome.of_truth(
+                target,
+                audited.candidate.predict_table(model, frame, target),
+                truth,
+            ).losses.mean()
+        )
+        for model in audited.fold_models
+    ]
+    true = float(np.mean(losses)) ** (0.5 if measure == "RMSE" else 1.0)
+    loss = next(model for model in accuracy.models if model.chosen).loss
+    if not (np.isfinite(loss.low) and np.isfinite(loss.high)):
+        return "withheld"
+    return "held" if loss.low <= true <= loss.high else "above" if true > loss.high else "below"
+
+
+def summary(lines: list[dict[str, Any]]) -> str:
+    """A table in Markdown."""
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
+    for line in lines:
+        groups[line["scenario"], line["n"]].append(line)
+    rows = [
+        "| scenario | rows | audits | question | yes | partly | no | unknown | wrong | noted | interval held |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in SCENARIOS:
+        for (_, n), group in sorted((key, each) for key, each in groups.items() if key[0] == name):
+            rows += _rows(name, n, group)
+    return "\n".join([*rows, "", *_totals(lines)])
+
+
+def _rows(name: str, n: int, group: list[dict[str, Any]]) -> list[str]:
+    noted = [line["noted"] for line in group if line["noted"] is not None]
+    intervals = [line["interval"] for line in group if line["interval"] not in (None, "withheld")]
+    withheld = sum(line["interval"] == "withheld" for line in group)
+    held = f"{intervals.count('held')} of {len(intervals)}" if intervals else "-"
+    held += f" ({withheld} withheld)" if withheld else ""
+    rows = []
+    for question in group[0]["asked"] or [None]:
+        answers = [line["answers"][question] for line in group] if question else []
+        counts = [str(answers.count(word)) if answers else "-" for word in (YES, PARTLY, NO, UNKNOWN)]
+        wrong = sum(question in line["wrong"] for line in group) if question else "-"
+        cells = [name.replace("_", " "), f"{n:,}", len(group), question or "-", *counts, wrong]
+        cells += [f"{sum(noted)} of {len(noted)}" if noted else "-", held]
+        rows.append(f"| {' | '.join(map(str, cells))} |")
+    return rows
+
+
+def _totals(lines: list[dict[str, Any]]) -> list[str]:
+    """Wrong answers among all that were asked for, by kind."""
+    asked = [(line, question) for line in lines for question in line["asked"]]
+    wrong = [(line["answers"][question]) for line, question in asked if question in line["wrong"]]
+    intervals = [line["interval"] for line in lines if line["interval"] not in (None, "withheld")]
+    n = max(len(asked), 1)
+    return [
+        f"Of {len(asked)} answers, {wrong.count(YES)} are a wrong yes ({wrong.count(YES) / n:.1%}), "
+        f"{wrong.count(PARTLY)} a wrong partly ({wrong.count(PARTLY) / n:.1%}), "
+        f"{wrong.count(NO)} a wrong no ({wrong.count(NO) / n:.1%}). "
+        f"{intervals.count('held')} of {len(intervals)} intervals hold.",
+    ]
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=Path, default=Path("honesty.jsonl"))
+    parser.add_argument("--replications", type=int, default=20)
+    parser.add_argument("--scenarios", nargs="*", choices=list(SCENARIOS))
+    parser.add_argument("--sizes", nargs="*", type=int)
+    parser.add_argument("--rows", action="store_true", help="some scenarios with 100 to 10,000 rows")
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--table", action="store_true", help="print the table of the results, and audit nothing")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

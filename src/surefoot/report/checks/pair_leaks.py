@@ -1,0 +1,96 @@
+"""Sums and differences of two columns of numbers that predict the target far better than either column."""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.report.checks.single_leaks import (
+    MIN_AUC,
+    MIN_R2,
+    auc_beyond_chance,
+    auc_of_scores,
+    aucs_of_column,
+    frequent_classes,
+    r2_of_column,
+)
+
+MAX_TRIED = 30  # pairs for which the AUC is computed, those with the largest difference of means first
+MIN_AUC_OF_MANY = 0.99  # one of many classes is easily told from the others by some pair
+MAX_NAMED = 3
+MUCH_BETTER = 0.5  # what the pair leaves unexplained, as a fraction of what the better column leaves
+
+Pair = tuple[str, str, int, float, int | None]
+
+
+def pair_leaks(frame: Any, y: np.ndarray, is_classes: bool, skip: set[str]) -> list[Pair]:
+    """Pairs (first, second, +1 or -1, AUC or R2, class), each column in at most one; columns of ``skip`` are left."""
+    names = [name for name in frame.columns if frame[name].dtype.kind == "f" and str(name) not in skip]
+    names = [name for name in names if frame[name].nunique() > 2 and not frame[name].isna().all()]
+    if len(names) < 2:
+        return []
+    values = frame[names].to_numpy()
+    values = np.where(np.isnan(values), np.nanmedian(values, axis=0), values)
+    values = values - values.mean(axis=0)
+    if np.abs(values).max() > 1e100:
+        return []
+    found: list[Pair] = []
+    least = MIN_R2 if not is_classes else MIN_AUC if y.max() < 2 else MIN_AUC_OF_MANY
+    for k in frequent_classes(y) if is_classes else [None]:
+        for value, i, j, sign in _of_one_target(frame[names], values, y, k, least):
+            found.append((str(names[i]), str(names[j]), sign, value, k))
+    return _each_column_once(sorted(found, key=lambda each: -each[3]))
+
+
+def _of_one_target(
+    frame: Any, values: np.ndarray, y: np.ndarray, k: int | None, least: float
+) -> list[tuple[float, int, int, int]]:
+    target = y if k is None else (y == k)
+    numbers = target.astype(float)
+    single: dict[int, float] = {}
+    found = []
+    for i, j, sign in _most_correlated(values, numbers):
+        both = values[:, i] + sign * values[:, j]
+        if k is None:
+            value = float(np.corrcoef(both, numbers)[0, 1]) ** 2
+        else:
+            value = auc_of_scores(both, target)
+            value = max(value, 1 - value)
+        if value < least:
+            continue
+        if k is not None and not auc_beyond_chance(value, target, values.shape[1] ** 2):
+            continue
+        for one in (i, j):
+            if one not in single:
+                column = frame[frame.columns[one]]
+                single[one] = r2_of_column(column, y) if k is None else aucs_of_column(column, [target])[0]
+        if 1 - value <= MUCH_BETTER * (1 - max(single[i], single[j])):
+            found.append((value, i, j, sign))
+    return found
+
+
+def _most_correlated(values: np.ndarray, y: np.ndarray) -> list[tuple[int, int, int]]:
+    """The sums and differences with the largest squared correlation with y, of all pairs."""
+    n = len(y)
+    with_y = values.T @ (y - y.mean()) / n
+    covariance = values.T @ values / n
+    variances = np.diag(covariance)
+    i, j = np.triu_indices(values.shape[1], 1)
+    scores, pairs = [], []
+    for sign in (1, -1):
+        below = variances[i] + variances[j] + 2 * sign * covariance[i, j]
+        usable = below > 1e-9 * (variances[i] + variances[j])
+        score = np.zeros(len(i))
+        score[usable] = (with_y[i] + sign * with_y[j])[usable] ** 2 / below[usable]
+        scores.append(score)
+        pairs += [(int(a), int(b), sign) for a, b in zip(i, j, strict=True)]
+    order = np.argsort(-np.concatenate(scores), kind="stable")[:MAX_TRIED]
+    return [pairs[place] for place in order]
+
+
+def _each_column_once(found: list[Pair]) -> list[Pair]:
+    chosen: list[Pair] = []
+    for pair in found:
+        used = {name for each in chosen for name in each[:2]}
+        if not used & {pair[0], pair[1]} and len(chosen) < MAX_NAMED:
+            chosen.append(pair)
+    return chosen

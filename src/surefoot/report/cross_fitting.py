@@ -1,0 +1,106 @@
+"""Every row predicted by a model that has not seen it: a candidate model is fitted once for each fold."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from surefoot._exceptions import DataError
+from surefoot.report.answers import Estimate
+from surefoot.report.candidate_models import CONSTANT, CandidateModel
+from surefoot.report.clock import COMPARISON, Clock
+from surefoot.report.intervals import cross_fitted
+from surefoot.report.model_predictions import ModelPredictions
+from surefoot.report.scoring import RATES, Outcome, loss_of
+from surefoot.report.splits import Splits
+from surefoot.report.table import AuditTable
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFitted:
+    """A candidate model and what it predicts for the judged rows, each by a fit that has not seen it.
+
+    Attributes
+    ----------
+    candidate : CandidateModel
+    table : AuditTable
+    splits : Splits
+    fold_models : tuple
+        One fitted model for each of ``splits.folds``.
+    predictions : ModelPredictions
+        For ``splits.judged``, in its order.
+    seconds : float
+        Of all fits.
+    """
+
+    candidate: CandidateModel
+    table: AuditTable
+    splits: Splits
+    fold_models: tuple[Any, ...]
+    predictions: ModelPredictions
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return self.candidate.name
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """The losses of the judged rows."""
+        return Outcome.of(self.table.target, self.predictions, self.splits.judged, self.splits.judged_units)
+
+    def loss(self, measure: str) -> Estimate:
+        """Its loss on the judged rows; the interval allows for folds whose models share most of their rows."""
+        most = 1.0 if measure in RATES else inf
+        return cross_fitted(loss_of(self.outcome, measure), len(self.splits.judged), 0.0, most)
+
+    @cached_property
+    def full_model(self) -> Any:
+        """The model fitted to all rows: the one that would be used."""
+        return self.candidate.fit(self.table, self.splits.rows)
+
+
+def cross_fit(
+    table: AuditTable, splits: Splits, candidates: Sequence[CandidateModel], clock: Clock, remarks: list[str]
+) -> list[CrossFitted]:
+    """Fit every candidate once for each fold; one that fails, or that there is no time for, is left out by name."""
+    fitted = []
+    for i, candidate in enumerate(candidates):
+        done = 0.05 + 0.45 * i / len(candidates)
+        needed = candidate.raw or candidate.name == CONSTANT
+        try:
+            one = _cross_fit_one(table, splits, candidate, clock, needed, done)
+        except Exception as error:  # whatever a model raises
+            if candidate.raw:
+                raise DataError(f"model failed on the training rows: {type(error).__name__}: {error}") from error
+            if candidate.name == CONSTANT:
+                raise
+            reason = " ".join(str(error).split())[:120]
+            remarks.append(f"{candidate.name} could not be fitted ({reason}): left out.")
+            clock.leave_out(f"{COMPARISON}{candidate.name}")
+            continue
+        if one is not None:
+            fitted.append(one)
+    return fitted
+
+
+def _cross_fit_one(
+    table: AuditTable, splits: Splits, candidate: CandidateModel, clock: Clock, needed: bool, done: float
+) -> CrossFitted | None:
+    """One candidate; None if there is no time for it, which the first fold tells."""
+    begun, parts, models = time.perf_counter(), [], []
+    for k, (train, judge) in enumerate(splits.folds):
+        expected = (time.perf_counter() - begun) / max(k, 1)
+        if not needed and not clock.has_time_for(f"{COMPARISON}{candidate.name}", 0.6, expected):
+            return None
+        clock.step(done, f"question 1: {candidate.name}, fold {k + 1} of {len(splits.folds)}")
+        model = candidate.fit(table, train)
+        models.append(model)
+        parts.append(candidate.predict(model, table, judge))
+    order = np.argsort(np.concatenate([judge for _, judge in splits.folds]), kind="stable")
+    predictions = ModelPredictions.joined(parts)[order]
+    return CrossFitted(candidate, table, splits, tuple(models), predictions, time.perf_counter() - begun)

@@ -1,0 +1,155 @@
+"""Which rows train and which are judged: every row is held out once, together with what belongs to it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+from surefoot._exceptions import DataError
+from surefoot.report.target import Target
+
+LATER = 0.2  # fraction of the rows that is deployment data when they are ordered by time
+MIN_GROUPS = 4
+FEW_ROWS, MANY_ROWS = 150, 20_000
+TIME_BLOCKS = 30  # runs of neighbouring rows that intervals count as what was drawn
+FIRST_TRAINED = 0.5  # by time, the earliest half of the rows only trains
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Row numbers of a table.
+
+    Attributes
+    ----------
+    rows : array
+        The rows that questions 1 to 3 are about, in order.
+    judged : array
+        Those of them that are held out once, in order. By time, the earliest half is not.
+    folds : tuple of (train, judge)
+        Pairs of row numbers; the judged rows of all folds together are ``judged``.
+    later : array
+        The last rows by time, which question 4 is about; empty without a time.
+    units : array or None
+        For every row of the table, what was drawn when it was drawn: a group, or a run of rows by time. None: the row.
+    by_time : bool
+    """
+
+    rows: np.ndarray
+    judged: np.ndarray
+    folds: tuple[tuple[np.ndarray, np.ndarray], ...]
+    later: np.ndarray
+    units: np.ndarray | None
+    by_time: bool = False
+
+    @classmethod
+    def draw(
+        cls, target: Target, groups: np.ndarray | None, time: np.ndarray | None, has_new: bool, seed: int
+    ) -> "Splits":
+        """Folds of rows, of whole groups, or by time.
+
+        By time, every fold is judged by a model of earlier rows. Without new rows, the last fifth is deployment data.
+        """
+        n_rows = len(target.y)
+        now, later = np.arange(n_rows), np.empty(0, dtype=np.int64)
+        if time is not None and not has_new:
+            now, later = _split_by_time(time, 1 - LATER, 15, 5)
+        if groups is not None and len(np.unique(groups[now])) < MIN_GROUPS:
+            n_groups = len(np.unique(groups[now]))
+            raise DataError(f"groups has {n_groups} different values: holding groups out needs at least {MIN_GROUPS}.")
+        if time is not None:
+            folds = _folds_by_time(now, time, groups)
+            judged = np.sort(np.concatenate([judge for _, judge in folds]))
+            few = groups is None or len(np.unique(groups)) > len(groups) / 2  # copies, which are no groups to count
+            return cls(now, judged, folds, later, _runs(time) if few else groups, by_time=True)
+        return cls(now, now, _folds(target, now, groups, seed), later, groups)
+
+    @property
+    def judged_units(self) -> np.ndarray | None:
+        """The units of the judged rows; None where every row was drawn by itself."""
+        return None if self.units is None else self.units[self.judged]
+
+
+def n_folds_for(n_rows: int, n_units: int) -> int:
+    """More folds for small tables, where every training row counts, and fewer for large ones, which are slow."""
+    wanted = 10 if n_rows <= FEW_ROWS else 5 if n_rows <= MANY_ROWS else 3
+    return min(wanted, n_units)
+
+
+def part_of(train: np.ndarray, splits: Splits, time: np.ndarray | None, fraction: float, seed: int) -> np.ndarray:
+    """A fraction of training rows: drawn at random, by whole groups, or the latest ones by time."""
+    if time is not None:
+        order = train[np.argsort(time[train], kind="stable")]
+        return np.sort(order[len(order) - max(1, round(fraction * len(order))) :])
+    generator = np.random.default_rng(seed)
+    if splits.units is None:
+        return np.sort(generator.permutation(train)[: max(1, round(fraction * len(train)))])
+    names, codes = np.unique(splits.units[train], return_inverse=True)
+    n_kept = max(1, round(fraction * len(names)))
+    return train[np.isin(codes, generator.permutation(len(names))[:n_kept])]
+
+
+def _folds(
+    target: Target, rows: np.ndarray, groups: np.ndarray | None, seed: int
+) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Of each class alike, as far as groups allow."""
+    n_folds = n_folds_for(len(rows), len(rows) if groups is None else len(np.unique(groups[rows])))
+    shared = {"shuffle": True, "random_state": seed}
+    y = _frequent(target.y[rows], n_folds) if target.is_classes else np.zeros(len(rows), dtype=int)
+    if groups is not None:
+        kind = StratifiedGroupKFold(n_folds, **shared) if target.is_classes else GroupKFold(n_folds, **shared)
+        pairs = kind.split(rows, y, groups[rows])
+    elif target.is_classes:
+        pairs = StratifiedKFold(n_folds, **shared).split(rows, y)
+    else:
+        pairs = KFold(n_folds, **shared).split(rows)
+    return tuple((rows[train], rows[judge]) for train, judge in pairs if len(judge))
+
+
+def _folds_by_time(
+    rows: np.ndarray, time: np.ndarray, groups: np.ndarray | None
+) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Every part of the later half, with all earlier rows to train on.
+
+    With groups, rows of groups that are judged do not train, unless that leaves less than half of the earlier rows.
+    """
+    n_folds = n_folds_for(len(rows), len(rows))
+    fractions = np.linspace(FIRST_TRAINED, 1, n_folds + 1)
+    order = np.sort(time[rows])
+    edges = np.unique(order[np.minimum((fractions[:-1] * len(rows)).astype(int), len(rows) - 1)])
+    pairs = []
+    for k, edge in enumerate(edges):
+        after = time[rows] >= edge
+        before_next = time[rows] < edges[k + 1] if k + 1 < len(edges) else np.ones(len(rows), dtype=bool)
+        train, judge = rows[~after], rows[after & before_next]
+        if groups is not None:
+            others = ~np.isin(groups[train], groups[judge])
+            train = train[others] if others.sum() >= len(train) / 2 else train
+        if len(train) >= 10 and len(judge):
+            pairs.append((train, judge))
+    if not pairs:
+        raise DataError("time has too few different values to split the rows into earlier and later ones.")
+    return tuple(pairs)
+
+
+def _split_by_time(time: np.ndarray, fraction: float, min_now: int, min_later: int) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers before and from the time at which a fraction of the rows is over."""
+    edge = np.sort(time)[min(int(fraction * len(time)), len(time) - 1)]
+    now, later = np.flatnonzero(time < edge), np.flatnonzero(time >= edge)
+    if len(now) < min_now or len(later) < min_later:
+        raise DataError("time has too few different values to split the rows into earlier and later ones.")
+    return now, later
+
+
+def _runs(time: np.ndarray) -> np.ndarray:
+    """Runs of rows that are neighbours in time: their errors may be alike, so that runs are what was drawn."""
+    places = np.searchsorted(np.sort(time), time)
+    n_runs = min(2 * TIME_BLOCKS, max(MIN_GROUPS, len(time) // 5))
+    return (places * n_runs // len(time)).astype(np.int64)
+
+
+def _frequent(codes: np.ndarray, n_folds: int) -> np.ndarray:
+    """Codes in which classes with fewer rows than folds are one, so that folds can be made alike."""
+    counts = np.bincount(codes)
+    common = np.where(counts[codes] >= n_folds, codes, len(counts))
+    few = np.sum(common == len(counts))
+    return np.where(common == len(counts), np.argmax(counts), common) if 0 < few < n_folds else common

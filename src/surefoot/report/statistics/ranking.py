@@ -1,0 +1,148 @@
+"""Intervals of areas under the ROC curve."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot.report.answers import Estimate
+from surefoot.report.statistics.estimates import withheld
+from surefoot.report.statistics.spread import Spread, spread_of
+
+Z = 1.959963984540054
+BOUND_ROWS = 3.0  # rows of the smaller class that the largest possible variance counts for
+MODEL_MISSES = 10.0  # misplaced rows of the smaller class that the model's variance counts for
+BISECTIONS = 60
+
+
+@dataclass(frozen=True)
+class Area:
+    """An area with what its interval is made of: rows (or groups) of either class, and what each row adds to it."""
+
+    value: float
+    n_positive: float
+    n_negative: float
+    spread: Spread
+    influence: np.ndarray
+    quantile: float
+
+    def ends(self) -> tuple[float, float]:
+        """The interval, by the variance that the area would have at each end of it.
+
+        That is a mixture of three: the measured one (DeLong et al. 1988), which says nothing where few rows are
+        misplaced; that of a model (Newcombe 2006), of the same size; and the largest that any scores can have.
+        """
+        clipped = min(max(self.value, 0.5 / self._pairs), 1 - 0.5 / self._pairs)
+        smaller = min(self.n_positive, self.n_negative)
+        measured = self.spread.error**2 / self._model_variance(clipped)
+        doubt = MODEL_MISSES / (MODEL_MISSES + smaller * min(clipped, 1 - clipped))
+        factor = measured + max(1 - measured, 0.0) * doubt
+        trust = smaller / (smaller + BOUND_ROWS)
+
+        def reach(area: float) -> float:
+            bound = area * (1 - area) / smaller
+            return self.quantile * (trust * factor * self._model_variance(area) + (1 - trust) * bound) ** 0.5
+
+        return self._end(0.0, reach), self._end(1.0, reach)
+
+    @property
+    def _pairs(self) -> float:
+        return self.n_positive * self.n_negative
+
+    def _model_variance(self, area: float) -> float:
+        others = (self.n_positive + self.n_negative) / 2 - 1
+        return area * (1 - area) / self._pairs * (1 + others * ((1 - area) / (2 - area) + area / (1 + area)))
+
+    def _end(self, far: float, reach: Callable[[float], float]) -> float:
+        near = self.value
+        for _ in range(BISECTIONS):
+            middle = (far + near) / 2
+            far, near = (middle, near) if abs(middle - self.value) > reach(middle) else (far, middle)
+        return near
+
+
+def auc_interval(scores: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None) -> Estimate | None:
+    """Chance that a positive row scores higher than another; None where only one kind is there.
+
+    With groups it is withheld where they are too few or one has most of the rows.
+    """
+    if positive.all() or not positive.any():
+        return None
+    area = area_of(scores, positive, groups)
+    return withheld(mean_auc(scores, positive)) if area is None else Estimate(area.value, *area.ends())
+
+
+def paired_auc_difference(
+    first: np.ndarray, second: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None
+) -> Estimate | None:
+    """AUC of the first scores less that of the second, of the same rows.
+
+    The interval comes from those of the two and their correlation (Zou 2007).
+    """
+    if positive.all() or not positive.any():
+        return None
+    one, other = area_of(first, positive, groups), area_of(second, positive, groups)
+    if one is None or other is None:
+        return withheld(mean_auc(first, positive) - mean_auc(second, positive))
+    apart = spread_of(one.influence - other.influence, groups)
+    assert apart is not None
+    product = one.spread.error * other.spread.error
+    squares = one.spread.error**2 + other.spread.error**2
+    correlation = min(max((squares - apart.error**2) / (2 * product), -1.0), 1.0) if product > 0 else 0.0
+    (low, high), (low_other, high_other) = one.ends(), other.ends()
+    value = one.value - other.value
+    below = _distance(one.value - low, high_other - other.value, correlation)
+    above = _distance(high - one.value, other.value - low_other, correlation)
+    measured = one.quantile * apart.error
+    return Estimate(value, max(value - max(below, measured), -1.0), min(value + max(above, measured), 1.0))
+
+
+def _distance(first: float, second: float, correlation: float) -> float:
+    return max(first**2 + second**2 - 2 * correlation * first * second, 0.0) ** 0.5
+
+
+def area_of(scores: np.ndarray, positive: np.ndarray, groups: np.ndarray | None) -> Area | None:
+    """The area and its parts; None if groups do not suffice."""
+    of_above, of_below = placements(scores, positive)
+    value, n, m = float(of_above.mean()), len(of_above), len(of_below)
+    influence = np.empty(n + m)
+    influence[positive], influence[~positive] = (n + m) / n * (of_above - value), (n + m) / m * (of_below - value)
+    if groups is None:
+        variance = _variance_of_mean(of_above) + _variance_of_mean(of_below)
+        return Area(value, n, m, Spread(variance**0.5, n + m - 2, 0.0, 0.0), influence, Z)
+    spread = spread_of(influence, groups)
+    if spread is None:
+        return None
+    n_effective, m_effective = (effective_rows(groups[kind], spread, influence) for kind in (positive, ~positive))
+    return Area(value, n_effective, m_effective, spread, influence, spread.quantile)
+
+
+def effective_rows(groups: np.ndarray, spread: Spread, influence: np.ndarray) -> float:
+    """Independent rows that tell as much as those of ``groups``: at least one for each group, at most all of them."""
+    alone = spread_of(influence)
+    n_groups = float(len(np.unique(groups)))
+    if alone is None or alone.error == 0 or spread.error == 0:
+        return n_groups
+    return float(np.clip(len(groups) * (alone.error / spread.error) ** 2, n_groups, len(groups)))
+
+
+def mean_auc(scores: np.ndarray, positive: np.ndarray) -> float:
+    """The area alone."""
+    return float(placements(scores, positive)[0].mean())
+
+
+def placements(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each positive row, the fraction of others that score lower; for each other, of positive ones above it."""
+    above, below = scores[positive], scores[~positive]
+    return _fraction_below(above, below), 1 - _fraction_below(below, above)
+
+
+def _fraction_below(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Ties count for a half."""
+    others = np.sort(others)
+    return (np.searchsorted(others, values, "left") + np.searchsorted(others, values, "right")) / (2 * len(others))
+
+
+def _variance_of_mean(values: np.ndarray) -> float:
+    """The largest possible one if there is a single value."""
+    return float(np.var(values, ddof=1)) / len(values) if len(values) > 1 else 0.25

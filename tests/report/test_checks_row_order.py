@@ -1,0 +1,89 @@
+"""The order of the rows matters where it does, and a table sorted by its target says nothing about that."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score
+
+from surefoot.report.checks import check_row_order
+from surefoot.report.checks.row_order import _error, sorted_by_target
+from surefoot.report.target import Target
+
+N = 600
+
+
+def made(seed):
+    rng = np.random.default_rng(seed)
+    return rng, pd.DataFrame(rng.normal(size=(N, 4)), columns=list("abcd"))
+
+
+def checked(X, y):
+    return check_row_order(X, Target.read(y, len(y))[0], seed=0, n_jobs=1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_in_random_order_raise_no_alarm(seed):
+    rng, X = made(seed)
+    for y in (X.a + X.b * X.c + rng.standard_t(3, N), (X.a + rng.logistic(size=N) > 0).astype(int)):
+        order = checked(X, y.to_numpy())
+        assert (order.matters, order.neighbours_alike, order.sorted_by_target) == (False, False, False)
+        assert order.difference_low < 0 < order.difference_high or abs(order.difference) < 0.25 * order.shuffled
+        assert "does not matter much" in order.sentence
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rule_that_turns_is_seen(seed):
+    rng, X = made(seed)
+    sign = np.where(np.arange(N) < 0.75 * N, 2, -2)
+    order = checked(X, (sign * X.a + rng.logistic(size=N) > 0).astype(int).to_numpy())
+    assert order.matters
+    assert order.error_in_order > order.error_shuffled + 0.1
+    assert order.difference_low > 0
+    assert "--time" in order.sentence
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_neighbours_that_belong_together_are_seen(seed):
+    rng, X = made(seed)
+    order = checked(X, (X.a + np.repeat(rng.normal(size=N // 10), 10) + rng.normal(size=N)).to_numpy())
+    assert order.neighbours_alike
+    assert not order.matters
+    assert "neighbours belong together" in order.sentence
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_table_sorted_by_its_target_is_no_drift(seed):
+    rng, X = made(seed)
+    noisy = (X.a + rng.normal(size=N)).to_numpy()
+    for y in (noisy, (noisy > 0).astype(int), np.digitize(noisy, [-1, 0, 1])):
+        place = np.argsort(y, kind="stable")
+        for order in (place, place[::-1]):
+            found = checked(X.iloc[order].reset_index(drop=True), y[order])
+            assert found.sorted_by_target
+            assert (found.matters, found.neighbours_alike) == (False, False)
+            assert "sorted by the target" in found.sentence
+        assert not sorted_by_target(y, y.dtype.kind != "f")
+
+
+def test_few_rows_are_not_judged_and_many_are_drawn_in_blocks():
+    rng, X = made(0)
+    assert check_row_order(X.iloc[:60], Target.read(np.arange(60) / 7, 60)[0]) is None
+    n = 25_000
+    big = pd.DataFrame({"a": rng.normal(size=n), "t": np.arange(n) * 1.0})
+    order = checked(big, big.a.to_numpy() + np.repeat(rng.normal(size=n // 20), 20) + rng.normal(size=n))
+    assert order.neighbours_alike  # blocks keep neighbours
+    assert order.sorted_by == "t"
+
+
+def test_a_class_that_comes_last_is_no_error_of_the_program():
+    rng, X = made(1)
+    y = rng.integers(0, 2, N)
+    y[-60:] = rng.integers(0, 3, 60)
+    assert checked(X, y).in_order > 0
+
+
+def test_error_rates_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    probabilities, y = rng.dirichlet(np.ones(4), 200), rng.integers(0, 4, 200)
+    expected = 1 - accuracy_score(y, probabilities.argmax(axis=1))
+    assert _error(np.eye(4)[y] - probabilities, True) == pytest.approx(expected)

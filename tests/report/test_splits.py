@@ -1,0 +1,81 @@
+"""Which rows train and which are judged."""
+
+import numpy as np
+import pytest
+
+from surefoot import DataError
+from surefoot.report.splits import Splits, part_of
+from surefoot.report.target import Target
+
+
+def target_of(n, classes=None):
+    values = np.arange(n) + 0.5 if classes is None else np.arange(n) % classes
+    return Target.read(np.asarray(values), n, None if classes is None else "classes")[0]
+
+
+def check(splits):
+    """No row trains a model that judges it, and every judged row is judged once."""
+    for train, judge in splits.folds:
+        assert not set(train) & set(judge)
+    assert np.array_equal(np.sort(np.concatenate([judge for _, judge in splits.folds])), splits.judged)
+
+
+@pytest.mark.parametrize(("n", "n_folds"), [(60, 10), (150, 10), (151, 5), (25_000, 3)])
+def test_every_row_is_held_out_once(n, n_folds):
+    splits = Splits.draw(target_of(n), None, None, False, 0)
+    check(splits)
+    assert len(splits.folds) == n_folds
+    assert len(splits.judged) == n
+    assert splits.units is None
+
+
+def test_folds_have_the_classes_alike():
+    splits = Splits.draw(target_of(400, 4), None, None, False, 0)
+    check(splits)
+    for _, judge in splits.folds:
+        assert np.array_equal(np.bincount(judge % 4), [20] * 4)
+
+
+@pytest.mark.parametrize("classes", [None, 2])
+def test_groups_stay_whole(classes):
+    groups = (np.arange(240) // 8).astype(str).astype(object)
+    splits = Splits.draw(target_of(240, classes), groups, None, False, 0)
+    check(splits)
+    for train, judge in splits.folds:
+        assert not set(groups[train]) & set(groups[judge])
+    half = part_of(splits.folds[0][0], splits, None, 0.5, 0)
+    assert set(groups[half]) < set(groups[splits.folds[0][0]])
+    assert all(np.sum(groups[half] == group) == 8 for group in set(groups[half]))
+    with pytest.raises(DataError, match="at least 4"):
+        Splits.draw(target_of(240), (np.arange(240) % 3).astype(object), None, False, 0)
+
+
+def test_by_time_only_earlier_rows_train():
+    time = np.random.default_rng(0).permutation(400).astype(float)
+    splits = Splits.draw(target_of(400), None, time, False, 0)
+    check(splits)
+    for train, judge in splits.folds:
+        assert time[train].max() < time[judge].min()
+    assert time[splits.later].min() == 320
+    assert set(time[splits.judged]) == set(range(160, 320))
+    assert len(np.unique(splits.judged_units)) >= 20  # runs of neighbours
+    late = part_of(splits.folds[-1][0], splits, time, 0.5, 0)
+    assert time[late].min() > np.median(time[splits.folds[-1][0]]) - 1
+    with_new = Splits.draw(target_of(400), None, time, True, 0)
+    assert not len(with_new.later)
+    assert set(time[with_new.judged]) == set(range(200, 400))
+
+
+def test_by_time_groups_that_are_judged_do_not_train_if_others_are_enough():
+    time = np.arange(400.0)
+    changing = (np.arange(400) // 10).astype(str).astype(object)
+    for train, judge in Splits.draw(target_of(400), changing, time, False, 0).folds:
+        assert not set(changing[train]) & set(changing[judge])
+    lasting = (np.arange(400) % 10).astype(str).astype(object)
+    for train, judge in Splits.draw(target_of(400), lasting, time, False, 0).folds:
+        assert set(lasting[train]) == set(lasting[judge])
+
+
+def test_one_time_cannot_be_split():
+    with pytest.raises(DataError, match="time has too few different values"):
+        Splits.draw(target_of(100), None, np.zeros(100), False, 0)

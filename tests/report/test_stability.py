@@ -1,0 +1,396 @@
+"""Question 3: conclusions that are drawn again on bags of rows or groups, and what the answer is made of."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.stats import binomtest, hypergeom, ttest_rel
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from surefoot.report.answers import NO, PARTLY, UNKNOWN, YES, Stability
+from surefoot.report.candidate_models import CandidateModel, candidate_models
+from surefoot.report.clock import Clock
+from surefoot.report.column_selection import LASSO, TREE, SelectionFrame, columns_of, copies_of
+from surefoot.report.conclusions import BAG_SEED, GROUP, ROW, Bagged, SmallestSum, Units, draw_lots, upper_limit
+from surefoot.report.cross_fitting import cross_fit
+from surefoot.report.leading_columns import MAX_COLUMNS, N_PERMUTATIONS, LossIncreases
+from surefoot.report.splits import Splits
+from surefoot.report.stability import column_set, measure_stability
+from surefoot.report.stable_sets import LEADING, WINNER, in_words, stable_set
+from surefoot.report.table import AuditTable
+from surefoot.report.verdict_of_stability import stability_line
+from surefoot.report.winner import comparable_losses
+from surefoot.selection import inflated_argmax
+
+
+def clear_table(n_rows, seed=0, n_columns=5):
+    """Two columns that matter, the first more."""
+    generator = np.random.default_rng(seed)
+    X = pd.DataFrame(generator.normal(size=(n_rows, n_columns)), columns=[f"c{j}" for j in range(n_columns)])
+    return X, 2.0 * X["c1"] + 1.2 * X["c3"] + generator.normal(size=n_rows)
+
+
+def cross_fitted(table, splits, model=None, raw=False):
+    """The constant, the linear model, and one more."""
+    quick = [each for each in candidate_models(table, 0, 1) if each.name in ("constant", "linear")]
+    if model is not None:
+        quick.append(CandidateModel("your model" if raw else "other", "", model, raw=raw))
+    return cross_fit(table, splits, quick, Clock(), [])
+
+
+def measured(X, y, groups=None, seed=0, model=None):
+    table = AuditTable.read(X, y)
+    splits = Splits.draw(table.target, groups, None, False, seed)
+    fitted = cross_fitted(table, splits, model)
+    return measure_stability(table, splits, fitted, fitted[-1], groups, seed, 1, Clock())
+
+
+@pytest.fixture(scope="module")
+def of_clear_table():
+    return measured(*clear_table(300))
+
+
+def test_groups_are_units_of_all_their_rows():
+    generator = np.random.default_rng(0)
+    groups, values = generator.integers(0, 30, 200).astype(str), generator.normal(size=(200, 3))
+    units = Units.of(200, groups)
+    assert (len(units), units.name) == (len(np.unique(groups)), GROUP)
+    sums = units.sums(values)
+    for unit in range(len(units)):
+        rows = units.rows_of(np.array([unit]))
+        assert len(set(groups[rows])) == 1
+        assert len(rows) == np.sum(groups == groups[rows[0]])
+        np.testing.assert_allclose(sums[unit], values[rows].sum(axis=0))
+    assert sorted(units.rows_of(np.arange(len(units)))) == list(range(200))
+
+
+def test_the_first_units_are_drawn_at_random():
+    units = Units.of(10_000)
+    assert units.name == ROW
+    assert 4500 < units.rows[:2000].mean() < 5500
+    assert units.bag_size == 1000
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 60), (0, 59), (3, 100), (7, 2000), (5, 5)])
+def test_the_upper_limit_is_the_exact_one(hits, n):
+    expected = binomtest(hits, n, alternative="less").proportion_ci(0.95, method="exact").high
+    assert upper_limit(hits, n) == pytest.approx(expected)
+
+
+def test_weights_are_those_of_all_bags():
+    """The first of two models wins on 34 rows and loses on 26: how many of a bag's rows are of these is known."""
+    differences = np.where(np.arange(60) < 34, -1.0, 1.0)
+    units = Units.of(60)
+    bagged = Bagged.run(
+        SmallestSum(("a", "b"), units.sums(differences[:, np.newaxis] * [1, 0])), units, 10_000, 1, 0.05
+    )
+    wins = hypergeom(60, 34, 30)
+    weights = dict(zip(bagged.models, bagged.weights, strict=True))
+    assert bagged.single == ("a",)
+    for model, expected in ((("a",), wins.sf(15)), (("a", "b"), wins.pmf(15)), (("b",), wins.cdf(14))):
+        assert weights[model] == pytest.approx(expected, abs=4 * np.sqrt(0.25 / bagged.n_bags))
+
+
+def test_dropping_a_row_gives_the_set_of_bags_without_it():
+    """One row decides: bags that lack it never choose the first."""
+    losses = np.zeros((40, 2))
+    losses[:, 0], losses[7, 0] = 0.01, -10.0
+    units = Units.of(40)
+    bagged = Bagged.run(SmallestSum(("a", "b"), units.sums(losses)), units, 2000, 1, 0.05)
+    assert bagged.single == ("a",)
+    assert bagged.changes == (1, 40)
+    assert not stable_set(WINNER, bagged).holds  # half of the bags have it
+    only = Bagged.run(SmallestSum(("a", "b"), units.sums(np.tile([0.0, 1.0], (40, 1)))), units, 2000, 1, 0.05)
+    assert (only.selected, only.n_disjoint, only.changes) == ([("a",)], 0, (0, 40))
+
+
+def test_the_set_without_a_row_is_that_of_bags_drawn_without_it():
+    generator = np.random.default_rng(3)
+    losses = generator.normal(size=(30, 3)) + np.array([0.0, 0.05, 0.3])
+    losses[4] = [-9.0, 4.0, 4.0]
+    units = Units.of(30)
+    bagged = Bagged.run(SmallestSum(("a", "b", "c"), units.sums(losses)), units, 20_000, 1, 0.2)
+    n_disjoint = 0
+    for unit in range(30):
+        others = np.delete(units.sums(losses), unit, axis=0)
+        bags = np.argsort(generator.random((20_000, 29)), axis=1)[:, : units.bag_size]
+        winners = np.bincount(others[bags].sum(axis=1).argmin(axis=1), minlength=3) / 20_000
+        places = bagged.models
+        weights = np.array([winners["abc".index(model[0])] for model in places])
+        without = {places[place] for place in inflated_argmax(weights, bagged.epsilon)}
+        n_disjoint += not without & set(bagged.selected)
+    assert bagged.n_disjoint == n_disjoint
+
+
+@pytest.mark.parametrize("name", [LASSO, TREE])
+@pytest.mark.parametrize("by_groups", [False, True])
+def test_a_choice_depends_on_the_rows_of_its_bag_alone(name, by_groups):
+    """Else the theorem would not apply: whatever happens to other rows, also to their missing values and scales."""
+    X, y = clear_table(200)
+    X.loc[::7, "c2"] = np.nan
+    generator = np.random.default_rng(1)
+    units = Units.of(200, np.arange(200) // 4 if by_groups else None)
+    bags = np.sort(np.stack([generator.permutation(len(units))[: len(units) // 2] for _ in range(8)]), axis=1)
+    chosen = SelectionFrame.of(AuditTable.read(X, y), np.arange(200)).prepare(name, units).select(bags)
+    for bag, expected in zip(bags, chosen, strict=True):
+        outside = np.setdiff1d(np.arange(200), units.rows_of(bag))
+        other, target = X.copy(), y.copy()
+        other.iloc[outside] = 1000 * generator.standard_cauchy(size=(len(outside), 5))
+        target.iloc[outside] = -500 * target.iloc[outside] + 3e4
+        frame = SelectionFrame.of(AuditTable.read(other, target), np.arange(200))
+        np.testing.assert_array_equal(frame.prepare(name, units).select(bag[np.newaxis])[0], expected)
+
+
+def test_one_look_has_the_penalty_of_all_rows():
+    from sklearn.linear_model import Lasso
+
+    X, y = clear_table(400, seed=5, n_columns=12)
+    y = y + 0.18 * X["c7"]
+    found = column_set(SelectionFrame.of(AuditTable.read(X, y), np.arange(400)), Units.of(400), LASSO, 1)[0]
+    scaled = (X - X.mean()) / X.std(ddof=0)
+    alpha = y.std(ddof=0) * np.sqrt(2 * np.log(2 * 12) / 400)
+    chosen = X.columns[Lasso(alpha, tol=1e-10).fit(scaled, y).coef_ != 0]
+    assert found.single == in_words(tuple(chosen))
+
+
+def test_columns_of_trees():
+    assert columns_of(("a", "yes", ("b", ("a", "yes", "no"), "no"))) == {"a", "b"}
+    assert columns_of("yes") == set()
+
+
+def test_copies_are_found_in_other_units_and_under_other_names():
+    generator = np.random.default_rng(0)
+    a, kind = generator.normal(size=50), generator.choice(list("pqr"), 50)
+    renamed = pd.Series(kind).map({"p": "z", "q": "a", "r": "m"})
+    frame = pd.DataFrame({"a": a, "b": generator.normal(size=50), "c": 3 - 2.54 * a, "d": np.exp(a), "e": a})
+    frame["k"], frame["l"] = pd.Categorical(kind), pd.Categorical(renamed)
+    assert sorted(map(list, copies_of(frame))) == [[0, 2, 4], [5, 6]]
+    frame.loc[3, "c"] = np.nan
+    assert sorted(map(list, copies_of(frame))) == [[0, 4], [5, 6]]
+
+
+def test_lots_are_drawn_between_copies():
+    chosen = np.zeros((2000, 4), dtype=bool)
+    chosen[:, 0] = chosen[:, 3] = True
+    draw_lots(chosen, [[0, 2]], np.arange(2000)[:, np.newaxis])
+    assert (chosen[:, [0, 2]].sum(axis=1) == 1).all()
+    assert 0.45 < chosen[:, 2].mean() < 0.55
+    assert chosen[:, 3].all()
+    assert not chosen[:, 1].any()
+
+
+@pytest.mark.parametrize("scale", [1.0, -2.54])
+def test_a_copy_of_a_column_is_a_choice(scale):
+    X, y = clear_table(300)
+    X["c4"] = scale * X["c1"] + 1
+    found = {each.selector: each for each in measured(X, y).sets}
+    assert found[LASSO].stable == "c3 and (c1 or c4)"
+    assert not found[LASSO].holds
+    assert found[TREE].n_models > 1
+    assert not found[TREE].holds
+
+
+def test_increases_are_those_of_one_permutation_after_the_other():
+    X, y = clear_table(120)
+    X["kind"] = pd.Categorical(np.where(X["c0"] > 0, "high", "low"))
+    table = AuditTable.read(X, y)
+    splits = Splits.draw(table.target, None, None, False, 0)
+    audited = cross_fitted(table, splits)[-1]
+    found = LossIncreases.of(audited)
+    assert found.columns == (*X.columns,)
+    assert sorted(found.rows) == list(range(120))
+    for model, (_, judge) in zip(audited.fold_models, splits.folds, strict=True):
+        judge, generator = np.sort(judge), np.random.default_rng(BAG_SEED)
+        orders = [generator.permutation(len(judge)) for _ in range(N_PERMUTATIONS)]
+        rows, truth = table.frame.iloc[judge], y.to_numpy()[judge]
+        before = (model.predict(rows) - truth) ** 2
+        for place, name in enumerate(X.columns):
+            after = []
+            for order in orders:
+                changed = rows.copy()
+                changed[name] = rows[name].to_numpy()[order] if name != "kind" else rows[name].iloc[order].to_numpy()
+                changed["kind"] = pd.Categorical(changed["kind"], categories=table.frame["kind"].cat.categories)
+                after.append((model.predict(changed) - truth) ** 2)
+            expected = np.mean(after, axis=0) - before
+            ours = found.increases[[list(found.rows).index(row) for row in judge], place]
+            np.testing.assert_allclose(ours, expected, atol=1e-9)
+
+
+def test_increases_are_about_twice_the_variance_that_a_column_explains():
+    X, y = clear_table(3000)
+    table = AuditTable.read(X, y)
+    audited = cross_fitted(table, Splits.draw(table.target, None, None, False, 0))[-1]
+    found = LossIncreases.of(audited)
+    assert len(found.rows) == 2000
+    np.testing.assert_allclose(found.increases.mean(axis=0), [0, 8.0, 0, 2.88, 0], atol=0.5)
+
+
+@pytest.mark.parametrize("kind", ["array", "polars"])
+def test_a_users_own_model_reads_its_own_table(kind):
+    X, y = clear_table(120)
+    raw = X.to_numpy() if kind == "array" else pl.from_pandas(X)
+    table = AuditTable.read(raw, y)
+    splits = Splits.draw(table.target, None, None, False, 0)
+    audited = cross_fitted(table, splits, LinearRegression(), raw=True)[-1]
+    found, pandas = LossIncreases.of(audited), AuditTable.read(X, y)
+    other = LossIncreases.of(cross_fitted(pandas, splits, LinearRegression(), raw=True)[-1])
+    np.testing.assert_allclose(found.increases, other.increases)
+
+
+def test_of_many_columns_those_that_say_most_are_permuted():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(200, 40)), columns=[f"c{j}" for j in range(40)])
+    y = np.where(X["c39"] + X["c2"] + generator.normal(size=200) > 0, "yes", "no")
+    table = AuditTable.read(X, y)
+    audited = cross_fitted(table, Splits.draw(table.target, None, None, False, 0), LogisticRegression())[-1]
+    found = LossIncreases.of(audited)
+    assert len(found.columns) == MAX_COLUMNS
+    assert {"c2", "c39"} <= set(found.columns)
+    assert "Of 40 columns, the 30" in found.remarks[0]
+
+
+def test_every_conclusion_of_a_clear_table_survives(of_clear_table):
+    found = {each.selector: each for each in of_clear_table.sets}
+    assert list(found) == [WINNER, LASSO, TREE, LEADING]
+    assert (found[WINNER].single, found[LASSO].single) == ("linear", "c1 and c3")
+    assert (found[TREE].single, found[LEADING].single) == ("c1 and c3", "c1")
+    line = stability_line(of_clear_table)
+    assert line.answer == YES
+    assert line.sentence == (
+        "Every conclusion survives: linear is the best model; the LASSO chooses c1 and c3; a small decision tree asks "
+        "for c1 and c3; the model relies most on c1."
+    )
+    assert "For at most 5% of the rows" in found[LASSO].guarantee
+    assert "It says nothing about training without that row" in found[WINNER].guarantee
+    drop = of_clear_table.drops[0]
+    assert (drop.what, drop.n_rows, drop.winner_changed, drop.n_refits) == ("a random 1% of the rows", 3, 0.0, 3)
+    assert 0 < drop.predictions_changed < 0.5
+
+
+def test_bags_do_not_depend_on_the_seed_nor_on_threads(of_clear_table):
+    X, y = clear_table(300)
+    again = measured(X, y, seed=7)
+    assert again.sets[1:3] == of_clear_table.sets[1:3]
+    frame, units = SelectionFrame.of(AuditTable.read(X, y), np.arange(300)), Units.of(300)
+    assert column_set(frame, units, LASSO, 1) == column_set(frame, units, LASSO, 2)
+
+
+def test_models_that_are_alike_are_not_told_apart():
+    X, y = clear_table(300)
+    found = measured(X, y, model=LinearRegression()).sets[0]
+    assert not found.holds
+    assert set(dict(found.inclusion)) >= {"linear", "other"}
+
+
+def test_groups_are_dropped_whole():
+    X, y = clear_table(240)
+    groups = np.repeat([f"g{k}" for k in range(40)], 6)
+    found = measured(X, y, groups)
+    assert {(each.unit, each.n_units, each.bag_size) for each in found.sets} == {(GROUP, 40, 20)}
+    assert all("group" in each.guarantee for each in found.sets)
+    assert len(found.drops) == 10
+    assert all(drop.n_rows == 6 and drop.own_loss is not None for drop in found.drops)
+    assert [drop.n_refits for drop in found.drops] == [1, 1, 1] + 7 * [0]
+    line = stability_line(found)
+    assert line.answer == UNKNOWN
+    assert "linear is the best model (0 of 40 groups overturn it when dropped; about 59 would have" in line.sentence
+    few = measured(X, y, np.repeat([f"g{k}" for k in range(10)], 24))
+    assert few.sets == ()
+    assert stability_line(few).answer == UNKNOWN
+    assert "only 10 groups" in stability_line(few).sentence
+
+
+def test_a_model_without_probabilities_is_compared_by_its_errors():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(150, 3)), columns=list("abc"))
+    y = np.where(X["a"] + generator.normal(size=150) > 0, "yes", "no")
+    from sklearn.svm import LinearSVC
+
+    table = AuditTable.read(X, y)
+    fitted = cross_fitted(table, Splits.draw(table.target, None, None, False, 0), LinearSVC())
+    names, losses = comparable_losses(fitted, fitted[-1])
+    assert names == ("constant", "linear", "other")
+    assert set(np.unique(losses)) == {0.0, 1.0}
+    names, losses = comparable_losses(fitted, fitted[1])
+    assert names == ("constant", "linear")
+    assert losses.max() > 1
+
+
+def test_a_slow_model_is_not_trained_again(of_clear_table):
+    from surefoot.report.dropping import measure_drops
+
+    X, y = clear_table(100)
+    table = AuditTable.read(X, y)
+    fitted = cross_fitted(table, Splits.draw(table.target, None, None, False, 0))
+    slow = replace(fitted[-1], seconds=11.0 * len(fitted[-1].fold_models))
+    drop = measure_drops([fitted[0], slow], slow, None, 0, Clock())[0]
+    assert (drop.n_refits, drop.predictions_changed) == (0, None)
+
+
+def fake(selector=LASSO, **changes):
+    """A record with what the sentence needs."""
+    fields = {
+        "selector": selector, "single": "a and b", "stable": "a and (b or c)", "n_models": 1, "undecided": False,
+        "claim_inside": True, "holds": False, "single_changed": 0, "n_dropped": 0, "unit": "row",
+        "instability": 0.0, "lead": None, "n_left_out": 2000,
+    }  # fmt: skip
+    return SimpleNamespace(**{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"undecided": True}, "the LASSO chooses a and b (bags of rows make too many different choices)"),
+        ({"claim_inside": False}, "(bags of rows choose a and (b or c))"),
+        ({"n_models": 2}, "(the rows cannot decide between 2 choices: a and (b or c))"),
+        ({"single_changed": 7, "n_dropped": 100}, "(7 of 100 rows overturn it when dropped)"),
+        ({"instability": 0.06}, "(120 of 2000 rows overturn it when dropped)"),
+        ({"selector": WINNER, "undecided": True}, "a and b is the best model (no model is clearly best)"),
+        ({"selector": LEADING, "single": "no column", "n_models": 3}, "the model relies on no column (the rows cannot"),
+    ],
+)
+def test_the_sentence_says_why_a_conclusion_does_not_survive(changes, reason):
+    line = stability_line(Stability((fake(**changes),), (), None))
+    assert line.answer == NO
+    assert line.sentence.startswith("No conclusion survives: ")
+    assert reason in line.sentence
+    both = stability_line(Stability((fake(holds=True), fake(**changes)), (), None))
+    assert both.answer == PARTLY
+    assert both.sentence.startswith("What survives: the LASSO chooses a and b. What does not, or may not: ")
+
+
+def test_too_few_rows_make_a_conclusion_unknown():
+    few = fake(n_left_out=40, n_dropped=40)
+    line = stability_line(Stability((few,), (), None))
+    assert line.answer == UNKNOWN
+    assert "about 59 would have to be tried" in line.sentence
+    assert upper_limit(0, 59) < 0.05 <= upper_limit(0, 58)
+    assert stability_line(Stability((few, fake(undecided=True)), (), None)).answer == UNKNOWN
+    assert stability_line(Stability((few, fake(holds=True)), (), None)).answer == PARTLY
+
+
+def test_a_lead_that_is_not_clear_is_open():
+    ahead = fake(WINNER, single="linear", lead=2.25)
+    line = stability_line(Stability((ahead, fake(undecided=True)), (), None))
+    assert line.answer == PARTLY
+    assert line.sentence.startswith(
+        "No conclusion is beyond doubt: linear is the best model (it leads by 2.2 standard errors, and 3 are asked for)"
+    )
+    generator = np.random.default_rng(0)
+    losses = generator.normal(size=(200, 3)) + np.array([0.0, 0.3, 0.1])
+    expected = min(ttest_rel(losses[:, j], losses[:, 0]).statistic for j in (1, 2))
+    units = Units.of(200)
+    chooser = SmallestSum(("a", "b", "c"), units.sums(losses))
+    assert chooser.lead == pytest.approx(expected)
+    assert 0 < expected < 3
+    assert not stable_set(WINNER, Bagged.run(chooser, units, 500, 1, 0.05)).holds
+    assert SmallestSum(("a", "b"), np.zeros((5, 2))).lead == 0.0
+    assert SmallestSum(("a", "b"), np.tile([0.0, 1.0], (5, 1))).lead == np.inf
+
+
+def test_nothing_to_say():
+    assert stability_line(None).answer == UNKNOWN
+    assert stability_line(Stability((), (), "Too few rows.")).sentence == "Too few rows."
