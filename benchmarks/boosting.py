@@ -48,13 +48,16 @@ def fit_speed(n_rows: int, peer_rounds: int) -> None:
     print(f"fit {n_rows:,} x 28, {ROUNDS} rounds")
     print(f"  scikit-learn      {peer:8.2f} s   (timed on {peer_rounds} rounds and scaled)")
     for n_jobs in (1, 2):
-        ours = seconds(lambda: AdaBoostClassifier(n_estimators=ROUNDS, n_jobs=n_jobs).fit(X, y))  # noqa: B023
+        ours = seconds(lambda: AdaBoostClassifier(calibrate=False, n_estimators=ROUNDS, n_jobs=n_jobs).fit(X, y))  # noqa: B023
         print(f"  surefoot n_jobs={n_jobs} {ours:8.3f} s   {peer / ours:6.0f} times scikit-learn's speed")
 
 
 def predict_speed(n_rows: int) -> None:
     X, y = make_table(30_000)
-    ours, peer = AdaBoostClassifier(n_estimators=ROUNDS).fit(X, y), Peer(n_estimators=ROUNDS, random_state=0)
+    ours, peer = (
+        AdaBoostClassifier(calibrate=False, n_estimators=ROUNDS).fit(X, y),
+        Peer(n_estimators=ROUNDS, random_state=0),
+    )
     peer_rounds = 30
     peer.set_params(n_estimators=peer_rounds).fit(X, y)
     X, _ = make_table(n_rows, seed=1)
@@ -72,8 +75,8 @@ def majority_against_adaboost(sizes: tuple[int, ...]) -> None:
     for n_rows in sizes:
         X, y = make_table(n_rows)
         for n_jobs in (1, 2):
-            one = AdaBoostClassifier(n_estimators=ROUNDS, n_jobs=n_jobs)
-            five = MajorityBoostClassifier(n_estimators=ROUNDS, n_jobs=n_jobs, random_state=0)
+            one = AdaBoostClassifier(calibrate=False, n_estimators=ROUNDS, n_jobs=n_jobs)
+            five = MajorityBoostClassifier(calibrate=False, n_estimators=ROUNDS, n_jobs=n_jobs, random_state=0)
             pairs = [(seconds(lambda: one.fit(X, y), 1), seconds(lambda: five.fit(X, y), 1)) for _ in range(7)]  # noqa: B023
             single, majority = np.median(pairs, axis=0)
             print(f"  {n_rows:9,} rows, n_jobs={n_jobs}: {majority:.3f} s / {single:.3f} s = {majority / single:.2f}")
@@ -85,7 +88,8 @@ def growth(sizes: tuple[int, ...]) -> None:
         times = []
         for n_rows in sizes:
             X, y = make_table(n_rows)
-            times.append(seconds(lambda: AdaBoostClassifier(n_estimators=ROUNDS, n_jobs=n_jobs).fit(X, y)))  # noqa: B023
+            booster = AdaBoostClassifier(calibrate=False, n_estimators=ROUNDS, n_jobs=n_jobs)
+            times.append(seconds(lambda: booster.fit(X, y)))  # noqa: B023
         exponent = np.log(times[-1] / times[0]) / np.log(sizes[-1] / sizes[0])
         listed = ", ".join(f"{n:,}: {t:.3f} s" for n, t in zip(sizes, times, strict=True))
         print(f"  n_jobs={n_jobs}: {listed}; time grows as rows^{exponent:.2f}")
@@ -94,7 +98,10 @@ def growth(sizes: tuple[int, ...]) -> None:
 def memory(n_rows: int) -> None:
     X, y = make_table(n_rows)
     print(f"memory beyond the input, {n_rows:,} x 28")
-    for booster in (AdaBoostClassifier(n_estimators=5), MajorityBoostClassifier(n_estimators=5, random_state=0)):
+    for booster in (
+        AdaBoostClassifier(calibrate=False, n_estimators=5),
+        MajorityBoostClassifier(calibrate=False, n_estimators=5, random_state=0),
+    ):
         tracemalloc.start()
         booster.fit(X, y)
         peak = tracemalloc.get_traced_memory()[1]

@@ -86,7 +86,7 @@ def linear_numbers(generator: np.random.Generator, n: int) -> Case:
         X = table(generator, n)
         return X, X["x0"].to_numpy() * 2 + X["x1"].to_numpy() + generator.normal(size=n)
 
-    return Case(*fresh(generator, n), {"accuracy": (NO,), "uncertainty": (NO,), "stability": (NO,)}, fresh=fresh)
+    return Case(*fresh(generator, n), {"accuracy": (NO,), "stability": (NO,)}, fresh=fresh)
 
 
 @scenario
