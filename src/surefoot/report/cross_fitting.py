@@ -19,6 +19,9 @@ from surefoot.report.scoring import RATES, Outcome, loss_of
 from surefoot.report.splits import Splits
 from surefoot.report.table import AuditTable
 
+SHARE_OF_TIME = 0.6  # of a time limit, that comparing models may take
+TRIAL_ROWS = 500  # that a candidate is fitted to, to see how long a fit takes
+
 
 @dataclass(frozen=True, eq=False)
 class CrossFitted:
@@ -88,14 +91,28 @@ def cross_fit(
     return fitted
 
 
+def _expected_seconds(table: AuditTable, splits: Splits, candidate: CandidateModel) -> float:
+    """About how long one fit takes, from a fit to a part of the rows: a time limit must not be passed by a long one."""
+    train = splits.folds[0][0]
+    if len(train) < 2 * TRIAL_ROWS:
+        return 0.0
+    begun = time.perf_counter()
+    candidate.fit(table, np.sort(np.random.default_rng(0).permutation(train)[:TRIAL_ROWS]))
+    return (time.perf_counter() - begun) * len(train) / TRIAL_ROWS
+
+
 def _cross_fit_one(
     table: AuditTable, splits: Splits, candidate: CandidateModel, clock: Clock, needed: bool, done: float
 ) -> CrossFitted | None:
-    """One candidate; None if there is no time for it, which the first fold tells."""
+    """One candidate; None if there is no time for it, which a fit to a part of the rows and every fold tell."""
+    name = f"{COMPARISON}{candidate.name}"
+    if not needed and not clock.has_time_for(name, SHARE_OF_TIME):
+        return None
+    expected = 0.0 if needed or clock.time_limit is None else _expected_seconds(table, splits, candidate)
     begun, parts, models = time.perf_counter(), [], []
     for k, (train, judge) in enumerate(splits.folds):
-        expected = (time.perf_counter() - begun) / max(k, 1)
-        if not needed and not clock.has_time_for(f"{COMPARISON}{candidate.name}", 0.6, expected):
+        expected = (time.perf_counter() - begun) / k if k else expected
+        if not needed and not clock.has_time_for(name, SHARE_OF_TIME, expected):
             return None
         clock.step(done, f"question 1: {candidate.name}, fold {k + 1} of {len(splits.folds)}")
         model = candidate.fit(table, train)
