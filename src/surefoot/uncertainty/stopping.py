@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 SCALE_PATIENCE = 50  # rounds without a better held-out likelihood before the scale stops learning
 LEAST_GAIN = 1e-3  # of the mean's loss, while patience lasts: less is not worth the time
+NEGLIGIBLE = 1e-2  # part of the first round's loss of classes: what is left of it then is nothing to learn
 LEAST_NLL_GAIN = 2e-4  # the same for classes and counts, whose loss is mostly noise that nothing could explain
 
 
@@ -66,6 +67,8 @@ class Stopping:
     def is_at_end(self) -> bool:
         if self.patience is None or (self.freezes_scale and self.frozen_in is None):
             return False
+        if not self.has_scale and self.mean_loss and 0 <= self.mean_loss[-1] < NEGLIGIBLE * self.mean_loss[0]:
+            return True  # classes that columns separate: the loss would fall for ever
         last = self.last_gain if not self.has_scale else self.best_nll
         if self.freezes_scale:
             last = max(self.best_nll, self.last_gain)
