@@ -90,6 +90,9 @@ def test_one_who_claims_nothing_and_finds_nothing_knows_it():
     more = replace(little, ratio=around(0.4, 0.1))  # an ensemble finds what the model does not claim
     line = line_of(by_total=ratio_of(nothing, Estimate(0.02, -0.1, 0.15)), by_knowledge=more)
     assert line.answer == "partly"
+    for unclear in (None, replace(little, ratio=around(0.2, 0.1)), replace(little, ratio=None)):
+        line = line_of(by_total=ratio_of(nothing, Estimate(0.02, -0.1, 0.15)), by_knowledge=unclear)
+        assert line.answer == "unknown"  # nothing shows that there are no errors to find
     line = line_of(by_total=ratio_of(nothing, Estimate(0.5, 0.4, 0.6)))
     assert line.answer == "partly"
     assert "finds fewer errors than it claims to" in line.sentence

@@ -60,9 +60,11 @@ def _finding(knowing: Knowing) -> tuple[str, str]:
 def _of_little(knowing: Knowing, sentence: str) -> tuple[str, str]:
     """Right where errors are equally likely everywhere; not where the uncertainty of an ensemble finds them."""
     beside = None if knowing.by_knowledge is None else knowing.by_knowledge.ratio
-    if beside is not None and beside.low > LITTLE_CLAIMED:
-        return OUTSIDE, f"{sentence}; that of an ensemble does ({hundredths(beside.value)}{_range(beside)})."
-    return INSIDE, f"{sentence}."
+    if beside is None:
+        return UNDECIDED, f"{sentence}; whether there are errors to find is not known."
+    place, ratio = decide(beside, (float("-inf"), LITTLE_CLAIMED)), f"{hundredths(beside.value)}{_range(beside)}"
+    ending = {INSIDE: "", OUTSIDE: f"; that of an ensemble does ({ratio})"}
+    return place, f"{sentence}{ending.get(place, f'; whether that of an ensemble does is not known ({ratio})')}."
 
 
 def _honesty(calibration: Calibration, n_rows: int) -> tuple[str, str]:
