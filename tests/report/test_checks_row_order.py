@@ -27,8 +27,9 @@ def test_rows_in_random_order_raise_no_alarm(seed):
     for y in (X.a + X.b * X.c + rng.standard_t(3, N), (X.a + rng.logistic(size=N) > 0).astype(int)):
         order = checked(X, y.to_numpy())
         assert (order.matters, order.neighbours_alike, order.sorted_by_target) == (False, False, False)
-        assert order.difference_low < 0 < order.difference_high or abs(order.difference) < 0.25 * order.shuffled
-        assert "does not matter much" in order.sentence
+        assert order.excess.low < 0 < order.excess.high or abs(order.excess.value) < 0.1
+        assert ("is not known" in order.sentence) == order.undecided
+        assert ("does not matter much" in order.sentence) == (not order.undecided)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -38,8 +39,40 @@ def test_a_rule_that_turns_is_seen(seed):
     order = checked(X, (sign * X.a + rng.logistic(size=N) > 0).astype(int).to_numpy())
     assert order.matters
     assert order.error_in_order > order.error_shuffled + 0.1
-    assert order.difference_low > 0
+    assert order.excess.low > 0
     assert "--time" in order.sentence
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rule_that_turns_slowly_never_passes(seed):
+    """Whoever cannot see it must not say that the order does not matter."""
+    rng, X = made(seed)
+    slope = np.linspace(2, -2, N)
+    for y in ((slope * X.a + rng.logistic(size=N) / 2 > 0).astype(int), slope * X.a + rng.normal(size=N)):
+        order = checked(X, y.to_numpy())
+        assert order.matters or order.undecided
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_more_rows_show_that_the_order_does_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(4000, 4)), columns=list("abcd"))
+    order = checked(X, (X.a + rng.logistic(size=4000) > 0).astype(int).to_numpy())
+    assert not order.matters
+    assert not order.undecided
+    assert order.excess.high < 0.15
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_copies_that_lie_apart_are_no_matter_of_order(seed):
+    """The second half of the table is a copy of the first: random splits see the copies, splits by order as well."""
+    rng, X = made(seed)
+    y = rng.integers(0, 2, N)
+    twice, codes = pd.concat([X, X], ignore_index=True), np.tile(np.arange(N), 2)
+    order = check_row_order(twice, Target.read(np.tile(y, 2), 2 * N)[0], copies=codes, n_jobs=1)
+    assert not order.matters
+    alone = check_row_order(X, Target.read(y, N)[0], n_jobs=1)
+    assert order.excess == alone.excess
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -79,7 +112,7 @@ def test_a_class_that_comes_last_is_no_error_of_the_program():
     rng, X = made(1)
     y = rng.integers(0, 2, N)
     y[-60:] = rng.integers(0, 3, 60)
-    assert checked(X, y).in_order > 0
+    assert checked(X, y).error_in_order > 0
 
 
 def test_error_rates_are_those_of_scikit_learn():

@@ -41,6 +41,7 @@ class DataCheck:
     kind: str  # "copies", "near copies", "row order", "column role" or "predictions"
     matters: bool
     sentence: str
+    undecided: bool = False  # whether it matters is not known
 
 
 @dataclass(frozen=True)

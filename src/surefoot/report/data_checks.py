@@ -26,7 +26,7 @@ def check_data(
     seed: int,
     n_jobs: int | None,
 ) -> list[DataCheck]:
-    """Everything that was noticed; what ``matters`` rules out the answer yes to question 1."""
+    """Everything that was noticed; what ``matters`` or is undecided rules out the answer yes to question 1."""
     checks = []
     if copies.groups is not None:
         apart = groups is not None and _cross(copies.groups, groups)
@@ -39,9 +39,10 @@ def check_data(
     if near.matters:
         checks.append(DataCheck(NEAR_COPIES, True, near.sentence))
     if groups is None and time is None:
-        order = check_row_order(table.frame, table.target, seed, n_jobs)
-        if order is not None and (order.matters or order.neighbours_alike or order.sorted_by_target):
-            checks.append(DataCheck(ROW_ORDER, order.matters or order.neighbours_alike, order.sentence))
+        order = check_row_order(table.frame, table.target, copies.groups, seed, n_jobs)
+        if order is not None and (order.matters or order.neighbours_alike or order.sorted_by_target or order.undecided):
+            matters = order.matters or order.neighbours_alike
+            checks.append(DataCheck(ROW_ORDER, matters, order.sentence, order.undecided and not matters))
     roles = suggest_roles(to_pandas(table.raw, "X"), table.target)
     known = {"group": groups is not None, "time": time is not None}
     return checks + [DataCheck(ROLE, False, role.sentence) for role in roles if not known[role.role]]
