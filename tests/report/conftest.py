@@ -5,7 +5,7 @@ import pytest
 from surefoot.report import run
 from surefoot.report.auditing import audit_run
 
-QUICK = ("constant", "linear", "gradient boosting", "ensemble")
+QUICK = ("constant", "linear", "ensemble")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot import DataError
-from surefoot.report.splits import Splits, part_of
+from surefoot.report.splits import Splits, smaller_folds
 from surefoot.report.target import Target
 
 
@@ -36,6 +36,20 @@ def test_folds_have_the_classes_alike():
         assert np.array_equal(np.bincount(judge % 4), [20] * 4)
 
 
+@pytest.mark.parametrize("n", [60, 400, 25_000])  # ten, five and three folds
+@pytest.mark.parametrize("fraction", [0.25, 0.5])
+def test_smaller_folds_judge_every_row_once_and_have_the_classes_alike(n, fraction):
+    target = target_of(n, 4)
+    splits = Splits.draw(target, None, None, False, 0)
+    folds = smaller_folds(splits, target, None, fraction, 0)
+    assert np.array_equal(np.sort(np.concatenate([judge for _, judge in folds])), splits.judged)
+    for train, judge in folds:
+        assert not set(train) & set(judge)
+        assert len(train) == pytest.approx(fraction * len(splits.folds[0][0]), abs=4)
+        assert np.ptp(np.bincount(target.y[train], minlength=4)) <= 1
+        assert len(judge) == pytest.approx(n / 2, abs=8)
+
+
 @pytest.mark.parametrize("classes", [None, 2])
 def test_groups_stay_whole(classes):
     groups = (np.arange(240) // 8).astype(str).astype(object)
@@ -43,9 +57,10 @@ def test_groups_stay_whole(classes):
     check(splits)
     for train, judge in splits.folds:
         assert not set(groups[train]) & set(groups[judge])
-    half = part_of(splits.folds[0][0], splits, None, 0.5, 0)
-    assert set(groups[half]) < set(groups[splits.folds[0][0]])
-    assert all(np.sum(groups[half] == group) == 8 for group in set(groups[half]))
+    for half, judge in smaller_folds(splits, target_of(240, classes), None, 0.5, 0):
+        assert len(half) == pytest.approx(len(splits.folds[0][0]) / 2, abs=8)
+        assert not set(groups[half]) & set(groups[judge])
+        assert all(np.sum(groups[half] == group) == 8 for group in set(groups[half]))
     with pytest.raises(DataError, match="at least 4"):
         Splits.draw(target_of(240), (np.arange(240) % 3).astype(object), None, False, 0)
 
@@ -59,7 +74,7 @@ def test_by_time_only_earlier_rows_train():
     assert time[splits.later].min() == 320
     assert set(time[splits.judged]) == set(range(160, 320))
     assert len(np.unique(splits.judged_units)) >= 20  # runs of neighbours
-    late = part_of(splits.folds[-1][0], splits, time, 0.5, 0)
+    late = smaller_folds(splits, target_of(400), time, 0.5, 0)[-1][0]
     assert time[late].min() > np.median(time[splits.folds[-1][0]]) - 1
     with_new = Splits.draw(target_of(400), None, time, True, 0)
     assert not len(with_new.later)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from surefoot.report.answers import Accuracy, Duplicates, LearningCurve, ModelScore
-from surefoot.report.candidate_models import CONSTANT, ENSEMBLE, SINGLE, CandidateModel
+from surefoot.report.candidate_models import CONSTANT, ENSEMBLE, CandidateModel
 from surefoot.report.clock import Clock
 from surefoot.report.cross_fitting import CrossFitted
 from surefoot.report.model_predictions import ModelPredictions
@@ -21,10 +21,10 @@ from surefoot.report.scoring import (
     loss_of,
     main_measure,
 )
-from surefoot.report.splits import Splits, part_of
+from surefoot.report.splits import Folds, Splits, smaller_folds
 from surefoot.report.table import AuditTable
 
-CURVE_FRACTIONS = (0.125, 0.25, 0.5)
+CURVE_FRACTIONS = (0.25, 0.5)  # the last doubling decides, the one before shows the way
 MIN_CURVE_ROWS = 20
 
 
@@ -80,9 +80,8 @@ def measure_accuracy(
     own = audited.outcome if audited.candidate.raw or len(fitted) == 1 else outcome_of_choice(fitted[1:], splits)
     order = np.argsort([_comparable_loss(each.outcome) for each in lines[1:]], kind="stable")
     curve = None
-    shown = _of_curve(fitted, audited)
-    if shown is not None and clock.has_time_for("learning curve", 0.7):
-        curve = learning_curve(table, splits, shown, time, seed, clock)
+    if audited.fold_models and clock.has_time_for("learning curve", 0.7):
+        curve = learning_curve(table, splits, audited, time, seed, clock)
     is_rare = measure == RANKING_ERROR
     return Accuracy(
         measure=measure,
@@ -134,20 +133,19 @@ def score(name: str, what: str, outcome: Outcome, constant: Outcome, measure: st
 def learning_curve(
     table: AuditTable, splits: Splits, fitted: CrossFitted, time: np.ndarray | None, seed: int, clock: Clock
 ) -> LearningCurve | None:
-    """A model again, on parts of the training rows of every fold; each part contains the smaller ones."""
+    """A model again, on fractions of the rows that its fold models are trained on."""
     measure, n_train = main_measure(table.target, splits.judged), len(splits.folds[0][0])
-    fractions = [each for each in CURVE_FRACTIONS if int(each * n_train) >= MIN_CURVE_ROWS]
-    if 0.5 not in fractions:
+    outcomes, sizes = [], []
+    for i, fraction in enumerate(CURVE_FRACTIONS):
+        clock.step(0.5 + 0.1 * i / len(CURVE_FRACTIONS), f"question 1: {fitted.name} on {fraction:.0%} of the rows")
+        folds = smaller_folds(splits, table.target, time, fraction, seed)
+        outcome = _fit_folds(table, splits, fitted.candidate, folds, clock)
+        if outcome is not None:
+            outcomes.append(outcome)
+            sizes.append(len(folds[0][0]))
+    if outcome is None:
         return None
-    outcomes = []
-    for i, fraction in enumerate(fractions):
-        clock.step(0.5 + 0.1 * i / len(fractions), f"question 1: {fitted.name} on {fraction:.1%} of the rows")
-        outcome = _fit_part(table, splits, fitted.candidate, time, fraction, seed, clock)
-        if outcome is None:
-            return None
-        outcomes.append(outcome)
     losses = tuple(loss_of(each, measure) for each in outcomes)
-    sizes = tuple(int(fraction * n_train) for fraction in fractions)
     return LearningCurve(
         model=fitted.name,
         n_rows=(*sizes, n_train),
@@ -156,31 +154,17 @@ def learning_curve(
     )
 
 
-def _of_curve(fitted: Sequence[CrossFitted], audited: CrossFitted) -> CrossFitted | None:
-    """The model whose curve is measured: a single booster stands for the ensemble, which is many times as slow."""
-    if audited.name != ENSEMBLE:
-        return audited if audited.fold_models else None
-    return next((each for each in fitted if each.name == SINGLE), None)
-
-
-def _fit_part(
-    table: AuditTable,
-    splits: Splits,
-    candidate: CandidateModel,
-    time: np.ndarray | None,
-    fraction: float,
-    seed: int,
-    clock: Clock,
+def _fit_folds(
+    table: AuditTable, splits: Splits, candidate: CandidateModel, folds: Folds, clock: Clock
 ) -> Outcome | None:
-    """The outcome of fits to a fraction of the training rows; None if a part has one class, or time runs out."""
+    """The outcome of fits to other folds; None if one has too few rows or a single class, or time runs out."""
     predictions, target = [], table.target
-    for train, judge in splits.folds:
-        rows = part_of(train, splits, time, fraction, seed)
-        one_class = target.is_classes and len(np.unique(target.y[rows])) < 2
-        if one_class or not clock.has_time_for("learning curve", 0.8):
+    for train, judge in folds:
+        one_class = target.is_classes and len(np.unique(target.y[train])) < 2
+        if one_class or len(train) < MIN_CURVE_ROWS or not clock.has_time_for("learning curve", 0.8):
             return None
-        predictions.append(candidate.predict(candidate.fit(table, rows), table, judge))
-    order = np.argsort(np.concatenate([judge for _, judge in splits.folds]), kind="stable")
+        predictions.append(candidate.predict(candidate.fit(table, train), table, judge))
+    order = np.argsort(np.concatenate([judge for _, judge in folds]), kind="stable")
     joined = ModelPredictions.joined(predictions)[order]
     return Outcome.of(target, joined, splits.judged, splits.judged_units)
 

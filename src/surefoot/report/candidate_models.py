@@ -20,16 +20,10 @@ from surefoot.report.model_predictions import ModelPredictions, predictions_of
 from surefoot.report.table import AuditTable
 from surefoot.report.target import Target
 from surefoot.selection.table import take_rows
-from surefoot.uncertainty import (
-    BoostingEnsembleClassifier,
-    BoostingEnsembleRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-)
+from surefoot.uncertainty import BoostingEnsembleClassifier, BoostingEnsembleRegressor
 
 CONSTANT = "constant"
 ENSEMBLE = "ensemble"
-SINGLE = "gradient boosting"  # one booster of the kind that the ensemble has
 YOURS = "your model"
 YOUR_PREDICTIONS = "your predictions"
 FOREST_TREES = 100
@@ -92,7 +86,6 @@ def candidate_models(table: AuditTable, seed: int, n_jobs: int | None) -> list[C
         return [
             CandidateModel(CONSTANT, "the mean of the training rows", DummyRegressor()),
             CandidateModel("linear", "ridge regression", ridge),
-            CandidateModel(SINGLE, f"surefoot{_of(family)}", GradientBoostingRegressor(**family, **shared)),
             ensemble,
             forest,
         ]
@@ -103,7 +96,6 @@ def candidate_models(table: AuditTable, seed: int, n_jobs: int | None) -> list[C
         CandidateModel("AdaBoost", "300 stumps", AdaBoostClassifier(**shared)),
         CandidateModel("Majority-of-5", "AdaBoosts on five parts of the rows", MajorityBoostClassifier(**shared)),
         CandidateModel("Bagged AdaBoost", "AdaBoosts on drawn rows", BaggedBoostClassifier(**shared)),
-        CandidateModel(SINGLE, "surefoot", GradientBoostingClassifier(**shared)),
         ensemble,
         forest,
     ]

@@ -13,6 +13,7 @@ MIN_GROUPS = 4
 FEW_ROWS, MANY_ROWS = 150, 20_000
 TIME_BLOCKS = 30  # runs of neighbouring rows that intervals count as what was drawn
 FIRST_TRAINED = 0.5  # by time, the earliest half of the rows only trains
+Folds = tuple[tuple[np.ndarray, np.ndarray], ...]
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Splits:
 
     rows: np.ndarray
     judged: np.ndarray
-    folds: tuple[tuple[np.ndarray, np.ndarray], ...]
+    folds: Folds
     later: np.ndarray
     units: np.ndarray | None
     by_time: bool = False
@@ -75,22 +76,41 @@ def n_folds_for(n_rows: int, n_units: int) -> int:
     return min(wanted, n_units)
 
 
-def part_of(train: np.ndarray, splits: Splits, time: np.ndarray | None, fraction: float, seed: int) -> np.ndarray:
-    """A fraction of training rows: drawn at random, by whole groups, or the latest ones by time."""
+def smaller_folds(splits: Splits, target: Target, time: np.ndarray | None, fraction: float, seed: int) -> Folds:
+    """Pairs (train, judge) like the folds, with a fraction of their training rows; every judged row is judged once.
+
+    By time, the latest of each fold's training rows. Otherwise two disjoint parts of the rows, each of which is judged
+    by a model of the other, as are the rows in neither: two fits instead of one for each fold.
+    """
     if time is not None:
-        order = train[np.argsort(time[train], kind="stable")]
-        return np.sort(order[len(order) - max(1, round(fraction * len(order))) :])
+        return tuple((_latest(train, time, fraction), judge) for train, judge in splits.folds)
+    size = fraction * (1 - 1 / len(splits.folds))
+    places, rows = _even_places(splits, target, seed), splits.rows
+    first, second = places < size, (places >= size) & (places < 2 * size)
+    by_first = second | (~first & (places < (1 + 2 * size) / 2))
+    return (rows[first], rows[by_first]), (rows[second], rows[~by_first])
+
+
+def _latest(train: np.ndarray, time: np.ndarray, fraction: float) -> np.ndarray:
+    order = train[np.argsort(time[train], kind="stable")]
+    return np.sort(order[len(order) - max(1, round(fraction * len(order))) :])
+
+
+def _even_places(splits: Splits, target: Target, seed: int) -> np.ndarray:
+    """Random numbers in [0, 1) for the rows, evenly spaced within each class, or the same for all rows of a group."""
     generator = np.random.default_rng(seed)
-    if splits.units is None:
-        return np.sort(generator.permutation(train)[: max(1, round(fraction * len(train)))])
-    names, codes = np.unique(splits.units[train], return_inverse=True)
-    n_kept = max(1, round(fraction * len(names)))
-    return train[np.isin(codes, generator.permutation(len(names))[:n_kept])]
+    if splits.units is not None:
+        codes = np.unique(splits.units[splits.rows], return_inverse=True)[1].ravel()
+        return (generator.permutation(codes.max() + 1) / (codes.max() + 1))[codes]
+    kinds = target.y[splits.rows] if target.is_classes else np.zeros(len(splits.rows), dtype=np.int64)
+    places = np.empty(len(kinds))
+    for kind in np.unique(kinds):
+        here = generator.permutation(np.flatnonzero(kinds == kind))
+        places[here] = (np.arange(len(here)) + generator.random()) / len(here)
+    return places
 
 
-def _folds(
-    target: Target, rows: np.ndarray, groups: np.ndarray | None, seed: int
-) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def _folds(target: Target, rows: np.ndarray, groups: np.ndarray | None, seed: int) -> Folds:
     """Of each class alike, as far as groups allow."""
     n_folds = n_folds_for(len(rows), len(rows) if groups is None else len(np.unique(groups[rows])))
     shared = {"shuffle": True, "random_state": seed}
@@ -105,9 +125,7 @@ def _folds(
     return tuple((rows[train], rows[judge]) for train, judge in pairs if len(judge))
 
 
-def _folds_by_time(
-    rows: np.ndarray, time: np.ndarray, groups: np.ndarray | None
-) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def _folds_by_time(rows: np.ndarray, time: np.ndarray, groups: np.ndarray | None) -> Folds:
     """Every part of the later half, with all earlier rows to train on.
 
     With groups, rows of groups that are judged do not train, unless that leaves less than half of the earlier rows.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
+from surefoot._parallel import Cancellation, RowThreads, count_jobs, run_tasks, threads_for
 from surefoot._random import random_permutation, stream_key
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.uncertainty.encoding import Encoding
@@ -57,11 +57,13 @@ def guided(task: Task, table: SharedTable, n_members: int) -> Task:
         return task
     n_trials = min(-(-ENOUGH_HELD_OUT // len(held_out)), MAX_TRIALS, int(1.0 / task.hold_out))
     n_twins = n_trials if n_members > 1 and isinstance(task.family, RegressionFamily) else 0
-    with RowThreads(threads_for(task.n_jobs, len(task.y) * task.columns.n_columns)) as threads:
+    n_threads = threads_for(task.n_jobs, len(task.y) * task.columns.n_columns)
+    n_side_by_side = min(count_jobs(task.n_jobs), n_trials + n_twins) if n_threads == 1 else 1
+    with RowThreads(n_threads) as threads, RowThreads(n_side_by_side) as side_by_side:
         tables = [with_combinations(task, table, part_rows(task, FIRST_TRIAL - k)[0]) for k in range(n_trials)]
         numbers = [FIRST_TRIAL - k for k in range(n_trials)] + [FIRST_TWIN - k for k in range(n_twins)]
         trials = [start_rounds(task, tables[k % n_trials], n, threads)[0] for k, n in enumerate(numbers)]
-        watched = WatchedRounds(trials, task.recipe, n_twins)
+        watched = WatchedRounds(trials, task.recipe, n_twins, side_by_side)
         finish_rounds(watched, TRIAL, task, Cancellation())
     recipe = replace(task.recipe, n_estimators=watched.n_trees, patience=None)
     history = tuple(watched.stopping.nll) if task.recipe.patience is not None else ()

@@ -9,6 +9,7 @@ from math import log1p
 
 import numpy as np
 
+from surefoot._parallel import RowThreads
 from surefoot.uncertainty.boosted_trees import BoostedTrees
 from surefoot.uncertainty.families import RegressionFamily
 from surefoot.uncertainty.guide import Guide
@@ -24,13 +25,19 @@ MOST_HONESTY = 4.0
 class WatchedRounds:
     """Takes rounds of all models, freezes their scales, and knows when to stop."""
 
-    def __init__(self, models: Sequence[Rounds], recipe: Recipe, n_twins: int = 0) -> None:
-        """The last ``n_twins`` models differ from the first ones by chance alone, as members of an ensemble will."""
+    def __init__(
+        self, models: Sequence[Rounds], recipe: Recipe, n_twins: int = 0, threads: RowThreads | None = None
+    ) -> None:
+        """The last ``n_twins`` models differ from the first ones by chance alone, as members of an ensemble will.
+
+        With ``threads``, the models take their rounds side by side.
+        """
         self.models, self.family, self.n_twins = list(models), models[0].family, n_twins
         self.is_watched = len(models[0].rows.held_out) > 0 and (recipe.patience is not None or self.family.has_scale)
         freezes = self.family.has_scale and recipe.temperature is None
         self.stopping = Stopping(recipe.patience, self.family.has_scale, freezes)
         self.honesties, self.levels = [1.0], list[float]()
+        self.threads = threads or RowThreads(1)
 
     @property
     def n_done(self) -> int:
@@ -55,8 +62,7 @@ class WatchedRounds:
 
     def step(self) -> None:
         """One tree of every model."""
-        for model in self.models:
-            model.step()
+        self.threads.each(Rounds.step, self.models)
         if self.is_watched:
             self._look_at_held_out()
 
