@@ -4,8 +4,9 @@
     python benchmarks/audit_honesty.py --results honesty.jsonl --table
 
 A run that was stopped goes on where it was. For each scenario of `honesty_tables.py` the table counts answers that
-would be wrong (a yes that the truth contradicts, a no that it contradicts), and how often the interval of the audited
-model's error holds its error on fresh rows. Ensembles have three members instead of ten.
+would be wrong (a yes that the truth contradicts, a no that it contradicts), how often what had to be noted was noted,
+and how often the interval of the audited model's error holds its error on fresh rows: of the same kind, or, where
+deployment rows have no targets, of the kind of the deployment rows. Everything has its defaults.
 """
 
 import argparse
@@ -20,15 +21,12 @@ from typing import Any
 import numpy as np
 from honesty_tables import NO, PARTLY, SCENARIOS, UNKNOWN, YES, Case
 
-from surefoot.report import run as run_module
-from surefoot.report.candidate_models import ENSEMBLE, candidate_models
 from surefoot.report.run import AuditRun
 from surefoot.report.scoring import Outcome, main_measure
 from surefoot.report.verdict import verdict
 from surefoot.report.verdict_words import NAMES
 
-SIZES = (400,)
-MEMBERS = 3
+SIZES = (400,)  # rows
 FRESH_ROWS = 20_000
 ROW_SCENARIOS = ("linear_numbers", "curved_classes", "own_right_chances", "own_right_intervals")  # by number of rows
 ROW_SIZES = (100, 300, 1000, 3000, 10_000)
@@ -62,12 +60,10 @@ def run_one(name: str, n: int, replication: int) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     seed = [sum(name.encode()), n, replication]
     case = SCENARIOS[name](np.random.default_rng(seed), n)
-    run_module.candidate_models = small_candidates
     run = AuditRun.begin(case.X, case.y, **case.options, random_state=replication, n_jobs=1)
     asked = [getattr(run, question)() if question in (*case.wrong, "accuracy") else None for question in NAMES]
     subject = run.subject()
     lines = dict(zip(("headline", *NAMES), verdict(subject, *asked), strict=True))
-    notes = " ".join([check.kind for check in subject.checks] + [note.column for note in subject.notes])
     return {
         "scenario": name,
         "n": n,
@@ -78,43 +74,44 @@ def run_one(name: str, n: int, replication: int) -> dict[str, Any]:
         "headline": lines["headline"].answer,
         "wrong": [question for question, wrong in case.wrong.items() if lines[question].answer in wrong],
         "asked": list(case.wrong),
-        "noted": None if case.must_note is None else case.must_note in notes,
-        "interval": _interval(case, run, asked[0]),
+        "noted": _noted(case, subject),
+        "interval": _interval(case, run, asked),
     }
 
 
-def small_candidates(*arguments: Any) -> list[Any]:
-    """The candidates of an audit, with ensembles of few members, to save time."""
-    candidates = candidate_models(*arguments)
-    for candidate in candidates:
-        if candidate.name == ENSEMBLE:
-            candidate.model.set_params(n_members=MEMBERS)
-    return candidates
+def _noted(case: Case, subject: Any) -> bool | None:
+    """Whether what had to be named was named, or what must not be was not."""
+    notes = [check.kind for check in subject.checks] + [note.column for note in subject.notes]
+    if case.must_not_note is not None:
+        return not any(note.startswith(case.must_not_note) for note in notes)
+    return None if case.must_note is None else any(case.must_note in note for note in notes)
 
 
-def _interval(case: Case, run: AuditRun, accuracy: Any) -> str | None:
+def _interval(case: Case, run: AuditRun, asked: list[Any]) -> str | None:
     """Whether the interval of the audited model's loss holds the mean loss of the fold models on fresh rows."""
-    if case.fresh is None:
+    if case.fresh is None and case.there is None:
         return None
-    X, y = case.fresh(np.random.default_rng(999), FRESH_ROWS)
+    accuracy, shift = asked[0], asked[NAMES.index("shift")]
+    measure = main_measure(run.table.target, run.splits.judged)
+    loss = next(model for model in accuracy.models if model.chosen).loss
+    if case.there is not None:
+        loss, measure = None if shift.weighted is None else shift.weighted.loss, shift.measure
+    if loss is None or not (np.isfinite(loss.low) and np.isfinite(loss.high)):
+        return "withheld"
+    true = _true_loss(case.there or case.fresh, run, measure)
+    return "held" if loss.low <= true <= loss.high else "above" if true > loss.high else "below"
+
+
+def _true_loss(draw: Any, run: AuditRun, measure: str) -> float:
+    X, y = draw(np.random.default_rng(999), FRESH_ROWS)
     target, audited = run.table.target, run.audited
-    measure = main_measure(target, run.splits.judged)
     frame, truth = run.table.like(X, "X"), np.asarray(y, dtype=object)
-    losses = [
-        float(
-            Outcome.of_truth(
-                target,
-                audited.candidate.predict_table(model, frame, target),
-                truth,
-            ).losses.mean()
-        )
+    outcomes = [
+        Outcome.of_truth(target, audited.candidate.predict_table(model, frame, target), truth)
         for model in audited.fold_models
     ]
-    true = float(np.mean(losses)) ** (0.5 if measure == "RMSE" else 1.0)
-    loss = next(model for model in accuracy.models if model.chosen).loss
-    if not (np.isfinite(loss.low) and np.isfinite(loss.high)):
-        return "withheld"
-    return "held" if loss.low <= true <= loss.high else "above" if true > loss.high else "below"
+    losses = [(each.proper if measure == "log-loss" else each.losses).mean() for each in outcomes]
+    return float(np.mean(losses)) ** (0.5 if measure == "RMSE" else 1.0)
 
 
 def summary(lines: list[dict[str, Any]]) -> str:

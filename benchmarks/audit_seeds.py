@@ -3,7 +3,7 @@
     SUREFOOT_DATA=FOLDER python benchmarks/audit_seeds.py --results seeds.jsonl --seeds 10
 
 Prints, for each table and question, how many seeds gave an answer other than the most frequent one. A run that was
-stopped goes on where it was. Ensembles have three members instead of ten, to save time.
+stopped goes on where it was.
 """
 
 import argparse
@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from audit_honesty import read_lines, small_candidates
+from audit_honesty import read_lines
 from honesty_tables import SCENARIOS
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
-from surefoot.report import run as run_module
 from surefoot.report.auditing import audit_run
 from surefoot.report.verdict_words import NAMES
 
@@ -50,7 +49,6 @@ def table(name: str) -> tuple[Any, Any]:
 
 def run_one(name: str, seed: int) -> dict[str, Any]:
     warnings.simplefilter("ignore")
-    run_module.candidate_models = small_candidates
     found = audit_run(*table(name), random_state=seed, n_jobs=1)[1]
     answers = {question: found.answer(question) for question in NAMES}
     return {"table": name, "seed": seed, "headline": found.verdict[0].answer, **answers}

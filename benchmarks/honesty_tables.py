@@ -21,6 +21,8 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
     fresh: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None  # more rows of the same kind
     must_note: str | None = None  # a check or a column that must be named
+    must_not_note: str | None = None  # the start of columns that must not be named
+    there: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None  # more rows of where it will be used
 
 
 SCENARIOS: dict[str, Callable[[np.random.Generator, int], Case]] = {}
@@ -180,6 +182,42 @@ def rule_turns_with_the_rows(generator: np.random.Generator, n: int) -> Case:
     return Case(X, y, {"accuracy": (YES,)}, must_note="row order")
 
 
+@scenario
+def rule_turns_with_a_date(generator: np.random.Generator, n: int) -> Case:
+    """The rows are shuffled, but one column says when they were recorded, and the rule changes in time."""
+    X = table(generator, n, 5)
+    when = generator.permutation(n)
+    y = (generator.random(n) < chance(np.linspace(2.0, -2.0, n)[when] * X["x0"].to_numpy() * 2)).astype(int)
+    X["date"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(when, unit="D")
+    return Case(X, y, {"accuracy": (YES,)}, must_note="column role")
+
+
+@scenario
+def groups_nobody_has_named(generator: np.random.Generator, n: int) -> Case:
+    """Rows of a patient are alike, and a new patient cannot be predicted."""
+    case = groups_of_noise(generator, n)
+    return Case(
+        case.X.rename(columns={"group": "patient"}), case.y, {"accuracy": (YES, PARTLY)}, must_note="column role"
+    )
+
+
+@scenario
+def groups_without_effect(generator: np.random.Generator, n: int) -> Case:
+    """A column names groups, but the rule is the same for all of them."""
+    X = table(generator, n, 5)
+    X["patient"] = [f"p{k}" for k in generator.integers(40, size=n)]
+    return Case(X, 2 * X["x0"].to_numpy() + X["x1"].to_numpy() + generator.normal(size=n), {"accuracy": (NO,)})
+
+
+@scenario
+def stationary_groups(generator: np.random.Generator, n: int) -> Case:
+    """Groups with levels of their own, and a rule that holds in all of them."""
+    X, y = _linear(generator, n)
+    group = np.arange(n) % 40
+    X["group"] = [f"g{k}" for k in group]
+    return Case(X, y + generator.normal(size=40)[group], {"accuracy": (NO,)}, {"groups": "group"})
+
+
 # ---- question 2: a model of one's own that is wrong, or right, about itself
 
 
@@ -273,6 +311,28 @@ def twin_columns(generator: np.random.Generator, n: int) -> Case:
     return Case(X, y, {"stability": (YES,)})
 
 
+@scenario
+def ten_rows_decide(generator: np.random.Generator, n: int) -> Case:
+    """Ten rows of 150 have so large targets that they decide which column is chosen."""
+    X = table(generator, 150, 6)
+    y = X["x0"].to_numpy() + 0.3 * generator.normal(size=150)
+    y[:10] = 30 * X["x1"].to_numpy()[:10]
+    return Case(X, y, {"stability": (YES,)})
+
+
+@scenario
+def equal_candidates(generator: np.random.Generator, n: int) -> Case:
+    """Nothing to predict: no model wins, and no column leads."""
+    return Case(table(generator, n), generator.normal(size=n), {"stability": (YES,)})
+
+
+@scenario
+def strong_columns(generator: np.random.Generator, n: int) -> Case:
+    """One column that nobody could miss."""
+    X = table(generator, n)
+    return Case(X, 5 * X["x0"].to_numpy() + generator.normal(size=n), {"stability": (NO,)})
+
+
 # ---- question 4
 
 
@@ -339,6 +399,51 @@ def new_groups_rule_flipped(generator: np.random.Generator, n: int) -> Case:
     return Case(X, y, {"shift": (YES,)}, {"groups": "group", "time": "day"})
 
 
+def _without_targets(generator: np.random.Generator, n: int, shift: Callable[[pd.DataFrame], pd.DataFrame]) -> Case:
+    """Deployment rows whose columns differ; the rule stays, and the noise is larger where x1 is far from 0."""
+
+    def rows(generator: np.random.Generator, n: int) -> tuple[Any, Any]:
+        X = shift(table(generator, n, 3))
+        size = 0.5 + np.abs(X["x1"].to_numpy())
+        return X, 2 * X["x0"].to_numpy() + size * generator.normal(size=n)
+
+    X = table(generator, 3 * n, 3)
+    y = 2 * X["x0"].to_numpy() + (0.5 + np.abs(X["x1"].to_numpy())) * generator.normal(size=len(X))
+    return Case(X, y, {"shift": (YES,)}, {"X_new": rows(generator, 2 * n)[0]}, there=rows)
+
+
+@scenario
+def expected_error_no_shift(generator: np.random.Generator, n: int) -> Case:
+    return _without_targets(generator, n, lambda X: X)
+
+
+@scenario
+def expected_error_mean_shifts(generator: np.random.Generator, n: int) -> Case:
+    return _without_targets(generator, n, lambda X: X.assign(x1=X["x1"] + 0.5))
+
+
+@scenario
+def expected_error_spread_halves(generator: np.random.Generator, n: int) -> Case:
+    return _without_targets(generator, n, lambda X: X.assign(x1=X["x1"] / 2))
+
+
+@scenario
+def expected_error_spread_doubles(generator: np.random.Generator, n: int) -> Case:
+    return _without_targets(generator, n, lambda X: X.assign(x1=2 * X["x1"]))
+
+
+@scenario
+def expected_error_correlation_changes(generator: np.random.Generator, n: int) -> Case:
+    return _without_targets(generator, n, lambda X: X.assign(x1=0.8 * X["x0"] + 0.6 * X["x1"]))
+
+
+@scenario
+def tiny_shifts(generator: np.random.Generator, n: int) -> Case:
+    """All columns have shifted, by a distance of about 0.02."""
+    X, y = _linear(generator, 5 * n)
+    return Case(X, y, {"shift": (YES, NO)}, {"X_new": _linear(generator, 5 * n)[0] + 0.05})
+
+
 # ---- leaks
 
 
@@ -354,6 +459,32 @@ def leak_of_flipped_labels(generator: np.random.Generator, n: int) -> Case:
     X, y = table(generator, n), generator.integers(2, size=n)
     X["later"] = np.where(generator.random(n) < 0.02, 1 - y, y)
     return Case(X, y, {}, must_note="later")
+
+
+@scenario
+def leak_of_a_score(generator: np.random.Generator, n: int) -> Case:
+    """AUC .97."""
+    X, y = table(generator, n), generator.integers(2, size=n)
+    X["later"] = 2.66 * y + generator.normal(size=n)
+    return Case(X, y, {}, must_note="later")
+
+
+@scenario
+def no_leak(generator: np.random.Generator, n: int) -> Case:
+    """A strong column that is no leak (AUC .85): it should not be named as one."""
+    X = table(generator, n)
+    y = (generator.random(n) < chance(2.5 * X["x0"].to_numpy())).astype(int)
+    return Case(X, y, {}, must_not_note="x")
+
+
+@scenario
+def predictions_of_seen_rows(generator: np.random.Generator, n: int) -> Case:
+    """Somebody hands in the predictions of a forest for its own training rows."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    X, y = _linear(generator, n)
+    seen = RandomForestRegressor(50, n_jobs=1, random_state=0).fit(X, y).predict(X)
+    return Case(X, y, {"accuracy": (YES,)}, {"predictions": seen}, must_note="predictions")
 
 
 @scenario

@@ -62,6 +62,16 @@ def test_leaks_are_named_and_nothing_else(task, name, seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
+def test_a_flag_of_twenty_rows_among_400_is_named(seed):
+    rng = np.random.default_rng(seed)
+    X, y = pd.DataFrame(rng.normal(size=(400, 8)), columns=[f"x{j}" for j in range(8)]), np.arange(400) % 2
+    assert not leaks(X, y)
+    X["flag"] = (np.cumsum(y) <= 20) & (y == 1)
+    X["flag"] = X["flag"].astype(float)
+    assert [leak.columns for leak in leaks(X, y)] == [("flag",)]
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_sums_and_differences_of_two_columns_are_named(seed):
     for task in ("classes", "numbers"):
         rng, X, y = made(seed, task)

@@ -7,6 +7,7 @@ from sklearn.metrics import accuracy_score
 
 from surefoot.report.checks import check_row_order
 from surefoot.report.checks.row_order import _error, sorted_by_target
+from surefoot.report.checks.split_comparison import SplitComparison
 from surefoot.report.target import Target
 
 N = 600
@@ -17,8 +18,9 @@ def made(seed):
     return rng, pd.DataFrame(rng.normal(size=(N, 4)), columns=list("abcd"))
 
 
-def checked(X, y):
-    return check_row_order(X, Target.read(y, len(y))[0], seed=0, n_jobs=1)
+def checked(X, y, copies=None):
+    target = Target.read(y, len(y))[0]
+    return check_row_order(SplitComparison.of(X, target, copies, 0, 1), X, target)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -69,10 +71,9 @@ def test_copies_that_lie_apart_are_no_matter_of_order(seed):
     rng, X = made(seed)
     y = rng.integers(0, 2, N)
     twice, codes = pd.concat([X, X], ignore_index=True), np.tile(np.arange(N), 2)
-    order = check_row_order(twice, Target.read(np.tile(y, 2), 2 * N)[0], copies=codes, n_jobs=1)
+    order = checked(twice, np.tile(y, 2), codes)
     assert not order.matters
-    alone = check_row_order(X, Target.read(y, N)[0], n_jobs=1)
-    assert order.excess == alone.excess
+    assert order.excess == checked(X, y).excess
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -100,7 +101,7 @@ def test_a_table_sorted_by_its_target_is_no_drift(seed):
 
 def test_few_rows_are_not_judged_and_many_are_drawn_in_blocks():
     rng, X = made(0)
-    assert check_row_order(X.iloc[:60], Target.read(np.arange(60) / 7, 60)[0]) is None
+    assert checked(X.iloc[:60], np.arange(60) / 7) is None
     n = 25_000
     big = pd.DataFrame({"a": rng.normal(size=n), "t": np.arange(n) * 1.0})
     order = checked(big, big.a.to_numpy() + np.repeat(rng.normal(size=n // 20), 20) + rng.normal(size=n))

@@ -41,7 +41,7 @@ class DataCheck:
     kind: str  # "copies", "near copies", "row order", "column role" or "predictions"
     matters: bool
     sentence: str
-    undecided: bool = False  # whether it matters is not known
+    undecided: str = ""  # what is not known, if it is not: "whether ..."
 
 
 @dataclass(frozen=True)

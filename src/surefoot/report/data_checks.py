@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from surefoot.report.answers import DataCheck
-from surefoot.report.checks.column_roles import suggest_roles
+from surefoot.report.checks.column_roles import GROUP, TIME, RoleQuestion, role_excess, suggest_roles
 from surefoot.report.checks.copies import Copies
 from surefoot.report.checks.near_copies import near_copies
 from surefoot.report.checks.row_order import check_row_order
 from surefoot.report.checks.seen_predictions import question_predictions
+from surefoot.report.checks.split_comparison import SplitComparison, is_ruled_out, is_shown
 from surefoot.report.cross_fitting import CrossFitted
+from surefoot.report.page_numbers import between, percent
 from surefoot.report.splits import Splits
 from surefoot.report.table import AuditTable, to_pandas
 
@@ -38,14 +40,39 @@ def check_data(
     near = near_copies(table.frame, sides, seed)
     if near.matters:
         checks.append(DataCheck(NEAR_COPIES, True, near.sentence))
+    comparison = SplitComparison.of(table.frame, table.target, copies.groups, seed, n_jobs)
     if groups is None and time is None:
-        order = check_row_order(table.frame, table.target, copies.groups, seed, n_jobs)
-        if order is not None and (order.matters or order.neighbours_alike or order.sorted_by_target or order.undecided):
-            matters = order.matters or order.neighbours_alike
-            checks.append(DataCheck(ROW_ORDER, matters, order.sentence, order.undecided and not matters))
-    roles = suggest_roles(to_pandas(table.raw, "X"), table.target)
-    known = {"group": groups is not None, "time": time is not None}
-    return checks + [DataCheck(ROLE, False, role.sentence) for role in roles if not known[role.role]]
+        checks += _row_order(comparison, table)
+    raw = to_pandas(table.raw, "X").rename(columns=str)
+    known = {GROUP: groups is not None, TIME: time is not None}
+    questions = [question for question in suggest_roles(raw, table.target) if not known[question.role]]
+    return checks + [_role(comparison, raw, question) for question in questions]
+
+
+def _row_order(comparison: SplitComparison, table: AuditTable) -> list[DataCheck]:
+    """Whether the order of the rows matters, unless it is shown that it does not."""
+    order = check_row_order(comparison, table.frame, table.target)
+    if order is None:
+        return []
+    if order.matters or order.neighbours_alike:
+        return [DataCheck(ROW_ORDER, True, order.sentence)]
+    if order.undecided:
+        return [DataCheck(ROW_ORDER, False, order.sentence, "whether the order of the rows matters")]
+    return [DataCheck(ROW_ORDER, False, order.sentence)] if order.sorted_by_target else []
+
+
+def _role(comparison: SplitComparison, raw: Any, question: RoleQuestion) -> DataCheck:
+    """A question about a column, with what it would cost to respect its groups or times."""
+    excess = role_excess(comparison, raw[question.column], question)
+    if excess is None:
+        return DataCheck(ROLE, False, question.sentence)
+    split = "groups that they have not seen" if question.role == GROUP else "the first and the last fifth of its order"
+    measured = (
+        f" On {split}, quick models have a loss that is higher by {percent(excess.value)} ({between(excess, percent)}) "
+        "than under random splits."
+    )
+    undecided = "" if is_shown(excess) or is_ruled_out(excess) else f"whether {question.column} matters for the split"
+    return DataCheck(ROLE, is_shown(excess), question.sentence + measured, undecided)
 
 
 def check_predictions(given: CrossFitted, reference: CrossFitted) -> list[DataCheck]:

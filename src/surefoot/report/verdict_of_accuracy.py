@@ -44,8 +44,8 @@ def accuracy_line(accuracy: Accuracy, checks: Sequence[DataCheck]) -> Line:
         return _no_gain(accuracy)
     if accuracy.left_out:
         reasons.append(f"Not compared: {listed(list(accuracy.left_out))}.")
-    if any(check.undecided for check in checks):
-        reasons.append("Whether the order of the rows matters is not known.")
+    if undecided := [check.undecided for check in checks if check.undecided]:
+        reasons.append(f"It is not known {listed(undecided)}.")
     if doubts:
         reasons.append(f"The errors may be too small: see the checks below ({listed(doubts)}).")
     sentences = " ".join([rivals[1], growth[1], *reasons])

@@ -1,4 +1,4 @@
-"""Columns that look as if they named groups of rows or times: they are asked about, never used as such."""
+"""Columns that look as if they named groups of rows or times: they are asked about, and what that costs is measured."""
 
 import re
 from dataclasses import dataclass
@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.report.answers import Estimate
 from surefoot.report.checks.column_codes import codes_of
+from surefoot.report.checks.split_comparison import SplitComparison
 from surefoot.report.column_readers import CATEGORY, DATE, ColumnReader, kind_of
 
 GROUP, TIME = "group", "time"
 MAX_ROWS = 6000
+MIN_COMPARED = 100  # rows on which splits are compared
 BLOCK = 500  # neighbouring rows that are drawn together from larger tables
 MIN_LEVELS = 10
 MIN_ROWS_PER_LEVEL = 2.0
@@ -63,6 +66,16 @@ def suggest_roles(table: Any, target: Any) -> tuple[RoleQuestion, ...]:
     groups.sort(key=lambda question: -question.strength)
     times.sort(key=lambda question: -question.strength)
     return (*groups[:MAX_QUESTIONS], *times[:MAX_QUESTIONS])
+
+
+def role_excess(comparison: SplitComparison, column: Any, question: RoleQuestion) -> Estimate | None:
+    """What it costs quick models if splits respect the groups or times of a column; None if rows are too few."""
+    if len(comparison.y) < MIN_COMPARED:
+        return None
+    values = _Column.read(column.iloc[comparison.rows]).values
+    if question.role == GROUP:
+        return comparison.excess_of_groups(values)
+    return comparison.excess_of_ends(np.argsort(values, kind="stable"))
 
 
 @dataclass(frozen=True)

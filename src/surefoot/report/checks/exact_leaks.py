@@ -13,7 +13,7 @@ MIN_OF_CLASS = 0.02  # fraction of a class that its exact leak has to hold; more
 MAX_SHARE = 0.6  # a class with more rows than this is no news
 MAX_CLASSES = 20
 MAX_VALUES = 3  # most frequent values of a number that are looked at as if they were classes
-LOG_LEVEL = np.log(1e-4)
+LEVEL, LEVEL_OF_RANGES = 1e-3, 1e-4  # of chance, over all places: what lies next to a range is an estimate
 WINDOW = (20, 100)  # rows next to a range
 
 Part = tuple[int, str, np.ndarray]  # class, where, and which rows are there
@@ -65,9 +65,9 @@ def _judged(labels: np.ndarray) -> list[tuple[int, int]]:
     ]
 
 
-def _is_certain(n_rows: Any, share: float, n_looks: int) -> Any:
+def _is_certain(n_rows: Any, share: float, n_looks: int, level: float = LEVEL) -> Any:
     """Whether so many rows of one class are far more than chance would bring together."""
-    return n_rows * np.log(share) + np.log(n_looks) < LOG_LEVEL
+    return n_rows * np.log(share) + np.log(n_looks) < np.log(level)
 
 
 def _look_at_category(
@@ -100,8 +100,11 @@ def _look_at_number(
         if positive[gone].sum() == gone.sum() >= least and _is_certain(gone.sum(), share, n_looks):
             yield k, "missing", missing
         run = _longest_pure_run(sizes, np.bincount(inverse, weights=positive[~gone]))
-        if run is not None and run[2] >= least and _is_certain(run[2], max(share, run[3]), n_looks * len(rows)):
-            low, high = float(different[run[0]]), float(different[run[1] - 1])
+        if run is None or run[2] < least:
+            continue
+        low, high = float(different[run[0]]), float(different[run[1] - 1])
+        level = LEVEL if low == high else LEVEL_OF_RANGES
+        if _is_certain(run[2], max(share, run[3]), n_looks * len(different), level):
             yield k, f"{low:g}" if low == high else f"from {low:g} to {high:g}", (values >= low) & (values <= high)
 
 

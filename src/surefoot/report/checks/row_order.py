@@ -1,6 +1,5 @@
 """Whether the order of the rows matters: models without one end of the table on that end, and neighbours alike."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,25 +7,17 @@ import numpy as np
 from scipy.stats import spearmanr, t
 
 from surefoot.report.answers import Estimate
+from surefoot.report.checks.split_comparison import SplitComparison, as_fraction, is_ruled_out, is_shown
 from surefoot.report.page_numbers import between, percent
 from surefoot.report.statistics.estimates import withheld
-from surefoot.report.statistics.means import paired_mean_difference
-from surefoot.uncertainty import GradientBoostingClassifier, GradientBoostingRegressor
 
 MIN_ROWS = 100
-MAX_ROWS = 10_000
-BLOCK = 100  # neighbouring rows that are drawn together from larger tables
-END = 0.2  # fraction of the rows at each end of the table
-N_FOLDS = 5
-N_BLOCKS = 10  # of the rows of an end: neighbours may be alike, so that blocks are what was drawn
-MIN_EXCESS = 0.1  # of the loss: an order that costs less does not matter, however sure it is
-MAX_EXCESS = 0.15  # of the loss: where the order may cost more, it is not known whether it matters
+N_BLOCKS = 10  # of the last rows, whose means tell how sure the difference is
 MUCH_WORSE = 0.25
 MIN_CORRELATION = 0.1
 MIN_Z = 4.0
 SORTED = 0.97  # rank correlation of the target with the row number
 SHARE_OF_CHANGES = 0.05  # changes of class from row to row, as a fraction of what a random order has
-TREES = 60
 
 
 @dataclass(frozen=True)
@@ -70,70 +61,20 @@ class RowOrder:
     @property
     def undecided(self) -> bool:
         """Whether it is neither shown that the order matters nor that it does not."""
-        return not (self.sorted_by_target or self.matters) and not self.excess.high <= MAX_EXCESS
+        return not (self.sorted_by_target or self.matters) and not is_ruled_out(self.excess)
 
 
 def _matters(excess: Estimate, later: Estimate) -> bool:
-    is_worse = excess.low > 0 and excess.value >= MIN_EXCESS
-    return is_worse or (later.low > 0 and later.value >= MUCH_WORSE)
+    return is_shown(excess) or (later.low > 0 and later.value >= MUCH_WORSE)
 
 
-def check_row_order(
-    frame: Any, target: Any, copies: np.ndarray | None = None, seed: int = 0, n_jobs: int | None = None
-) -> RowOrder | None:
-    """Compare splits by order with random ones; None if there are too few rows.
-
-    Parameters
-    ----------
-    target : Target
-    copies : array of shape (n_rows,), default=None
-        Equal for rows that are copies of each other. Of these only the first is looked at: in a random split one would
-        give the other away.
-    """
-    kept = np.arange(len(frame)) if copies is None else np.sort(np.unique(copies, return_index=True)[1])
-    if len(kept) < MIN_ROWS:
+def check_row_order(comparison: SplitComparison, frame: Any, target: Any) -> RowOrder | None:
+    """Compare splits by order with random ones; None if there are too few rows. ``frame`` has all rows."""
+    if len(comparison.y) < MIN_ROWS:
         return None
     if sorted_by_target(target.y, target.is_classes):
         return _nothing_to_tell(target)
-    rows = kept[_rows_in_order(len(kept))]
-    part, y, n = frame.iloc[rows].reset_index(drop=True), target.y[rows], len(rows)
-    fold = np.random.default_rng(seed).permutation(n) % N_FOLDS
-    model = _Model(target.is_classes, len(target.classes), seed, n_jobs)
-    shuffled = np.empty((n, model.width))
-    for k in range(N_FOLDS):
-        shuffled[fold == k] = model.residuals(part, y, np.flatnonzero(fold != k), np.flatnonzero(fold == k))
-    n_end, places = int(END * n), np.arange(n)
-    first = model.residuals(part, y, places[n_end:], places[:n_end])
-    last = model.residuals(part, y, places[:-n_end], places[-n_end:])
-    return _compare(shuffled, first, last, _sorting_column(frame), target)
-
-
-class _Model:
-    """A quick booster, and what it leaves of the target: one column for each class, or one."""
-
-    def __init__(self, is_classes: bool, n_classes: int, seed: int, n_jobs: int | None) -> None:
-        kind = GradientBoostingClassifier if is_classes else GradientBoostingRegressor
-        self.make = lambda: kind(
-            n_estimators=TREES, max_depth=5, early_stopping=False, random_state=seed, n_jobs=n_jobs
-        )
-        self.is_classes, self.width = is_classes, n_classes if is_classes else 1
-
-    def residuals(self, frame: Any, y: np.ndarray, fit: np.ndarray, judge: np.ndarray) -> np.ndarray:
-        if self.is_classes:
-            truth = np.eye(self.width)[y[judge]]
-            known = np.unique(y[fit])
-            probabilities = np.zeros((len(judge), self.width))
-            if len(known) < 2:
-                probabilities[:, known] = 1.0
-            else:
-                probabilities[:, known] = self._fitted(frame, y, fit).predict_proba(frame.iloc[judge])
-            return truth - probabilities
-        return np.asarray(y[judge] - self._fitted(frame, y, fit).predict(frame.iloc[judge]))[:, np.newaxis]
-
-    def _fitted(self, frame: Any, y: np.ndarray, rows: np.ndarray) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return self.make().fit(frame.iloc[rows], y[rows])
+    return _compare(comparison, _sorting_column(frame), target.is_classes)
 
 
 def sorted_by_target(y: np.ndarray, is_classes: bool) -> bool:
@@ -146,14 +87,6 @@ def sorted_by_target(y: np.ndarray, is_classes: bool) -> bool:
     return bool(changes <= max(2 * (len(shares) - 1), SHARE_OF_CHANGES * expected))
 
 
-def _rows_in_order(n: int) -> np.ndarray:
-    """All rows, or blocks of neighbours from all over the table, in their order."""
-    if n <= MAX_ROWS:
-        return np.arange(n)
-    starts = np.linspace(0, n - BLOCK, MAX_ROWS // BLOCK).astype(np.int64)
-    return np.asarray((starts[:, np.newaxis] + np.arange(BLOCK)).ravel())
-
-
 def _sorting_column(frame: Any) -> str | None:
     """The first column of numbers, with more than a few values, by which the rows are sorted."""
     for name in frame.columns:
@@ -164,14 +97,13 @@ def _sorting_column(frame: Any) -> str | None:
     return None
 
 
-def _compare(shuffled: np.ndarray, first: np.ndarray, last: np.ndarray, sorting: str | None, target: Any) -> RowOrder:
+def _compare(comparison: SplitComparison, sorting: str | None, is_classes: bool) -> RowOrder:
+    shuffled, last = comparison.shuffled, comparison.last_in_order()
     correlation, z = _neighbour_correlation(shuffled)
     alike = bool(correlation >= MIN_CORRELATION and z >= MIN_Z)
-    losses, first_losses, last_losses = ((each**2).sum(axis=1) for each in (shuffled, first, last))
-    excess = _excess(losses, np.concatenate([first_losses, last_losses]))
-    later = _later(losses, last_losses)
-    errors = _error(last, target.is_classes), _error(shuffled, target.is_classes)
-    sentence = _sentence(excess, later, errors, correlation if alike else None, sorting, target.is_classes)
+    excess = comparison.excess_of_ends()
+    later = _later((shuffled**2).sum(axis=1), (last**2).sum(axis=1))
+    errors = _error(last, is_classes), _error(shuffled, is_classes)
     return RowOrder(
         excess=excess,
         later=later,
@@ -181,17 +113,8 @@ def _compare(shuffled: np.ndarray, first: np.ndarray, last: np.ndarray, sorting:
         neighbours_alike=alike,
         sorted_by_target=False,
         sorted_by=sorting,
-        sentence=sentence,
+        sentence=_sentence(excess, later, errors, correlation if alike else None, sorting, is_classes),
     )
-
-
-def _excess(shuffled: np.ndarray, in_order: np.ndarray) -> Estimate:
-    """What the order costs on the rows of both ends, as a fraction of the loss there; from blocks of rows."""
-    n_end = len(in_order) // 2
-    there = np.concatenate([shuffled[:n_end], shuffled[-n_end:]])
-    blocks = np.arange(2 * n_end) * 2 * N_BLOCKS // (2 * n_end)
-    apart, loss = paired_mean_difference(in_order, there, blocks), float(there.mean())
-    return _as_fraction(apart, loss)
 
 
 def _later(shuffled: np.ndarray, last: np.ndarray) -> Estimate:
@@ -200,13 +123,7 @@ def _later(shuffled: np.ndarray, last: np.ndarray) -> Estimate:
     others = np.array([block.mean() for block in np.array_split(shuffled, 5 * N_BLOCKS)])
     error = np.sqrt(blocks.var(ddof=1) / len(blocks) + others.var(ddof=1) / len(others))
     value, width = float(last.mean() - shuffled.mean()), float(t.ppf(0.975, N_BLOCKS - 1) * error)
-    return _as_fraction(Estimate(value, value - width, value + width), float(shuffled.mean()))
-
-
-def _as_fraction(difference: Estimate, loss: float) -> Estimate:
-    if loss <= 0:  # no errors at all: any that the order causes are infinitely many more
-        return Estimate(0.0, 0.0, 0.0) if difference.value <= 0 else Estimate(np.inf, np.inf, np.inf)
-    return Estimate(difference.value / loss, difference.low / loss, difference.high / loss)
+    return as_fraction(Estimate(value, value - width, value + width), float(shuffled.mean()))
 
 
 def _neighbour_correlation(residuals: np.ndarray) -> tuple[float, float]:
@@ -244,7 +161,7 @@ def _sentence(
     in_order, shuffled = (_shown(error, is_classes) for error in errors)
     matters = _matters(excess, later)
     sentence = "The order of the rows matters" if matters else "The order of the rows does not matter much"
-    if not matters and not excess.high <= MAX_EXCESS:
+    if not matters and not is_ruled_out(excess):
         sentence = "Whether the order of the rows matters is not known"
     sentence += (
         f": a quick model of the first four fifths has {in_order} on the last fifth; models of random rows have "

@@ -1,0 +1,145 @@
+"""A quick model under random splits and under splits that respect an order or groups, on the same rows."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from surefoot.report.answers import Estimate
+from surefoot.report.statistics.means import paired_mean_difference
+from surefoot.uncertainty import GradientBoostingClassifier, GradientBoostingRegressor
+
+MAX_ROWS = 10_000
+BLOCK = 100  # neighbouring rows that are drawn together from larger tables
+END = 0.2  # fraction of the rows at each end of an order
+N_FOLDS = 5
+N_BLOCKS = 10  # of the rows of an end: neighbours may be alike, so that blocks are what was drawn
+MIN_EXCESS = 0.1  # of the loss: a split that costs less does not matter, however sure it is
+MAX_EXCESS = 0.15  # of the loss: where a split may cost more, it is not known whether it matters
+TREES, DEPTH = 60, 5
+
+
+def is_shown(excess: Estimate) -> bool:
+    """Whether it is shown that a split that respects an order or groups has a larger loss than random ones."""
+    return excess.low > 0 and excess.value >= MIN_EXCESS
+
+
+def is_ruled_out(excess: Estimate) -> bool:
+    """Whether it is shown that it has not, or not by much."""
+    return excess.high <= MAX_EXCESS
+
+
+@dataclass(frozen=True)
+class SplitComparison:
+    """What a quick booster leaves of the target when rows are split in different ways.
+
+    Losses are Brier scores (classes: the squared error of the probabilities) or squared errors.
+
+    Attributes
+    ----------
+    frame : pandas frame
+        The rows in their order; of a large table, blocks of neighbours.
+    y : array of shape (n_rows,)
+    n_classes : int
+        0 for numbers.
+    rows : array of shape (n_rows,)
+        Their places in the table.
+    """
+
+    frame: Any
+    y: np.ndarray
+    n_classes: int
+    rows: np.ndarray
+    seed: int
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, frame: Any, target: Any, copies: np.ndarray | None, seed: int, n_jobs: int | None) -> "SplitComparison":
+        """The rows of a table; ``copies`` is equal for rows that are copies of each other, of which one is kept.
+
+        In a random split one copy would give the other away.
+        """
+        kept = np.arange(len(frame)) if copies is None else np.sort(np.unique(copies, return_index=True)[1])
+        rows = kept[_rows_in_order(len(kept))]
+        n_classes = len(target.classes) if target.is_classes else 0
+        return cls(frame.iloc[rows].reset_index(drop=True), target.y[rows], n_classes, rows, seed, n_jobs)
+
+    @cached_property
+    def shuffled(self) -> np.ndarray:
+        """Residuals of every row under a model of random other rows: one column for each class, or one."""
+        fold = np.random.default_rng(self.seed).permutation(len(self.y)) % N_FOLDS
+        return self._held_out(fold)
+
+    def _held_out(self, fold: np.ndarray) -> np.ndarray:
+        residuals = np.empty((len(self.y), max(self.n_classes, 1)))
+        for k in np.unique(fold):
+            residuals[fold == k] = self.residuals(np.flatnonzero(fold != k), np.flatnonzero(fold == k))
+        return residuals
+
+    def last_in_order(self) -> np.ndarray:
+        """Residuals of the last fifth of the rows under a model of the others."""
+        places = np.arange(len(self.y))
+        n_end = int(END * len(places))
+        return self.residuals(places[:-n_end], places[-n_end:])
+
+    def excess_of_ends(self, order: np.ndarray | None = None) -> Estimate:
+        """By what fraction the loss on both ends of an order is higher under models that lack the end."""
+        places = np.arange(len(self.y)) if order is None else order
+        n_end = int(END * len(places))
+        ends = (places[:n_end], places[n_end:]), (places[-n_end:], places[:-n_end])
+        losses = [_losses(self.residuals(others, end)) for end, others in ends]
+        judged = np.concatenate([end for end, _ in ends])
+        blocks = np.arange(2 * n_end) * 2 * N_BLOCKS // (2 * n_end)
+        return _excess(np.concatenate(losses), _losses(self.shuffled[judged]), blocks)
+
+    def excess_of_groups(self, groups: np.ndarray) -> Estimate:
+        """By what fraction the loss is higher under models that have not seen the group of a row."""
+        codes = np.unique(groups, return_inverse=True)[1].ravel()
+        fold = (np.random.default_rng(self.seed).permutation(codes.max() + 1) % N_FOLDS)[codes]
+        return _excess(_losses(self._held_out(fold)), _losses(self.shuffled), codes)
+
+    def residuals(self, fit: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        """Truth less prediction of some rows under a model of others."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of groups that a model has not seen, say: that is what is measured
+            if not self.n_classes:
+                return np.asarray(self.y[judge] - self._fitted(fit).predict(self.frame.iloc[judge]))[:, np.newaxis]
+            return np.eye(self.n_classes)[self.y[judge]] - self._probabilities(fit, judge)
+
+    def _probabilities(self, fit: np.ndarray, judge: np.ndarray) -> np.ndarray:
+        known = np.unique(self.y[fit])
+        probabilities = np.zeros((len(judge), self.n_classes))
+        probabilities[:, known] = 1.0 if len(known) < 2 else self._fitted(fit).predict_proba(self.frame.iloc[judge])
+        return probabilities
+
+    def _fitted(self, rows: np.ndarray) -> Any:
+        kind = GradientBoostingClassifier if self.n_classes else GradientBoostingRegressor
+        model = kind(
+            n_estimators=TREES, max_depth=DEPTH, early_stopping=False, random_state=self.seed, n_jobs=self.n_jobs
+        )
+        return model.fit(self.frame.iloc[rows], self.y[rows])
+
+
+def as_fraction(difference: Estimate, loss: float) -> Estimate:
+    """A difference of losses, in units of one of them."""
+    if loss <= 0:  # no errors at all: any that a split causes are infinitely many more
+        return Estimate(0.0, 0.0, 0.0) if difference.value <= 0 else Estimate(np.inf, np.inf, np.inf)
+    return Estimate(difference.value / loss, difference.low / loss, difference.high / loss)
+
+
+def _losses(residuals: np.ndarray) -> np.ndarray:
+    return np.asarray((residuals**2).sum(axis=1))
+
+
+def _excess(losses: np.ndarray, shuffled: np.ndarray, units: np.ndarray) -> Estimate:
+    return as_fraction(paired_mean_difference(losses, shuffled, units), float(shuffled.mean()))
+
+
+def _rows_in_order(n: int) -> np.ndarray:
+    """All rows, or blocks of neighbours from all over the table, in their order."""
+    if n <= MAX_ROWS:
+        return np.arange(n)
+    starts = np.linspace(0, n - BLOCK, MAX_ROWS // BLOCK).astype(np.int64)
+    return np.asarray((starts[:, np.newaxis] + np.arange(BLOCK)).ravel())
