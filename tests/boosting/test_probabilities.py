@@ -9,6 +9,7 @@ from reference.models import BOOSTERS, several_classes, small_booster, two_class
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 
@@ -147,6 +148,22 @@ def test_classes_without_a_row_to_calibrate_on_are_as_likely_as_others_of_their_
     assert free[codes >= 40].mean() < 0.8 * free[codes < 40].mean()  # what comes of offsets fitted to no rows
 
 
+def test_nearly_separated_classes_are_not_given_timid_probabilities():
+    slopes = []
+    for seed in range(5):
+        X, y = make_classification(4000, 20, n_informative=8, class_sep=3.0, flip_y=0.005, random_state=seed)
+        model = surefoot.BaggedBoostClassifier(n_estimators=100, random_state=seed).fit(X[:500], y[:500])
+        slopes.append(slope_of(model.predict_proba(X[500:])[:, 1], y[500:]))
+    assert 0.9 < np.mean(slopes) < 1.1  # with Platt's targets above it
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_targets_move_about_half_a_row_of_each_class(n_classes):
+    targets = smooth_targets(np.arange(200 * n_classes) % n_classes, np.ones(200 * n_classes), n_classes)
+    np.testing.assert_allclose(targets.sum(axis=1), 1)
+    assert len(targets) - targets.max(axis=1).sum() == pytest.approx(n_classes / 2, rel=0.01)
+
+
 @pytest.mark.parametrize("n_classes", [2, 9])
 def test_smoothed_frequencies_are_the_means_of_smoothed_targets(n_classes):
     codes = np.random.default_rng(0).integers(0, n_classes, 50)
@@ -179,7 +196,7 @@ class EvenVote:
 def test_votes_that_separate_or_mislead_have_finite_links():
     fractions, codes = np.array([[1.0, 0.0], [0.0, 1.0]] * 20), np.array([0, 1] * 20)
     right = fit_link(fractions, codes, np.ones(40)).of_fractions(fractions)
-    np.testing.assert_allclose(right[:, 1], np.where(codes == 1, 21 / 22, 1 / 22))  # Platt's targets, reached exactly
+    np.testing.assert_allclose(right[:, 1], np.where(codes == 1, 20.5 / 21, 0.5 / 21))  # the targets, reached exactly
     wrong = fit_link(fractions[:, ::-1], codes, np.ones(40))
     assert wrong.scale == 0
     np.testing.assert_allclose(wrong.of_fractions(fractions), 0.5)

@@ -161,9 +161,10 @@ def _derivatives(
 
 
 def smooth_targets(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
-    """Platt's targets: of n rows of a class, one in n + 2 might have been of another.
+    """Targets as if about half a row of each class were of another (Jeffreys' estimate of a frequency).
 
-    Without them, votes that separate the classes would get a scale without bound.
+    Without them, votes that separate the classes would get a scale without bound. Platt moves a whole row of each
+    class: where classes are nearly separated, probabilities are then too timid.
     """
     other = _other(np.bincount(codes, weights=weights, minlength=n_classes))[codes]
     targets = np.repeat(other[:, np.newaxis] / (n_classes - 1), n_classes, axis=1)
@@ -172,7 +173,7 @@ def smooth_targets(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np
 
 
 def smooth_frequencies(totals: np.ndarray) -> np.ndarray:
-    """The means of Platt's targets over rows of which each class has so many."""
+    """The means of the smoothed targets over rows of which each class has so many."""
     moved = totals * _other(totals)
     smooth = totals - moved + (moved.sum() - moved) / (len(totals) - 1)
     return smooth / totals.sum()
@@ -180,4 +181,4 @@ def smooth_frequencies(totals: np.ndarray) -> np.ndarray:
 
 def _other(totals: np.ndarray) -> np.ndarray:
     """How likely a row of a class might have been of another, given how many rows the class has."""
-    return 1 / (totals + 2)
+    return 0.5 / (totals + 1)
