@@ -212,12 +212,11 @@ def choice_line(name: str, found: dict[str, list[Judgement]]) -> str:
     hindsight = min(candidates, key=lambda model: np.mean([one.loss for one in found[model]]))
     others = ("AdaBoost 1", hindsight, GRADIENT)
     chosen = Counter(one.chosen for one in found[BEST])
-    seconds = np.mean([one.seconds for one in found[BEST]]) / np.mean([one.seconds for one in found["AdaBoost 1"]])
     cells = [scores(found[model]) for model in (*others[:2], BEST, GRADIENT)]
     cells[1] = f"{hindsight}: {cells[1]}"
     cells += [difference(found[BEST], found[model]) for model in others]
     cells.append(", ".join(f"{model} ({times})" for model, times in chosen.most_common()))
-    return f"| {name} | {' | '.join(cells)} | {seconds:.0f} |"
+    return f"| {name} | {' | '.join(cells)} |"
 
 
 def scores(judgements: list[Judgement]) -> str:
@@ -246,9 +245,9 @@ def judge_choice(tables: list[str], data: Path, n_rows: int, n_splits: int, n_ro
         print(f"| {name} | {' | '.join(scores(judgements) for judgements in found[name].values())} |", flush=True)
     print(
         "\n| table | AdaBoost 1 | best in hindsight | Best | gradient boosting | Best - AdaBoost 1 | Best - hindsight "
-        "| Best - gradient boosting | chosen (splits) | time of Best / AdaBoost 1 |"
+        "| Best - gradient boosting | chosen (splits) |"
     )
-    print("|---" * 10 + "|")
+    print("|---" * 9 + "|")
     for name in tables:
         print(choice_line(name, found[name]))
 

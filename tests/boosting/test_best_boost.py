@@ -53,6 +53,20 @@ def test_trees_are_deeper_where_columns_interact_and_stumps_where_they_do_not():
     assert set(model.depth_log_losses_) == {1, 2}  # no deeper than the first that does not help
 
 
+def test_an_ensemble_that_wins_is_tried_with_deeper_trees_than_adaboost(monkeypatch):
+    losses = {("adaboost", 1): 0.6, ("adaboost", 2): 0.61, ("bagged", 1): 0.5, ("bagged", 2): 0.4, ("bagged", 3): 0.45}
+
+    def compare(trials, one, other):
+        return Comparison(other, losses[other] - losses[one], 1e-6, 0.0)
+
+    monkeypatch.setattr(Trials, "compare", compare)
+    X, y = interactions(n_rows=200)
+    model = surefoot.BestBoostClassifier(candidates=["adaboost", "bagged"], n_estimators=3, random_state=0).fit(X, y)
+    assert (model.best_name_, model.best_depth_) == ("bagged", 2)
+    assert list(model.depth_log_losses_) == [1, 2]
+    assert model.log_losses_["adaboost"] - model.log_losses_["bagged"] == pytest.approx(0.2)
+
+
 def test_only_the_given_depths_are_tried():
     X, y = interactions(n_rows=300)
     shared = {"candidates": ["adaboost"], "n_estimators": 5, "random_state": 0}

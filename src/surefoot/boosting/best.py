@@ -32,9 +32,10 @@ class BestBoostClassifier(BaseBooster):
     """Fit several boosters, let held-out rows choose, and fit the winner on all rows (advice of Høgsgaard et al. 2024).
 
     First the depth: the first candidate is tried with deeper and deeper trees while held-out rows gain from it. Then
-    the candidates, at that depth. One replaces those before it only if its log-loss on held-out rows is lower by more
-    than two standard errors of the difference, so that chance does not choose: where the rows cannot tell, the first
-    candidate with stumps stays.
+    the candidates, at that depth; and if another wins, that one with deeper trees, because an ensemble of AdaBoosts can
+    gain from trees that overfit a single one. One replaces those before it only if its log-loss on held-out rows is
+    lower by more than two standard errors of the difference, so that chance does not choose: where the rows cannot
+    tell, the first candidate with stumps stays.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ class BestBoostClassifier(BaseBooster):
     best_depth_ : int
         The depth of its trees (1 with an ``estimator``).
     scores_, log_losses_ : dict
-        Each candidate's accuracy and log-loss on the held-out rows, at that depth; of weighted rows, weighted means. Of
+        Each candidate's accuracy and log-loss on the held-out rows, at the depth that was best for the first, the
+        winner's at its own; of weighted rows, weighted means. Of
         a candidate that was tried on fewer splits than the first: that of the one it was compared with, plus the
         difference on the splits that both were tried on.
     depth_log_losses_ : dict
@@ -110,12 +112,15 @@ class BestBoostClassifier(BaseBooster):
         start = Rival(first_name, first_depth)
         deepest, by_depth = challenge(trials, start, [Rival(first_name, depth) for depth in depths], climb=True)
         best, by_name = challenge(trials, deepest, [Rival(name, deepest.depth) for name in names], climb=False)
+        deeper = [Rival(best.name, depth) for depth in depths if depth > best.depth and best.name != first_name]
+        best, by_climb = challenge(trials, best, deeper, climb=True)
         self.best_estimator_ = self._fit_rival(best, problem, seed, bool(self.calibrate))
         self.best_name_, self.best_depth_ = best
-        results = trials.results(start, by_depth | by_name)
+        results = trials.results(start, by_depth | by_name | by_climb)
         self.depth_log_losses_ = {rival.depth: results[rival].log_loss for rival in (start, *by_depth)}
-        self.log_losses_ = {rival.name: results[rival].log_loss for rival in (deepest, *by_name)}
-        self.scores_ = {rival.name: results[rival].accuracy for rival in (deepest, *by_name)}
+        last = {rival.name: results[rival] for rival in (deepest, *by_name, best)}
+        self.log_losses_ = {name: result.log_loss for name, result in last.items()}
+        self.scores_ = {name: result.accuracy for name, result in last.items()}
         self._remember(problem)
         return self
 
