@@ -7,9 +7,15 @@ groups: on the first, the link from votes to probabilities and the rule of choic
 
 The calibration slope is that of a logistic regression of the outcome on the logit of the predicted probability: 1 is
 right, below 1 the probabilities are too extreme. It is fitted to the judging rows of all splits together, because that
-of a few rows with hardly an error is too large more often than not; its range over single splits stands beside it. For
-several classes it is taken over all classes at once, each against the rest. Probabilities are clipped to 1e-15 from
-0 and 1.
+of a few rows with hardly an error is too large more often than not. Its standard error stands beside it: where that is
+large, as on rows that are nearly separated, the slope says little. It is the jackknife's, which leaves out a split at a
+time (splits of a small table share rows, so it is somewhat too small there). For several classes it is taken over all
+classes at once, each against the rest. Probabilities are clipped to 1e-15 from 0 and 1.
+
+    .venv/bin/python benchmarks/default_boosters.py --choice --rows 1000 --rounds 100
+
+judges the choice of ``BestBoostClassifier``: against each candidate at each depth, and against gradient boosting, on
+the same splits; differences are paired, with standard errors over the splits.
 
 "as before" are the boosters with ``calibrate=False``: probabilities are then fractions of the members' votes, or
 scikit-learn's softmax of AdaBoost's vote.
@@ -19,6 +25,7 @@ import argparse
 import os
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,8 +40,10 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import surefoot
 
-CHOSEN_ON = ("breast cancer", "pima", "adult", "higgs", "kick")
-JUDGED_ON = ("wine", "digits", "covertype", "internet", "amazon", "click", "churn")
+CHOSEN_ON = ("breast cancer", "pima", "adult", "higgs", "kick", "wine", "digits")
+JUDGED_ON = ("covertype", "internet", "amazon", "click", "churn")
+SIMULATED = ("xor", "spirals")
+CHOICE_TABLES = ("pima", "breast cancer", "wine", "digits", "adult", "higgs", "covertype", "internet", "xor", "spirals")
 BUNDLED = {"breast cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
 FILES = {
     "pima": "pima", "adult": "adult", "higgs": "higgs_56k", "kick": "kick", "covertype": "covertype_177k",
@@ -58,10 +67,39 @@ MODELS: dict[str, Callable[[int], Any]] = {
         categorical_features="from_dtype", random_state=seed
     ),
 }
+CANDIDATES = {
+    "AdaBoost": surefoot.AdaBoostClassifier,
+    "Bagged": surefoot.BaggedBoostClassifier,
+    "Majority": surefoot.MajorityBoostClassifier,
+}
+DEPTHS = (1, 2, 3)
+BEST, GRADIENT = "Best", "surefoot gradient boosting"
+CHOICE_MODELS: dict[str, Callable[[int], Any]] = {
+    f"{name} {depth}": lambda seed, booster=booster, depth=depth: booster(max_depth=depth, random_state=seed)
+    for name, booster in CANDIDATES.items()
+    for depth in DEPTHS
+} | {name: MODELS[name] for name in (BEST, GRADIENT)}
+
+
+def simulate(name: str, n_rows: int = 20_000) -> tuple[pd.DataFrame, np.ndarray]:
+    """Two columns that matter only together, six of noise, and a tenth of the labels turned."""
+    generator = np.random.default_rng(0)
+    y = generator.integers(0, 2, n_rows)
+    if name == "xor":
+        first = generator.integers(0, 2, n_rows)
+        signal = np.stack([first, first ^ y], axis=1) + generator.normal(scale=0.4, size=(n_rows, 2))
+    else:
+        turn = 3 * np.pi * np.sqrt(generator.random(n_rows))
+        signal = turn[:, np.newaxis] * np.stack([np.cos(turn + np.pi * y), np.sin(turn + np.pi * y)], axis=1)
+        signal += generator.normal(scale=0.5, size=(n_rows, 2))
+    X = pd.DataFrame(np.hstack([signal, generator.normal(size=(n_rows, 6))])).add_prefix("x")
+    return X, y ^ (generator.random(n_rows) < 0.1)
 
 
 def load_table(name: str, data: Path) -> tuple[pd.DataFrame, np.ndarray]:
     """A table and its classes as numbers from 0 on."""
+    if name in SIMULATED:
+        return simulate(name)
     if name in BUNDLED:
         bunch = BUNDLED[name](as_frame=True)
         return bunch.data, bunch.target.to_numpy()
@@ -98,6 +136,17 @@ def calibration_slope(logits: np.ndarray, outcomes: np.ndarray) -> float:
     return float(LogisticRegression(C=1e6).fit(logits[:, np.newaxis], outcomes).coef_[0, 0])
 
 
+def pooled_slope(judgements: list["Judgement"]) -> tuple[float, float]:
+    """The calibration slope over the rows of all splits, and its standard error by the jackknife over splits."""
+
+    def slope(some: list["Judgement"]) -> float:
+        return calibration_slope(*(np.concatenate(parts) for parts in list(zip(*some, strict=True))[4:6]))
+
+    n = len(judgements)
+    without = np.array([slope(judgements[:k] + judgements[k + 1 :]) for k in range(n)])
+    return slope(judgements), float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+
+
 class Judgement(NamedTuple):
     """What one fitted model is worth on rows that are new to it."""
 
@@ -107,6 +156,7 @@ class Judgement(NamedTuple):
     seconds: float
     logits: np.ndarray
     outcomes: np.ndarray
+    chosen: str = ""  # by BestBoostClassifier
 
 
 def judge(model: Any, X: Any, y: np.ndarray, seconds: float) -> Judgement:
@@ -120,7 +170,9 @@ def judge(model: Any, X: Any, y: np.ndarray, seconds: float) -> Judgement:
     return Judgement(loss, auc, accuracy, seconds, logits.ravel(), outcomes.ravel())
 
 
-def measure(name: str, data: Path, models: list[str], n_train: int, n_splits: int) -> dict[str, list[Judgement]]:
+def measure(
+    name: str, data: Path, models: list[str], n_train: int, n_splits: int, n_rounds: int | None = None
+) -> dict[str, list[Judgement]]:
     """For each model how it did on the splits of one table."""
     X, y = load_table(name, data)
     views = {"scikit-learn AdaBoost": as_numbers(X), "scikit-learn HistGradientBoosting": few_categories(X)}
@@ -130,9 +182,15 @@ def measure(name: str, data: Path, models: list[str], n_train: int, n_splits: in
             table = views.get(model, X)
             rows = table.iloc if isinstance(table, pd.DataFrame) else table
             start = time.perf_counter()
-            fitted = MODELS[model](seed).fit(rows[train], y[train])
+            fitted = (MODELS | CHOICE_MODELS)[model](seed)
+            if n_rounds is not None and model != GRADIENT:
+                fitted.set_params(n_estimators=n_rounds)
+            fitted.fit(rows[train], y[train])
             seconds = time.perf_counter() - start
-            found[model].append(judge(fitted, rows[test], y[test], seconds))
+            judgement = judge(fitted, rows[test], y[test], seconds)
+            if model == BEST:
+                judgement = judgement._replace(chosen=f"{fitted.best_name_} {fitted.best_depth_}")
+            found[model].append(judgement)
     return found
 
 
@@ -140,13 +198,58 @@ def line(name: str, model: str, judgements: list[Judgement]) -> str:
     """Means over the splits and their standard errors, as a row of a table."""
     numbers = np.array([judgement[:4] for judgement in judgements])
     mean, error = numbers.mean(axis=0), numbers.std(axis=0, ddof=1) / np.sqrt(len(numbers))
-    slopes = [calibration_slope(one.logits, one.outcomes) for one in judgements]
-    pooled = calibration_slope(*(np.concatenate(parts) for parts in list(zip(*judgements, strict=True))[4:]))
+    slope, slope_error = pooled_slope(judgements)
     return (
         f"| {name} | {model} | {mean[0]:.3f} ± {error[0]:.3f} | {mean[1]:.3f} ± {error[1]:.3f} | "
-        f"{pooled:.2f} ({min(slopes):.2f} to {max(slopes):.2f}) | {100 * mean[2]:.1f} ± {100 * error[2]:.1f} | "
+        f"{slope:.2f} ± {slope_error:.2f} | {100 * mean[2]:.1f} ± {100 * error[2]:.1f} | "
         f"{mean[3]:.1f} |"
     )
+
+
+def choice_line(name: str, found: dict[str, list[Judgement]]) -> str:
+    """Best beside stumps, beside the candidate that was best on the judging rows, and beside gradient boosting."""
+    candidates = [model for model in found if model not in (BEST, GRADIENT)]
+    hindsight = min(candidates, key=lambda model: np.mean([one.loss for one in found[model]]))
+    others = ("AdaBoost 1", hindsight, GRADIENT)
+    chosen = Counter(one.chosen for one in found[BEST])
+    cells = [scores(found[model]) for model in (*others[:2], BEST, GRADIENT)]
+    cells[1] = f"{hindsight}: {cells[1]}"
+    cells += [difference(found[BEST], found[model]) for model in others]
+    cells.append(", ".join(f"{model} ({times})" for model, times in chosen.most_common()))
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def scores(judgements: list[Judgement]) -> str:
+    """Accuracy (%) and log-loss, means over the splits."""
+    return (
+        f"{100 * np.mean([one.accuracy for one in judgements]):.1f} / {np.mean([one.loss for one in judgements]):.3f}"
+    )
+
+
+def difference(ours: list[Judgement], others: list[Judgement]) -> str:
+    """By how much the first is more accurate (points), and by how much its log-loss is higher, split by split."""
+    pairs = list(zip(ours, others, strict=True))
+    accuracy = np.array([100 * (one.accuracy - other.accuracy) for one, other in pairs])
+    loss = np.array([one.loss - other.loss for one, other in pairs])
+    errors = [values.std(ddof=1) / np.sqrt(len(pairs)) for values in (accuracy, loss)]
+    return f"{accuracy.mean():+.1f} ± {errors[0]:.1f} / {loss.mean():+.3f} ± {errors[1]:.3f}"
+
+
+def judge_choice(tables: list[str], data: Path, n_rows: int, n_splits: int, n_rounds: int | None) -> None:
+    """Print, for each table, every candidate at every depth, and below how Best compares."""
+    found = {}
+    print(f"| table | {' | '.join(CHOICE_MODELS)} |")
+    print("|---" * (len(CHOICE_MODELS) + 1) + "|")
+    for name in tables:
+        found[name] = measure(name, data, list(CHOICE_MODELS), n_rows, n_splits, n_rounds)
+        print(f"| {name} | {' | '.join(scores(judgements) for judgements in found[name].values())} |", flush=True)
+    print(
+        "\n| table | AdaBoost 1 | best in hindsight | Best | gradient boosting | Best - AdaBoost 1 | Best - hindsight "
+        "| Best - gradient boosting | chosen (splits) |"
+    )
+    print("|---" * 9 + "|")
+    for name in tables:
+        print(choice_line(name, found[name]))
 
 
 def main() -> None:
@@ -154,15 +257,21 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two splits of three tables, 500 rows")
     parser.add_argument("--rows", type=int, default=2000, help="rows to train on")
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--tables", nargs="+", choices=CHOSEN_ON + JUDGED_ON, default=list(CHOSEN_ON + JUDGED_ON))
+    parser.add_argument("--rounds", type=int, help="with --choice: rounds of each booster, by default 300")
+    parser.add_argument("--choice", action="store_true", help="judge the choice of BestBoostClassifier")
+    parser.add_argument("--tables", nargs="+", choices=CHOSEN_ON + JUDGED_ON + SIMULATED)
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
     given = parser.parse_args()
-    tables, n_rows, n_splits = given.tables, given.rows, given.splits
+    n_rows, n_splits = given.rows, given.splits
+    tables = given.tables or list(CHOICE_TABLES if given.choice else CHOSEN_ON + JUDGED_ON)
     if given.quick:
         tables, n_rows, n_splits = ["breast cancer", "wine", "digits"], 500, 2
     warnings.simplefilter("ignore")
     data = Path(os.environ.get("SUREFOOT_DATA", "data"))
-    print("| table | model | log-loss | AUC | slope (range) | accuracy | seconds to fit |")
+    if given.choice:
+        judge_choice(tables, data, n_rows, n_splits, given.rounds)
+        return
+    print("| table | model | log-loss | AUC | slope | accuracy | seconds to fit |")
     print("|---|---|---|---|---|---|---|")
     for name in tables:
         for model, judgements in measure(name, data, given.models, n_rows, n_splits).items():

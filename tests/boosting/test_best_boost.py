@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 import surefoot
-from surefoot.boosting.trials import Split, Trial, held_out_splits, is_better
+from surefoot.boosting.trials import Comparison, Rival, Split, Trial, Trials, gain_of, held_out_splits, is_decided
 from surefoot.data import Columns
 from surefoot.data.problem import Problem
 
@@ -51,6 +51,20 @@ def test_trees_are_deeper_where_columns_interact_and_stumps_where_they_do_not():
     model.fit(X, added)
     assert model.best_depth_ == 1
     assert set(model.depth_log_losses_) == {1, 2}  # no deeper than the first that does not help
+
+
+def test_an_ensemble_that_wins_is_tried_with_deeper_trees_than_adaboost(monkeypatch):
+    losses = {("adaboost", 1): 0.6, ("adaboost", 2): 0.61, ("bagged", 1): 0.5, ("bagged", 2): 0.4, ("bagged", 3): 0.45}
+
+    def compare(trials, one, other):
+        return Comparison(other, losses[other] - losses[one], 1e-6, 0.0)
+
+    monkeypatch.setattr(Trials, "compare", compare)
+    X, y = interactions(n_rows=200)
+    model = surefoot.BestBoostClassifier(candidates=["adaboost", "bagged"], n_estimators=3, random_state=0).fit(X, y)
+    assert (model.best_name_, model.best_depth_) == ("bagged", 2)
+    assert list(model.depth_log_losses_) == [1, 2]
+    assert model.log_losses_["adaboost"] - model.log_losses_["bagged"] == pytest.approx(0.2)
 
 
 def test_only_the_given_depths_are_tried():
@@ -95,9 +109,72 @@ def test_better_means_by_two_standard_errors_and_a_row_held_out_twice_counts_onc
     zero = Trial(0.0, 0.0, np.zeros(100))
     for factor, expected in ((1.9, False), (2.1, True)):
         worse = Trial(0.0, 0.0, gains + factor * error)
-        assert is_better(problem, [Split(rows, rows)], zero, worse) is expected
+        once = gain_of(problem, [Split(rows, rows)], zero, worse)
+        assert Comparison(Rival("adaboost", 1), *once, 0.0).is_better is expected
         twice = Trial(0.0, 0.0, np.tile(worse.losses, 2))
-        assert is_better(problem, [Split(rows, rows)] * 2, Trial(0.0, 0.0, np.zeros(200)), twice) is expected
+        assert gain_of(problem, [Split(rows, rows)] * 2, Trial(0.0, 0.0, np.zeros(200)), twice) == pytest.approx(once)
+
+
+@pytest.mark.parametrize("drift", [-3.0, 0.0, 1.0, 2.0, 3.0, 6.0])
+def test_stopping_early_hardly_turns_a_decision(drift):
+    generator = np.random.default_rng(0)
+    parts = np.arange(1, 11) / 10
+    n_turned = n_early = 0
+    for _ in range(2000):
+        gains = np.cumsum(generator.normal(drift / 10, np.sqrt(0.1), 10))  # the last is normal, with mean ``drift``
+        decided = next(k for k in range(10) if is_decided(gains[k] / parts[k], 1 / np.sqrt(parts[k]), parts[k]))
+        n_early += decided < 9
+        n_turned += (gains[decided] / np.sqrt(parts[decided]) > 2) != (gains[9] > 2)
+    assert n_turned < 0.03 * 2000
+    assert n_early > 0.2 * 2000
+
+
+class FixedVotes:
+    """A booster that gives every row the vote of a column."""
+
+    def __init__(self, column):
+        self.column = column
+
+    def _mean_vote(self, columns):
+        return columns.block(0, columns.n_rows)[self.column : self.column + 1]
+
+    _tally = _mean_vote
+
+    def _decide(self, tally):
+        return tally[0]
+
+    def _labels(self, decision):
+        return (decision > 0).astype(int)
+
+
+def test_splits_are_spared_where_a_few_decide_and_results_are_those_of_all_splits_where_all_are_used():
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, 2, 500).astype(np.int32)
+    truth = 2.0 * codes - 1
+    votes = 0.1 * np.stack([truth + generator.normal(scale=s, size=500) for s in (1.0, 1.02, 8.0)], axis=1)
+    problem = Problem(Columns.from_array(votes), np.array([0, 1]), codes, None, None)
+    rivals = [Rival("adaboost", depth) for depth in (0, 1, 2)]
+    n_fits = dict.fromkeys(rivals, 0)
+
+    def fit(rival, rows):
+        n_fits[rival] += 1
+        return FixedVotes(rival.depth)
+
+    trials = Trials(problem, held_out_splits(problem, 0.2, 0), fit)
+    hopeless = trials.compare(rivals[2], rivals[0])
+    assert hopeless.gain < 0
+    assert not hopeless.is_better
+    assert n_fits[rivals[2]] == n_fits[rivals[0]] < 5
+    other_way = trials.compare(rivals[0], rivals[2])
+    assert other_way.is_better
+    assert other_way.gain > 0
+    assert n_fits[rivals[0]] < 10
+    results = trials.results(rivals[0], {rivals[2]: hopeless})
+    assert results[rivals[2]].log_loss == pytest.approx(results[rivals[0]].log_loss - hopeless.gain)
+    full = {rival: trials.trial(rival, 10).log_loss for rival in rivals}
+    assert list(n_fits.values()) == [10, 10, 10]  # none was fitted twice to a split
+    gain, _ = gain_of(problem, trials.splits, trials.trial(rivals[1], 10), trials.trial(rivals[0], 10))
+    assert gain == pytest.approx(full[rivals[0]] - full[rivals[1]])
 
 
 def test_rows_without_weight_have_no_say():

@@ -37,7 +37,10 @@ OF_PROBABILITIES = {
         "check_classifiers_train": LIKELIEST_CLASS,
         "check_sample_weight_equivalence_on_dense_data": HELD_OUT,
     },
-    "BestBoostClassifier": {"check_sample_weight_equivalence_on_dense_data": HELD_OUT},
+    "BestBoostClassifier": {  # it is one of the others
+        "check_classifiers_train": LIKELIEST_CLASS,
+        "check_sample_weight_equivalence_on_dense_data": HELD_OUT,
+    },
     "MajorityBoostClassifier": {"check_classifiers_train": LIKELIEST_CLASS},
 }
 

@@ -9,13 +9,17 @@ from reference.models import BOOSTERS, several_classes, small_booster, two_class
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 
 import surefoot
-from surefoot.boosting.plan import hold_out_folds
-from surefoot.boosting.unseen_votes import UnseenVotes, member_link, shrinkage
-from surefoot.boosting.vote_link import fit_link, smooth_targets
+from surefoot.boosting import vote_link
+from surefoot.boosting.plan import hold_out_folds, plan_whole
+from surefoot.boosting.unseen_votes import MAX_VOTES, UnseenVotes, collect_votes, member_link, shrinkage
+from surefoot.boosting.vote_link import fit_link, smooth_frequencies, smooth_targets
+from surefoot.data import Columns
+from surefoot.data.problem import Problem
 
 ENSEMBLES = [
     surefoot.AdaBoostClassifier(n_estimators=100),
@@ -82,7 +86,7 @@ def test_several_classes_are_calibrated():
         assert log_loss(y_new, found) < log_loss(y_new, np.tile(np.bincount(y) / len(y), (len(y_new), 1)))
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.parametrize("n_classes", [2, 3, 7, 40])
 def test_links_are_those_of_a_general_optimiser(n_classes):
     generator = np.random.default_rng(n_classes)
     fractions, weights = generator.dirichlet(np.ones(n_classes), 400), generator.random(400)
@@ -100,10 +104,99 @@ def test_links_are_those_of_a_general_optimiser(n_classes):
     assert link.scale == pytest.approx(best.x[0], rel=1e-3)
 
 
+@pytest.mark.parametrize("n_classes", [2, 7, 60])
+@pytest.mark.parametrize("certainty", [0.0, 6.0, 200.0])
+def test_links_of_many_classes_are_those_of_newtons_method(n_classes, certainty, monkeypatch):
+    generator = np.random.default_rng(n_classes)
+    fractions, weights = generator.dirichlet(np.full(n_classes, 0.3), 1000), generator.random(1000)
+    chances = softmax(certainty * fractions + generator.normal(size=n_classes), axis=1)
+    codes = np.minimum((chances.cumsum(axis=1) < generator.random((1000, 1))).sum(axis=1), n_classes - 1)
+    monkeypatch.setattr(vote_link, "MAX_NEWTON_CLASSES", n_classes)
+    newton = fit_link(fractions, codes, weights)
+    monkeypatch.setattr(vote_link, "MAX_NEWTON_CLASSES", 0)
+    quasi_newton = fit_link(fractions, codes, weights)
+    assert quasi_newton.scale == pytest.approx(newton.scale, rel=1e-4)
+    np.testing.assert_allclose(quasi_newton.of_fractions(fractions), newton.of_fractions(fractions), atol=1e-6)
+
+
+@pytest.mark.parametrize("totals", [[100.0, 100, 100, 300, 600], [100.0, 100, 100, 100, 100]])
+def test_links_of_classes_without_rows_are_those_of_a_general_optimiser(totals):
+    generator = np.random.default_rng(0)
+    fractions, codes = generator.dirichlet(np.ones(5), 300), generator.integers(0, 3, 300)  # never 3 or 4
+    fractions[np.arange(300), codes] += 0.3
+    totals = np.array(totals)
+    link = fit_link(fractions, codes, np.ones(300), totals)
+    targets, logs = smooth_targets(codes, np.ones(300), 5), np.log(smooth_frequencies(totals))
+
+    def loss(parameters):
+        return -(targets * log_softmax(parameters[0] * fractions + parameters[1] * logs, axis=1)).sum()
+
+    best = minimize(loss, np.zeros(2), tol=1e-10).x
+    assert link.scale == pytest.approx(best[0], rel=1e-3)
+    np.testing.assert_allclose(link.offsets, best[1] * (logs - logs.mean()), atol=1e-3)
+
+
+def test_classes_without_a_row_to_calibrate_on_are_as_likely_as_others_of_their_frequency():
+    generator = np.random.default_rng(0)
+    fractions, codes = generator.dirichlet(np.ones(60), 3000), np.repeat(np.arange(60), 50)
+    fractions[np.arange(3000), codes] += 0.1
+    few = np.flatnonzero(codes < 40)[::20]
+    link = fit_link(fractions[few], codes[few], np.ones(len(few)), np.full(60, 50.0))
+    likelihoods = link.of_fractions(fractions)[np.arange(3000), codes]
+    assert likelihoods[codes >= 40].mean() == pytest.approx(likelihoods[codes < 40].mean(), rel=0.1)
+    free = fit_link(fractions[few], codes[few], np.ones(len(few))).of_fractions(fractions)[np.arange(3000), codes]
+    assert free[codes >= 40].mean() < 0.8 * free[codes < 40].mean()  # what comes of offsets fitted to no rows
+
+
+def test_nearly_separated_classes_are_not_given_timid_probabilities():
+    slopes = []
+    for seed in range(5):
+        X, y = make_classification(4000, 20, n_informative=8, class_sep=3.0, flip_y=0.005, random_state=seed)
+        model = surefoot.BaggedBoostClassifier(n_estimators=100, random_state=seed).fit(X[:500], y[:500])
+        slopes.append(slope_of(model.predict_proba(X[500:])[:, 1], y[500:]))
+    assert 0.9 < np.mean(slopes) < 1.1  # with Platt's targets above it
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_targets_move_about_half_a_row_of_each_class(n_classes):
+    targets = smooth_targets(np.arange(200 * n_classes) % n_classes, np.ones(200 * n_classes), n_classes)
+    np.testing.assert_allclose(targets.sum(axis=1), 1)
+    assert len(targets) - targets.max(axis=1).sum() == pytest.approx(n_classes / 2, rel=0.01)
+
+
+@pytest.mark.parametrize("n_classes", [2, 9])
+def test_smoothed_frequencies_are_the_means_of_smoothed_targets(n_classes):
+    codes = np.random.default_rng(0).integers(0, n_classes, 50)
+    means = smooth_targets(codes, np.ones(50), n_classes).mean(axis=0)
+    np.testing.assert_allclose(smooth_frequencies(np.bincount(codes, minlength=n_classes)), means)
+
+
+def test_votes_kept_for_a_link_are_bounded_however_many_classes():
+    n_classes = 3000
+    y = np.tile(np.arange(n_classes, dtype=np.int32), 2)
+    problem = Problem(Columns.from_array(y[:, np.newaxis] + 0.0), np.arange(n_classes), y, None, None)
+    plan = plan_whole(y, np.arange(len(y)))
+    votes = collect_votes(problem, plan, hold_out_folds(y[plan.order])[:1], [EvenVote(n_classes)], 1)
+    assert votes.fractions.size <= MAX_VOTES
+    assert len(votes.codes) > 0.9 * min(MAX_VOTES // n_classes, len(y) // 10)
+    np.testing.assert_array_equal(votes.class_totals, np.full(n_classes, 2.0))
+    assert votes.weights.sum() == pytest.approx(len(y) // 10)  # those kept stand for all that were held out
+
+
+class EvenVote:
+    """A committee that gives every class the same vote."""
+
+    def __init__(self, n_classes):
+        self.n_classes = n_classes
+
+    def tally(self, values):
+        return np.full((self.n_classes, values.shape[1]), 1 / self.n_classes)
+
+
 def test_votes_that_separate_or_mislead_have_finite_links():
     fractions, codes = np.array([[1.0, 0.0], [0.0, 1.0]] * 20), np.array([0, 1] * 20)
     right = fit_link(fractions, codes, np.ones(40)).of_fractions(fractions)
-    np.testing.assert_allclose(right[:, 1], np.where(codes == 1, 21 / 22, 1 / 22))  # Platt's targets, reached exactly
+    np.testing.assert_allclose(right[:, 1], np.where(codes == 1, 20.5 / 21, 0.5 / 21))  # the targets, reached exactly
     wrong = fit_link(fractions[:, ::-1], codes, np.ones(40))
     assert wrong.scale == 0
     np.testing.assert_allclose(wrong.of_fractions(fractions), 0.5)

@@ -13,7 +13,7 @@ from surefoot.boosting.base import DEPTH_WITH_ESTIMATOR, BaseBooster
 from surefoot.boosting.larsen_ritzert import LarsenRitzertClassifier
 from surefoot.boosting.majority import MajorityBoostClassifier
 from surefoot.boosting.members import SHARED
-from surefoot.boosting.trials import Split, Trial, held_out_splits, is_better, try_out
+from surefoot.boosting.trials import Rival, Trials, challenge, held_out_splits
 from surefoot.data import Columns
 from surefoot.data.problem import Problem
 
@@ -32,9 +32,10 @@ class BestBoostClassifier(BaseBooster):
     """Fit several boosters, let held-out rows choose, and fit the winner on all rows (advice of Høgsgaard et al. 2024).
 
     First the depth: the first candidate is tried with deeper and deeper trees while held-out rows gain from it. Then
-    the candidates, at that depth. One replaces those before it only if its log-loss on held-out rows is lower by more
-    than two standard errors of the difference, so that chance does not choose: where the rows cannot tell, the first
-    candidate with stumps stays.
+    the candidates, at that depth; and if another wins, that one with deeper trees, because an ensemble of AdaBoosts can
+    gain from trees that overfit a single one. One replaces those before it only if its log-loss on held-out rows is
+    lower by more than two standard errors of the difference, so that chance does not choose: where the rows cannot
+    tell, the first candidate with stumps stays.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class BestBoostClassifier(BaseBooster):
         From ``"adaboost"``, ``"majority"``, ``"bagged"`` and ``"larsen_ritzert"``, the preferred first.
     validation_fraction : float, default=0.2
         Fraction of the rows held out at a time: once on large tables, up to ten times on small ones, until 1,000 rows
-        outside the largest class have been held out.
+        outside the largest class have been held out, or until the splits to come would hardly turn a decision.
     max_depth : int, sequence of int or None, default=None
         Depths to try. None: 1, 2 and 3, or, with an ``estimator``, its own.
 
@@ -55,7 +56,10 @@ class BestBoostClassifier(BaseBooster):
     best_depth_ : int
         The depth of its trees (1 with an ``estimator``).
     scores_, log_losses_ : dict
-        Each candidate's accuracy and log-loss on the held-out rows, at that depth; of weighted rows, weighted means.
+        Each candidate's accuracy and log-loss on the held-out rows, at the depth that was best for the first, the
+        winner's at its own; of weighted rows, weighted means. Of
+        a candidate that was tried on fewer splits than the first: that of the one it was compared with, plus the
+        difference on the splits that both were tried on.
     depth_log_losses_ : dict
         The first candidate's log-loss at each depth that was tried.
     best_estimator_ : booster
@@ -103,35 +107,22 @@ class BestBoostClassifier(BaseBooster):
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         self._check_candidates()
         splits = held_out_splits(problem, float(self.validation_fraction), seed)
-        depth, by_depth = self._choose_depth(problem, splits, seed)
-        trials = {self.candidates[0]: by_depth[depth]}
-        best_name = self.candidates[0]
-        for name in self.candidates[1:]:
-            trials[name] = self._try(name, depth, problem, splits, seed)
-            if is_better(problem, splits, trials[name], trials[best_name]):
-                best_name = name
-        self.best_estimator_ = self._fit_candidate(best_name, depth, problem, seed, bool(self.calibrate))
-        self.best_name_, self.best_depth_ = best_name, depth
-        self.scores_ = {name: trial.accuracy for name, trial in trials.items()}
-        self.log_losses_ = {name: trial.log_loss for name, trial in trials.items()}
-        self.depth_log_losses_ = {depth: trial.log_loss for depth, trial in by_depth.items()}
+        trials = Trials(problem, splits, lambda rival, rows: self._fit_rival(rival, problem.only(rows), seed, False))
+        (first_depth, *depths), (first_name, *names) = self._depths(), self.candidates
+        start = Rival(first_name, first_depth)
+        deepest, by_depth = challenge(trials, start, [Rival(first_name, depth) for depth in depths], climb=True)
+        best, by_name = challenge(trials, deepest, [Rival(name, deepest.depth) for name in names], climb=False)
+        deeper = [Rival(best.name, depth) for depth in depths if depth > best.depth and best.name != first_name]
+        best, by_climb = challenge(trials, best, deeper, climb=True)
+        self.best_estimator_ = self._fit_rival(best, problem, seed, bool(self.calibrate))
+        self.best_name_, self.best_depth_ = best
+        results = trials.results(start, by_depth | by_name | by_climb)
+        self.depth_log_losses_ = {rival.depth: results[rival].log_loss for rival in (start, *by_depth)}
+        last = {rival.name: results[rival] for rival in (deepest, *by_name, best)}
+        self.log_losses_ = {name: result.log_loss for name, result in last.items()}
+        self.scores_ = {name: result.accuracy for name, result in last.items()}
         self._remember(problem)
         return self
-
-    def _choose_depth(self, problem: Problem, splits: list[Split], seed: int) -> tuple[int, dict[int, Trial]]:
-        """The depth at which the first candidate is best: deeper while held-out rows gain from it."""
-        first, *others = self._depths()
-        best, trials = first, {first: self._try(self.candidates[0], first, problem, splits, seed)}
-        for depth in others:
-            trials[depth] = self._try(self.candidates[0], depth, problem, splits, seed)
-            if not is_better(problem, splits, trials[depth], trials[best]):
-                break
-            best = depth
-        return best, trials
-
-    def _try(self, name: str, depth: int, problem: Problem, splits: list[Split], seed: int) -> Trial:
-        boosters = [self._fit_candidate(name, depth, problem.only(split.train), seed, False) for split in splits]
-        return try_out(problem, splits, boosters)
 
     def _depths(self) -> list[int]:
         """The depths to try, in increasing order."""
@@ -154,15 +145,15 @@ class BestBoostClassifier(BaseBooster):
         if not known or not names:
             raise ParameterError(f"candidates must be a tuple of names from {tuple(BOOSTERS)}, got {names!r}.")
 
-    def _fit_candidate(self, name: str, depth: int, problem: Problem, seed: int, calibrate: bool) -> BaseBooster:
+    def _fit_rival(self, rival: Rival, problem: Problem, seed: int, calibrate: bool) -> BaseBooster:
         shared = {shared: getattr(self, shared) for shared in SHARED}
-        booster = BOOSTERS[name](**shared | {"max_depth": depth, "calibrate": calibrate})
+        booster = BOOSTERS[rival.name](**shared | {"max_depth": rival.depth, "calibrate": calibrate})
         try:
             return booster._fit_problem(problem, seed)
         except ParameterError as error:
             n_rows = len(problem.weighted_rows())
             raise ParameterError(
-                f"candidates: {name!r} needs more than the {n_rows} rows that it is given (others are held out): "
+                f"candidates: {rival.name!r} needs more than the {n_rows} rows that it is given (others are held out): "
                 "leave it out of candidates, or lower validation_fraction."
             ) from error
 

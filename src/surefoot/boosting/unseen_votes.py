@@ -23,6 +23,7 @@ class UnseenVotes(NamedTuple):
     unseen: np.ndarray  # (members, rows)
     codes: np.ndarray
     weights: np.ndarray
+    class_totals: np.ndarray | None = None  # rows of every class in the table, if some class has none of these
 
 
 def collect_votes(
@@ -36,8 +37,8 @@ def collect_votes(
     places = np.flatnonzero(new)
     if len(places) == 0:
         return None
-    per_class = min(MAX_ROWS_OF_A_CLASS, max(1, MAX_VOTES // (len(chosen) * problem.n_classes**2)))
-    places, weights = _thin_out(places, problem, plan, per_class)
+    max_rows = max(1, MAX_VOTES // (len(chosen) * problem.n_classes))
+    places, weights = _thin_out(places, problem, plan, max_rows)
     columns = problem.columns.take(plan.order[places])
 
     def vote(k: int, cancellation: Cancellation) -> np.ndarray:
@@ -49,7 +50,18 @@ def collect_votes(
 
     votes = np.stack(run_tasks(vote, chosen, n_jobs))
     unseen = np.stack([_unseen(members[k], len(plan.order))[places] for k in chosen])
-    return UnseenVotes(votes, unseen, problem.codes[plan.order[places]], weights)
+    codes = problem.codes[plan.order[places]]
+    return UnseenVotes(votes, unseen, codes, weights, _class_totals(problem, plan, codes))
+
+
+def _class_totals(problem: Problem, plan: Plan, codes: np.ndarray) -> np.ndarray | None:
+    """Weighted rows of each class in the table; None if every class that has any is among ``codes``."""
+    all_codes = problem.codes[plan.order]
+    if np.isin(all_codes, codes).all():
+        return None
+    weights = np.ones(len(all_codes)) if problem.weights is None else problem.weights[plan.order]
+    totals = np.bincount(all_codes, weights=weights, minlength=problem.n_classes)
+    return totals * (len(all_codes) / totals.sum())
 
 
 def _unseen(member: MemberRows, n_rows: int) -> np.ndarray:
@@ -59,18 +71,28 @@ def _unseen(member: MemberRows, n_rows: int) -> np.ndarray:
     return unseen
 
 
-def _thin_out(places: np.ndarray, problem: Problem, plan: Plan, per_class: int) -> tuple[np.ndarray, np.ndarray]:
-    """At most so many rows of each class, evenly spaced, and weights by which they stand for all of them."""
+def _thin_out(places: np.ndarray, problem: Problem, plan: Plan, max_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of each class in about equal numbers, evenly spaced, and weights by which they stand for all of them."""
     codes = problem.codes[plan.order[places]]
-    kept, factors = [], []
-    for code in np.unique(codes):
-        here = places[codes == code]
-        n = min(len(here), per_class)
-        kept.append(here[np.arange(n) * len(here) // n])
-        factors.append(np.full(n, len(here) / n))
+    present = np.unique(codes)
+    if len(present) > max_rows:  # not a row for every class: rows as they come, in the order of the classes
+        kept, factors = (
+            [_evenly(places[np.argsort(codes, kind="stable")], max_rows)],
+            [np.full(max_rows, len(places) / max_rows)],
+        )
+    else:
+        per_class = min(MAX_ROWS_OF_A_CLASS, max(1, max_rows // problem.n_classes))
+        by_class = [places[codes == code] for code in present]
+        kept = [_evenly(here, per_class) for here in by_class]
+        factors = [np.full(len(few), len(here) / len(few)) for few, here in zip(kept, by_class, strict=True)]
     places = np.concatenate(kept)
     weights = 1.0 if problem.weights is None else problem.weights[plan.order[places]]
     return places, np.concatenate(factors) * weights
+
+
+def _evenly(places: np.ndarray, most: int) -> np.ndarray:
+    n = min(len(places), most)
+    return places[np.arange(n) * len(places) // n]
 
 
 def ensemble_link(votes: UnseenVotes, n_members: int) -> VoteLink:
@@ -79,7 +101,7 @@ def ensemble_link(votes: UnseenVotes, n_members: int) -> VoteLink:
     means = np.einsum("kic,ki->ic", votes.fractions, votes.unseen.astype(float)) / counts[:, np.newaxis]
     centre = np.average(means, axis=0, weights=votes.weights)
     shrunk = centre + shrinkage(votes, centre, n_members)[:, np.newaxis] * (means - centre)
-    return fit_link(shrunk, votes.codes, votes.weights)
+    return fit_link(shrunk, votes.codes, votes.weights, votes.class_totals)
 
 
 def shrinkage(votes: UnseenVotes, centre: np.ndarray, n_members: int) -> np.ndarray:
@@ -122,4 +144,4 @@ def member_link(votes: UnseenVotes) -> VoteLink:
     rows = np.arange(len(counts))
     ranks = np.cumsum(votes.unseen, axis=0) - 1
     chosen = ((ranks == rows % counts) & votes.unseen).argmax(axis=0)
-    return fit_link(votes.fractions[chosen, rows], votes.codes, votes.weights)
+    return fit_link(votes.fractions[chosen, rows], votes.codes, votes.weights, votes.class_totals)
