@@ -80,6 +80,7 @@ class Rounds:
         alike = table.twins(self.weights, rows.train) if family.has_scale else np.empty(0)
         self._most_leverage = _most_leverage(alike)
         self._bounds: list[tuple[float, float]] = []
+        self._typical_scale = float(start[-1])
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
         self._scale_then = self.raw[-1].copy()
         self._held_out_then = self.raw[:, rows.held_out]
@@ -184,7 +185,8 @@ class Rounds:
         weights = np.maximum(self._totals + l2, np.finfo(float).tiny)
         if recipe.langevin:
             normals = self._noise_normals[self.n_done].reshape(sums.shape)
-            sums = sums + self.noise.of_sums(self._totals, l2, self.raw, tree.leaves, drawn, normals)
+            typical = self._typical_scale
+            sums = sums + self.noise.of_sums(self._totals, l2, self.raw, tree.leaves, drawn, normals, typical)
         values = sums / weights
         if not self.family.natural:
             inherit_leaves(self._sums / weights, self._counts, values)
@@ -294,6 +296,7 @@ class Rounds:
             return -inf, inf
         every = len(self._shares) == self.table.n_rows
         typical = weighted_sum(self.raw[-1] if every else self.raw[-1][self.rows.train], self._shares)
+        self._typical_scale = typical
         step = log(max(LEAST_ROOM, ROOM * sqrt(self.n_train / ROOM_ROWS)))
         return (typical - step, inf) if self.family.dispersion_sign > 0 else (-inf, typical + 2.0 * step)
 
