@@ -11,8 +11,9 @@ import numpy as np
 
 from surefoot.uncertainty.boosted_trees import BoostedTrees
 from surefoot.uncertainty.families import RegressionFamily
+from surefoot.uncertainty.families.base import LocationScaleFamily
 from surefoot.uncertainty.guide import Guide
-from surefoot.uncertainty.recalibration import Recalibration, fit_recalibration, imagined_ensemble
+from surefoot.uncertainty.recalibration import HeldOut, Recalibration, as_of_ten, imagined_ensemble
 from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.rounds import Rounds
 from surefoot.uncertainty.stopping import Stopping
@@ -31,6 +32,7 @@ class WatchedRounds:
         freezes = self.family.has_scale and recipe.temperature is None
         self.stopping = Stopping(recipe.patience, self.family.has_scale, freezes)
         self.honesties, self.levels = [1.0], list[float]()
+        self.runs_its_length = recipe.runs_its_length
 
     @property
     def n_done(self) -> int:
@@ -97,15 +99,22 @@ class WatchedRounds:
         family = self.family
         if not (self.is_watched and isinstance(family, RegressionFamily)):
             return Recalibration()
+        return self._held_out(family).correction(evens=not self.runs_its_length)
+
+    def _held_out(self, family: RegressionFamily) -> HeldOut:
+        """What was predicted for the held-out rows of all models, by an ensemble if there are twins."""
         frozen_in, until, n_trees = self.stopping.frozen_in, self._scale_until, self.n_trees
         is_now = until is None and (frozen_in is None or n_trees > frozen_in)
         parts = [model.held_out_then(until or n_trees, is_now) for model in self.models]
         n_trials = len(parts) - self.n_twins
         raw, y, weights = (np.concatenate(part, axis=-1) for part in zip(*parts[:n_trials], strict=True))
-        if not self.n_twins:
-            return fit_recalibration(family, raw[np.newaxis], y, weights)
-        twins = np.concatenate([raw_of_twin for raw_of_twin, *_ in parts[n_trials:]], axis=-1)
-        return fit_recalibration(family, imagined_ensemble(raw, twins), y, weights)
+        shares, members = weights / weights.sum(), raw[np.newaxis]
+        if self.n_twins:
+            twins = np.concatenate([raw_of_twin for raw_of_twin, *_ in parts[n_trials:]], axis=-1)
+            members = imagined_ensemble(raw, twins)
+            if not self.runs_its_length and isinstance(family, LocationScaleFamily):
+                y = as_of_ten(raw[0], twins[0], y, shares)
+        return HeldOut(family, members, y, shares)
 
     def guide(self) -> Guide | None:
         """What a model that learns from all rows should know."""
