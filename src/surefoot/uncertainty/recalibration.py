@@ -24,7 +24,6 @@ MAX_SHIFT = 3.0  # of the log of a scale or of a mean
 MAX_STEP, MOST_COST = 0.5, 0.005  # of the log of a scale, to make intervals even; in nats for each row
 LEAST_LEVEL = 1e-9  # so far inside its distribution, or outside, one row must not decide alone
 MAX_DISPERSION = 2.0
-LEAST_LEFT = 0.25  # of the square of a residual, when the part of two models' chance is taken away
 N_PASSES = 2  # what suits the mean depends on the scale, and the other way round: a little
 FEWEST_ROWS = 10  # fewer rows say nothing
 LEAST_LOG = -700.0  # of a probability: one row must not decide alone
@@ -159,15 +158,3 @@ def imagined_ensemble(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     members = np.repeat(((one + other) / 2)[np.newaxis], N_IMAGINED, axis=0)
     members[:, 0] += nodes[:, np.newaxis] * np.abs(one[0] - other[0]) / np.sqrt(2.0)
     return members
-
-
-def as_of_ten(one: np.ndarray, other: np.ndarray, y: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Targets drawn to the mean of two models' locations, to be as far from it as from that of ten.
-
-    The mean of ten is nearer to the targets than that of two: part of what separates these is chance of the two.
-    """
-    middle = (one + other) / 2
-    apart = weighted_sum((one - other) ** 2 / 2, shares)
-    left = weighted_sum((y - middle) ** 2, shares)
-    share = (1 / 2 - 1 / 10) * apart / max(left, np.finfo(float).tiny)
-    return middle + np.sqrt(max(1.0 - share, LEAST_LEFT)) * (y - middle)

@@ -11,9 +11,8 @@ import numpy as np
 
 from surefoot.uncertainty.boosted_trees import BoostedTrees
 from surefoot.uncertainty.families import RegressionFamily
-from surefoot.uncertainty.families.base import LocationScaleFamily
 from surefoot.uncertainty.guide import Guide
-from surefoot.uncertainty.recalibration import HeldOut, Recalibration, as_of_ten, imagined_ensemble
+from surefoot.uncertainty.recalibration import HeldOut, Recalibration, imagined_ensemble
 from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.rounds import Rounds
 from surefoot.uncertainty.stopping import Stopping
@@ -108,13 +107,11 @@ class WatchedRounds:
         parts = [model.held_out_then(until or n_trees, is_now) for model in self.models]
         n_trials = len(parts) - self.n_twins
         raw, y, weights = (np.concatenate(part, axis=-1) for part in zip(*parts[:n_trials], strict=True))
-        shares, members = weights / weights.sum(), raw[np.newaxis]
+        members = raw[np.newaxis]
         if self.n_twins:
             twins = np.concatenate([raw_of_twin for raw_of_twin, *_ in parts[n_trials:]], axis=-1)
             members = imagined_ensemble(raw, twins)
-            if not self.runs_its_length and isinstance(family, LocationScaleFamily):
-                y = as_of_ten(raw[0], twins[0], y, shares)
-        return HeldOut(family, members, y, shares)
+        return HeldOut(family, members, y, weights / weights.sum())
 
     def guide(self) -> Guide | None:
         """What a model that learns from all rows should know."""
