@@ -41,8 +41,7 @@ SCALE_L2 = 3.0  # times l2: a scale is learned from fewer numbers than a mean, a
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
 SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # half standard errors at first; the share that stays breaks ties
-CLASS_NOISE, LONG_NOISE = 1.0, 3.0  # of classes; of counts, and of classes where no held-out rows end training
-ONE_LONG_NOISE = 0.5  # of a classifier that is to differ from no other, where no held-out rows end training
+CLASS_NOISE, LONG_NOISE = 1.0, 3.0  # of classes; of counts, and of classifiers' members that no held-out rows stop
 
 
 class Rounds:
@@ -136,12 +135,11 @@ class Rounds:
         noise of a known size, which no number of rounds fits away: there it stays. A single classifier has some too,
         lest it follow chance in the columns that have most of it to offer, and leave others that say the same unread.
         """
-        if isinstance(self.family, ClassificationFamily) and not self.recipe.runs_its_length:
-            return CLASS_NOISE
         if not self.recipe.differs_by_seed:
-            return ONE_LONG_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
+            return CLASS_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
         if not self.family.has_scale:
-            return LONG_NOISE
+            stops = isinstance(self.family, ClassificationFamily) and not self.recipe.runs_its_length
+            return CLASS_NOISE if stops else LONG_NOISE
         left = self.n_train * exp(-self.recipe.learning_rate * self.n_done)
         return SPLIT_NOISE * max(left / (1.0 + left), LEAST_NOISE)
 
