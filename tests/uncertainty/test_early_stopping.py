@@ -78,7 +78,7 @@ def test_the_scale_is_frozen_in_its_best_round_and_the_mean_goes_on():
 
 
 def test_held_out_rows_are_most_likely_under_the_level_of_the_scale():
-    """Correcting it again, by scipy, gains no more than even levels may cost: neither its level nor how far it differs."""
+    """Correcting it again, by scipy, gains no more than even levels may cost: its level, and how far it differs."""
     X, y, X_val, y_val = parted(GradientBoostingRegressor)
     model = small(GradientBoostingRegressor, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val)
     mean, std = model.predict(X_val, return_std=True)
