@@ -93,8 +93,9 @@ def test_members_are_whole_models(estimator, method):
 @each_method
 def test_the_first_member_is_the_single_model_of_the_same_seed(estimator, method):
     X, y = problem(estimator)
-    model = small(estimator, method=method, early_stopping=False, l2_regularization=1.0).fit(X, y)
-    alone = small(MEMBER[estimator], early_stopping=False, l2_regularization=1.0, **NOISE[method]).fit(X, y)
+    settings = {"early_stopping": False, "l2_regularization": 1.0, "learning_rate": 0.1}
+    model = small(estimator, method=method, **settings).fit(X, y)
+    alone = small(MEMBER[estimator], **settings, **NOISE[method]).fit(X, y)
     assert_same_answers(alone, model.estimators_[0], X)
 
 
@@ -116,7 +117,7 @@ def test_members_learn_from_all_rows_what_a_trial_model_tells(estimator, method)
 @each_ensemble
 def test_rows_for_validation_spare_the_trial_model(estimator):
     X, y = problem(estimator)
-    settings = {"early_stopping": True, "l2_regularization": 1.0}
+    settings = {"early_stopping": True, "l2_regularization": 1.0, "learning_rate": 0.1}
     model = small(estimator, method="sgb", **settings).fit(X, y, X_val=X[:30], y_val=y[:30])
     alone = small(MEMBER[estimator], **settings, **NOISE["sgb"]).fit(X, y, X_val=X[:30], y_val=y[:30])
     assert_same_answers(alone, model.estimators_[0], X)

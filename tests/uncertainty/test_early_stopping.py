@@ -19,6 +19,7 @@ from scipy import stats
 from sklearn.metrics import log_loss
 
 from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
+from surefoot.uncertainty.recalibration import MOST_COST
 
 each_single = pytest.mark.parametrize("estimator", SINGLE)
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
@@ -77,7 +78,7 @@ def test_the_scale_is_frozen_in_its_best_round_and_the_mean_goes_on():
 
 
 def test_held_out_rows_are_most_likely_under_the_level_of_the_scale():
-    """Correcting it again, by scipy, gains nothing: neither its level nor how far it differs from row to row."""
+    """Correcting it again, by scipy, gains no more than even levels may cost: its level, and how far it differs."""
     X, y, X_val, y_val = parted(GradientBoostingRegressor)
     model = small(GradientBoostingRegressor, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val)
     mean, std = model.predict(X_val, return_std=True)
@@ -86,7 +87,7 @@ def test_held_out_rows_are_most_likely_under_the_level_of_the_scale():
     for slope in (0.0, 0.5, 0.9):
         for shift in np.linspace(-0.5, 0.5, 11):
             other = np.exp(centre + shift + slope * (np.log(std) - centre))
-            assert stats.norm.logpdf(y_val, mean, other).mean() <= best + 1e-4
+            assert stats.norm.logpdf(y_val, mean, other).mean() <= best + MOST_COST + 1e-4
 
 
 def test_the_history_is_the_likelihood_of_the_validation_rows():

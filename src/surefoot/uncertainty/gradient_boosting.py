@@ -145,6 +145,8 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
 
     Parameters
     ----------
+    learning_rate : float, default=0.07
+        What a round takes of each step.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows.
     monotonic_cst : list or dict, default=None
@@ -172,7 +174,7 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         self,
         *,
         n_estimators: int = 3000,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.07,
         max_depth: int = 6,
         grow_policy: str = "symmetric",
         min_samples_leaf: int = 1,

@@ -6,7 +6,7 @@ never meet these guesses: what is learned from them, and the law of a Langevin c
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import exp, sqrt
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class LeafNoise:
         leaves: np.ndarray,
         drawn: np.ndarray,
         normals: np.ndarray,
+        typical_scale: float,
     ) -> np.ndarray:
         """Noise of each leaf's sums; ``totals`` is what the leaves know, ``leaves`` has the leaf of every row.
 
@@ -57,7 +58,10 @@ class LeafNoise:
         """
         recipe = self.recipe
         if recipe.temperature is None:
-            return np.sqrt(2.0 / (recipe.learning_rate * self.n_train) * (totals + l2)) * normals
+            noise = np.sqrt(2.0 / (recipe.learning_rate * self.n_train) * (totals + l2)) * normals
+            if self.shrinks_with_scale:
+                noise[:, 0] *= min(exp(typical_scale), 1.0)
+            return noise
         spread = totals
         if isinstance(self.family, RegressionFamily):
             metric = self.family.inverse_information(raw)
@@ -67,6 +71,17 @@ class LeafNoise:
             typical = np.average(metric[:, train], axis=1, weights=self.weights[train])
             l2 = l2 * np.where(totals > 0, spread / np.maximum(totals, 1e-300), typical)
         return np.sqrt(2.0 * recipe.temperature / recipe.learning_rate * (spread + l2)) * normals
+
+    @property
+    def shrinks_with_scale(self) -> bool:
+        """Whether the noise of a location shrinks with the typical scale of the residuals.
+
+        The paper's noise is measured by the target's own spread. Where the columns explain nearly all of it, that is
+        far more than the target's noise, and a mixture of such members would be too wide however long they train. A
+        chain that runs its length has the paper's noise; where models on trial end training, it is the noise of the
+        data that counts.
+        """
+        return isinstance(self.family, LocationScaleFamily) and not self.recipe.runs_its_length
 
     @property
     def guesses(self) -> bool:

@@ -9,7 +9,7 @@ too, which the product does not see; held-out rows tell how much more to stretch
 """
 
 from collections.abc import Sequence
-from math import exp, inf, log, sqrt
+from math import exp, inf, log
 
 import numpy as np
 
@@ -32,18 +32,16 @@ from surefoot.uncertainty.families.targets import weighted_sum
 from surefoot.uncertainty.guide import Guide
 from surefoot.uncertainty.leaf_noise import LeafNoise
 from surefoot.uncertainty.recipe import Recipe
+from surefoot.uncertainty.scale_limits import most_leverage, scale_bounds
 from surefoot.uncertainty.training_rows import TrainingRows
 
 DITHER, DRAW, NOISE, GUESS = range(4)  # what random numbers are for
-MOST_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at honesty 1)
 MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
-LEAST_ROOM = 1.3  # a scale may be below the typical one by this factor, however few the rows
-ROOM, ROOM_ROWS = 1.5, 1000.0  # and among so many rows by this one: it grows with the root of their number
+SCALE_L2 = 3.0  # times l2: a scale is learned from fewer numbers than a mean, and from larger groups
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
 SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # half standard errors at first; the share that stays breaks ties
-CLASS_NOISE, LONG_NOISE = 1.0, 3.0  # of classes; of counts, and of classes where no held-out rows end training
-ONE_CLASSIFIER_NOISE = 0.5  # of a classifier that is to differ from no other
+CLASS_NOISE, LONG_NOISE = 1.0, 3.0  # of classes; of counts, and of classifiers' members that no held-out rows stop
 
 
 class Rounds:
@@ -78,8 +76,9 @@ class Rounds:
         self.guide, self.settled, self.level_step = guide, False, 0.0
         self._shares = self.weights[rows.train] / self.weights[rows.train].sum()
         alike = table.twins(self.weights, rows.train) if family.has_scale else np.empty(0)
-        self._most_leverage = _most_leverage(alike)
+        self._most_leverage = most_leverage(alike)
         self._bounds: list[tuple[float, float]] = []
+        self._typical_scale = float(start[-1])
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
         self._scale_then = self.raw[-1].copy()
         self._held_out_then = self.raw[:, rows.held_out]
@@ -133,11 +132,11 @@ class Rounds:
         """Noise in the choice of splits: models that differ by chance shall not all choose the first of equals.
 
         It fades once the rounds could have fitted every row, at ``rate * rounds = log(rows)``. Classes and counts have
-        noise of a known size, which no number of rounds fits away: there it stays. A single classifier has a little,
-        lest late rounds follow chance in the columns that have most of it to offer.
+        noise of a known size, which no number of rounds fits away: there it stays. A single classifier has some too,
+        lest it follow chance in the columns that have most of it to offer, and leave others that say the same unread.
         """
         if not self.recipe.differs_by_seed:
-            return ONE_CLASSIFIER_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
+            return CLASS_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
         if not self.family.has_scale:
             stops = isinstance(self.family, ClassificationFamily) and not self.recipe.runs_its_length
             return CLASS_NOISE if stops else LONG_NOISE
@@ -182,9 +181,12 @@ class Rounds:
         sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
         l2, sums = self.noise.l2(self._totals), self._sums
         weights = np.maximum(self._totals + l2, np.finfo(float).tiny)
+        if self.family.has_scale and not recipe.runs_its_length:
+            weights[:, -1] += (SCALE_L2 - 1.0) * recipe.rules.l2
         if recipe.langevin:
             normals = self._noise_normals[self.n_done].reshape(sums.shape)
-            sums = sums + self.noise.of_sums(self._totals, l2, self.raw, tree.leaves, drawn, normals)
+            typical = self._typical_scale
+            sums = sums + self.noise.of_sums(self._totals, l2, self.raw, tree.leaves, drawn, normals, typical)
         values = sums / weights
         if not self.family.natural:
             inherit_leaves(self._sums / weights, self._counts, values)
@@ -216,7 +218,15 @@ class Rounds:
             taken = self.recipe.learning_rate / np.maximum(self._counts + self.recipe.rules.l2, 1e-300)
             gains = -np.log1p(-np.minimum(taken, 0.99))
             add_leverage(drawn, tree.leaves, gains, self._most_leverage, self.leverage)
-        self._bounds.append(self._scale_bounds())
+        self._note_bounds()
+
+    def _note_bounds(self) -> None:
+        if not (self.family.has_scale and isinstance(self.family, RegressionFamily)):
+            self._bounds.append((-inf, inf))
+            return
+        every = len(self._shares) == self.table.n_rows
+        self._typical_scale = weighted_sum(self.raw[-1] if every else self.raw[-1][self.rows.train], self._shares)
+        self._bounds.append(scale_bounds(self._typical_scale, self.n_train, self.family.dispersion_sign))
 
     def held_out_losses(self) -> tuple[float, float]:
         """Mean held-out loss: of the whole distribution, and of the mean (its deviance, at one scale for all rows)."""
@@ -284,21 +294,3 @@ class Rounds:
         start = self.start * exp((n_trees - 1) * log(self.shrink)) if self.shrink < 1.0 else self.start
         trees = BoostedTrees(start, forest, self.shrink, np.array(history), bounds)
         return trees if self.guide is None else trees.recalibrated(self.guide.recalibration)
-
-    def _scale_bounds(self) -> tuple[float, float]:
-        """Least and most of the scale: no row is much more precise than the typical one, unless rows are many.
-
-        A small scale is learned from the few rows of its kind, and the next of that kind may be the first outlier.
-        """
-        if not (self.family.has_scale and isinstance(self.family, RegressionFamily)):
-            return -inf, inf
-        every = len(self._shares) == self.table.n_rows
-        typical = weighted_sum(self.raw[-1] if every else self.raw[-1][self.rows.train], self._shares)
-        step = log(max(LEAST_ROOM, ROOM * sqrt(self.n_train / ROOM_ROWS)))
-        return (typical - step, inf) if self.family.dispersion_sign > 0 else (-inf, typical + 2.0 * step)
-
-
-def _most_leverage(twins: np.ndarray) -> np.ndarray:
-    """Most leverage that a row can have which is one of so many alike."""
-    alone = np.minimum(1.0 / np.maximum(twins, 1.0), 1.0 - exp(-MOST_LEVERAGE))
-    return -np.log1p(-alone)

@@ -13,7 +13,7 @@ from surefoot._parallel import RowThreads
 from surefoot.uncertainty.boosted_trees import BoostedTrees
 from surefoot.uncertainty.families import RegressionFamily
 from surefoot.uncertainty.guide import Guide
-from surefoot.uncertainty.recalibration import Recalibration, fit_recalibration, imagined_ensemble
+from surefoot.uncertainty.recalibration import HeldOut, Recalibration, imagined_ensemble
 from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.rounds import Rounds
 from surefoot.uncertainty.stopping import Stopping
@@ -37,6 +37,7 @@ class WatchedRounds:
         freezes = self.family.has_scale and recipe.temperature is None
         self.stopping = Stopping(recipe.patience, self.family.has_scale, freezes)
         self.honesties, self.levels = [1.0], list[float]()
+        self.runs_its_length = recipe.runs_its_length
         self.threads = threads or RowThreads(1)
 
     @property
@@ -103,15 +104,20 @@ class WatchedRounds:
         family = self.family
         if not (self.is_watched and isinstance(family, RegressionFamily)):
             return Recalibration()
+        return self._held_out(family).correction(evens=not self.runs_its_length)
+
+    def _held_out(self, family: RegressionFamily) -> HeldOut:
+        """What was predicted for the held-out rows of all models, by an ensemble if there are twins."""
         frozen_in, until, n_trees = self.stopping.frozen_in, self._scale_until, self.n_trees
         is_now = until is None and (frozen_in is None or n_trees > frozen_in)
         parts = [model.held_out_then(until or n_trees, is_now) for model in self.models]
         n_trials = len(parts) - self.n_twins
         raw, y, weights = (np.concatenate(part, axis=-1) for part in zip(*parts[:n_trials], strict=True))
-        if not self.n_twins:
-            return fit_recalibration(family, raw[np.newaxis], y, weights)
-        twins = np.concatenate([raw_of_twin for raw_of_twin, *_ in parts[n_trials:]], axis=-1)
-        return fit_recalibration(family, imagined_ensemble(raw, twins), y, weights)
+        members = raw[np.newaxis]
+        if self.n_twins:
+            twins = np.concatenate([raw_of_twin for raw_of_twin, *_ in parts[n_trials:]], axis=-1)
+            members = imagined_ensemble(raw, twins)
+        return HeldOut(family, members, y, weights / weights.sum())
 
     def guide(self) -> Guide | None:
         """What a model that learns from all rows should know."""

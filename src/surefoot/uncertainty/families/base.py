@@ -18,6 +18,7 @@ from surefoot.uncertainty.families.targets import (
 
 Z_MAX = 8.0  # residuals further out than so many scales count as so many
 RATIO_MAX = 32.0  # most of y / mean - 1: a leaf of such rows, at a rate of 0.1, moves the mean to them and not beyond
+MOST_LOG = 700.0  # e to this power is still a float
 LEAST_SHARE = 1e-9  # a class without weight starts with this share: its log is finite
 
 
@@ -40,6 +41,7 @@ class RegressionFamily(ABC):
     parameters: ClassVar[tuple[str, ...]]
     natural: ClassVar[bool] = True
     dispersion_sign: ClassVar[float] = 1.0  # whether the last output grows (1) or falls (-1) with the dispersion
+    reads_logs: ClassVar[bool] = False  # whether the trees see log y
 
     location: float = field(default=0.0, repr=False)
     spread: float = field(default=1.0, repr=False)
@@ -98,6 +100,11 @@ class RegressionFamily(ABC):
     @abstractmethod
     def distribution(self, raw: np.ndarray) -> Distribution:
         """The distributions that the outputs describe, in the user's units."""
+
+    def probabilities_below(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The predicted probability of a target below each internal target."""
+        plain = replace(self, location=0.0, spread=1.0)
+        return plain.distribution(raw).cdf(np.exp(np.clip(y, -MOST_LOG, MOST_LOG)) if self.reads_logs else y)
 
     def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Their means and variances alone."""

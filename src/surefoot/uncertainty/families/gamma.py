@@ -44,6 +44,7 @@ class Gamma(RegressionFamily):
     """
 
     name: ClassVar[str] = "gamma"
+    reads_logs: ClassVar[bool] = True
     dispersion_sign: ClassVar[float] = -1.0
     parameters: ClassVar[tuple[str, ...]] = ("log_mean", "log_shape")
     floor: float = field(default=-math.log(LEAST_LOG_RANGE), repr=False)

@@ -28,6 +28,7 @@ class LogNormal(Normal):
     """
 
     name: ClassVar[str] = "lognormal"
+    reads_logs: ClassVar[bool] = True
 
     def _values(self, y: np.ndarray, name: str = "y") -> np.ndarray:
         return np.log(positive(y, name, self.name))

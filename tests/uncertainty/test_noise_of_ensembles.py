@@ -1,0 +1,53 @@
+"""Langevin noise beside the noise of the data: where columns explain nearly all, members must not blur it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from surefoot import BoostingEnsembleRegressor
+from surefoot.trees.gradient_grower import GrowthRules
+from surefoot.uncertainty.families import Gamma, Normal
+from surefoot.uncertainty.leaf_noise import LeafNoise
+from surefoot.uncertainty.recipe import Recipe
+from surefoot.uncertainty.training_rows import TrainingRows
+
+RECIPE = Recipe(100, 0.1, GrowthRules(2, True, 1, 3.0, None), langevin=True)
+
+
+def noise_of(recipe, family, typical_scale):
+    rows = TrainingRows(np.zeros(40), None, np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32))
+    noise = LeafNoise(recipe, family, rows, np.ones(40), 40.0)
+    leaves, totals = np.repeat(np.arange(4, dtype=np.uint8), 10), np.full((4, 2), 10.0)
+    return noise.of_sums(totals, 3.0, np.zeros((2, 40)), leaves, rows.train, np.ones((4, 2)), typical_scale)
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.3, 5.0])
+def test_where_trials_end_training_the_noise_of_a_location_shrinks_with_the_scale(scale):
+    paper = noise_of(RECIPE, Normal(), np.log(scale))
+    np.testing.assert_allclose(paper, np.sqrt(2 / (0.1 * 40) * 13))
+    found = noise_of(replace(RECIPE, runs_its_length=False), Normal(), np.log(scale))
+    np.testing.assert_allclose(found[:, 0], min(scale, 1.0) * paper[:, 0])
+    np.testing.assert_array_equal(found[:, 1], paper[:, 1])
+
+
+def test_the_log_of_a_mean_keeps_its_noise():
+    """A shape says nothing of the size of steps of a log."""
+    stopped = replace(RECIPE, runs_its_length=False)
+    np.testing.assert_array_equal(noise_of(stopped, Gamma(), -3.0), noise_of(RECIPE, Gamma(), -3.0))
+
+
+def test_an_ensemble_of_a_target_with_hardly_any_noise_is_likelier_without_the_noise_of_the_paper(monkeypatch):
+    gains = []
+    for seed in range(3):
+        generator = np.random.default_rng(seed)
+        X = generator.integers(0, 4, size=(400, 3)) / 4.0  # every cell has been seen
+        y = np.exp(3 * X[:, 0]) + 2 * X[:, 1] + 0.01 * generator.normal(size=600)
+        losses = []
+        for shrinks in (True, False):
+            monkeypatch.setattr(LeafNoise, "shrinks_with_scale", shrinks)
+            model = BoostingEnsembleRegressor(n_members=2, n_estimators=100, random_state=seed, n_jobs=1)
+            predicted = model.fit(X[:200], y[:200]).predict_distribution(X[200:])
+            losses.append(-predicted.logpdf(y[200:]).mean())
+        gains.append(losses[1] - losses[0])
+    assert min(gains) > 0.5
