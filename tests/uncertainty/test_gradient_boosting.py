@@ -230,7 +230,7 @@ def test_parameters_can_be_read_and_set(estimator):
 @pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
 def test_parameters_are_those_of_the_contract(estimator):
     shared = {
-        "n_estimators": 3000, "learning_rate": 0.1, "max_depth": 6, "grow_policy": "symmetric", "min_samples_leaf": 1,
+        "n_estimators": 3000, "max_depth": 6, "grow_policy": "symmetric", "min_samples_leaf": 1,
         "max_bins": 255, "categorical_features": "from_dtype", "monotonic_cst": None, "early_stopping": "auto",
         "validation_fraction": 0.1, "n_iter_no_change": 50, "random_state": None, "n_jobs": None, "verbose": 0,
     }  # fmt: skip
@@ -238,6 +238,7 @@ def test_parameters_are_those_of_the_contract(estimator):
     assert shared.items() <= parameters.items()
     l2 = {BoostingEnsembleClassifier: 0.1, GradientBoostingClassifier: 3.0}.get(estimator, 1.0)
     assert parameters["l2_regularization"] == l2
+    assert parameters["learning_rate"] == (0.07 if estimator is GradientBoostingClassifier else 0.1)
     assert list(inspect.signature(estimator.fit).parameters) == [
         "self", "X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val",
     ]  # fmt: skip

@@ -42,7 +42,7 @@ def test_an_ensemble_of_a_target_with_hardly_any_noise_is_likelier_without_the_n
     for seed in range(3):
         generator = np.random.default_rng(seed)
         X = generator.integers(0, 4, size=(400, 3)) / 4.0  # every cell has been seen
-        y = np.exp(3 * X[:, 0]) + 2 * X[:, 1] + 0.01 * generator.normal(size=600)
+        y = np.exp(3 * X[:, 0]) + 2 * X[:, 1] + 0.01 * generator.normal(size=400)
         losses = []
         for shrinks in (True, False):
             monkeypatch.setattr(LeafNoise, "shrinks_with_scale", shrinks)

@@ -303,7 +303,8 @@ def choose_place(gains, n_places, worth, noise, values):
 
     Noise of size s moves the root of what the nodes are worth after the split by s / 2. Among the column's places each
     has noise of its own; among columns, the last of the window is the column's: if it kept the noise of its best place,
-    the highest of many, columns with many places would win. ``values`` is room.
+    the highest of many, columns with many places would win. ``values`` is room. A place that splits nothing off gains
+    what rounding has left of sums as large as the best gain: noise must not choose it.
     """
     tie = TIE * worth
     best = highest(gains, n_places)
@@ -312,7 +313,7 @@ def choose_place(gains, n_places, worth, noise, values):
     if noise.shape[0] == 0:
         return best, best, middle_place(gains, n_places, best - tie)
     scale = np.sqrt(worth + best)
-    place = noisy_place(gains, n_places, tie, scale, noise, values)
+    place = noisy_place(gains, n_places, TIE * (worth + best), scale, noise, values)
     return gains[place] + scale * noise[noise.shape[0] - 1], gains[place], place
 
 
