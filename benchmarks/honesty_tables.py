@@ -22,6 +22,8 @@ class Case:
     fresh: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None  # more rows of the same kind
     must_note: str | None = None  # a check or a column that must be named
     must_not_note: str | None = None  # the start of columns that must not be named
+    rule: Callable[[Any], np.ndarray] | None = None  # the mean of fresh rows, where their noise has heavy tails
+    noise: float = 0.0  # and the variance of that noise
     there: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None  # more rows of where it will be used
 
 
@@ -95,9 +97,12 @@ def linear_numbers(generator: np.random.Generator, n: int) -> Case:
 def linear_heavy_tails(generator: np.random.Generator, n: int) -> Case:
     def fresh(generator: np.random.Generator, n: int) -> tuple[Any, Any]:
         X = table(generator, n)
-        return X, X["x0"].to_numpy() * 2 + X["x1"].to_numpy() + generator.standard_t(3, size=n)
+        return X, rule(X) + generator.standard_t(3, size=n)
 
-    return Case(*fresh(generator, n), {"accuracy": (NO,)}, fresh=fresh)
+    def rule(X: Any) -> np.ndarray:
+        return np.asarray(X["x0"] * 2 + X["x1"])
+
+    return Case(*fresh(generator, n), {"accuracy": (NO,)}, fresh=fresh, rule=rule, noise=3.0)
 
 
 @scenario

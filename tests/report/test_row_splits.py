@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot import DataError
-from surefoot.report.splits import Splits, smaller_folds
+from surefoot.report.splits import Splits, rows_of_memory, smaller_folds
 from surefoot.report.target import Target
 
 
@@ -94,3 +94,21 @@ def test_by_time_groups_that_are_judged_do_not_train_if_others_are_enough():
 def test_one_time_cannot_be_split():
     with pytest.raises(DataError, match="time has too few different values"):
         Splits.draw(target_of(100), None, np.zeros(100), False, 0)
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.5, 0.9])
+def test_memory_is_that_of_an_autoregressive_series(memory):
+    """In closed form: (1 + r) / (1 - r)."""
+    steps, values = np.random.default_rng(0).normal(size=100_000), np.zeros(100_000)
+    for i in range(1, len(values)):
+        values[i] = memory * values[i - 1] + steps[i]
+    assert rows_of_memory(values) == pytest.approx((1 + memory) / (1 - memory), rel=0.15)
+    assert rows_of_memory(np.ones(50)) == 1
+
+
+def test_runs_of_a_slow_target_are_long():
+    generator, time = np.random.default_rng(0), np.arange(1000.0)
+    quick, slow = generator.normal(size=1000), np.cumsum(generator.normal(size=1000))
+    n_runs = [len(np.unique(Splits.draw(Target.read(y, 1000)[0], None, time, True, 0).units)) for y in (quick, slow)]
+    assert n_runs[0] == 60
+    assert n_runs[1] < 10

@@ -25,6 +25,7 @@ from surefoot.report.splits import Folds, Splits, smaller_folds
 from surefoot.report.table import AuditTable
 
 CURVE_FRACTIONS = (0.25, 0.5)  # the last doubling decides, the one before shows the way
+N_HALVES = 2  # draws of two halves: which rows are in a half is chance, and the answer depends on it
 MIN_CURVE_ROWS = 20
 
 
@@ -138,12 +139,14 @@ def learning_curve(
     outcomes, sizes = [], []
     for i, fraction in enumerate(CURVE_FRACTIONS):
         clock.step(0.5 + 0.1 * i / len(CURVE_FRACTIONS), f"question 1: {fitted.name} on {fraction:.0%} of the rows")
-        folds = smaller_folds(splits, table.target, time, fraction, seed)
-        outcome = _fit_folds(table, splits, fitted.candidate, folds, clock)
-        if outcome is not None:
-            outcomes.append(outcome)
-            sizes.append(len(folds[0][0]))
-    if outcome is None:
+        n_times = N_HALVES if fraction == CURVE_FRACTIONS[-1] and time is None else 1
+        drawn = [smaller_folds(splits, table.target, time, fraction, seed + k) for k in range(n_times)]
+        fits = [_fit_folds(table, splits, fitted.candidate, folds, clock) for folds in drawn]
+        known = [each for each in fits if each is not None]
+        if known:
+            outcomes.append(Outcome.mean_of(known))
+            sizes.append(len(drawn[0][0][0]))
+    if not known:
         return None
     losses = tuple(loss_of(each, measure) for each in outcomes)
     return LearningCurve(

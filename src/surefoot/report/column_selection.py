@@ -20,7 +20,7 @@ TREE_DEPTH = 2
 N_LASSO_BAGS, N_TREE_BAGS = 5000, 300  # that lack a given row; a tree takes a hundred times as long
 MIN_LASSO_BAGS, MAX_LASSO_WORK = 1000, 5_000_000_000  # products of columns on all bags together
 OF_CLASSES = "The LASSO is that of least squares: the two classes count as 0 and 1."
-SAME = 1 - 1e-9  # correlation of columns of which one is the other in other units
+SAME = 0.999  # correlation of columns that say the same: which of them is chosen is the luck of a few rows
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,7 @@ class SelectionFrame:
             StableSelector(selector), self.frame, y, selector.target, {}, may_be_constant=True, may_have_gaps=True
         )
         items = tuple(map(str, self.frame.columns))
-        copies = copies_of(self.frame) if name == LASSO else []  # a tree draws lots between equal splits by itself
-        return ColumnChooser(items, selector.prepare(table), units, copies)
+        return ColumnChooser(items, selector.prepare(table), units, copies_of(self.frame))
 
     def n_bags(self, name: str, units: Units) -> int:
         """So many as there is time for: columns of many categories are many columns."""
@@ -143,34 +142,31 @@ def columns_of(tree: Any) -> set[str]:
 
 
 def copies_of(frame: Any) -> Copies:
-    """Places of columns that are copies of each other, in other units or with other names of categories."""
-    kinds: dict[bytes, list[int]] = {}
-    for place, (_, column) in enumerate(frame.items()):
-        kinds.setdefault(_order_of(column), []).append(place)
-    copies = []
-    for places in kinds.values():
-        same = [place for place in places if _is_copy(frame.iloc[:, places[0]], frame.iloc[:, place])]
-        if len(same) > 1:
-            copies.append(same)
-    return copies
+    """Places of columns that say the same: numbers in other units or with a little noise, categories by other names."""
+    same: dict[bytes | int, list[int]] = {}
+    numbers = {
+        place: _standardised(column)
+        for place, column in enumerate(map(frame.__getitem__, frame.columns))
+        if str(column.dtype) != CATEGORY
+    }
+    for place in range(frame.shape[1]):
+        if place not in numbers:
+            same.setdefault(_levels_of(frame.iloc[:, place]), []).append(place)
+            continue
+        like = (first for first in same if isinstance(first, int) and abs(numbers[first] @ numbers[place]) > SAME)
+        same.setdefault(next(like, place), []).append(place)
+    return [places for places in same.values() if len(places) > 1]
 
 
-def _order_of(column: Any) -> bytes:
-    """What a column has in common with its copies: the order of its values, whichever way it goes."""
+def _levels_of(column: Any) -> bytes:
+    """What a column of categories has in common with its copies: which rows share one."""
     import pandas as pd
 
-    if str(column.dtype) == CATEGORY:
-        return pd.factorize(column)[0].tobytes()
-    ranks = pd.factorize(column, sort=True)[0].astype(np.int64)
-    twice = 2 * ranks[ranks >= 0] - ranks.max()
-    if np.sign(twice[np.flatnonzero(twice)[:1]]).sum() < 0:
-        ranks = np.where(ranks >= 0, ranks.max() - ranks, -1)
-    return ranks.tobytes()
+    return pd.factorize(column)[0].tobytes()
 
 
-def _is_copy(first: Any, other: Any) -> bool:
-    """Whether one of two columns with values in the same order is the other in other units."""
-    if str(first.dtype) == CATEGORY:
-        return True
-    one, two = (each.to_numpy(np.float64)[first.notna().to_numpy()] for each in (first, other))
-    return abs(float(np.corrcoef(one, two)[0, 1])) > SAME if np.ptp(one) > 0 else True
+def _standardised(column: Any) -> np.ndarray:
+    """A column of numbers, of length 1, so that products are correlations; missing values are its mean."""
+    values = column.to_numpy(np.float64)
+    centred = np.nan_to_num(values - np.nanmean(values))
+    return np.asarray(centred / (np.linalg.norm(centred) or 1.0))

@@ -1,6 +1,7 @@
 """Losses of predictions, as the numbers that an audit reports."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -78,6 +79,15 @@ class Outcome(RowRecord):
         second, said = target.is_second(truth), target.is_second(values)
         chance = said.astype(np.float64) if predictions.probabilities is None else predictions.probabilities[:, 1]
         return cls(losses, log_losses, chance - second, second, said, predictions.scores, units)
+
+    @classmethod
+    def mean_of(cls, outcomes: Sequence["Outcome"]) -> "Outcome":
+        """That of several models on the same rows: the mean of their losses; the rest is the first one's."""
+        first = outcomes[0]
+        if first.is_number:
+            return replace(first, losses=np.mean([each.losses for each in outcomes], axis=0))
+        logs = [each.log_losses for each in outcomes if each.log_losses is not None]
+        return replace(first, log_losses=np.mean(logs, axis=0)) if logs else first
 
     @property
     def proper(self) -> np.ndarray:

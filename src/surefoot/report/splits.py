@@ -61,7 +61,7 @@ class Splits:
             folds = _folds_by_time(now, time, groups)
             judged = np.sort(np.concatenate([judge for _, judge in folds]))
             few = groups is None or len(np.unique(groups)) > len(groups) / 2  # copies, which are no groups to count
-            return cls(now, judged, folds, later, _runs(time) if few else groups, by_time=True)
+            return cls(now, judged, folds, later, _runs(time, target) if few else groups, by_time=True)
         return cls(now, now, _folds(target, now, groups, seed), later, groups)
 
     @property
@@ -158,11 +158,34 @@ def _split_by_time(time: np.ndarray, fraction: float, min_now: int, min_later: i
     return now, later
 
 
-def _runs(time: np.ndarray) -> np.ndarray:
-    """Runs of rows that are neighbours in time: their errors may be alike, so that runs are what was drawn."""
-    places = np.searchsorted(np.sort(time), time)
-    n_runs = min(2 * TIME_BLOCKS, max(MIN_GROUPS, len(time) // 5))
+def _runs(time: np.ndarray, target: Target) -> np.ndarray:
+    """Runs of rows that are neighbours in time: their errors may be alike, so that runs are what was drawn.
+
+    They are twice as long as the target remembers, if it remembers for long: of a slow target, many rows tell little
+    more than a few.
+    """
+    order = np.argsort(time, kind="stable")
+    series = target.y[order] == np.argmax(np.bincount(target.y)) if target.is_classes else target.y[order]
+    memory = rows_of_memory(series.astype(np.float64))
+    n_runs = min(2 * TIME_BLOCKS, max(MIN_GROUPS, len(time) // 5), max(1, int(len(time) / (2 * memory))))
+    places = np.searchsorted(time[order], time)
     return (places * n_runs // len(time)).astype(np.int64)
+
+
+def rows_of_memory(series: np.ndarray) -> float:
+    """How many neighbouring values tell as much as one that is drawn alone: 1 plus twice the autocorrelations.
+
+    These are added up while they are above twice their standard error, were the values drawn alone.
+    """
+    centred, n = series - series.mean(), len(series)
+    variance = float(centred @ centred)
+    memory = 1.0
+    for lag in range(1, n // 2 if variance > 0 else 1):
+        correlation = float(centred[lag:] @ centred[:-lag]) / variance
+        if correlation < 2 / n**0.5:
+            break
+        memory += 2 * correlation
+    return memory
 
 
 def _frequent(codes: np.ndarray, n_folds: int) -> np.ndarray:

@@ -16,19 +16,18 @@ BLOCK = 100  # neighbouring rows that are drawn together from larger tables
 END = 0.2  # fraction of the rows at each end of an order
 N_FOLDS = 5
 N_BLOCKS = 10  # of the rows of an end: neighbours may be alike, so that blocks are what was drawn
-MIN_EXCESS = 0.1  # of the loss: a split that costs less does not matter, however sure it is
-MAX_EXCESS = 0.15  # of the loss: where a split may cost more, it is not known whether it matters
+TOLERANCE = 0.1  # of the loss: a split that costs less does not matter, however sure it is
 TREES, DEPTH = 60, 5
 
 
 def is_shown(excess: Estimate) -> bool:
     """Whether it is shown that a split that respects an order or groups has a larger loss than random ones."""
-    return excess.low > 0 and excess.value >= MIN_EXCESS
+    return excess.low > 0 and excess.value >= TOLERANCE
 
 
 def is_ruled_out(excess: Estimate) -> bool:
     """Whether it is shown that it has not, or not by much."""
-    return excess.high <= MAX_EXCESS
+    return excess.high <= TOLERANCE
 
 
 @dataclass(frozen=True)
