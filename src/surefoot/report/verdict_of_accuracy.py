@@ -40,7 +40,7 @@ def accuracy_line(accuracy: Accuracy, checks: Sequence[DataCheck]) -> Line:
     """Whether anything tried does better, whether more rows would help, and whether the numbers can be trusted."""
     doubts = [check.kind for check in checks if check.matters]
     rivals, growth, reasons = _rivals(accuracy), _growth(accuracy), []
-    if accuracy.gain.high < USELESS or (not accuracy.is_better and rivals[0] != OUTSIDE):
+    if rivals[0] != OUTSIDE and (accuracy.gain.high < USELESS or not accuracy.is_better):
         return _no_gain(accuracy)
     if accuracy.left_out:
         reasons.append(f"Not compared: {listed(list(accuracy.left_out))}.")
