@@ -25,7 +25,8 @@ from surefoot.report.splits import Folds, Splits, smaller_folds
 from surefoot.report.table import AuditTable
 
 CURVE_FRACTIONS = (0.25, 0.5)  # the last doubling decides, the one before shows the way
-N_HALVES = 2  # draws of two halves: which rows are in a half is chance, and the answer depends on it
+N_HALVES, MAX_DRAWN_TWICE = 2, 5000  # draws of two halves: which rows are in them is chance that shows in small tables
+MAX_QUARTERED = 20_000  # training rows: of larger tables the half is enough, and takes long enough
 MIN_CURVE_ROWS = 20
 
 
@@ -137,9 +138,11 @@ def learning_curve(
     """A model again, on fractions of the rows that its fold models are trained on."""
     measure, n_train = main_measure(table.target, splits.judged), len(splits.folds[0][0])
     outcomes, sizes = [], []
-    for i, fraction in enumerate(CURVE_FRACTIONS):
-        clock.step(0.5 + 0.1 * i / len(CURVE_FRACTIONS), f"question 1: {fitted.name} on {fraction:.0%} of the rows")
-        n_times = N_HALVES if fraction == CURVE_FRACTIONS[-1] and time is None else 1
+    is_small = n_train <= MAX_DRAWN_TWICE and time is None
+    fractions = CURVE_FRACTIONS if n_train <= MAX_QUARTERED else CURVE_FRACTIONS[-1:]
+    for i, fraction in enumerate(fractions):
+        clock.step(0.5 + 0.1 * i / len(fractions), f"question 1: {fitted.name} on {fraction:.0%} of the rows")
+        n_times = N_HALVES if fraction == CURVE_FRACTIONS[-1] and is_small else 1
         drawn = [smaller_folds(splits, table.target, time, fraction, seed + k) for k in range(n_times)]
         fits = [_fit_folds(table, splits, fitted.candidate, folds, clock) for folds in drawn]
         known = [each for each in fits if each is not None]
