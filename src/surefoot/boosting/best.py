@@ -57,9 +57,8 @@ class BestBoostClassifier(BaseBooster):
         The depth of its trees (1 with an ``estimator``).
     scores_, log_losses_ : dict
         Each candidate's accuracy and log-loss on the held-out rows, at the depth that was best for the first, the
-        winner's at its own; of weighted rows, weighted means. Of
-        a candidate that was tried on fewer splits than the first: that of the one it was compared with, plus the
-        difference on the splits that both were tried on.
+        winner's at its own; of weighted rows, weighted means. Of a candidate that was tried on fewer splits than the
+        first: that of the one it was compared with, plus the difference on the splits that both were tried on.
     depth_log_losses_ : dict
         The first candidate's log-loss at each depth that was tried.
     best_estimator_ : booster

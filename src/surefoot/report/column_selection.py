@@ -144,14 +144,11 @@ def columns_of(tree: Any) -> set[str]:
 def copies_of(frame: Any) -> Copies:
     """Places of columns that say the same: numbers in other units or with a little noise, categories by other names."""
     same: dict[bytes | int, list[int]] = {}
-    numbers = {
-        place: _standardised(column)
-        for place, column in enumerate(map(frame.__getitem__, frame.columns))
-        if str(column.dtype) != CATEGORY
-    }
-    for place in range(frame.shape[1]):
+    columns = [column for _, column in frame.items()]
+    numbers = {k: _standardised(column) for k, column in enumerate(columns) if str(column.dtype) != CATEGORY}
+    for place in range(len(columns)):
         if place not in numbers:
-            same.setdefault(_levels_of(frame.iloc[:, place]), []).append(place)
+            same.setdefault(_levels_of(columns[place]), []).append(place)
             continue
         like = (first for first in same if isinstance(first, int) and abs(numbers[first] @ numbers[place]) > SAME)
         same.setdefault(next(like, place), []).append(place)

@@ -16,6 +16,7 @@ from surefoot.report.page_numbers import between, percent
 from surefoot.report.splits import Splits
 from surefoot.report.table import AuditTable, to_pandas
 
+ORDER_MATTERS = "whether the order of the rows matters"
 COPIES, NEAR_COPIES, ROW_ORDER, ROLE, SEEN = "copies", "near copies", "row order", "column role", "predictions"
 
 
@@ -53,25 +54,25 @@ def _row_order(comparison: SplitComparison, table: AuditTable) -> list[DataCheck
     """Whether the order of the rows matters, unless it is shown that it does not."""
     order = check_row_order(comparison, table.frame, table.target)
     if order is None:
-        return []
+        sentence = "There are too few rows to tell whether their order matters."
+        return [DataCheck(ROW_ORDER, False, sentence, ORDER_MATTERS)]
     if order.matters or order.neighbours_alike:
         return [DataCheck(ROW_ORDER, True, order.sentence)]
-    if order.undecided:
-        return [DataCheck(ROW_ORDER, False, order.sentence, "whether the order of the rows matters")]
-    return [DataCheck(ROW_ORDER, False, order.sentence)] if order.sorted_by_target else []
+    return [DataCheck(ROW_ORDER, False, order.sentence, ORDER_MATTERS)] if order.undecided else []
 
 
 def _role(comparison: SplitComparison, raw: Any, question: RoleQuestion) -> DataCheck:
     """A question about a column, with what it would cost to respect its groups or times."""
     excess = role_excess(comparison, raw[question.column], question)
+    matters = f"whether {question.column} matters for the split"
     if excess is None:
-        return DataCheck(ROLE, False, question.sentence)
+        return DataCheck(ROLE, False, question.sentence, matters)
     split = "groups that they have not seen" if question.role == GROUP else "the first and the last fifth of its order"
     measured = (
         f" On {split}, quick models have a loss that is higher by {percent(excess.value)} ({between(excess, percent)}) "
         "than under random splits."
     )
-    undecided = "" if is_shown(excess) or is_ruled_out(excess) else f"whether {question.column} matters for the split"
+    undecided = "" if is_shown(excess) or is_ruled_out(excess) else matters
     return DataCheck(ROLE, is_shown(excess), question.sentence + measured, undecided)
 
 

@@ -13,7 +13,7 @@ from surefoot._parallel import RowThreads
 from surefoot.uncertainty.boosted_trees import BoostedTrees
 from surefoot.uncertainty.families import RegressionFamily
 from surefoot.uncertainty.guide import Guide
-from surefoot.uncertainty.recalibration import HeldOut, Recalibration, imagined_ensemble
+from surefoot.uncertainty.recalibration import Recalibration, fit_recalibration, imagined_ensemble
 from surefoot.uncertainty.recipe import Recipe
 from surefoot.uncertainty.rounds import Rounds
 from surefoot.uncertainty.stopping import Stopping
@@ -104,10 +104,10 @@ class WatchedRounds:
         family = self.family
         if not (self.is_watched and isinstance(family, RegressionFamily)):
             return Recalibration()
-        return self._held_out(family).correction(evens=not self.runs_its_length)
+        return fit_recalibration(family, *self._held_out(), evens=not self.runs_its_length)
 
-    def _held_out(self, family: RegressionFamily) -> HeldOut:
-        """What was predicted for the held-out rows of all models, by an ensemble if there are twins."""
+    def _held_out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Outputs (of an ensemble, if there are twins), targets and weights of the held-out rows of all models."""
         frozen_in, until, n_trees = self.stopping.frozen_in, self._scale_until, self.n_trees
         is_now = until is None and (frozen_in is None or n_trees > frozen_in)
         parts = [model.held_out_then(until or n_trees, is_now) for model in self.models]
@@ -117,7 +117,7 @@ class WatchedRounds:
         if self.n_twins:
             twins = np.concatenate([raw_of_twin for raw_of_twin, *_ in parts[n_trials:]], axis=-1)
             members = imagined_ensemble(raw, twins)
-        return HeldOut(family, members, y, weights / weights.sum())
+        return members, y, weights
 
     def guide(self) -> Guide | None:
         """What a model that learns from all rows should know."""

@@ -13,7 +13,6 @@ from surefoot.report.column_readers import CATEGORY, DATE, ColumnReader, kind_of
 
 GROUP, TIME = "group", "time"
 MAX_ROWS = 6000
-MIN_COMPARED = 100  # rows on which splits are compared
 BLOCK = 500  # neighbouring rows that are drawn together from larger tables
 MIN_LEVELS = 10
 MIN_ROWS_PER_LEVEL = 2.0
@@ -70,7 +69,7 @@ def suggest_roles(table: Any, target: Any) -> tuple[RoleQuestion, ...]:
 
 def role_excess(comparison: SplitComparison, column: Any, question: RoleQuestion) -> Estimate | None:
     """What it costs quick models if splits respect the groups or times of a column; None if rows are too few."""
-    if len(comparison.y) < MIN_COMPARED:
+    if not comparison.is_enough:
         return None
     values = _Column.read(column.iloc[comparison.rows]).values
     if question.role == GROUP:

@@ -11,7 +11,6 @@ from surefoot.report.checks.split_comparison import SplitComparison, as_fraction
 from surefoot.report.page_numbers import between, percent
 from surefoot.report.statistics.estimates import withheld
 
-MIN_ROWS = 100
 N_BLOCKS = 10  # of the last rows, whose means tell how sure the difference is
 MUCH_WORSE = 0.25
 MIN_CORRELATION = 0.1
@@ -61,7 +60,7 @@ class RowOrder:
     @property
     def undecided(self) -> bool:
         """Whether it is neither shown that the order matters nor that it does not."""
-        return not (self.sorted_by_target or self.matters) and not is_ruled_out(self.excess)
+        return not self.matters and not is_ruled_out(self.excess)
 
 
 def _matters(excess: Estimate, later: Estimate) -> bool:
@@ -70,7 +69,7 @@ def _matters(excess: Estimate, later: Estimate) -> bool:
 
 def check_row_order(comparison: SplitComparison, frame: Any, target: Any) -> RowOrder | None:
     """Compare splits by order with random ones; None if there are too few rows. ``frame`` has all rows."""
-    if len(comparison.y) < MIN_ROWS:
+    if not comparison.is_enough:
         return None
     if sorted_by_target(target.y, target.is_classes):
         return _nothing_to_tell(target)
@@ -98,7 +97,7 @@ def _sorting_column(frame: Any) -> str | None:
 
 
 def _compare(comparison: SplitComparison, sorting: str | None, is_classes: bool) -> RowOrder:
-    shuffled, last = comparison.shuffled, comparison.last_in_order()
+    shuffled, (_, last) = comparison.shuffled, comparison.ends
     correlation, z = _neighbour_correlation(shuffled)
     alike = bool(correlation >= MIN_CORRELATION and z >= MIN_Z)
     excess = comparison.excess_of_ends()

@@ -11,7 +11,7 @@ from surefoot.report.answers import Estimate
 from surefoot.report.statistics.means import paired_mean_difference
 from surefoot.uncertainty import GradientBoostingClassifier, GradientBoostingRegressor
 
-MAX_ROWS = 10_000
+MIN_ROWS, MAX_ROWS = 100, 10_000
 BLOCK = 100  # neighbouring rows that are drawn together from larger tables
 END = 0.2  # fraction of the rows at each end of an order
 N_FOLDS = 5
@@ -77,21 +77,28 @@ class SplitComparison:
             residuals[fold == k] = self.residuals(np.flatnonzero(fold != k), np.flatnonzero(fold == k))
         return residuals
 
-    def last_in_order(self) -> np.ndarray:
-        """Residuals of the last fifth of the rows under a model of the others."""
-        places = np.arange(len(self.y))
-        n_end = int(END * len(places))
-        return self.residuals(places[:-n_end], places[-n_end:])
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are enough rows to compare splits."""
+        return len(self.y) >= MIN_ROWS
+
+    @cached_property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals of the first and of the last fifth of the rows, each under a model of the others."""
+        return self._residuals_of_ends(np.arange(len(self.y)))
+
+    def _residuals_of_ends(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n_end = int(END * len(order))
+        return self.residuals(order[n_end:], order[:n_end]), self.residuals(order[:-n_end], order[-n_end:])
 
     def excess_of_ends(self, order: np.ndarray | None = None) -> Estimate:
         """By what fraction the loss on both ends of an order is higher under models that lack the end."""
         places = np.arange(len(self.y)) if order is None else order
         n_end = int(END * len(places))
-        ends = (places[:n_end], places[n_end:]), (places[-n_end:], places[:-n_end])
-        losses = [_losses(self.residuals(others, end)) for end, others in ends]
-        judged = np.concatenate([end for end, _ in ends])
-        blocks = np.arange(2 * n_end) * 2 * N_BLOCKS // (2 * n_end)
-        return _excess(np.concatenate(losses), _losses(self.shuffled[judged]), blocks)
+        ends = self.ends if order is None else self._residuals_of_ends(order)
+        judged = np.concatenate([places[:n_end], places[-n_end:]])
+        blocks = np.arange(2 * n_end) * N_BLOCKS // n_end
+        return _excess(_losses(np.concatenate(ends)), _losses(self.shuffled[judged]), blocks)
 
     def excess_of_groups(self, groups: np.ndarray) -> Estimate:
         """By what fraction the loss is higher under models that have not seen the group of a row."""
