@@ -146,6 +146,17 @@ def test_every_split_is_the_best_there_is(seed, symmetric, n_scores, missing, le
 
 
 @settings(deadline=None, max_examples=40)
+@given(seed=seeds, n_scores=st.integers(1, 2), missing=st.sampled_from([0.0, 0.2]), l2=st.sampled_from([0.0, 3.0]))
+def test_every_split_from_sorted_rows_is_the_best_there_is(seed, n_scores, missing, l2):
+    table = naive.draw_table(seed, 40, [120, 90, 2, 5], n_scores=n_scores, missing=missing, heaviest=3)
+    rules = GrowthRules(4, True, 1, l2)
+    with RowThreads(1) as threads:
+        grower = GradientTreeGrower(table.words(), n_scores, rules, table.weights, threads)
+    assert grower._sorted_level(4) == 1
+    Audit(table, grow(table, rules), rules).run()
+
+
+@settings(deadline=None, max_examples=40)
 @given(seed=seeds, symmetric=st.booleans(), n_scores=st.integers(2, 3), missing=st.sampled_from([0.0, 0.2]))
 def test_the_best_split_with_categories(seed, symmetric, n_scores, missing):
     table = naive.draw_table(seed, 40, [7, 9], n_scores=n_scores, missing=missing, categorical=(1,))

@@ -23,6 +23,7 @@ from surefoot.trees.levels import (
     search_categories,
     search_columns,
     search_numbers,
+    search_sorted_rows,
     sum_codes,
 )
 
@@ -96,6 +97,24 @@ class Level:
             gains, places, sides, features, codes, missing_left, split_gains, tables,
         )  # fmt: skip
         return features, codes, missing_left, split_gains, tables
+
+    def search_sorted(self, l2, noise=NONE):
+        """As ``search`` of a shared split, from rows that are sorted; the last node has the rows of none."""
+        n_columns, words, weights = len(self.table.n_codes), self.table.words(), self.table.weights
+        found = tuple(np.empty((1, n_columns), dtype=kind) for kind in (float, float, np.int64, np.int64))
+        nodes = np.full(len(weights), self.n_nodes, dtype=np.uint16)
+        parts = np.zeros((len(weights), 3))
+        for node, rows in enumerate(self.rows):
+            nodes[rows] = node
+            parts[rows, : self.n_scores] = (self.table.scores[:, rows] * weights[rows]).T
+            parts[rows, 2] = weights[rows]
+        bounds = np.concatenate([[0], np.cumsum(self.counts)])
+        search_sorted_rows(
+            words.sorted_rows, words.sorted_codes, words.n_codes, words.has_missing,
+            np.concatenate(self.rows).astype(np.uint32), bounds, nodes, parts, l2, noise,
+            np.zeros(n_columns, dtype=np.int64), *np.zeros((2, self.n_nodes + 1, 4)), *found,
+        )  # fmt: skip
+        return found
 
 
 def tolerance(nodes, l2):
@@ -343,6 +362,26 @@ def test_each_columns_best_split_for_all_nodes_or_for_each(seed, shared, packed,
                 continue
             every = naive.number_gains(of_row, level.has_missing[column], 3.0, least, constraints[column])
             assert_best_gain(found[1], every, found[2:], tolerance(of_row, 3.0))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=seeds,
+    n_scores=st.integers(1, 2),
+    missing=st.sampled_from([0.0, 0.2]),
+    l2=st.sampled_from(L2),
+    left_out=st.booleans(),
+)
+def test_each_columns_best_split_from_sorted_rows(seed, n_scores, missing, l2, left_out):
+    level = Level(seed, 4, [1, 2, 3, 6, 40], n_scores=n_scores, missing=missing)
+    if left_out:  # rows of the table that the tree is not grown on
+        level.rows[-1], level.counts[-1] = level.rows[-1][:0], 0
+    values, gains, places, sides = level.search_sorted(l2)
+    for column in range(5):
+        nodes = level.nodes(column)
+        assert values[0, column] == (gains[0, column] if gains[0, column] > 0 else -np.inf)
+        every = naive.number_gains(nodes, level.has_missing[column], l2, 1.0, 0)
+        assert_best_gain(gains[0, column], every, (places[0, column], sides[0, column]), tolerance(nodes, l2))
 
 
 @settings(deadline=None, max_examples=40)

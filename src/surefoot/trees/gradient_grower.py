@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from math import floor, log2, pi, sqrt
+from math import ceil, floor, log2, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ CELLS_AT_ONCE = 20_000_000  # of larger tables a call grows one level: Ctrl-C wa
 LEAST_SUM = 1e-200  # scores that add up to less are nothing
 MOST_EXPONENT = 200  # of a scale
 ROOT_HALF_PI = sqrt(pi / 2)  # root of the mean square of Normal numbers, over their mean absolute value
+BINS_PER_ROW = 2.0  # so many bins of a node take as long to read as one row of a column
 NO_NOISE = np.empty(0)
 LEAST_L2 = 1e-9  # so that an empty side is worth 0, not 0/0
 
@@ -141,6 +142,8 @@ class GradientTreeGrower:
         self._histograms = np.empty((1 << (depth - 1), self.table.n_bins * self.n_words), dtype=np.int64)
         shape = (1 if self.rules.symmetric else 1 << (depth - 1), self.table.n_columns)
         self._found = tuple(np.empty(shape, dtype=kind) for kind in (float, float, np.int64, np.int64))
+        nodes, parts = np.zeros(n_rows, dtype=np.uint16), np.zeros((n_rows, 3))
+        self._sorted = nodes, parts, *np.zeros((2, (1 << (depth - 1)) + 1, 4))
         self._units = np.ones(4 if self.packed else 2 + self.n_scores)
         self._noise, self._windows = NO_NOISE, np.zeros((depth, self.table.n_columns), dtype=np.int64)
         self._tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
@@ -179,8 +182,18 @@ class GradientTreeGrower:
             max(rules.l2, LEAST_L2), rules.min_samples_leaf, self.n_words, self.n_scores, self.count_bits,
             self.count_mask, self._units, self._noise, self._windows, self._rows, self._values, self._bounds,
             self._histograms, *self._found, tree.features, tree.codes, tree.missing_left, tree.gains, tree.tables,
-            tree.kept, first_level, last_level,
+            tree.kept, first_level, last_level, self._sorted_level(last_level), table.sorted_rows, table.sorted_codes,
+            table.n_codes, *self._sorted,
         )  # fmt: skip
+
+    def _sorted_level(self, last_level: int) -> int:
+        """The level from which on it takes less time to read the rows of all columns than the bins of all nodes."""
+        table, rules = self.table, self.rules
+        is_plain = rules.symmetric and rules.min_samples_leaf <= 1 and rules.constraints is None
+        if not (is_plain and self.packed and table.is_sorted):
+            return last_level
+        n_cells = max(table.n_rows * table.n_columns, 1)
+        return min(max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1), last_level)
 
     def _grow_side_by_side(self, level: int, n: int) -> None:
         """One level, the columns dealt out to threads."""

@@ -9,6 +9,9 @@ added up, the larger is what remains of the parent.
 two sides are worth more than the node. A symmetric tree has one split for all nodes of a level, chosen by the sum of
 their gains; a depthwise tree one for each node.
 
+Small tables have more bins than rows, once there are a few nodes. There the rows themselves are read, column by column
+in the order of their codes, and no histograms are made: see ``search_sorted_rows``.
+
 *Partition*: the rows of each node, left ones first. Indices are unsigned wherever a loop runs over rows: a signed one
 would be checked for wrapping around.
 
@@ -476,6 +479,98 @@ def search_columns(
 
 
 @kernel
+def unpack_rows(rows, values, count_bits, units, parts):
+    """Write the two scores and the weight of each row of packed ``values`` to ``parts[row]``."""
+    for i in range(rows.shape[0]):
+        n, score_1, score_2 = packed_parts(values[i, 0], count_bits, units[SCORES], units[SCORES + 1])
+        row = rows[i]
+        parts[row, 0], parts[row, 1], parts[row, 2] = score_1, score_2, n
+
+
+@kernel
+def sum_nodes(rows, bounds, parts, l2, totals):
+    """Write each node's sums of ``parts``, and what the node is worth; return what all nodes are worth."""
+    worth = 0.0
+    for node in range(bounds.shape[0] - 1):
+        s_1, s_2, n = 0.0, 0.0, 0.0
+        for i in range(bounds[node], bounds[node + 1]):
+            row = rows[i]
+            s_1, s_2, n = s_1 + parts[row, 0], s_2 + parts[row, 1], n + parts[row, 2]
+        totals[node, 0], totals[node, 1], totals[node, 2] = s_1, s_2, n
+        totals[node, 3] = (s_1 * s_1 + s_2 * s_2) / (n + l2)
+        worth += totals[node, 3]
+    return worth
+
+
+@kernel
+def move_left(row, node, parts, totals, l2, left):
+    """Move a row to the left side of its node; return by how much what the two sides are worth grows.
+
+    ``left[node]`` has the sums of the left side, and what both sides were worth before.
+    """
+    s_1, s_2, n = left[node, 0] + parts[row, 0], left[node, 1] + parts[row, 1], left[node, 2] + parts[row, 2]
+    r_1, r_2 = totals[node, 0] - s_1, totals[node, 1] - s_2
+    on_left, on_right = n + l2, totals[node, 2] - n + l2
+    worth = ((s_1 * s_1 + s_2 * s_2) * on_right + (r_1 * r_1 + r_2 * r_2) * on_left) / (on_left * on_right)
+    more = worth - left[node, 3]
+    left[node, 0], left[node, 1], left[node, 2], left[node, 3] = s_1, s_2, n, worth
+    return more
+
+
+@kernel
+def sorted_gains(order, codes, nodes, parts, totals, l2, n_places, n_present, left, gain, gains):
+    """Write to ``gains[b]`` what is gained, over all nodes, by sending codes up to b left.
+
+    ``order`` has the rows by their code. The rows from ``n_present`` on, which lack the value, stay where they are: on
+    the right, unless ``left`` has been told otherwise; ``gain`` is what that has gained.
+    """
+    gains[: n_places + 1] = np.nan  # codes without rows gain what those before them do
+    before = gain
+    for i in range(np.uint64(n_present)):
+        row = np.uint64(order[i])
+        gain += move_left(row, np.uint64(nodes[row]), parts, totals, l2, left)
+        gains[np.uint64(codes[i])] = gain
+    for b in range(n_places):
+        before = before if np.isnan(gains[b]) else gains[b]
+        gains[b] = before
+
+
+@kernel
+def search_sorted_rows(
+    sorted_rows, sorted_codes, n_codes, has_missing, rows, bounds, nodes, parts, l2, noise, windows, totals, left,
+    values, gains, places, sides,
+):  # fmt: skip
+    """As ``search_columns`` of a symmetric tree, for numeric columns of packed tables without conditions.
+
+    Instead of the bins of every node, it reads the rows of every column, sorted by code: each moves to the left side of
+    its node in turn. Rows of no node have one of their own, the last of ``totals``, where they count nothing.
+    """
+    worth = sum_nodes(rows, bounds, parts, l2, totals)
+    found_gains, room = np.empty(256), np.empty(256)
+    for column in range(n_codes.shape[0]):
+        order, codes = sorted_rows[column], sorted_codes[column]
+        n_places = n_codes[column] - 1 if has_missing[column] else n_codes[column] - 2
+        values[0, column], gains[0, column], places[0, column], sides[0, column] = -np.inf, 0.0, 0, 0
+        if n_places < 1:
+            continue
+        n_present = np.int64(order.shape[0])
+        while n_present > 0 and codes[n_present - 1] == n_codes[column] - 1:
+            n_present -= 1
+        own_noise = noise_window(noise, windows[column], 0)
+        for side in range(2 if has_missing[column] else 1):
+            left[:, :3] = 0.0
+            left[:, 3] = totals[:, 3]
+            gain = 0.0
+            for i in range(n_present if side == 1 else order.shape[0], order.shape[0]):
+                gain += move_left(order[i], nodes[order[i]], parts, totals, l2, left)
+            sorted_gains(order, codes, nodes, parts, totals, l2, n_places, n_present, left, gain, found_gains)
+            found = choose_place(found_gains, n_places - side, worth, own_noise, room)
+            if side == 0 or found[0] > values[0, column] + TIE * worth:
+                values[0, column], gains[0, column], places[0, column] = found
+                sides[0, column] = side
+
+
+@kernel
 def count_rows(histograms, first_node, last_node, begin, end, n_words, count_bits):
     """Rows of some nodes in the bins whose words are ``begin`` to ``end``, by weight where weights are packed."""
     mask = (np.int64(1) << count_bits) - 1 if n_words == 1 else np.int64(-1)
@@ -643,12 +738,14 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
 def grow_levels(
     words, offsets, has_missing, is_categorical, constraints, shared, l2, least, n_words, n_scores, count_bits,
     count_mask, units, noise, windows, rows, values, bounds, histograms, chosen_by, gains, places, sides, features,
-    codes, missing_left, split_gains, tables, kept, first_level, last_level,
+    codes, missing_left, split_gains, tables, kept, first_level, last_level, sorted_level, sorted_rows, sorted_codes,
+    n_codes, nodes, parts, totals, left,
 ):  # fmt: skip
     """Grow some levels of a tree in one call: histograms, splits and partition of each.
 
     ``rows`` and ``values`` hold two buffers each: a level reads one and writes the other. Splits are written at their
-    level (``shared``) or at their node in heap order.
+    level (``shared``) or at their node in heap order. From ``sorted_level`` on, sorted rows are read instead of
+    histograms; the first histogram, of all nodes together, is then kept in the last slot.
     """
     n_groups = words.shape[0]
     n_columns = offsets.shape[0] - 1
@@ -661,16 +758,33 @@ def grow_levels(
         limits = bounds[level, : n_nodes + 1]
         counts = limits[1:] - limits[:-1]
         now_rows, now_values = rows[here, :n_rows], values[here, :n_rows]
-        if level == 0:
-            build_root(words, START, n_groups, now_rows, now_values, offsets, histograms)
+        n_slots, slots = n_nodes, histograms
+        if level >= sorted_level:
+            if level == sorted_level:
+                nodes[:] = totals.shape[0] - 1
+                totals[:] = 0.0
+                parts[:] = 0.0
+                unpack_rows(now_rows, now_values, count_bits, units, parts)
+            note_leaves(now_rows, limits, nodes)
+            search_sorted_rows(
+                sorted_rows, sorted_codes, n_codes, has_missing, now_rows, limits, nodes, parts, l2, noise,
+                windows[level], totals, left, chosen_by, gains, places, sides,
+            )  # fmt: skip
+            n_slots, slots = 1, histograms[histograms.shape[0] - 1 :]
         else:
-            build_level(words, START, n_groups, now_rows, now_values, limits, offsets, histograms)
-        search_columns(
-            histograms, n_nodes, shared, START, n_columns, offsets, has_missing, is_categorical, constraints, n_words,
-            n_scores, count_bits, units, l2, least, counts, noise, windows[level], chosen_by, gains, places, sides,
-        )  # fmt: skip
+            if level == 0:
+                build_root(words, START, n_groups, now_rows, now_values, offsets, histograms)
+                if sorted_level < last_level:
+                    histograms[histograms.shape[0] - 1] = histograms[0]
+            else:
+                build_level(words, START, n_groups, now_rows, now_values, limits, offsets, histograms)
+            search_columns(
+                histograms, n_nodes, shared, START, n_columns, offsets, has_missing, is_categorical, constraints,
+                n_words, n_scores, count_bits, units, l2, least, counts, noise, windows[level], chosen_by, gains,
+                places, sides,
+            )  # fmt: skip
         choose_splits(
-            histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units,
+            slots, n_slots, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units,
             noise, windows[level], chosen_by, gains, places, sides, features[first:last], codes[first:last],
             missing_left[first:last], split_gains[first:last], tables[first:last],
         )  # fmt: skip

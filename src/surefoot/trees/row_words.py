@@ -7,6 +7,7 @@ from surefoot._parallel import row_blocks
 from surefoot.data import BinnedTable
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # times it, modulo 2**64, words differ if they differed before
+MOST_SORTED = 8192  # larger tables have more rows than bins at every level of a tree
 GROUP = 8  # codes in a word: one load brings eight cells, and the histograms of eight columns fit the fastest cache
 
 
@@ -23,6 +24,8 @@ class RowWords:
         Where the bins of each column start when those of all columns are laid end to end.
     has_missing : array of bool
         Whether any row lacks the column's value.
+    sorted_rows, sorted_codes : arrays of shape (n_columns, n_rows)
+        The rows of each column by their code, and these codes; of large tables, none.
     """
 
     def __init__(self, codes: np.ndarray, missing: np.ndarray, is_categorical: np.ndarray) -> None:
@@ -34,6 +37,11 @@ class RowWords:
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.uint64)
         self.has_missing = (codes == missing[:, np.newaxis]).any(axis=1) if self.n_rows else missing < 0
         self.is_categorical = is_categorical
+        self.is_sorted = self.n_rows <= MOST_SORTED and not is_categorical.any()
+        self.sorted_rows, self.sorted_codes = np.empty((0, 0), dtype=np.uint16), np.empty((0, 0), dtype=np.uint8)
+        if self.is_sorted:
+            self.sorted_rows = np.argsort(codes, axis=1, kind="stable").astype(np.uint16)
+            self.sorted_codes = np.take_along_axis(codes, self.sorted_rows, axis=1)
 
     @classmethod
     def from_table(cls, table: BinnedTable) -> "RowWords":

@@ -36,6 +36,7 @@ from surefoot.uncertainty.scale_limits import most_leverage, scale_bounds
 from surefoot.uncertainty.training_rows import TrainingRows
 
 DITHER, DRAW, NOISE, GUESS = range(4)  # what random numbers are for
+LEAST_TOTAL = 1e-300  # of weights: no rows at all are not divided by 0
 MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
 SCALE_L2 = 3.0  # times l2: a scale is learned from fewer numbers than a mean, and from larger groups
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
@@ -75,6 +76,9 @@ class Rounds:
         self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
         self.guide, self.settled, self.level_step = guide, False, 0.0
         self._shares = self.weights[rows.train] / self.weights[rows.train].sum()
+        held_out = self.weights[rows.held_out]
+        self._held_out_y, self._held_out_shares = rows.y[rows.held_out], held_out / max(held_out.sum(), LEAST_TOTAL)
+        self._least_loss = self._loss_at_one_scale(self._held_out_y) if family.has_scale else 0.0
         alike = table.twins(self.weights, rows.train) if family.has_scale else np.empty(0)
         self._most_leverage = most_leverage(alike)
         self._bounds: list[tuple[float, float]] = []
@@ -230,21 +234,19 @@ class Rounds:
 
     def held_out_losses(self) -> tuple[float, float]:
         """Mean held-out loss: of the whole distribution, and of the mean (its deviance, at one scale for all rows)."""
-        held_out, family = self.rows.held_out, self.family
-        weights, y = self.weights[held_out], self.rows.y[held_out]
-        raw = np.ascontiguousarray(self.raw[:, held_out])
+        raw = self.raw[:, self.rows.held_out]
         np.clip(raw[-1], *self._bounds[-1], out=raw[-1])
-        nll = float(np.average(family.nll(raw, y), weights=weights))
-        if not family.has_scale:
-            return nll, nll
-        raw[-1] = self.start[-1]
-        best = np.stack([y, raw[-1]])  # the first output of all families with a scale is in the target's own units
-        return nll, float(np.average(family.nll(raw, y) - family.nll(best, y), weights=weights))
+        nll = weighted_sum(self.family.nll(raw, self._held_out_y), self._held_out_shares)
+        return nll, self._loss_at_one_scale(raw[0]) - self._least_loss if self.family.has_scale else nll
+
+    def _loss_at_one_scale(self, first: np.ndarray) -> float:
+        """Mean held-out loss with these first outputs, which all families with a scale have in the target's units."""
+        raw = np.stack([first, np.full(len(first), self.start[-1])])
+        return weighted_sum(self.family.nll(raw, self._held_out_y), self._held_out_shares)
 
     def held_out_step(self) -> float:
         """How far held-out rows wanted the level of the scale to move in the last round."""
-        held_out = self.rows.held_out
-        return float(np.average(self.steps[-1][held_out], weights=self.weights[held_out]))
+        return weighted_sum(self.steps[-1][self.rows.held_out], self._held_out_shares)
 
     def remember(self, scale: bool) -> None:
         """Keep what this round says of held-out rows, and with ``scale`` the scale of all rows."""
@@ -273,7 +275,7 @@ class Rounds:
         if not scale_is_now:
             raw[-1] = self._scale_then[held_out]
         np.clip(raw[-1], *self._bounds[n_trees - 1], out=raw[-1])
-        return raw, self.rows.y[held_out], self.weights[held_out]
+        return raw, self._held_out_y, self.weights[held_out]
 
     def residuals(self, rows: np.ndarray) -> np.ndarray:
         """The step that each output of some rows has still to go, (outputs, rows)."""
