@@ -21,7 +21,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from surefoot import BoostingEnsembleClassifier, GradientBoostingClassifier, GradientBoostingRegressor
+from surefoot import (
+    BoostingEnsembleClassifier,
+    BoostingEnsembleRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
 from surefoot.uncertainty import Normal, StudentT
 
 each_policy = pytest.mark.parametrize("grow_policy", ["symmetric", "depthwise"])
@@ -238,7 +243,8 @@ def test_parameters_are_those_of_the_contract(estimator):
     assert shared.items() <= parameters.items()
     l2 = {BoostingEnsembleClassifier: 0.1, GradientBoostingClassifier: 3.0}.get(estimator, 1.0)
     assert parameters["l2_regularization"] == l2
-    assert parameters["learning_rate"] == (0.07 if estimator is GradientBoostingClassifier else 0.1)
+    rate = {GradientBoostingClassifier: 0.07, BoostingEnsembleRegressor: 0.15}.get(estimator, 0.1)
+    assert parameters["learning_rate"] == rate
     assert list(inspect.signature(estimator.fit).parameters) == [
         "self", "X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val",
     ]  # fmt: skip

@@ -25,7 +25,7 @@ def name_of(check):
 
 @parametrize_with_checks(
     [
-        *(small(estimator) for estimator in GRADIENT_BOOSTERS),
+        *(small(estimator, learning_rate=0.1) for estimator in GRADIENT_BOOSTERS),
         *(small(estimator, early_stopping=False) for estimator in GRADIENT_BOOSTERS),
         *(small(estimator, early_stopping=False, method="sgb", n_estimators=16) for estimator in ENSEMBLES),
     ]

