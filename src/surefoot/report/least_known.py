@@ -1,5 +1,6 @@
 """The rows that an ensemble knows least about, and the columns that this is due to."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ SHOWN_ROWS = 10
 SHOWN_COLUMNS = 8
 COLUMNS_PER_ROW = 3
 MAX_CELLS = 20_000  # rows that are looked at with one column changed
+CELLS_AT_ONCE = 500_000
 STRANGE = 0.05  # fraction of the held-out rows that counts as strange
 
 
@@ -66,16 +68,26 @@ def falls_by_column(ensemble: Any, table: AuditTable, rows: Any, knowledge: np.n
 
     The usual value is the median of the table, or its most frequent category.
     """
-    falls = np.empty((len(table.readers), len(rows)))
-    for j, reader in enumerate(table.readers):
-        column = table.frame[reader.name]
-        changed = rows.copy()
-        usual = column.mode().iloc[0] if reader.kind == CATEGORY else column.median()
-        changed[reader.name] = usual
-        if reader.kind == CATEGORY:
-            changed[reader.name] = changed[reader.name].astype(rows[reader.name].dtype)
-        falls[j] = knowledge - ensemble.predict_uncertainty(changed).knowledge
-    return falls
+    n_rows, readers = len(rows), table.readers
+    at_once = max(1, CELLS_AT_ONCE // max(1, n_rows * len(readers)))  # several columns: calls cost more than rows do
+    parts = []
+    for start in range(0, len(readers), at_once):
+        changed = _with_usual_values(table, rows, readers[start : start + at_once])
+        parts.append(knowledge - ensemble.predict_uncertainty(changed).knowledge.reshape(-1, n_rows))
+    return np.concatenate(parts)
+
+
+def _with_usual_values(table: AuditTable, rows: Any, readers: Sequence[Any]) -> Any:
+    """The rows once for each of some columns, which has its usual value there."""
+    import pandas as pd
+
+    changed = pd.concat([rows] * len(readers), ignore_index=True)
+    for j, reader in enumerate(readers):
+        column, is_category = table.frame[reader.name], reader.kind == CATEGORY
+        values = changed[reader.name].astype(object if is_category else np.float64).to_numpy(copy=True)
+        values[j * len(rows) : (j + 1) * len(rows)] = column.mode().iloc[0] if is_category else column.median()
+        changed[reader.name] = pd.Series(values, dtype=column.dtype if is_category else np.float64)
+    return changed
 
 
 def _behind(table: AuditTable, row: Any, falls: np.ndarray) -> tuple[str, ...]:
