@@ -2,8 +2,9 @@
 
     SUREFOOT_DATA=FOLDER python benchmarks/audit_seeds.py --results seeds.jsonl --seeds 10
 
-Prints, for each table and question, how many seeds gave an answer other than the most frequent one. A run that was
-stopped goes on where it was.
+Prints, for each table and question, how many seeds gave an answer other than the most frequent one; and in the column
+*doubling*, for the gain by the last doubling of the rows, the variance over the seeds by the variance that its interval
+stands for. A run that was stopped goes on where it was.
 """
 
 import argparse
@@ -51,12 +52,21 @@ def run_one(name: str, seed: int) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     found = audit_run(*table(name), random_state=seed, n_jobs=1)[1]
     answers = {question: found.answer(question) for question in NAMES}
-    return {"table": name, "seed": seed, "headline": found.verdict[0].answer, **answers}
+    curve = found.accuracy.curve
+    doubling = None if curve is None else [curve.last_doubling.value, curve.last_doubling.low, curve.last_doubling.high]
+    return {"table": name, "seed": seed, "headline": found.verdict[0].answer, "doubling": doubling, **answers}
+
+
+def spread(estimates: list[list[float]]) -> float:
+    """Variance of some estimates by the mean variance that their intervals stand for."""
+    value, low, high = np.array(estimates).T
+    return float(value.var(ddof=1) / np.mean(((high - low) / (2 * 1.96)) ** 2))
 
 
 def summary(lines: list[dict[str, Any]]) -> str:
     """Answers of each table, and how many differ from the most frequent one."""
-    rows, different, total = ["| table | seeds | " + " | ".join(NAMES) + " |", "|---|---|" + "---|" * len(NAMES)], 0, 0
+    names, different, total, spreads = (*NAMES, "doubling"), 0, 0, []
+    rows = ["| table | seeds | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(names)]
     for name in dict.fromkeys(line["table"] for line in lines):
         group = [line for line in lines if line["table"] == name]
         cells = []
@@ -65,8 +75,11 @@ def summary(lines: list[dict[str, Any]]) -> str:
             different += len(group) - counts.most_common(1)[0][1]
             total += len(group)
             cells.append(", ".join(f"{word} {count}" for word, count in counts.most_common()))
-        rows.append(f"| {name.replace('_', ' ')} | {len(group)} | {' | '.join(cells)} |")
-    return "\n".join([*rows, "", f"{different} of {total} answers differ from the most frequent one of their table."])
+        known = [line["doubling"] for line in group if line["doubling"] and np.isfinite(line["doubling"]).all()]
+        spreads.append(spread(known) if len(known) > 1 else np.nan)
+        rows.append(f"| {name.replace('_', ' ')} | {len(group)} | {' | '.join(cells)} | {spreads[-1]:.2f} |")
+    ending = f"{different} of {total} answers differ from the most frequent one of their table."
+    return "\n".join([*rows, "", f"{ending} Doubling, mean: {np.nanmean(spreads):.2f}."])
 
 
 def main() -> None:

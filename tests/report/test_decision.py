@@ -5,7 +5,15 @@ from math import inf, nan
 import pytest
 
 from surefoot.report.answers import Estimate
-from surefoot.report.intervals import cross_fitted, decide, is_one_sided, is_withheld, rows_needed, withheld
+from surefoot.report.intervals import (
+    cross_fitted,
+    decide,
+    is_one_sided,
+    is_withheld,
+    redrawn,
+    rows_needed,
+    withheld,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,3 +72,10 @@ def test_cross_fitted_intervals_are_wider_by_the_root_of_one_and_ninety_by_the_r
     assert cross_fitted(Estimate(0.1, 0.0, 0.7), 30, 0.0, 1.0) == Estimate(0.1, 0.0, 1.0)
     assert cross_fitted(Estimate(1.0, 0.5, inf), 60, 0.0, 9.0).high == inf
     assert is_withheld(cross_fitted(withheld(1.0), 60, 0.0, 1.0))
+
+
+def test_a_difference_between_models_of_other_rows_is_wider_by_the_draw_of_these_rows():
+    found = redrawn(Estimate(0.02, 0.0, 0.05))
+    assert (found.value - found.low) ** 2 == pytest.approx(1.9 * 0.02**2)
+    assert (found.high - found.value) ** 2 == pytest.approx(1.9 * 0.03**2)
+    assert is_withheld(redrawn(withheld(1.0)))

@@ -9,6 +9,7 @@ from surefoot.report.answers import Accuracy, Duplicates, LearningCurve, ModelSc
 from surefoot.report.candidate_models import CONSTANT, ENSEMBLE, CandidateModel
 from surefoot.report.clock import Clock
 from surefoot.report.cross_fitting import CrossFitted
+from surefoot.report.intervals import redrawn
 from surefoot.report.model_predictions import ModelPredictions
 from surefoot.report.scoring import (
     ERROR_RATE,
@@ -156,7 +157,7 @@ def learning_curve(
         model=fitted.name,
         n_rows=(*sizes, n_train),
         loss=(*losses, loss_of(fitted.outcome, measure)),
-        last_doubling=excess_of(outcomes[-1], fitted.outcome),
+        last_doubling=redrawn(excess_of(outcomes[-1], fitted.outcome)),
     )
 
 

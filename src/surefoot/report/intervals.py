@@ -1,7 +1,7 @@
 """95% intervals of what is measured on held-out rows: the names under one roof."""
 
 from surefoot.report.statistics.bootstrap import bootstrap_interval
-from surefoot.report.statistics.cross_fitting import cross_fitted
+from surefoot.report.statistics.cross_fitting import cross_fitted, redrawn
 from surefoot.report.statistics.decision import INSIDE, OUTSIDE, UNDECIDED, decide, rows_needed
 from surefoot.report.statistics.estimates import (
     is_one_sided,
@@ -44,6 +44,7 @@ __all__ = [
     "paired_share_difference",
     "rate_difference",
     "rate_ratio",
+    "redrawn",
     "rejection_ratio_interval",
     "rms_ratio",
     "root_mean_square_interval",
