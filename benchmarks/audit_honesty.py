@@ -41,7 +41,7 @@ def main() -> None:
     sizes = {name: ROW_SIZES if name in ROW_SCENARIOS and arguments.rows else SIZES for name in SCENARIOS}
     wanted = [
         (name, n, k)
-        for k in range(arguments.replications)
+        for k in range(arguments.first, arguments.first + arguments.replications)
         for name in arguments.scenarios or SCENARIOS
         for n in arguments.sizes or sizes[name]
     ]
@@ -171,6 +171,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=Path("honesty.jsonl"))
     parser.add_argument("--replications", type=int, default=20)
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first replication: others draw other tables"
+    )
     parser.add_argument("--scenarios", nargs="*", choices=list(SCENARIOS))
     parser.add_argument("--sizes", nargs="*", type=int)
     parser.add_argument("--rows", action="store_true", help="some scenarios with 100 to 10,000 rows")
