@@ -76,8 +76,8 @@ def test_one_feature_and_rows_that_are_there_twice():
 
 def test_thirty_classes_most_of_them_rare():
     rng = np.random.default_rng(0)
-    X = pd.DataFrame({"x": rng.normal(size=150), "z": rng.normal(size=150)})
-    labels = [f"class {int(value)}" for value in np.minimum(rng.exponential(6, 150), 29)]
+    X = pd.DataFrame({"x": rng.normal(size=160), "z": rng.normal(size=160)})  # more rows than tables with ten folds
+    labels = [f"class {int(value)}" for value in np.minimum(rng.exponential(6, 160), 29)]
     found = audit(X, pd.Series(labels, name="kind"))
     assert found.subject.task == "classes"
     assert found.verdict[0].answer == "no"

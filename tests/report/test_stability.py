@@ -390,9 +390,9 @@ def test_too_few_rows_make_a_conclusion_unknown():
 def test_a_lead_that_is_not_clear_is_open():
     ahead = fake(WINNER, single="linear", lead=2.25)
     line = stability_line(Stability((ahead, fake(undecided=True)), (), None))
-    assert line.answer == PARTLY
+    assert line.answer == UNKNOWN
     assert line.sentence.startswith(
-        "No conclusion is beyond doubt: linear is the best model (it leads by 2.2 standard errors, and 3 are asked for)"
+        "No conclusion is known to survive: linear is the best model (it leads by 2.2 standard errors, and 3 are asked"
     )
     generator = np.random.default_rng(0)
     losses = generator.normal(size=(200, 3)) + np.array([0.0, 0.3, 0.1])

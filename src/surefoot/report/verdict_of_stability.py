@@ -8,7 +8,7 @@ from surefoot.report.verdict_words import NO_TIME, QUESTIONS, cut
 
 
 def stability_line(stability: Stability | None) -> Line:
-    """Yes if every conclusion survives, no if none does, partly if some do or may; the sentence names them."""
+    """Yes if every conclusion survives, partly if some do, no if none does, unknown if none does for sure but one may."""
     if stability is None or not stability.sets:
         why = NO_TIME if stability is None else stability.note or "There was nothing to choose between."
         return Line(QUESTIONS[2], UNKNOWN, why)
@@ -18,9 +18,7 @@ def stability_line(stability: Stability | None) -> Line:
         return Line(QUESTIONS[2], YES, f"Every conclusion survives: {held}.")
     if held:
         return Line(QUESTIONS[2], PARTLY, f"What survives: {held}. What does not, or may not: {lost}.")
-    if any(map(is_open, stability.sets)):
-        return Line(QUESTIONS[2], PARTLY, f"No conclusion is beyond doubt: {lost}.")
-    if any(map(is_unknown, stability.sets)):
+    if any(is_open(each) or is_unknown(each) for each in stability.sets):
         return Line(QUESTIONS[2], UNKNOWN, f"No conclusion is known to survive: {lost}.")
     return Line(QUESTIONS[2], NO, f"No conclusion survives: {lost}.")
 
