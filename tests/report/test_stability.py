@@ -234,6 +234,26 @@ def test_increases_are_those_of_one_permutation_after_the_other():
             np.testing.assert_allclose(ours, expected, atol=1e-9)
 
 
+def test_increases_of_classes_are_those_of_the_log_loss():
+    X, y = clear_table(120)
+    table = AuditTable.read(X, np.where(y > y.median(), "high", "low"))
+    splits = Splits.draw(table.target, None, None, False, 0)
+    audited = cross_fitted(table, splits, LogisticRegression())[-1]
+    found = LossIncreases.of(audited)
+    model, judge = audited.fold_models[0], np.sort(splits.folds[0][1])
+    rows, truth = table.frame.iloc[judge], table.target.labels[judge]
+    generator = np.random.default_rng(BAG_SEED)
+    orders = [generator.permutation(len(judge)) for _ in range(N_PERMUTATIONS)]
+
+    def losses(X):
+        chance = model.predict_proba(X)[np.arange(len(X)), np.searchsorted(model.classes_, truth)]
+        return -np.log(np.maximum(chance, 0.001))
+
+    after = [losses(rows.assign(c1=rows["c1"].to_numpy()[order])) for order in orders]
+    ours = found.increases[[list(found.rows).index(row) for row in judge], 1]
+    np.testing.assert_allclose(ours, np.mean(after, axis=0) - losses(rows), atol=1e-9)
+
+
 def test_increases_are_about_twice_the_variance_that_a_column_explains():
     X, y = clear_table(3000)
     table = AuditTable.read(X, y)

@@ -1,6 +1,8 @@
 """The columns that the audited model relies on: how much its loss rises on each row when a column is permuted."""
 
+import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,7 +11,8 @@ import numpy as np
 from surefoot.report.column_readers import CATEGORY
 from surefoot.report.conclusions import BAG_SEED
 from surefoot.report.cross_fitting import CrossFitted
-from surefoot.report.scoring import Outcome
+from surefoot.report.model_predictions import probabilities_of
+from surefoot.report.scoring import class_places, log_losses_of
 from surefoot.report.table import AuditTable
 from surefoot.selection.table import take_rows
 
@@ -63,10 +66,22 @@ class _Losses:
     truth: np.ndarray
 
     def of(self, X: Any, n_times: int) -> np.ndarray:
-        """(n_times, n_rows) of a table that has the rows so many times."""
-        target = self.audited.table.target
-        predictions = self.audited.candidate.predict_table(self.model, X, target)
-        return Outcome.of_truth(target, predictions, np.tile(self.truth, n_times)).proper.reshape(n_times, -1)
+        """(n_times, n_rows) of a table that has the rows so many times; nothing else is asked of the model."""
+        target, candidate = self.audited.table.target, self.audited.candidate
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            chances = probabilities_of(self.model, X, target)
+            if chances is not None:
+                return log_losses_of(chances, np.tile(self._places, n_times)).reshape(n_times, -1)
+            values = np.asarray(self.model.predict(X))
+        if candidate.raw:
+            values = target.read_predictions(values, len(values), candidate.name)
+        losses = target.losses_there(values, np.tile(self.truth, n_times))
+        return losses.astype(np.float64).reshape(n_times, -1)
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        return class_places(self.audited.table.target, self.truth)
 
 
 def _increases(X: Any, names: list[Any], losses: _Losses, before: np.ndarray) -> np.ndarray:

@@ -73,7 +73,8 @@ class Outcome(RowRecord):
         losses = target.losses_there(values, truth)
         if not target.is_classes:
             return cls(losses, errors=values.astype(np.float64) - truth.astype(np.float64), units=units)
-        log_losses = _log_losses(target, predictions.probabilities, truth)
+        chances = predictions.probabilities
+        log_losses = None if chances is None else log_losses_of(chances, class_places(target, truth))
         if target.task != BINARY:
             return cls(losses, log_losses, units=units)
         second, said = target.is_second(truth), target.is_second(values)
@@ -117,16 +118,18 @@ class Outcome(RowRecord):
         return self.said_second if self.scores is None else self.scores, self.second
 
 
-def _log_losses(target: Target, probabilities: np.ndarray | None, truth: np.ndarray) -> np.ndarray | None:
-    """None without probabilities; classes that the table does not have get the least chance.
+def class_places(target: Target, truth: np.ndarray) -> np.ndarray:
+    """The column of probabilities of each row's true class; -1 for classes that the table does not have."""
+    places = {str(label): place for place, label in enumerate(target.classes)}
+    return np.array([places.get(label, -1) for label in target.text_of(truth)])
+
+
+def log_losses_of(probabilities: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Minus the log of the probability of each row's true class, which is never less than the least chance.
 
     A smaller one counts as that: few tables have the rows to show it, and the log of 0 has no end.
     """
-    if probabilities is None:
-        return None
-    places = {str(label): place for place, label in enumerate(target.classes)}
-    codes = np.array([places.get(label, -1) for label in target.text_of(truth)])
-    chance = np.where(codes >= 0, probabilities[np.arange(len(codes)), codes], 0.0)
+    chance = np.where(places >= 0, probabilities[np.arange(len(places)), places], 0.0)
     return -np.log(np.clip(chance, MIN_CHANCE, 1.0))
 
 

@@ -8,7 +8,7 @@ from surefoot.report.verdict_words import NO_TIME, QUESTIONS, cut
 
 
 def stability_line(stability: Stability | None) -> Line:
-    """Yes if every conclusion survives, partly if some do, no if none does, unknown if none does for sure but one may."""
+    """Yes if every conclusion survives, partly if some do, unknown if none is shown to but one may, no if none does."""
     if stability is None or not stability.sets:
         why = NO_TIME if stability is None else stability.note or "There was nothing to choose between."
         return Line(QUESTIONS[2], UNKNOWN, why)

@@ -39,6 +39,7 @@ class WatchedRounds:
         self.honesties, self.levels = [1.0], list[float]()
         self.runs_its_length = recipe.runs_its_length
         self.threads = threads or RowThreads(1)
+        self._seen = np.empty((len(self.models), 3))  # held-out losses of each model, and the step its scale wants
 
     @property
     def n_done(self) -> int:
@@ -63,15 +64,21 @@ class WatchedRounds:
 
     def step(self) -> None:
         """One tree of every model."""
-        self.threads.each(Rounds.step, self.models)
+        self.threads.each(self._step_of, range(len(self.models)))
         if self.is_watched:
             self._look_at_held_out()
 
+    def _step_of(self, k: int) -> None:
+        model = self.models[k]
+        model.step()
+        if self.is_watched:
+            self._seen[k] = (*model.held_out_losses(), model.held_out_step() if self.family.has_scale else 0.0)
+
     def _look_at_held_out(self) -> None:
         stopping = self.stopping
-        nll, mean_loss = np.mean([model.held_out_losses() for model in self.models], axis=0).tolist()
+        nll, mean_loss, scale_step = self._seen.mean(axis=0).tolist()
         if self.family.has_scale:
-            self._move_scale(float(np.mean([model.held_out_step() for model in self.models])))
+            self._move_scale(scale_step)
         if stopping.note(nll, mean_loss) or not self._stops:
             for model in self.models:
                 model.remember(scale=stopping.best_nll == self.n_done)
