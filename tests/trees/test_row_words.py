@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference.gradient_trees import draw_table
 
 from surefoot._exceptions import DataError
-from surefoot._parallel import ROW_BLOCK
+from surefoot._parallel import ROW_BLOCK, THREADED_CELLS
 from surefoot.data import BinnedTable, Columns, Schema
 from surefoot.trees.row_words import RowWords
 
@@ -78,3 +78,21 @@ def test_no_rows_lack_no_values():
 def test_wider_codes_are_refused_with_advice():
     with pytest.raises(DataError, match="max_bins"):
         RowWords(np.zeros((1, 2), dtype=np.uint32), np.array([300]), np.zeros(1, dtype=bool))
+
+
+def test_small_tables_have_their_rows_sorted():
+    codes = np.random.default_rng(0).integers(0, 6, size=(5, 300)).astype(np.uint8)
+    table = RowWords(codes, np.full(5, 6), np.zeros(5, dtype=bool))
+    assert table.is_sorted
+    for column, rows, sorted_codes in zip(codes, table.sorted_rows, table.sorted_codes, strict=True):
+        np.testing.assert_array_equal(np.sort(rows), np.arange(300))
+        np.testing.assert_array_equal(column[rows], np.sort(column))
+        np.testing.assert_array_equal(sorted_codes, np.sort(column))
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "n_rows", "categorical"), [(1, 8193, False), (500, THREADED_CELLS // 500, False), (2, 10, True)]
+)
+def test_large_tables_and_categories_have_not(n_columns, n_rows, categorical):
+    codes = np.zeros((n_columns, n_rows), dtype=np.uint8)
+    assert not RowWords(codes, np.full(n_columns, 1), np.full(n_columns, categorical)).is_sorted

@@ -142,7 +142,8 @@ class GradientTreeGrower:
         self._histograms = np.empty((1 << (depth - 1), self.table.n_bins * self.n_words), dtype=np.int64)
         shape = (1 if self.rules.symmetric else 1 << (depth - 1), self.table.n_columns)
         self._found = tuple(np.empty(shape, dtype=kind) for kind in (float, float, np.int64, np.int64))
-        nodes, parts = np.zeros(n_rows, dtype=np.uint16), np.zeros((n_rows, 3))
+        n_sorted = n_rows if self.table.is_sorted else 0
+        nodes, parts = np.zeros(n_sorted, dtype=np.uint16), np.zeros((n_sorted, 3))
         self._sorted = nodes, parts, *np.zeros((2, (1 << (depth - 1)) + 1, 4))
         self._units = np.ones(4 if self.packed else 2 + self.n_scores)
         self._noise, self._windows = NO_NOISE, np.zeros((depth, self.table.n_columns), dtype=np.int64)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from surefoot._exceptions import DataError
-from surefoot._parallel import row_blocks
+from surefoot._parallel import THREADED_CELLS, row_blocks
 from surefoot.data import BinnedTable
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # times it, modulo 2**64, words differ if they differed before
@@ -25,7 +25,10 @@ class RowWords:
     has_missing : array of bool
         Whether any row lacks the column's value.
     sorted_rows, sorted_codes : arrays of shape (n_columns, n_rows)
-        The rows of each column by their code, and these codes; of large tables, none.
+        The rows of each column by their code, and these codes; none if ``is_sorted`` is False.
+    is_sorted : bool
+        Whether the table is so small that trees may read its sorted rows. One that threads share is not: the last
+        digits of gains would depend on their number.
     """
 
     def __init__(self, codes: np.ndarray, missing: np.ndarray, is_categorical: np.ndarray) -> None:
@@ -37,7 +40,7 @@ class RowWords:
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.uint64)
         self.has_missing = (codes == missing[:, np.newaxis]).any(axis=1) if self.n_rows else missing < 0
         self.is_categorical = is_categorical
-        self.is_sorted = self.n_rows <= MOST_SORTED and not is_categorical.any()
+        self.is_sorted = codes.size < THREADED_CELLS and self.n_rows <= MOST_SORTED and not is_categorical.any()
         self.sorted_rows, self.sorted_codes = np.empty((0, 0), dtype=np.uint16), np.empty((0, 0), dtype=np.uint8)
         if self.is_sorted:
             self.sorted_rows = np.argsort(codes, axis=1, kind="stable").astype(np.uint16)
