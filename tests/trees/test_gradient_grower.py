@@ -150,10 +150,8 @@ def test_every_split_is_the_best_there_is(seed, symmetric, n_scores, missing, le
 def test_every_split_from_sorted_rows_is_the_best_there_is(seed, n_scores, missing, l2):
     table = naive.draw_table(seed, 40, [120, 90, 2, 5], n_scores=n_scores, missing=missing, heaviest=3)
     rules = GrowthRules(4, True, 1, l2)
-    with RowThreads(1) as threads:
-        grower = GradientTreeGrower(table.words(), n_scores, rules, table.weights, threads)
-    assert grower._sorted_level(4) == 1
-    Audit(table, grow(table, rules), rules).run()
+    assert GradientTreeGrower(table.words(), n_scores, rules, table.weights, ONE_THREAD)._sorted_level(4) == 1
+    Audit(table, grow(table, rules, weights=table.weights), rules, weights=table.weights).run()
 
 
 @settings(deadline=None, max_examples=40)
