@@ -10,7 +10,7 @@ from surefoot._parallel import RowThreads
 from surefoot.boosting.weights import whole_weights
 from surefoot.data import BinnedTable, Columns, Schema
 from surefoot.trees import TreeGrower
-from surefoot.trees.splits import ERROR, GINI
+from surefoot.trees.splits import ERROR, GINI, GrownTree, answer_rows
 
 DROPS = {GINI: naive.gini_drop, ERROR: naive.error_drop}
 
@@ -40,16 +40,34 @@ def test_the_best_split_of_two_classes_is_the_best_there_is(seed, n_rows, criter
     assert found == pytest.approx(best, rel=1e-9, abs=1e-9)
 
 
-def test_threads_share_the_features_and_find_the_same_tree():
+@pytest.mark.parametrize("criterion", [GINI, ERROR])
+@pytest.mark.parametrize("depth", [1, 4])
+def test_threads_share_the_features_and_find_the_same_tree(depth, criterion):
+    """One thread grows the tree in one call, several node by node."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 7))
-    y = rng.integers(0, 3, size=3000).astype(np.int32)
-    whole, _ = whole_weights(np.ones(3000))
-    table = BinnedTable.from_columns(Columns.from_array(X))
+    X = rng.normal(size=(3000, 6))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    categories = rng.integers(0, 80, 3000).astype(float)
+    categories[rng.random(3000) < 0.05] = np.nan
+    y = (rng.integers(0, 3, size=3000) * (np.nan_to_num(categories) % 3 < 2)).astype(np.int32)
+    whole, _ = whole_weights(rng.gamma(1.0, size=2990))
+    schema = Schema(7, {6: tuple(map(str, range(80)))})
+    table = BinnedTable.from_columns(Columns([*X.T.copy(), categories], schema, 3000))
     trees = []
     for n_threads in (1, 2, 3):
         with RowThreads(n_threads) as threads:
-            trees.append(TreeGrower(table, y, 3, 0, 4, GINI, threads).grow(np.arange(3000, dtype=np.int32), whole))
+            grower = TreeGrower(table, y, 3, 10, depth, criterion, threads)
+            trees.append(grower.grow(np.arange(10, 3000, dtype=np.int32), whole))
+    assert trees[0].sets.any()
     for tree in trees[1:]:
         for mine, theirs in zip(trees[0], tree, strict=True):
             np.testing.assert_array_equal(mine, theirs)
+
+
+def test_rows_get_the_labels_of_their_leaves():
+    rows = np.array([7, 5, 9, 6], dtype=np.int32)
+    empty = np.empty(0)
+    tree = GrownTree(*[empty] * 6, np.array([2, 0, 1]), rows, np.array([1, 1, 4]))
+    answers = np.full(6, -1, dtype=np.int32)
+    answer_rows(tree, 5, answers)
+    assert answers.tolist() == [1, 1, 2, -1, 1, -1]

@@ -3,12 +3,46 @@
 Weights are whole numbers, so that class sums do not depend on the order of the rows.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from surefoot._jit import kernel
 
 GINI, ERROR = 0, 1
 TIE = 1e-12  # gains this close, relative to the node, are one gain: the first feature and the lowest threshold win
+
+
+class CodedTable(NamedTuple):
+    """Codes (columns, rows), the code of missing values of each column, and which columns are categorical."""
+
+    codes: np.ndarray
+    missing: np.ndarray
+    is_categorical: np.ndarray
+
+
+class WeightedClasses(NamedTuple):
+    """The class of every row of the table, and whole weights of the rows from ``first_row`` on."""
+
+    classes: np.ndarray
+    weights: np.ndarray
+    first_row: int
+    n_classes: int
+    criterion: int
+
+
+class GrownTree(NamedTuple):
+    """The nodes and leaves of one tree, in heap order, and where its rows ended up."""
+
+    features: np.ndarray
+    below: np.ndarray
+    above: np.ndarray
+    missing_right: np.ndarray
+    sets: np.ndarray
+    gains: np.ndarray
+    labels: np.ndarray
+    rows: np.ndarray  # the rows, leaf after leaf
+    leaf_ends: np.ndarray  # where each leaf's rows end
 
 
 @kernel
@@ -192,3 +226,95 @@ def part_rows(column, goes_right, rows, scratch):
             n_left += 1
     rows[n_left:] = scratch[:n_right]
     return n_left
+
+
+@kernel
+def write_split(table, target, total, score, feature, place, missing_right, tree, node, rows, scratch):
+    """Write a node's split to ``tree`` and reorder the node's rows by it; return how many go left."""
+    missing = table.missing[feature]
+    histogram = np.zeros((missing + 1, total.shape[0]), np.int64)
+    fill_histogram(table.codes[feature], rows, target.classes, target.weights, target.first_row, histogram)
+    goes_right = np.zeros(missing + 1, np.uint8)
+    if table.is_categorical[feature]:
+        mark_category_split(histogram, missing, total, target.criterion, goes_right)
+        for code in range(missing):
+            if goes_right[code]:
+                tree.sets[node, code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    else:
+        ends = mark_number_split(histogram, missing, place, missing_right, goes_right)
+        tree.below[node], tree.above[node] = ends
+    tree.features[node] = feature
+    tree.missing_right[node] = goes_right[missing] != 0
+    tree.gains[node] = max(0.0, score - side_score(total, float(total.sum()), target.criterion))
+    return part_rows(table.codes[feature], goes_right, rows, scratch)
+
+
+@kernel
+def split_node(table, target, tree, node, rows, scratch, histogram):
+    """Choose and write the split of one node and reorder its rows; return how many go left.
+
+    Of all features that tie, it is the first. ``scratch`` and ``histogram`` are room.
+    """
+    total = np.zeros(target.n_classes, np.int64)
+    class_weights(rows, target.classes, target.weights, target.first_row, total)
+    if np.count_nonzero(total) < 2:
+        return rows.shape[0]
+    n_columns = table.codes.shape[0]
+    scores = np.full(n_columns, -1.0)
+    places, rights = np.zeros(n_columns, np.int64), np.ones(n_columns, np.bool_)
+    try_features(
+        table.codes, table.missing, table.is_categorical, np.arange(n_columns), rows, target.classes, target.weights,
+        target.first_row, total, target.criterion, histogram, scores, places, rights,
+    )  # fmt: skip
+    best = scores.max()
+    if best < 0.0:
+        return rows.shape[0]
+    feature = 0
+    while scores[feature] < best * (1.0 - TIE):
+        feature += 1
+    return write_split(
+        table, target, total, scores[feature], feature, places[feature], rights[feature], tree, node, rows, scratch
+    )
+
+
+@kernel
+def label_leaves(target, tree):
+    """Write the heaviest class of every leaf; of classes that tie, the first."""
+    start = 0
+    for leaf in range(tree.leaf_ends.shape[0]):
+        end = tree.leaf_ends[leaf]
+        total = np.zeros(target.n_classes, np.int64)
+        class_weights(tree.rows[start:end], target.classes, target.weights, target.first_row, total)
+        most, label = float(total.max()) * (1.0 - TIE), 0
+        while total[label] < most:
+            label += 1
+        tree.labels[leaf] = label
+        start = end
+
+
+@kernel
+def answer_rows(tree, first_row, answers):
+    """Write the label of its leaf for every row of the tree; the first of ``answers`` is that of ``first_row``."""
+    start = 0
+    for leaf in range(tree.leaf_ends.shape[0]):
+        for i in tree.rows[start : tree.leaf_ends[leaf]]:
+            answers[i - first_row] = tree.labels[leaf]
+        start = tree.leaf_ends[leaf]
+
+
+@kernel
+def grow_tree(table, target, depth, tree, scratch, histogram):
+    """Split all nodes of a perfect tree and label its leaves; a node that cannot be split sends all its rows left.
+
+    Reads ``tree.rows`` and writes all of ``tree``; ``scratch`` and ``histogram`` are room.
+    """
+    ends = tree.leaf_ends
+    ends[0] = tree.rows.shape[0]
+    for level in range(depth):
+        n_nodes = 1 << level
+        for k in range(n_nodes - 1, -1, -1):  # from the last on: the two ends of a node take the places of later ones
+            start, end = ends[k - 1] if k > 0 else 0, ends[k]
+            node = n_nodes - 1 + k
+            ends[2 * k] = start + split_node(table, target, tree, node, tree.rows[start:end], scratch, histogram)
+            ends[2 * k + 1] = end
+    label_leaves(target, tree)
