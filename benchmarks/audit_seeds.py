@@ -2,14 +2,17 @@
 
     SUREFOOT_DATA=FOLDER python benchmarks/audit_seeds.py --results seeds.jsonl --seeds 10
 
-Prints, for each table and question, how many seeds gave an answer other than the most frequent one; and in the column
-*doubling*, for the gain by the last doubling of the rows, the variance over the seeds by the variance that its interval
-stands for. A run that was stopped goes on where it was.
+Prints, for each table and question, how many seeds gave an answer other than the most frequent one. The last columns
+are standard deviations over the seeds in standard errors (those that the intervals stand for): of the gain by the last
+doubling of the rows, of the prediction-rejection ratio, and of the calibration slope (classes) or the fraction inside
+50% intervals (numbers). *draws* is how often the folds were drawn, on average; ``--draws 1`` draws them once for every
+table. A run that was stopped goes on where it was.
 """
 
 import argparse
 import json
 import os
+import time
 import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -22,7 +25,9 @@ from audit_honesty import read_lines
 from honesty_tables import SCENARIOS
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
-from surefoot.report.auditing import audit_run
+from surefoot.report import run
+from surefoot.report.answers import Estimate
+from surefoot.report.auditing import Audit, audit_run
 from surefoot.report.verdict_words import NAMES
 
 BUNDLED = {
@@ -34,6 +39,7 @@ BUNDLED = {
 FILES = ("pima", "concrete", "wine_red", "boston")
 SIMULATED = ("linear_numbers", "curved_classes")
 ROWS = 1000
+MOVING = ("doubling", "ratio", "calibration")
 
 
 def table(name: str) -> tuple[Any, Any]:
@@ -48,25 +54,43 @@ def table(name: str) -> tuple[Any, Any]:
     return frame.drop(columns=target), frame[target]
 
 
-def run_one(name: str, seed: int) -> dict[str, Any]:
+def run_one(name: str, seed: int, max_draws: int) -> dict[str, Any]:
     warnings.simplefilter("ignore")
+    run.MAX_DRAWS = max_draws
+    started = time.perf_counter()
     found = audit_run(*table(name), random_state=seed, n_jobs=1)[1]
     answers = {question: found.answer(question) for question in NAMES}
-    curve = found.accuracy.curve
-    doubling = None if curve is None else [curve.last_doubling.value, curve.last_doubling.low, curve.last_doubling.high]
-    return {"table": name, "seed": seed, "headline": found.verdict[0].answer, "doubling": doubling, **answers}
+    moving = {key: [each.value, each.low, each.high] for key, each in estimates(found).items() if each is not None}
+    head, seconds = found.verdict[0].answer, round(time.perf_counter() - started, 1)
+    line = {"table": name, "seed": seed, "headline": head, "draws": found.subject.n_draws, "seconds": seconds}
+    return {**line, "estimates": moving, **answers}
 
 
-def spread(estimates: list[list[float]]) -> float:
-    """Variance of some estimates by the mean variance that their intervals stand for."""
-    value, low, high = np.array(estimates).T
-    return float(value.var(ddof=1) / np.mean(((high - low) / (2 * 1.96)) ** 2))
+def estimates(found: Audit) -> dict[str, Estimate | None]:
+    """Those that answers depend on most."""
+    curve, knowing = found.accuracy.curve, found.uncertainty
+    by_total, calibration = knowing.by_total, knowing.calibration
+    inside = calibration.coverage[0].observed if calibration and calibration.coverage else None
+    return {
+        "doubling": None if curve is None else curve.last_doubling,
+        "ratio": None if by_total is None else by_total.ratio,
+        "calibration": inside or (None if calibration is None else calibration.slope),
+    }
+
+
+def spread(found: list[list[float]]) -> float:
+    """Standard deviation of some estimates by the root mean square of the standard errors of their intervals."""
+    known = np.array([each for each in found if np.isfinite(each).all()])
+    if len(known) < 2:
+        return np.nan
+    value, low, high = known.T
+    return float(value.std(ddof=1) / np.sqrt(np.mean(((high - low) / (2 * 1.96)) ** 2)))
 
 
 def summary(lines: list[dict[str, Any]]) -> str:
     """Answers of each table, and how many differ from the most frequent one."""
-    names, different, total, spreads = (*NAMES, "doubling"), 0, 0, []
-    rows = ["| table | seeds | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(names)]
+    different, total, spreads = 0, 0, []
+    rows = ["| table | seeds | " + " | ".join((*NAMES, "draws", *MOVING)) + " |", "|---" * (7 + len(MOVING)) + "|"]
     for name in dict.fromkeys(line["table"] for line in lines):
         group = [line for line in lines if line["table"] == name]
         cells = []
@@ -75,22 +99,28 @@ def summary(lines: list[dict[str, Any]]) -> str:
             different += len(group) - counts.most_common(1)[0][1]
             total += len(group)
             cells.append(", ".join(f"{word} {count}" for word, count in counts.most_common()))
-        known = [line["doubling"] for line in group if line["doubling"] and np.isfinite(line["doubling"]).all()]
-        spreads.append(spread(known) if len(known) > 1 else np.nan)
-        rows.append(f"| {name.replace('_', ' ')} | {len(group)} | {' | '.join(cells)} | {spreads[-1]:.2f} |")
+        cells.append(f"{np.mean([line['draws'] for line in group]):.1f}")
+        moved = [spread([line["estimates"][key] for line in group if key in line["estimates"]]) for key in MOVING]
+        spreads.append(moved)
+        cells += [f"{each:.2f}" for each in moved]
+        rows.append(f"| {name.replace('_', ' ')} | {len(group)} | {' | '.join(cells)} |")
     ending = f"{different} of {total} answers differ from the most frequent one of their table."
-    return "\n".join([*rows, "", f"{ending} Doubling, mean: {np.nanmean(spreads):.2f}."])
+    middle = ", ".join(f"{key} {each:.2f}" for key, each in zip(MOVING, np.nanmedian(spreads, axis=0), strict=True))
+    return "\n".join([*rows, "", f"{ending} Medians of the last columns: {middle}."])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=Path("seeds.jsonl"))
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=run.MAX_DRAWS, help="most draws of the folds")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     done = {(line["table"], line["seed"]) for line in read_lines(arguments.results)}
     names = [*BUNDLED, *SIMULATED, *(FILES if "SUREFOOT_DATA" in os.environ else ())]
-    left = [(name, seed) for seed in range(arguments.seeds) for name in names if (name, seed) not in done]
+    left = [
+        (name, seed, arguments.draws) for seed in range(arguments.seeds) for name in names if (name, seed) not in done
+    ]
     with ProcessPoolExecutor(arguments.workers) as pool, arguments.results.open("a") as file:
         for future in as_completed([pool.submit(run_one, *task) for task in left]):
             file.write(json.dumps(future.result()) + "\n")

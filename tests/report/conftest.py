@@ -8,17 +8,23 @@ from surefoot.report.auditing import audit_run
 QUICK = ("constant", "linear", "ensemble")
 
 
-@pytest.fixture
-def quick_audit(monkeypatch):
-    """An audit with few candidates and a small ensemble, and everything that was fitted for it."""
-    every = run.candidate_models
+@pytest.fixture(scope="session")
+def few_candidates():
+    """The quick ones of some candidates, and a small ensemble."""
 
-    def few(*arguments):
-        chosen = [candidate for candidate in every(*arguments) if candidate.name in QUICK]
+    def few(candidates):
+        chosen = [candidate for candidate in candidates if candidate.name in QUICK]
         chosen[-1].model.set_params(n_members=3, n_estimators=60)
         return chosen
 
-    monkeypatch.setattr(run, "candidate_models", few)
+    return few
+
+
+@pytest.fixture
+def quick_audit(monkeypatch, few_candidates):
+    """An audit with few candidates and a small ensemble, and everything that was fitted for it."""
+    every = run.candidate_models
+    monkeypatch.setattr(run, "candidate_models", lambda *given: few_candidates(every(*given)))
     return audit_run
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
-from surefoot.report.answers import Accuracy, Duplicates, LearningCurve, ModelScore
+from surefoot.report.answers import Accuracy, Duplicates, Estimate, LearningCurve, ModelScore
 from surefoot.report.candidate_models import CONSTANT, ENSEMBLE, CandidateModel
 from surefoot.report.clock import Clock
-from surefoot.report.cross_fitting import CrossFitted
+from surefoot.report.cross_fitting import Comparison, CrossFitted
 from surefoot.report.intervals import redrawn
 from surefoot.report.model_predictions import ModelPredictions
 from surefoot.report.scoring import (
@@ -23,6 +24,7 @@ from surefoot.report.scoring import (
     main_measure,
 )
 from surefoot.report.splits import Folds, Splits, smaller_folds
+from surefoot.report.statistics.repeats import mean_record
 from surefoot.report.table import AuditTable
 
 CURVE_FRACTIONS = (0.25, 0.5)  # the last doubling decides, the one before shows the way
@@ -32,17 +34,30 @@ MIN_CURVE_ROWS = 20
 
 
 def choose(fitted: Sequence[CrossFitted], rows: np.ndarray | slice = slice(None)) -> CrossFitted:
-    """The candidate with the least log-loss or squared error on some of the judged rows.
+    """The candidate with the least log-loss or squared error on some of the judged rows; see ``choose_name``."""
+    chosen = choose_name({each.name: each.outcome[rows] for each in fitted})[0]
+    return next(each for each in fitted if each.name == chosen)
+
+
+def choose_name(outcomes: dict[str, Outcome]) -> tuple[str, Estimate | None]:
+    """The candidate with the least loss, and how far the ensemble is behind the best of the others, if it is.
 
     The ensemble is taken where it is not clearly behind, for it says more about its predictions than the others; of
     equal ones the first, which is the simpler.
     """
-    outcomes = {id(each): each.outcome[rows] for each in fitted}
-    best = min(fitted, key=lambda each: _comparable_loss(outcomes[id(each)]))
-    ensemble = next((each for each in fitted if each.name == ENSEMBLE), None)
-    if ensemble is None or best is ensemble or best.name == CONSTANT:
-        return best
-    return best if excess_of(outcomes[id(ensemble)], outcomes[id(best)]).low > 0 else ensemble
+    best = min(outcomes, key=lambda name: _comparable_loss(outcomes[name]))
+    if ENSEMBLE not in outcomes or best in (ENSEMBLE, CONSTANT):
+        return best, None
+    behind = excess_of(outcomes[ENSEMBLE], outcomes[best])
+    return best if behind.low > 0 else ENSEMBLE, behind
+
+
+def mean_outcomes(draws: Sequence[Sequence[CrossFitted]]) -> dict[str, Outcome]:
+    """The outcome of each candidate, its losses averaged over the draws of the folds in which it took part."""
+    found: dict[str, list[Outcome]] = {each.name: [] for each in draws[0]}
+    for each in chain.from_iterable(draws):
+        found[each.name].append(each.outcome)
+    return {name: Outcome.mean_of(outcomes) for name, outcomes in found.items()}
 
 
 def _comparable_loss(outcome: Outcome) -> float:
@@ -67,14 +82,14 @@ def outcome_of_choice(fitted: Sequence[CrossFitted], splits: Splits) -> Outcome:
 
 def measure_accuracy(
     table: AuditTable,
-    splits: Splits,
-    fitted: Sequence[CrossFitted],
-    audited: CrossFitted,
+    compared: Comparison,
     time: np.ndarray | None,
     seed: int,
     clock: Clock,
+    has_curve: bool = True,
 ) -> Accuracy:
     """All numbers about question 1."""
+    fitted, audited, splits = compared.fitted, compared.audited, compared.audited.splits
     measure, constant = main_measure(table.target, splits.judged), fitted[0].outcome
     lines = [*fitted, *([] if audited in fitted else [audited])]
     scores = [_score(each, constant, audited, measure) for each in lines]
@@ -83,7 +98,7 @@ def measure_accuracy(
     own = audited.outcome if audited.candidate.raw or len(fitted) == 1 else outcome_of_choice(fitted[1:], splits)
     order = np.argsort([_comparable_loss(each.outcome) for each in lines[1:]], kind="stable")
     curve = None
-    if audited.fold_models and clock.has_time_for("learning curve", 0.7):
+    if has_curve and audited.fold_models and clock.has_time_for("learning curve", 0.7):
         curve = learning_curve(table, splits, audited, time, seed, clock)
     is_rare = measure == RANKING_ERROR
     return Accuracy(
@@ -99,6 +114,30 @@ def measure_accuracy(
         left_out=tuple(clock.left_out_candidates),
         n_rows=len(splits.judged),
         n_rare=int(np.sum(table.target.y[splits.judged] == table.target.rare)) if is_rare else None,
+    )
+
+
+def mean_accuracy(records: Sequence[Accuracy]) -> Accuracy:
+    """The same numbers from several draws of the folds, of those draws that have them.
+
+    The rival is the best of the others over all draws.
+    """
+    if len(records) == 1:
+        return records[0]
+    by_name: dict[str, list[ModelScore]] = {}
+    for model in chain.from_iterable(record.models for record in records):
+        by_name.setdefault(model.name, []).append(model)
+    constant, *others = (mean_record(models) for models in by_name.values())
+    others.sort(key=lambda model: 0.0 if model.excess is None else -model.excess.value)
+    rival = next((model for model in others if model.excess is not None), None)
+    curves = [record.curve for record in records if record.curve is not None]
+    return replace(
+        mean_record([replace(record, models=(), curve=None) for record in records]),
+        models=(constant, *others),
+        rival=None if rival is None else rival.name,
+        behind=None if rival is None else rival.excess,
+        curve=mean_record(curves) if curves else None,
+        left_out=records[-1].left_out,
     )
 
 

@@ -65,6 +65,7 @@ class Subject:
     fingerprint: str  # of all values of the table
     source: str | None = None  # the file it came from
     date: str = ""
+    n_draws: int = 1  # of the folds
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,22 @@ class CrossFitted:
         return self.candidate.fit(self.table, self.splits.rows)
 
 
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All candidates on one draw of the folds, the constant first, and the model that the audit is about.
+
+    That model is one of the candidates, or the user's predictions.
+    """
+
+    fitted: list[CrossFitted]
+    audited: CrossFitted
+
+
+def named(fitted: Sequence[CrossFitted], name: str) -> CrossFitted | None:
+    """The candidate of that name, if it took part."""
+    return next((each for each in fitted if each.name == name), None)
+
+
 def cross_fit(
     table: AuditTable, splits: Splits, candidates: Sequence[CandidateModel], clock: Clock, remarks: list[str]
 ) -> list[CrossFitted]:

@@ -9,9 +9,8 @@ from surefoot.report.scoring import Outcome, loss_of, measure_of
 from surefoot.report.winner import comparable_losses
 
 FRACTION = 0.01
-MAX_REFITS = 3
+N_REFITS, N_GROUP_REFITS = 1, 3  # times that the model is trained again: without some rows, and without groups
 MAX_SECONDS = 10.0  # of one fit, for the model to be trained again
-QUICK_SECONDS = 1.0  # with more, it is trained again once
 N_COMPARISONS = 200  # without some rows; these train nothing
 MAX_GROUPS = 10
 MIN_LEFT = 20
@@ -21,17 +20,16 @@ def measure_drops(
     fitted: list[CrossFitted], audited: CrossFitted, groups: np.ndarray | None, seed: int, clock: Clock
 ) -> tuple[Drop, ...]:
     """Leave out one row in a hundred, or each of the largest groups."""
-    refits = _refits(audited)
+    refits = _is_quick(audited) * (N_REFITS if groups is None else N_GROUP_REFITS)
     if groups is None:
         return (drop_random_rows(fitted, audited, refits, seed, clock),)
     return drop_groups(fitted, audited, groups, refits, clock)
 
 
-def _refits(audited: CrossFitted) -> int:
-    """How often there is time to train the audited model again."""
+def _is_quick(audited: CrossFitted) -> bool:
+    """Whether there is time to train the audited model again."""
     n_fits = len(audited.fold_models)
-    seconds = audited.seconds / n_fits if n_fits else np.inf
-    return MAX_REFITS if seconds <= QUICK_SECONDS else int(seconds <= MAX_SECONDS)
+    return n_fits > 0 and audited.seconds / n_fits <= MAX_SECONDS
 
 
 def drop_random_rows(fitted: list[CrossFitted], audited: CrossFitted, refits: int, seed: int, clock: Clock) -> Drop:

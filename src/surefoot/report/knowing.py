@@ -1,6 +1,6 @@
 """Question 2: does it know what it does not know?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from surefoot.report.model_predictions import ModelPredictions
 from surefoot.report.rejecting import claimed_ratio, rejection_of
 from surefoot.report.scoring import measure_of
 from surefoot.report.splits import Splits
+from surefoot.report.statistics.repeats import mean_record
 from surefoot.report.table import AuditTable
 from surefoot.report.target import Target
 
@@ -22,11 +23,9 @@ NATS, SQUARED = "nats", "target squared"
 WIDTH_ROWS = 2000  # whose intervals are measured
 
 
-def measure_uncertainty(
-    table: AuditTable, splits: Splits, audited: CrossFitted, ensemble: CrossFitted | None, seed: int
-) -> Knowing:
+def measure_uncertainty(table: AuditTable, audited: CrossFitted, ensemble: CrossFitted | None, seed: int) -> Knowing:
     """All numbers about question 2: of the audited model itself, and of the ensemble for what it does not know."""
-    target, predictions = table.target, audited.predictions
+    target, predictions, splits = table.target, audited.predictions, audited.splits
     losses, units, is_classes = audited.outcome.losses.astype(np.float64), splits.judged_units, target.is_classes
     own = predictions.has_distribution
     beside = None if ensemble is None else ensemble.predictions
@@ -51,6 +50,13 @@ def measure_uncertainty(
         rows=() if ensemble is None else least_known(ensemble),
         by_groups=units is not None,
     )
+
+
+def mean_uncertainty(records: Sequence[Knowing]) -> Knowing:
+    """The same numbers from several draws of the folds; the rows that are least known are those of the first."""
+    first = records[0]
+    mean = mean_record([replace(record, rows=(), columns_behind=()) for record in records])
+    return replace(mean, rows=first.rows, columns_behind=first.columns_behind)
 
 
 def _calibration(table: AuditTable, splits: Splits, audited: CrossFitted) -> Calibration | None:

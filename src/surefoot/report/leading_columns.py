@@ -1,7 +1,8 @@
 """The columns that the audited model relies on: how much its loss rises on each row when a column is permuted."""
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -54,7 +55,15 @@ class LossIncreases:
                 losses = _Losses(audited, model, target.labels[splits.judged[own]])
                 parts.append(_increases(X, names, losses, audited.outcome.proper[own]))
                 rows.append(own)
-        return cls(tuple(map(str, names)), np.concatenate(rows), np.concatenate(parts), remarks)
+        order = np.argsort(np.concatenate(rows), kind="stable")
+        return cls(tuple(map(str, names)), np.concatenate(rows)[order], np.concatenate(parts)[order], remarks)
+
+    @classmethod
+    def mean_of(cls, draws: Sequence["LossIncreases"]) -> "LossIncreases":
+        """The mean over several draws of the folds, of those in which the same rows were judged."""
+        first = draws[0]
+        alike = [each.increases for each in draws if np.array_equal(each.rows, first.rows)]
+        return replace(first, increases=np.mean(alike, axis=0))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The order of an audit: what is checked and trained once, and used for several questions."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -7,20 +8,30 @@ from typing import Any, Self
 
 import numpy as np
 
-from surefoot.report.accuracy import choose, measure_accuracy
+from surefoot.report.accuracy import choose, choose_name, mean_accuracy, mean_outcomes, measure_accuracy
 from surefoot.report.answers import Accuracy, DataCheck, Knowing, Stability, Subject, Transfer
 from surefoot.report.arguments import AuditArguments
-from surefoot.report.candidate_models import ENSEMBLE, CandidateModel, candidate_models
+from surefoot.report.candidate_models import CONSTANT, ENSEMBLE, CandidateModel, candidate_models
 from surefoot.report.checks.copies import Copies, find_copies
 from surefoot.report.clock import Clock
-from surefoot.report.cross_fitting import CrossFitted, cross_fit
+from surefoot.report.cross_fitting import SHARE_OF_TIME, Comparison, CrossFitted, cross_fit, named
 from surefoot.report.data_checks import check_data, check_predictions
 from surefoot.report.deployment_data import DeploymentData
-from surefoot.report.knowing import measure_uncertainty
+from surefoot.report.knowing import mean_uncertainty, measure_uncertainty
 from surefoot.report.splits import Splits
-from surefoot.report.stability import measure_stability
+from surefoot.report.stability import measure_stability, measured_again
+from surefoot.report.statistics.repeats import moved_record, standard_error
 from surefoot.report.table import AuditTable
 from surefoot.report.transfer import measure_shift, no_deployment_data
+from surefoot.report.verdict_of_accuracy import accuracy_line
+from surefoot.report.verdict_of_knowing import knowing_line
+from surefoot.report.verdict_of_stability import moved_leads, stability_line
+from surefoot.report.verdict_words import NAMES
+
+MAX_DRAWS = 3  # of the folds
+DRAW_ERRORS = 1.0  # standard errors by which a draw of the folds may move an estimate (benchmarks/audit_seeds.py)
+MAX_REDRAWN_CELLS = 50_000  # rows times columns: the folds of larger tables are drawn once, as fits take long
+MAX_REDRAWN_SECONDS = 30.0  # of the fits of one draw, if the model is the user's
 
 
 @dataclass
@@ -40,6 +51,8 @@ class AuditRun:
     n_jobs: int | None
     clock: Clock
     remarks: list[str] = field(default_factory=list)
+    _accuracies: dict[tuple[int, str], Accuracy] = field(default_factory=dict)  # by draw and audited model
+    _without_curve: set[int] = field(default_factory=set)  # draws that no answer about the learning curve needs
 
     @classmethod
     def begin(cls, X: Any, y: Any, **arguments: Any) -> Self:
@@ -73,25 +86,58 @@ class AuditRun:
         )
 
     @cached_property
-    def fitted(self) -> list[CrossFitted]:
-        """Every model of question 1 after cross-fitting; the constant is the first."""
-        constant, *others = candidate_models(self.table, self.seed, self.n_jobs)
-        own = [self.own] if self.own else []  # early: it is what the audit is about
-        return cross_fit(self.table, self.splits, [constant, *own, *others], self.clock, self.remarks)
+    def draws(self) -> list[list[CrossFitted]]:
+        """Every model of question 1 after cross-fitting, the constant first, for each draw of the folds."""
+        return [self._fit(0)]
 
-    @cached_property
+    def _fit(self, draw: int, names: Collection[str] | None = None) -> list[CrossFitted]:
+        """Candidates (None: all) on one draw of the folds."""
+        seed = self._seed_of(draw)
+        splits = self.splits if draw == 0 else self.splits.drawn_again(self.table.target, seed)
+        constant, *others = candidate_models(self.table, seed, self.n_jobs)
+        own = [self.own] if self.own else []  # early: it is what the audit is about
+        chosen = [each for each in (constant, *own, *others) if names is None or each.name in names]
+        return cross_fit(self.table, splits, chosen, self.clock, self.remarks)
+
+    def _seed_of(self, draw: int) -> int:
+        """Seeds of further draws differ from those of any other seed of the user's."""
+        return self.seed if draw == 0 else int(np.random.SeedSequence([self.seed, draw]).generate_state(1)[0])
+
+    @property
+    def fitted(self) -> list[CrossFitted]:
+        """All candidates on the first draw of the folds."""
+        return self.draws[0]
+
+    @property
     def audited(self) -> CrossFitted:
         """The user's predictions or model, or the candidate that was chosen: the one that all answers are about."""
-        own = [each for each in self.fitted if each.candidate.raw]
-        return self.given or (own[0] if own else choose(self.fitted))
+        return self.comparisons[0].audited
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """The candidates of every draw of the folds that has the audited one."""
+        own = next((each.name for each in self.fitted if each.candidate.raw), None)
+        name = own or choose_name(mean_outcomes(self.draws))[0]
+        found = [(fitted, self.given or named(fitted, name)) for fitted in self.draws]
+        return [Comparison(fitted, audited) for fitted, audited in found if audited is not None]
 
     @property
     def ensemble(self) -> CrossFitted | None:
         """The ensemble, if there was time for it."""
-        return next((each for each in self.fitted if each.name == ENSEMBLE), None)
+        return named(self.fitted, ENSEMBLE)
 
     def accuracy(self) -> Accuracy:
-        return measure_accuracy(self.table, self.splits, self.fitted, self.audited, self.time, self.seed, self.clock)
+        """Question 1."""
+        return mean_accuracy([self._accuracy_of(each) for each in self.comparisons])
+
+    def _accuracy_of(self, compared: Comparison) -> Accuracy:
+        """Of one draw, kept while the same model is audited: its learning curve takes long."""
+        draw = self.draws.index(compared.fitted)
+        key = draw, compared.audited.name
+        if key not in self._accuracies:
+            seed, has_curve = self._seed_of(draw), draw not in self._without_curve
+            self._accuracies[key] = measure_accuracy(self.table, compared, self.time, seed, self.clock, has_curve)
+        return self._accuracies[key]
 
     @cached_property
     def checks(self) -> tuple[DataCheck, ...]:
@@ -103,26 +149,83 @@ class AuditRun:
         return tuple(found)
 
     def answers(self) -> tuple[Accuracy, Knowing | None, Stability | None, Transfer | None]:
-        """All four, in their order; the checks come after the first, which they are about."""
-        accuracy = self.accuracy()
-        _ = self.checks
-        return accuracy, self.uncertainty(), self.stability(), self.shift()
+        """All four, in their order; the checks come after the first, which they are about.
+
+        Where another draw of the folds could turn an answer, they are drawn again.
+        """
+        accuracy, _ = self.accuracy(), self.checks
+        uncertainty, stability = self.uncertainty(), self.stability()
+        while self._may_draw_again() and (close := self._close(accuracy, uncertainty, stability)):
+            if not self._draw_again(accuracy, with_curve=NAMES[0] in close):
+                break
+            accuracy = self.accuracy()
+            uncertainty = None if uncertainty is None else self._measure_uncertainty()
+            if stability is not None:
+                stability = measured_again(stability, self.comparisons, self.groups, self.n_jobs)
+        return accuracy, uncertainty, stability, self.shift()
+
+    def _may_draw_again(self) -> bool:
+        """Whether the folds can be drawn again, and whether that takes a bearable time."""
+        n_cells = self.table.n_rows * len(self.table.readers)
+        by_chance = not self.splits.by_time and self.given is None
+        if len(self.draws) >= MAX_DRAWS or n_cells > MAX_REDRAWN_CELLS or not by_chance:
+            return False
+        seconds = sum(each.seconds for each in self.fitted)
+        if self.own is not None and seconds > MAX_REDRAWN_SECONDS:
+            return False
+        return self.clock.has_time_for("further draws of the folds", SHARE_OF_TIME, self.clock.seconds)
+
+    def _draw_again(self, accuracy: Accuracy, with_curve: bool) -> bool:
+        """Draw the folds once more, for the models that an answer depends on; False if one of them failed."""
+        needed = (CONSTANT, ENSEMBLE, accuracy.audited, accuracy.rival)
+        names = {each.name for each in self.fitted if each.name in needed}
+        fitted = self._fit(len(self.draws), names)
+        if {each.name for each in fitted} != names:
+            return False
+        if not with_curve:
+            self._without_curve.add(len(self.draws))
+        self.draws.append(fitted)
+        return True
+
+    def _close(self, accuracy: Accuracy, uncertainty: Knowing | None, stability: Stability | None) -> set[str]:
+        """The questions whose answers would be others if estimates lay where another draw of the folds may put them."""
+        reach = DRAW_ERRORS / len(self.draws) ** 0.5
+        behind = choose_name(mean_outcomes(self.draws))[1]
+        is_near = behind is not None and abs(behind.low) < reach * standard_error(behind)
+        close = set(NAMES[:3]) if is_near and self.own is None else set()  # another model would be audited
+        found = [
+            (
+                accuracy_line(moved_record(accuracy, by), self.checks).answer,
+                knowing_line(moved_record(uncertainty, by)).answer,
+                stability_line(moved_leads(stability, by)).answer,
+            )
+            for by in (-reach, 0.0, reach)
+        ]
+        return close | {
+            name for name, answers in zip(NAMES, zip(*found, strict=True), strict=False) if len({*answers}) > 1
+        }
 
     def uncertainty(self) -> Knowing | None:
         """Question 2, if there is time."""
         if not self.clock.has_time_for("question 2"):
             return None
         self.clock.step(0.65, "question 2: what it does not know")
-        return measure_uncertainty(self.table, self.splits, self.audited, self.ensemble, self.seed)
+        return self._measure_uncertainty()
+
+    def _measure_uncertainty(self) -> Knowing:
+        return mean_uncertainty(
+            [
+                measure_uncertainty(self.table, each.audited, named(each.fitted, ENSEMBLE), self.seed)
+                for each in self.comparisons
+            ]
+        )
 
     def stability(self) -> Stability | None:
         """Question 3, if there is time."""
         if not self.clock.has_time_for("question 3"):
             return None
         self.clock.step(0.7, "question 3: bags of rows")
-        return measure_stability(
-            self.table, self.splits, self.fitted, self.audited, self.groups, self.seed, self.n_jobs, self.clock
-        )
+        return measure_stability(self.table, self.comparisons, self.groups, self.seed, self.n_jobs, self.clock)
 
     def shift(self) -> Transfer | None:
         """Question 4, if there are deployment data, and time."""
@@ -150,6 +253,7 @@ class AuditRun:
             n_columns=len(self.table.readers),
             n_judged=len(splits.judged),
             n_folds=len(splits.folds),
+            n_draws=len(self.draws),
             n_new=0 if self.deployment is None else len(self.deployment.frame),
             split=self._split_sentence(),
             classes=tuple(map(str, target.classes)),
@@ -168,13 +272,20 @@ class AuditRun:
             how = "every part of the later half is predicted by a model of all earlier rows"
             groups = "" if self.groups is None else ", where possible without rows of the same groups"
             return f"The rows are in order of time: {how}{groups}. Intervals count runs of neighbouring rows."
+        again = ""
+        if len(self.draws) > 1:
+            again = (
+                f" As an answer was close to its limit, the folds were drawn {len(self.draws)} times, and numbers are "
+                "means over the draws."
+            )
         if self.groups is not None:
             n_groups = len(np.unique(self.groups[self.splits.rows]))
             return (
                 f"Each of the {n_groups:,} groups is held out once, whole, in {n_folds} folds. Intervals count groups "
-                "as what was drawn, not rows."
+                f"as what was drawn, not rows.{again}"
             )
         together = " or a copy of it" if self.splits.units is not None else ""
         return (
             f"Every row is held out once, in {n_folds} folds, and predicted by a model that has not seen it{together}."
+            f"{again}"
         )

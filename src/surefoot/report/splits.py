@@ -1,6 +1,6 @@
 """Which rows train and which are judged: every row is held out once, together with what belongs to it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
@@ -63,6 +63,10 @@ class Splits:
             few = groups is None or len(np.unique(groups)) > len(groups) / 2  # copies, which are no groups to count
             return cls(now, judged, folds, later, _runs(time, target) if few else groups, by_time=True)
         return cls(now, now, _folds(target, now, groups, seed), later, groups)
+
+    def drawn_again(self, target: Target, seed: int) -> "Splits":
+        """The same rows in other folds; not for splits by time, which leave nothing to chance."""
+        return replace(self, folds=_folds(target, self.rows, self.units, seed))
 
     @property
     def judged_units(self) -> np.ndarray | None:

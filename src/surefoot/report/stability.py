@@ -1,5 +1,8 @@
 """Question 3: would the conclusion survive dropping a row?"""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from surefoot._exceptions import DataError
@@ -8,14 +11,13 @@ from surefoot.report.candidate_models import CONSTANT
 from surefoot.report.clock import Clock
 from surefoot.report.column_selection import SelectionFrame, copies_of
 from surefoot.report.conclusions import BAG_SEED, N_BAGS, Bagged, SmallestSum, Units
-from surefoot.report.cross_fitting import CrossFitted
+from surefoot.report.cross_fitting import Comparison
 from surefoot.report.dropping import measure_drops
 from surefoot.report.leading_columns import LossIncreases
-from surefoot.report.splits import Splits
 from surefoot.report.stable_sets import LEADING, NO_COLUMN, WINNER, stable_set
 from surefoot.report.table import AuditTable
 from surefoot.report.verdict_of_stability import stability_line
-from surefoot.report.winner import comparable_losses, winner_remarks
+from surefoot.report.winner import mean_losses, winner_remarks
 
 __all__ = ["measure_stability", "stability_line"]
 
@@ -25,9 +27,7 @@ COLUMNS_DELTA = 0.05
 
 def measure_stability(
     table: AuditTable,
-    splits: Splits,
-    fitted: list[CrossFitted],
-    audited: CrossFitted,
+    draws: Sequence[Comparison],
     groups: np.ndarray | None,
     seed: int,
     n_jobs: int | None,
@@ -37,30 +37,45 @@ def measure_stability(
 
     Parameters
     ----------
-    fitted : list of CrossFitted
-        The candidates that were compared.
-    audited : CrossFitted
-        The model that the audit is about; it need not be among the candidates.
+    draws : sequence of Comparison
+        The candidates that were compared and the model that the audit is about, for each draw of the folds.
     groups : array or None
         The group of every row of the table: then whole groups are dropped.
     seed : int
         Of the rows that are left out for a refit. The bags do not depend on it.
     """
-    units = Units.of(len(splits.rows), None if groups is None else groups[splits.rows])
+    first = draws[0]
+    rows, audited = first.audited.splits.rows, first.audited
+    units = Units.of(len(rows), None if groups is None else groups[rows])
     if len(units) < MIN_UNITS:
         return Stability((), (), f"There are only {len(units)} {units.name}s to drop: conclusions were not judged.")
     clock.step(0.72, "question 3: which model wins")
-    sets = winner_set(fitted, audited, groups, n_jobs)
-    frame = SelectionFrame.of(table, splits.rows)
+    sets = winner_set(draws, groups, n_jobs)
+    frame = SelectionFrame.of(table, rows)
     for name in frame.selectors:
         if clock.has_time_for(f"columns chosen by the {name}"):
             clock.step(0.75, f"question 3: columns chosen by the {name}")
             sets += column_set(frame, units, name, n_jobs)
     if audited.fold_models and audited.name != CONSTANT and clock.has_time_for("leading column of the model"):
         clock.step(0.8, "question 3: leading column of the model")
-        sets += leading_set(audited, groups, n_jobs)
-    drops = measure_drops(fitted, audited, groups, seed, clock)
+        sets += leading_set(draws, groups, n_jobs)
+    drops = measure_drops(first.fitted, audited, groups, seed, clock)
     return Stability(tuple(sets), drops, None if sets else "There was nothing to choose between.")
+
+
+def measured_again(
+    stability: Stability, draws: Sequence[Comparison], groups: np.ndarray | None, n_jobs: int | None
+) -> Stability:
+    """The same with further draws of the folds, on which only the best model and the leading column depend."""
+    sets: list[StableSet] = []
+    for each in stability.sets:
+        if each.selector == WINNER:
+            sets += winner_set(draws, groups, n_jobs)
+        elif each.selector == LEADING:
+            sets += leading_set(draws, groups, n_jobs)
+        else:
+            sets.append(each)
+    return replace(stability, sets=tuple(sets))
 
 
 def no_unit(units: Units) -> float:
@@ -72,11 +87,10 @@ def no_unit(units: Units) -> float:
     return 1 / (len(units) + 1)
 
 
-def winner_set(
-    fitted: list[CrossFitted], audited: CrossFitted, groups: np.ndarray | None, n_jobs: int | None
-) -> list[StableSet]:
-    """Which model has the smallest loss."""
-    names, losses = comparable_losses(fitted, audited)
+def winner_set(draws: Sequence[Comparison], groups: np.ndarray | None, n_jobs: int | None) -> list[StableSet]:
+    """Which model has the smallest loss, on average over the draws of the folds."""
+    audited = draws[0].audited
+    names, losses = mean_losses(draws)
     if len(names) < 2:
         return []
     units = Units.of(len(losses), None if groups is None else groups[audited.splits.judged])
@@ -96,9 +110,10 @@ def column_set(
     return [stable_set(name, bagged, frame.remarks_on(name))]
 
 
-def leading_set(audited: CrossFitted, groups: np.ndarray | None, n_jobs: int | None) -> list[StableSet]:
+def leading_set(draws: Sequence[Comparison], groups: np.ndarray | None, n_jobs: int | None) -> list[StableSet]:
     """Which column the audited model relies on most: the one whose permutation raises its loss most."""
-    found = LossIncreases.of(audited)
+    audited = draws[0].audited
+    found = LossIncreases.mean_of([LossIncreases.of(draw.audited) for draw in draws])
     units = Units.of(len(found.rows), None if groups is None else groups[audited.splits.judged[found.rows]])
     if len(units) < MIN_UNITS:
         return []

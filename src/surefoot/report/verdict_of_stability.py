@@ -1,5 +1,7 @@
 """The verdict's line about question 3."""
 
+from dataclasses import replace
+
 from surefoot.report.answers import NO, PARTLY, UNKNOWN, YES, Line, Stability, StableSet
 from surefoot.report.column_selection import LASSO, TREE
 from surefoot.report.conclusions import MAX_INSTABILITY, MIN_LEAD, upper_limit
@@ -38,9 +40,26 @@ def is_unknown(found: StableSet) -> bool:
 
 
 def is_open(found: StableSet) -> bool:
-    """Whether a model or column is ahead, but not clearly."""
-    is_ahead = found.lead is not None and found.lead < MIN_LEAD
-    return is_ahead and _is_alone(found) and _changed(found) < MAX_INSTABILITY
+    """Whether a model or column is not clearly ahead: another draw of the folds may change by how much it leads.
+
+    That bags of the same losses disagree does not show that it is not best.
+    """
+    return not found.holds and found.lead is not None and found.lead < MIN_LEAD
+
+
+def moved_leads(stability: Stability | None, by: float) -> Stability | None:
+    """The same with every lead moved by so many standard errors."""
+    if stability is None:
+        return None
+    return replace(stability, sets=tuple(_moved_lead(each, by) for each in stability.sets))
+
+
+def _moved_lead(found: StableSet, by: float) -> StableSet:
+    if found.lead is None:
+        return found
+    lead = found.lead + by
+    may_hold = found.holds or (_is_alone(found) and found.lead < MIN_LEAD and _changed(found) < MAX_INSTABILITY)
+    return replace(found, lead=lead, holds=may_hold and lead >= MIN_LEAD)
 
 
 def claim_of(found: StableSet) -> str:

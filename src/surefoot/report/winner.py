@@ -1,9 +1,11 @@
 """Which model has the smallest loss: what the conclusion is drawn from."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from surefoot.report.conclusions import Bagged
-from surefoot.report.cross_fitting import CrossFitted
+from surefoot.report.cross_fitting import Comparison, CrossFitted
 from surefoot.report.verdict_words import listed
 
 CLOSE = 0.01  # models whose losses differ by a smaller fraction are equally good for most uses
@@ -21,6 +23,21 @@ def comparable_losses(fitted: list[CrossFitted], audited: CrossFitted) -> tuple[
     if audited.table.target.is_classes:
         models = [each for each in models if each.outcome.log_losses is not None]
     return tuple(each.name for each in models), np.column_stack([each.outcome.proper for each in models])
+
+
+def mean_losses(draws: Sequence[Comparison]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names of models, and the mean loss of each on each judged row over the draws in which it took part."""
+    names = comparable_losses(draws[0].fitted, draws[0].audited)[0]
+    found: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    for draw in draws:
+        for name, losses in zip(*_columns(draw), strict=True):
+            found[name].append(losses)
+    return names, np.column_stack([np.mean(losses, axis=0) for losses in found.values()])
+
+
+def _columns(draw: Comparison) -> tuple[tuple[str, ...], np.ndarray]:
+    names, losses = comparable_losses(draw.fitted, draw.audited)
+    return names, losses.T
 
 
 def winner_remarks(bagged: Bagged, names: tuple[str, ...], losses: np.ndarray, audited: CrossFitted) -> tuple[str, ...]:

@@ -1,0 +1,173 @@
+"""Answers that are close to a limit: the folds are drawn again, and numbers are means over the draws."""
+
+from dataclasses import replace
+from math import inf, nan
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+
+from surefoot.report import run as audit_order
+from surefoot.report.accuracy import mean_accuracy
+from surefoot.report.answers import Estimate, Stability, StableSet
+from surefoot.report.auditing import audit_run
+from surefoot.report.statistics.repeats import mean_record, moved_record, standard_error
+from surefoot.report.verdict_of_stability import moved_leads, stability_line
+
+
+def numbers(n_rows=200, noise=1.0, seed=0):
+    """A target that depends on one of three columns."""
+    generator = np.random.default_rng(seed)
+    X = pd.DataFrame(generator.normal(size=(n_rows, 3)), columns=["a", "b", "c"])
+    return X, 2 * X["a"] + noise * generator.normal(size=n_rows)
+
+
+@pytest.fixture
+def close(monkeypatch):
+    """Every answer counts as close, so that the folds are drawn three times."""
+    monkeypatch.setattr(audit_order, "MAX_DRAWS", 3)
+    monkeypatch.setattr(audit_order.AuditRun, "_close", lambda *_: {"accuracy"})
+
+
+@pytest.fixture(scope="module")
+def thrice(few_candidates):
+    """A small audit whose folds were drawn three times, and everything that was fitted for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        every = audit_order.candidate_models
+        patch.setattr(audit_order, "MAX_DRAWS", 3)
+        patch.setattr(audit_order.AuditRun, "_close", lambda *_: {"accuracy"})
+        patch.setattr(audit_order, "candidate_models", lambda *given: few_candidates(every(*given)))
+        return audit_run(*numbers())
+
+
+def test_numbers_are_means_over_the_draws(thrice):
+    run, found = thrice
+    assert found.subject.n_draws == len(run.draws) == 3
+    assert "drawn 3 times" in found.subject.split
+    audited = [each.audited for each in run.comparisons]
+    assert len({each.name for each in audited}) == 1
+    errors = [np.sqrt(each.outcome.losses.mean()) for each in audited]
+    assert len(set(errors)) == 3
+    model = next(each for each in found.accuracy.models if each.chosen)
+    assert model.loss.value == pytest.approx(np.mean(errors))
+    inside = [each.observed.value for each in found.uncertainty.calibration.coverage]
+    places = [np.abs(2 * each.predictions.below - 1) for each in audited]
+    assert inside == pytest.approx([np.mean([place <= level for place in places]) for level in (0.5, 0.8, 0.9, 0.95)])
+
+
+def test_every_draw_has_folds_of_its_own(thrice):
+    run, _ = thrice
+    judged = [np.concatenate([judge for _, judge in fitted[0].splits.folds]) for fitted in run.draws]
+    assert all(sorted(rows) == list(range(200)) for rows in judged)
+    assert not any(np.array_equal(judged[0], other) for other in judged[1:])
+    others = [[run._seed_of(draw) for draw in range(3)], [replace(run, seed=1)._seed_of(draw) for draw in range(3)]]
+    assert len({*others[0], *others[1]}) == 6  # a user who tries seeds 0, 1, 2 does not see the same draws again
+
+
+def test_the_best_model_is_that_of_the_mean_losses(thrice):
+    run, found = thrice
+    losses = {
+        name: np.mean([each.outcome.losses.mean() for fitted in run.draws for each in fitted if each.name == name])
+        for name in ("constant", "linear", "ensemble")
+    }
+    winner = next(each for each in found.stability.sets if each.selector == "winner")
+    assert winner.single == min(losses, key=losses.get)
+
+
+def test_clear_answers_take_one_draw(quick_audit, monkeypatch):
+    monkeypatch.setattr(audit_order, "MAX_DRAWS", 3)
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(300, 3)), columns=["a", "b", "c"])
+    _, found = quick_audit(X, pd.Series(generator.normal(size=300)), model=DummyRegressor())
+    assert found.answer("accuracy") == "no"
+    assert found.subject.n_draws == 1
+    assert "drawn" not in found.subject.split
+
+
+def test_folds_by_time_predictions_and_large_tables_are_drawn_once(quick_audit, close, monkeypatch):
+    X, y = numbers()
+    by_time = quick_audit(X, y, time=np.arange(200))[1]
+    given = quick_audit(X, y, predictions=2 * X["a"])[1]
+    monkeypatch.setattr(audit_order, "MAX_REDRAWN_CELLS", 599)
+    large = quick_audit(X, y)[1]
+    assert [found.subject.n_draws for found in (by_time, given, large)] == [1, 1, 1]
+
+
+def test_further_draws_need_time(quick_audit, close):
+    _, found = quick_audit(*numbers(), time_limit=60.0)
+    assert found.subject.n_draws > 1
+    assert found.accuracy.curve is not None
+
+
+def test_a_mean_record_averages_numbers_and_keeps_the_rest(thrice):
+    found = thrice[1].accuracy
+    higher = moved_record(found, 2.0)
+    mean = mean_accuracy([found, higher])
+    assert mean == mean_accuracy([higher, found])
+    error = standard_error(found.gain)
+    assert mean.gain.value == pytest.approx(found.gain.value + error)
+    assert mean.gain.low == pytest.approx(found.gain.low + error)
+    assert [model.name for model in mean.models] == [model.name for model in found.models]
+    assert (mean.rival, mean.audited, mean.n_rows) == (found.rival, found.audited, found.n_rows)
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ([(0.0, 2.0), (1.0, 3.0)], (0.5, 2.5)),
+        ([(0.0, inf), (1.0, 3.0), (2.0, 4.0)], (1.0, 3.5)),  # open in one draw of three
+        ([(0.0, inf), (1.0, inf), (2.0, 4.0)], (1.0, inf)),
+        ([(-inf, inf), (1.0, 3.0)], (-inf, inf)),  # withheld in one of two: not known
+    ],
+)
+def test_open_ends_stay_open_if_most_are(ends, expected):
+    mean = mean_record([Estimate(1.5, *each) for each in ends])
+    assert (mean.value, mean.low, mean.high) == (1.5, *expected)
+
+
+def test_what_most_draws_lack_is_missing():
+    one = Estimate(1.0, 0.0, 2.0)
+    assert mean_record([None, one, one]) == one
+    assert mean_record([None, None, one]) is None
+    assert mean_record([(1.0, 2.0), (3.0, 5.0)]) == (2.0, 3.5)
+    assert mean_record([True, True, False]) is True
+    assert mean_record(["a", "b"]) == "a"
+
+
+def test_an_estimate_moves_by_its_standard_error():
+    assert moved_record(Estimate(0.0, -1.96, 1.96), 1.0).low == pytest.approx(-0.96, abs=1e-4)
+    assert moved_record(Estimate(0.0, -1.96, inf), -1.0).value == pytest.approx(-1.0, abs=1e-4)
+    assert moved_record(Estimate(nan, -inf, inf), 1.0).high == inf
+
+
+def found_set(**given):
+    """A conclusion about the best model that survives."""
+    settings = {
+        "selector": "winner", "single": "linear", "single_weight": 1.0, "stable": "linear", "n_models": 1, "models": (),
+        "inclusion": (), "undecided": False, "claim_inside": True, "holds": True, "lead": 3.5, "guarantee": "",
+        "delta": 0.0, "instability": 0.0, "instability_limit": 0.01, "n_left_out": 300, "single_changed": 0,
+        "n_dropped": 100, "n_units": 300, "unit": "row", "n_bags": 1000, "bag_size": 150, "remarks": (),
+    }  # fmt: skip
+    return StableSet(**{**settings, **given})
+
+
+def answer(*sets):
+    return stability_line(Stability(sets, (), None)).answer
+
+
+def test_a_lead_that_may_move_below_its_limit_is_close():
+    held = Stability((found_set(),), (), None)
+    assert [stability_line(moved_leads(held, by)).answer for by in (-1.0, 0.0, 1.0)] == ["unknown", "yes", "yes"]
+    behind = Stability((found_set(lead=2.5, holds=False),), (), None)
+    assert [stability_line(moved_leads(behind, by)).answer for by in (-1.0, 0.0, 1.0)] == ["unknown", "unknown", "yes"]
+
+
+def test_only_what_is_shown_not_to_survive_is_a_no():
+    """Bags of the same losses that disagree do not show that a model is not the best."""
+    tree = found_set(selector="decision tree", lead=None, n_models=2, holds=False)
+    several = found_set(lead=1.0, n_models=3, holds=False)
+    assert answer(tree) == "no"
+    assert answer(tree, several) == "unknown"
+    assert answer(tree, found_set()) == "partly"
+    assert answer(found_set(lead=4.0, instability=0.2, instability_limit=0.25, holds=False)) == "no"
