@@ -1,6 +1,7 @@
 """Question 2: the audited model's own probabilities and intervals, at every level and in both tails."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,8 +15,8 @@ from sklearn.linear_model import BayesianRidge, LinearRegression, RidgeClassifie
 from surefoot import DataError
 from surefoot.metrics import prediction_rejection_ratio
 from surefoot.report.answers import Estimate
-from surefoot.report.knowing import residual_intervals
-from surefoot.report.model_predictions import probabilities_of
+from surefoot.report.knowing import _imagined, residual_intervals
+from surefoot.report.model_predictions import ModelPredictions, probabilities_of
 from surefoot.report.rejecting import claimed_ratio
 from surefoot.report.target import Target
 from surefoot.report.verdict_of_knowing import knowing_line
@@ -189,3 +190,19 @@ def test_a_constant_finds_nothing(quick_audit):
     _, found = quick_audit(X[["size", "noise"]], y, model=DummyClassifier())
     assert found.answer("uncertainty") != "no"
     assert found.answer("accuracy") == "no"
+
+
+def test_claims_are_drawn_from_the_tails_that_a_model_predicts():
+    """Under heavy tails single rows make up much of the squared error, and the same scales find less of it."""
+    generator = np.random.default_rng(0)
+    std = np.exp(generator.normal(0.0, 0.5, 2000))
+    predictions = ModelPredictions(values=np.zeros(2000), std=std, total=std**2)
+    target = SimpleNamespace(is_classes=False)
+    claims = []
+    for freedom in (None, np.full(2000, np.inf), np.full(2000, 3.5)):
+        draws, total = _imagined(replace(predictions, freedom=freedom), target, std**2, 0)
+        losses = list(draws)
+        assert np.mean([np.mean(each / std**2) for each in losses]) == pytest.approx(1.0, abs=0.1)
+        claims.append(claimed_ratio(losses, total, False).value)
+    assert claims[0] == claims[1]
+    assert claims[2] < claims[0] - 0.05

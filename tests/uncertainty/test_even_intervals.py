@@ -64,11 +64,11 @@ def test_where_noise_differs_unseen_intervals_of_all_levels_are_nearer_to_what_t
         generator = np.random.default_rng(seed)
         y = np.where(generator.random(2000) < 1 / 3, 2.0, 1.0) * generator.normal(size=2000)
         raw, family = np.zeros((2, 2000)), REGRESSION_FAMILIES["normal"]()
-        likely = fit_recalibration(family, raw[np.newaxis], y, np.ones(2000))
-        even = fit_recalibration(family, raw[np.newaxis], y, np.ones(2000), evens=True)
+        rows = HeldOut(family, raw[np.newaxis], y, np.ones(2000))
+        likely = rows.correction(evens=False)
+        even = rows.evened(likely)  # with the tails of a Normal
         off.append(np.abs(inside(likely, y, raw) - LEVELS).max())
         off_evened.append(np.abs(inside(even, y, raw) - LEVELS).max())
-        rows = HeldOut(family, raw[np.newaxis], y, shares(2000))
         assert rows.loss(even) - rows.loss(likely) < 1.5 * MOST_COST
     assert np.mean(off) > 0.05
     assert np.mean(off_evened) < 0.035

@@ -17,6 +17,14 @@ def test_the_level_of_a_normal_scale_is_the_root_mean_square():
     assert np.exp(found.shift) == pytest.approx(np.sqrt(np.mean(y**2)), rel=1e-3)
 
 
+def test_noise_with_no_tails_at_all_has_its_own_scale():
+    """No row is further out than 1.7 standard deviations, and a scale beyond that is not tried."""
+    generator = np.random.default_rng(6)
+    X, y = generator.normal(size=(300, 3)), generator.uniform(size=300)
+    std = GradientBoostingRegressor(random_state=0, n_jobs=1).fit(X, y).predict_distribution(X).std
+    assert std.mean() == pytest.approx(y.std(), rel=0.15)
+
+
 @pytest.mark.parametrize("slope", [0.0, 0.5, 1.0])
 def test_the_slope_is_what_rows_confirm(slope):
     generator = np.random.default_rng(1)

@@ -13,6 +13,7 @@ from scipy.special import betainc, betaln, gammainc, gammaln, i0e, i1e, log_ndtr
 
 from surefoot.metrics.cdf_integration import score_by_counting, score_by_integration
 from surefoot.metrics.predicted import Predicted
+from surefoot.metrics.student_t_distance import student_t_distance
 
 ONE_SIGMA = float(ndtr(1.0))
 NEARLY_EQUAL = 1e-5  # relative difference of two scales, below which a quotient of differences is a derivative
@@ -28,8 +29,11 @@ def ranked_probability_scores(y: np.ndarray, predicted: Predicted) -> np.ndarray
             return MIXTURE_SCORES[family](y, members)
         if family == "poisson" and len(members) == 1:
             return _of_poisson(y, members[0])
-        if family == "student_t" and len(members) == 1 and np.all(members[0].parameters.get("df", 0.0) > 2):
-            return _of_student_t(y, members[0])
+        if family == "student_t" and all(np.all(member.parameters.get("df", 0.0) > 2) for member in members):
+            if len(members) == 1:
+                return _of_student_t(y, members[0])
+            if len(np.unique([member.parameters["df"] for member in members])) == 1:
+                return _of_student_ts(y, members)
         return score_by_counting(y, predicted) if predicted.is_discrete else score_by_integration(y, predicted)
 
 
@@ -105,6 +109,13 @@ def _of_student_t(y: np.ndarray, predicted: Predicted) -> np.ndarray:
     weighted_density = np.exp(np.log(df) / 2 - betaln(0.5, df / 2) - (df - 1) / 2 * np.log1p(z * z / df))
     spread = np.sqrt(df) * np.exp(betaln(0.5, df - 0.5) - 2 * betaln(0.5, df / 2))
     return scale * (z * (2 * stdtr(df, z) - 1) + 2 * (weighted_density - spread) / (df - 1))
+
+
+def _of_student_ts(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+    """Of mixtures whose members all have the same degrees of freedom."""
+    df = float(members[0].parameters["df"].flat[0])
+    means, stds = np.array([member.mean for member in members]), np.array([member.std for member in members])
+    return _by_distances(y, means, stds * np.sqrt((df - 2) / df), student_t_distance(df))
 
 
 def _of_poisson(y: np.ndarray, predicted: Predicted) -> np.ndarray:

@@ -11,11 +11,11 @@ from surefoot.model_io.fields import Field, Record, Scalar
 from surefoot.model_io.refusal import require
 from surefoot.uncertainty.classification import MOST_CLASSES
 from surefoot.uncertainty.families import (
+    DISPERSED,
     REGRESSION_FAMILIES,
     Bernoulli,
     Categorical,
     ClassificationFamily,
-    Poisson,
     RegressionFamily,
 )
 
@@ -33,7 +33,7 @@ class Family:
         require(type(stored) is dict and "name" in stored, f"{path} must be a family of distributions")
         numbers = dict(stored)
         kind = family_of(numbers.pop("name"))
-        if kind is Poisson:
+        if kind in DISPERSED:
             numbers = {"dispersion": 0.0, **numbers}  # files of earlier versions have none
         return _numbers(kind).read(numbers, path, archive)
 

@@ -119,6 +119,15 @@ def _imagined(
                 yield (chosen.values != drawn).astype(np.float64)
             else:
                 assert chosen.std is not None
-                yield np.square(chosen.std * generator.standard_normal(len(rows)))
+                yield np.square(chosen.std * _unit_errors(generator, chosen.freedom, len(rows)))
 
     return draws(), total[rows]
+
+
+def _unit_errors(generator: np.random.Generator, freedom: np.ndarray | None, n_rows: int) -> np.ndarray:
+    """Errors with a standard deviation of 1: Normal, or those of a Student t with some degrees of freedom."""
+    errors = generator.standard_normal(n_rows)
+    if freedom is not None:
+        heavy = np.isfinite(freedom) & (freedom > 2)  # with fewer there is no standard deviation
+        errors[heavy] *= np.sqrt((freedom[heavy] - 2) / generator.chisquare(freedom[heavy]))
+    return errors

@@ -27,6 +27,8 @@ class ModelPredictions(RowRecord):
         Of two classes: they rise with the chance of the second.
     std : array of shape (n_rows,) or None
         Standard deviation of the predicted distribution of a number.
+    freedom : array of shape (n_rows,) or None
+        Degrees of freedom of that distribution, if it is a Student t; infinite otherwise.
     below, up_to : arrays of shape (n_rows,) or None
         Predicted probabilities of less than the true number, and of at most it. They differ for counts.
     total, knowledge : arrays of shape (n_rows,) or None
@@ -41,6 +43,7 @@ class ModelPredictions(RowRecord):
     up_to: np.ndarray | None = None
     total: np.ndarray | None = None
     knowledge: np.ndarray | None = None
+    freedom: np.ndarray | None = None
 
     @property
     def has_distribution(self) -> bool:
@@ -76,7 +79,15 @@ def predictions_of(
     std = np.asarray(distribution.std, dtype=np.float64)
     below, up_to = (None, None) if truth is None else _chances_below(distribution, truth)
     total = std**2 if total is None else total
-    return ModelPredictions(values=values, std=std, below=below, up_to=up_to, total=total, knowledge=knowledge)
+    return ModelPredictions(
+        values=values,
+        std=std,
+        below=below,
+        up_to=up_to,
+        total=total,
+        knowledge=knowledge,
+        freedom=_freedom_of(distribution, len(std)),
+    )
 
 
 def probabilities_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
@@ -134,6 +145,12 @@ class _Normal:
 
     def cdf(self, y: np.ndarray) -> np.ndarray:
         return norm.cdf(y, self.mean, self.std)
+
+
+def _freedom_of(distribution: Any, n_rows: int) -> np.ndarray:
+    """Degrees of freedom of Student t distributions, or of the members of their mixture; infinite for others."""
+    one = getattr(distribution, "components", [distribution])[0]
+    return np.broadcast_to(getattr(one, "parameters", {}).get("df", np.inf), n_rows).astype(np.float64)
 
 
 def _chances_below(distribution: Any, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

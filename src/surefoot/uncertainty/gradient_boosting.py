@@ -24,7 +24,9 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
     ----------
     distribution : str or family, default="normal"
         ``"normal"``, ``"lognormal"``, ``"laplace"``, ``"student_t"`` (5 degrees of freedom; ``StudentT(df=...)`` of
-        ``surefoot.uncertainty`` for others), ``"poisson"`` or ``"gamma"``.
+        ``surefoot.uncertainty`` for others), ``"poisson"`` or ``"gamma"``. Held-out rows correct the shape of two of
+        them: normal distributions become Student t distributions (with the predicted mean and standard deviation) if
+        tails are heavier, Poisson distributions become negative binomial if counts vary more.
     n_estimators : int, default=3000
         Most trees; early stopping usually ends sooner.
     learning_rate : float, default=0.1
@@ -75,7 +77,8 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
     n_trees_ : int
         Trees kept.
     family_ : family
-        The distribution, fitted to the target's units.
+        The distribution, fitted to the target's units. ``family_.dispersion`` of a normal one is 0, or one over the
+        degrees of freedom of a Student t; it stays 0 without held-out rows, and where all rounds are run.
     validation_nll_ : array
         Mean negative log-likelihood of the held-out rows after each round (of the standardised target), before they
         correct the scale; empty without early stopping.

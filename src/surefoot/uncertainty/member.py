@@ -19,7 +19,7 @@ class Member:
 
     encoding: Encoding
     trees: BoostedTrees
-    dispersion: float = 0.0  # of counts, by held-out rows; a fitted family has the mean of its members'
+    dispersion: float = 0.0  # by held-out rows; a fitted family has the mean of its members'
 
     def add_cut(self, codes: np.ndarray, cuts: Sequence[int], out: np.ndarray) -> None:
         """Write the raw outputs of the model cut after each number of trees in ``cuts``, (cuts, outputs, rows)."""

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from surefoot.data.problem import check_number_problem, check_numbers
 from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.distribution import Distribution, MixtureDistribution
-from surefoot.uncertainty.families import Poisson, regression_family
+from surefoot.uncertainty.families import DISPERSED, regression_family
 
 
 class RegressionBooster(RegressorMixin, GradientBooster):
@@ -24,7 +24,7 @@ class RegressionBooster(RegressorMixin, GradientBooster):
         if y_val is not None:
             validation = (X_val, family.internal(check_numbers(y_val, "y_val"), "y_val"), sample_weight_val)
         members = self._train(problem, family.internal(problem.y), family, None, validation)
-        if isinstance(family, Poisson):
+        if isinstance(family, DISPERSED):
             family = replace(family, dispersion=float(np.mean([member.dispersion for member in members])))
         self._adopt(family, members)
         return self

@@ -17,6 +17,7 @@ from surefoot.uncertainty.families.poisson import Poisson
 from surefoot.uncertainty.families.student_t import StudentT
 
 __all__ = [
+    "DISPERSED",
     "RATIO_MAX",
     "REGRESSION_FAMILIES",
     "Z_MAX",
@@ -36,6 +37,8 @@ __all__ = [
 REGRESSION_FAMILIES: dict[str, type[RegressionFamily]] = {
     family.name: family for family in (Normal, LogNormal, Laplace, StudentT, Poisson, Gamma)
 }
+
+DISPERSED = (Normal, Poisson)  # those with a dispersion that held-out rows tell
 
 
 def regression_family(distribution: Any, y: np.ndarray, weights: np.ndarray | None = None) -> RegressionFamily:

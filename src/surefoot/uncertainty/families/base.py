@@ -101,6 +101,10 @@ class RegressionFamily(ABC):
     def distribution(self, raw: np.ndarray) -> Distribution:
         """The distributions that the outputs describe, in the user's units."""
 
+    def log_density(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Log of the density (or mass) of each internal target under the predicted distribution."""
+        return -self.nll(raw, y)
+
     def probabilities_below(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The predicted probability of a target below each internal target."""
         plain = replace(self, location=0.0, spread=1.0)

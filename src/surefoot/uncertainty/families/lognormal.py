@@ -8,12 +8,11 @@ from scipy import stats
 
 from surefoot._exceptions import DataError
 from surefoot.uncertainty.distribution import LARGEST, Distribution
-from surefoot.uncertainty.families.base import RegressionFamily
-from surefoot.uncertainty.families.normal import Normal
+from surefoot.uncertainty.families.normal import NormalSteps
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogNormal(Normal):
+class LogNormal(NormalSteps):
     """Log-normal distribution of a positive target; outputs are mean and log standard deviation of log y.
 
     Examples
@@ -35,9 +34,6 @@ class LogNormal(Normal):
 
     def nll_offset(self, y: np.ndarray) -> np.ndarray:
         return super().nll_offset(y) + self._values(y)
-
-    def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return RegressionFamily.moments(self, raw)  # those of the target, not of its log
 
     def distribution(self, raw: np.ndarray) -> Distribution:
         location, scale = self._user_location_and_scale(raw)

@@ -1,13 +1,15 @@
-"""The Normal distribution: location and log of the standard deviation."""
+"""The Normal distribution: location and log of the standard deviation. Its tails may be those of a Student t."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from scipy import stats
+from scipy.special import betaln, ndtr, stdtr
 
 from surefoot._jit import kernel
+from surefoot._parameters import check_number
 from surefoot.uncertainty.distribution import Distribution, within_floats
 from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
 from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight, weighted_sum
@@ -19,24 +21,13 @@ LOG_TWO_HIGH = 0.693145751953125  # the first bits of log 2, times any exponent 
 LOG_TWO_LOW = 1.42860682030941723212e-6  # and what they leave out
 TERMS = tuple(1.0 / math.factorial(k) for k in range(14))  # of the series; beyond log(2) / 2 it is not used
 MOST_Z = 1e150  # the square of more would be infinite
+LEAST_DISPERSION = 1e-3  # less is none: a Student t of 1000 degrees of freedom is a Normal
+MOST_DISPERSION = 1 / 3  # three degrees of freedom: with two there would be no variance
 
 
 @dataclass(frozen=True, kw_only=True)
-class Normal(LocationScaleFamily):
-    """Normal distribution of the target; outputs are the mean and the log of the standard deviation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surefoot.uncertainty.families import Normal
-    >>> y = np.array([1.0, 2.0, 3.0, 6.0])
-    >>> family = Normal.for_target(y)
-    >>> raw = np.repeat(family.start(family.internal(y))[:, np.newaxis], 2, axis=1)
-    >>> family.distribution(raw).mean
-    array([3., 3.])
-    """
-
-    name: ClassVar[str] = "normal"
+class NormalSteps(LocationScaleFamily):
+    """How trees learn the mean and the log of the standard deviation; of the target, or of its log."""
 
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         values, shares = rows_with_weight(y, weights)
@@ -56,14 +47,75 @@ class Normal(LocationScaleFamily):
         normal_nll(raw, y, self.floor, self.cap, out)
         return out
 
+
+@dataclass(frozen=True, kw_only=True)
+class Normal(NormalSteps):
+    """Normal distribution of the target; outputs are the mean and the log of the standard deviation.
+
+    Held-out rows may have heavier tails than a Normal distribution: ``dispersion`` makes the distributions of a fitted
+    model those of a Student t with the same means and standard deviations.
+
+    Attributes
+    ----------
+    dispersion : float
+        One over the degrees of freedom, from 0 (exactly Normal) to 1/3. Trees are grown as if it were 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.uncertainty.families import Normal
+    >>> y = np.array([1.0, 2.0, 3.0, 6.0])
+    >>> family = Normal.for_target(y)
+    >>> raw = np.repeat(family.start(family.internal(y))[:, np.newaxis], 2, axis=1)
+    >>> family.distribution(raw).mean
+    array([3., 3.])
+    >>> Normal(dispersion=0.2)
+    Normal(dispersion=0.2)
+    """
+
+    name: ClassVar[str] = "normal"
+    dispersion: float = field(default=0.0, repr=False)
+
+    def __post_init__(self) -> None:
+        check_number("dispersion", self.dispersion, 0, 0.5, least_included=True, most_included=False)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({f'dispersion={self.dispersion:.3g}' if self.has_heavy_tails else ''})"
+
+    @property
+    def has_heavy_tails(self) -> bool:
+        """Whether predicted distributions are those of a Student t."""
+        return self.dispersion >= LEAST_DISPERSION
+
+    @property
+    def _scale_of_t(self) -> float:
+        """The scale of a Student t with a standard deviation of 1."""
+        return math.sqrt(1.0 - 2.0 * self.dispersion)
+
     def distribution(self, raw: np.ndarray) -> Distribution:
         location, scale = self._user_location_and_scale(raw)
-        return Distribution(self.name, stats.norm, loc=location, scale=scale)
+        if not self.has_heavy_tails:
+            return Distribution(self.name, stats.norm, loc=location, scale=scale)
+        df = 1.0 / self.dispersion
+        return Distribution("student_t", stats.t, df=df, loc=location, scale=self._scale_of_t * scale)
 
     def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         location, scale = self._user_location_and_scale(raw)
         with np.errstate(over="ignore"):
             return location, within_floats(scale * scale)  # without the cost of a scipy object for every block of rows
+
+    def log_density(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if not self.has_heavy_tails:
+            return super().log_density(raw, y)
+        df = 1.0 / self.dispersion
+        log_scale = np.clip(raw[1], self.floor, self.cap)
+        z = np.minimum(np.abs(y - raw[0]) * np.exp(-log_scale), MOST_Z)
+        constant = 0.5 * math.log(df - 2.0) + float(betaln(0.5 * df, 0.5))
+        return -0.5 * (df + 1.0) * np.log1p(z * z / (df - 2.0)) - log_scale - constant
+
+    def probabilities_below(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        z = (y - raw[0]) / self._scale(raw)
+        return stdtr(1.0 / self.dispersion, z / self._scale_of_t) if self.has_heavy_tails else ndtr(z)
 
 
 @kernel

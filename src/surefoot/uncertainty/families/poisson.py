@@ -95,6 +95,9 @@ class Poisson(RegressionFamily):
         n = 1.0 / self.dispersion
         return Distribution(self.name, stats.nbinom, n=n, p=n / (n + mean))
 
+    def log_density(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return self.distribution(raw).logpdf(y) if self.dispersion > 0 else super().log_density(raw, y)
+
     def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mean = self._mean(raw)
         return mean, mean + self.dispersion * mean * mean
