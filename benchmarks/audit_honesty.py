@@ -14,6 +14,7 @@ import json
 import os
 import warnings
 from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def run_one(name: str, n: int, replication: int) -> dict[str, Any]:
     seed = [sum(name.encode()), n, replication]
     case = SCENARIOS[name](np.random.default_rng(seed), n)
     run = AuditRun.begin(case.X, case.y, **case.options, random_state=replication, n_jobs=1)
-    asked = [getattr(run, question)() if question in (*case.wrong, "accuracy") else None for question in NAMES]
+    asked = run.answers()
     subject = run.subject()
     lines = dict(zip(("headline", *NAMES), verdict(subject, *asked), strict=True))
     return {
@@ -87,7 +88,7 @@ def _noted(case: Case, subject: Any) -> bool | None:
     return None if case.must_note is None else any(case.must_note in note for note in notes)
 
 
-def _interval(case: Case, run: AuditRun, asked: list[Any]) -> str | None:
+def _interval(case: Case, run: AuditRun, asked: Sequence[Any]) -> str | None:
     """Whether the interval of the audited model's loss holds the mean loss of the fold models on fresh rows."""
     if case.fresh is None and case.there is None:
         return None
@@ -111,7 +112,8 @@ def _true_loss(case: Case, run: AuditRun, measure: str) -> float:
     frame, truth = run.table.like(X, "X"), np.asarray(y, dtype=object)
     outcomes = [
         Outcome.of_truth(target, audited.candidate.predict_table(model, frame, target), truth)
-        for model in audited.fold_models
+        for each in run.comparisons
+        for model in each.audited.fold_models
     ]
     losses = [(each.proper if measure == "log-loss" else each.losses).mean() for each in outcomes]
     return (float(np.mean(losses)) + case.noise) ** (0.5 if measure == "RMSE" else 1.0)

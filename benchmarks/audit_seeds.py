@@ -38,6 +38,9 @@ BUNDLED = {
 }
 FILES = ("pima", "concrete", "wine_red", "boston")
 SIMULATED = ("linear_numbers", "curved_classes")
+# Tables that no rule was chosen on; at most ROWS of their rows, and other draws of the simulated ones.
+FRESH_FILES = ("energy", "yacht", "kin8nm", "power", "adult", "higgs_56k", "click_small", "amazon_employee_access")
+FRESH = (*FRESH_FILES, *(f"other_{name}" for name in SIMULATED))
 ROWS = 1000
 MOVING = ("doubling", "ratio", "calibration")
 
@@ -46,10 +49,12 @@ def table(name: str) -> tuple[Any, Any]:
     """A table and its target."""
     if name in BUNDLED:
         return BUNDLED[name](return_X_y=True, as_frame=True)
-    if name in SIMULATED:
-        case = SCENARIOS[name](np.random.default_rng(0), ROWS)
+    if name.removeprefix("other_") in SIMULATED:
+        case = SCENARIOS[name.removeprefix("other_")](np.random.default_rng(int(name not in SIMULATED)), ROWS)
         return case.X, case.y
     frame = pd.read_parquet(Path(os.environ["SUREFOOT_DATA"]) / f"{name}.parquet")
+    if name in FRESH and len(frame) > ROWS:
+        frame = frame.sample(ROWS, random_state=0).reset_index(drop=True)
     target = "target" if "target" in frame else frame.columns[-1]
     return frame.drop(columns=target), frame[target]
 
@@ -114,10 +119,11 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=Path("seeds.jsonl"))
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--draws", type=int, default=run.MAX_DRAWS, help="most draws of the folds")
+    parser.add_argument("--fresh", action="store_true", help="tables that no rule was chosen on")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     done = {(line["table"], line["seed"]) for line in read_lines(arguments.results)}
-    names = [*BUNDLED, *SIMULATED, *(FILES if "SUREFOOT_DATA" in os.environ else ())]
+    names = FRESH if arguments.fresh else [*BUNDLED, *SIMULATED, *(FILES if "SUREFOOT_DATA" in os.environ else ())]
     left = [
         (name, seed, arguments.draws) for seed in range(arguments.seeds) for name in names if (name, seed) not in done
     ]

@@ -12,7 +12,7 @@ from surefoot.report import run as audit_order
 from surefoot.report.accuracy import mean_accuracy
 from surefoot.report.answers import Estimate, Stability, StableSet
 from surefoot.report.auditing import audit_run
-from surefoot.report.statistics.repeats import mean_record, moved_record, standard_error
+from surefoot.report.statistics.repeats import mean_record, narrowed_record, standard_error
 from surefoot.report.verdict_of_stability import moved_leads, stability_line
 
 
@@ -89,7 +89,7 @@ def test_folds_by_time_predictions_and_large_tables_are_drawn_once(quick_audit, 
     X, y = numbers()
     by_time = quick_audit(X, y, time=np.arange(200))[1]
     given = quick_audit(X, y, predictions=2 * X["a"])[1]
-    monkeypatch.setattr(audit_order, "MAX_REDRAWN_CELLS", 599)
+    monkeypatch.setattr(audit_order, "MAX_DRAWN_CELLS", 1199)  # 200 rows of 3 columns, twice, are 1200
     large = quick_audit(X, y)[1]
     assert [found.subject.n_draws for found in (by_time, given, large)] == [1, 1, 1]
 
@@ -102,12 +102,11 @@ def test_further_draws_need_time(quick_audit, close):
 
 def test_a_mean_record_averages_numbers_and_keeps_the_rest(thrice):
     found = thrice[1].accuracy
-    higher = moved_record(found, 2.0)
-    mean = mean_accuracy([found, higher])
-    assert mean == mean_accuracy([higher, found])
-    error = standard_error(found.gain)
-    assert mean.gain.value == pytest.approx(found.gain.value + error)
-    assert mean.gain.low == pytest.approx(found.gain.low + error)
+    wider = narrowed_record(found, -2.0)
+    mean = mean_accuracy([found, wider])
+    assert mean == mean_accuracy([wider, found])
+    assert mean.gain.value == found.gain.value
+    assert mean.gain.low == pytest.approx(found.gain.low - standard_error(found.gain))
     assert [model.name for model in mean.models] == [model.name for model in found.models]
     assert (mean.rival, mean.audited, mean.n_rows) == (found.rival, found.audited, found.n_rows)
 
@@ -135,10 +134,12 @@ def test_what_most_draws_lack_is_missing():
     assert mean_record(["a", "b"]) == "a"
 
 
-def test_an_estimate_moves_by_its_standard_error():
-    assert moved_record(Estimate(0.0, -1.96, 1.96), 1.0).low == pytest.approx(-0.96, abs=1e-4)
-    assert moved_record(Estimate(0.0, -1.96, inf), -1.0).value == pytest.approx(-1.0, abs=1e-4)
-    assert moved_record(Estimate(nan, -inf, inf), 1.0).high == inf
+def test_intervals_get_wider_or_narrower_by_standard_errors():
+    narrower = narrowed_record(Estimate(0.0, -1.96, 1.96), 1.0)
+    assert (narrower.low, narrower.high) == pytest.approx((-0.96, 0.96), abs=1e-4)
+    assert narrowed_record(Estimate(0.0, -1.96, inf), -1.0).low == pytest.approx(-2.96, abs=1e-4)
+    assert narrowed_record(Estimate(0.0, -1.96, 1.96), 3.0) == Estimate(0.0, 0.0, 0.0)  # never beyond the value
+    assert narrowed_record(Estimate(nan, -inf, inf), 1.0).high == inf
 
 
 def found_set(**given):

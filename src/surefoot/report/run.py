@@ -20,7 +20,7 @@ from surefoot.report.deployment_data import DeploymentData
 from surefoot.report.knowing import mean_uncertainty, measure_uncertainty
 from surefoot.report.splits import Splits
 from surefoot.report.stability import measure_stability, measured_again
-from surefoot.report.statistics.repeats import moved_record, standard_error
+from surefoot.report.statistics.repeats import narrowed_record, standard_error
 from surefoot.report.table import AuditTable
 from surefoot.report.transfer import measure_shift, no_deployment_data
 from surefoot.report.verdict_of_accuracy import accuracy_line
@@ -28,9 +28,9 @@ from surefoot.report.verdict_of_knowing import knowing_line
 from surefoot.report.verdict_of_stability import moved_leads, stability_line
 from surefoot.report.verdict_words import NAMES
 
-MAX_DRAWS = 3  # of the folds
-DRAW_ERRORS = 1.0  # standard errors by which a draw of the folds may move an estimate (benchmarks/audit_seeds.py)
-MAX_REDRAWN_CELLS = 50_000  # rows times columns: the folds of larger tables are drawn once, as fits take long
+MAX_DRAWS = 5  # of the folds
+MAX_DRAWN_CELLS = 36_000  # rows times columns times draws: the folds of larger tables are drawn once, as fits take long
+DRAW_ERRORS = 1.0  # standard errors by which a draw of the folds may move the end of an interval
 MAX_REDRAWN_SECONDS = 30.0  # of the fits of one draw, if the model is the user's
 
 
@@ -156,7 +156,7 @@ class AuditRun:
         accuracy, _ = self.accuracy(), self.checks
         uncertainty, stability = self.uncertainty(), self.stability()
         while self._may_draw_again() and (close := self._close(accuracy, uncertainty, stability)):
-            if not self._draw_again(accuracy, with_curve=NAMES[0] in close):
+            if not self._draw_again(accuracy, close):
                 break
             accuracy = self.accuracy()
             uncertainty = None if uncertainty is None else self._measure_uncertainty()
@@ -168,21 +168,23 @@ class AuditRun:
         """Whether the folds can be drawn again, and whether that takes a bearable time."""
         n_cells = self.table.n_rows * len(self.table.readers)
         by_chance = not self.splits.by_time and self.given is None
-        if len(self.draws) >= MAX_DRAWS or n_cells > MAX_REDRAWN_CELLS or not by_chance:
+        if not by_chance or len(self.draws) >= min(MAX_DRAWS, MAX_DRAWN_CELLS // n_cells):
             return False
         seconds = sum(each.seconds for each in self.fitted)
         if self.own is not None and seconds > MAX_REDRAWN_SECONDS:
             return False
         return self.clock.has_time_for("further draws of the folds", SHARE_OF_TIME, self.clock.seconds)
 
-    def _draw_again(self, accuracy: Accuracy, with_curve: bool) -> bool:
-        """Draw the folds once more, for the models that an answer depends on; False if one of them failed."""
-        needed = (CONSTANT, ENSEMBLE, accuracy.audited, accuracy.rival)
+    def _draw_again(self, accuracy: Accuracy, close: set[str]) -> bool:
+        """Draw the folds once more, for the models that close answers depend on; False if one of them failed."""
+        needed = {CONSTANT, ENSEMBLE, accuracy.audited}
+        if close != {NAMES[1]}:
+            needed.add(accuracy.rival or CONSTANT)
         names = {each.name for each in self.fitted if each.name in needed}
         fitted = self._fit(len(self.draws), names)
         if {each.name for each in fitted} != names:
             return False
-        if not with_curve:
+        if NAMES[0] not in close:
             self._without_curve.add(len(self.draws))
         self.draws.append(fitted)
         return True
@@ -195,8 +197,8 @@ class AuditRun:
         close = set(NAMES[:3]) if is_near and self.own is None else set()  # another model would be audited
         found = [
             (
-                accuracy_line(moved_record(accuracy, by), self.checks).answer,
-                knowing_line(moved_record(uncertainty, by)).answer,
+                accuracy_line(narrowed_record(accuracy, by), self.checks).answer,
+                knowing_line(narrowed_record(uncertainty, by)).answer,
                 stability_line(moved_leads(stability, by)).answer,
             )
             for by in (-reach, 0.0, reach)

@@ -1,7 +1,8 @@
 """Numbers from several draws of the folds: their means, and whether another draw could turn an answer.
 
-Another draw of the folds moves a number by 0.3 to 1 times its standard error (benchmarks/audit_seeds.py prints by how
-much). Where that could turn an answer, the folds are drawn again, and every number is the mean over the draws.
+Another draw of the folds moves the ends of an interval by up to about a standard error (``benchmarks/audit_seeds.py
+--draws 1`` prints by how much). Where that could turn an answer, the folds are drawn again, and every number is the
+mean over the draws.
 """
 
 from collections.abc import Sequence
@@ -56,18 +57,22 @@ def _mean_number(values: Sequence[float]) -> float:
     return float(np.mean(finite))
 
 
-def moved_record(record: Record, by: float) -> Record:
-    """The record with every estimate moved by so many of its standard errors."""
-    return _moved(record, by)
+def narrowed_record(record: Record, by: float) -> Record:
+    """The record with both ends of every interval moved inwards by so many standard errors; outwards, if negative.
+
+    An answer that stays the same when intervals are wider and when they are narrower does not depend on where exactly
+    they end.
+    """
+    return _narrowed(record, by)
 
 
-def _moved(value: Any, by: float) -> Any:
+def _narrowed(value: Any, by: float) -> Any:
     if isinstance(value, Estimate):
         step = by * standard_error(value)
-        return Estimate(value.value + step, value.low + step, value.high + step)
+        return Estimate(value.value, min(value.low + step, value.value), max(value.high - step, value.value))
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{each.name: _moved(getattr(value, each.name), by) for each in fields(value)})
-    return tuple(_moved(part, by) for part in value) if isinstance(value, tuple) else value
+        return replace(value, **{each.name: _narrowed(getattr(value, each.name), by) for each in fields(value)})
+    return tuple(_narrowed(part, by) for part in value) if isinstance(value, tuple) else value
 
 
 def standard_error(estimate: Estimate) -> float:
