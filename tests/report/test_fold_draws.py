@@ -95,7 +95,7 @@ def test_folds_by_time_predictions_and_large_tables_are_drawn_once(quick_audit, 
 
 
 def test_further_draws_need_time(quick_audit, close):
-    _, found = quick_audit(*numbers(), time_limit=60.0)
+    _, found = quick_audit(*numbers(), time_limit=3600.0)
     assert found.subject.n_draws > 1
     assert found.accuracy.curve is not None
 
@@ -172,3 +172,15 @@ def test_only_what_is_shown_not_to_survive_is_a_no():
     assert answer(tree, several) == "unknown"
     assert answer(tree, found_set()) == "partly"
     assert answer(found_set(lead=4.0, instability=0.2, instability_limit=0.25, holds=False)) == "no"
+
+
+def test_progress_never_falls(quick_audit, close):
+    seen = []
+    quick_audit(*numbers(60), watch=lambda done, what: seen.append(done))
+    assert seen == sorted(seen)
+
+
+def test_the_page_says_how_often_rows_were_held_out(thrice):
+    page = thrice[1].to_html()
+    assert "held out 3 times" in page
+    assert "the folds were drawn 3 times" in page

@@ -53,7 +53,7 @@ class Subject:
     task_sentence: str
     n_rows: int
     n_columns: int
-    n_judged: int  # rows that were held out once
+    n_judged: int  # rows that were held out, once in each draw of the folds
     n_folds: int
     n_new: int
     split: str  # how the rows were split, in a sentence

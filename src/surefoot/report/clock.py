@@ -26,6 +26,7 @@ class Clock:
             check_number("time_limit", time_limit, 0, inf, most_included=False)
         self.time_limit, self.watch = time_limit, watch
         self.begun = time.perf_counter()
+        self._done = 0.0
         self.left_out: list[str] = []
 
     @property
@@ -33,8 +34,10 @@ class Clock:
         return time.perf_counter() - self.begun
 
     def step(self, done: float, what: str) -> None:
+        """The next step; the share that is done never falls, though steps may come again."""
+        self._done = max(self._done, done)
         if self.watch is not None:
-            self.watch(done, what)
+            self.watch(self._done, what)
 
     def has_time_for(self, what: str, share: float = 1.0, expected: float = 0.0) -> bool:
         """Whether a step of so many ``expected`` seconds would end within ``share`` of the time.

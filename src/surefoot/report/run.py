@@ -155,18 +155,20 @@ class AuditRun:
         """
         accuracy, _ = self.accuracy(), self.checks
         uncertainty, stability = self.uncertainty(), self.stability()
-        while self._may_draw_again() and (close := self._close(accuracy, uncertainty, stability)):
+        while (close := self._close(accuracy, uncertainty, stability)) and self._may_draw_again():
             if not self._draw_again(accuracy, close):
                 break
-            accuracy = self.accuracy()
+            before, accuracy = accuracy.audited, self.accuracy()
             uncertainty = None if uncertainty is None else self._measure_uncertainty()
-            if stability is not None:
+            if stability is not None and accuracy.audited == before:
                 stability = measured_again(stability, self.comparisons, self.groups, self.n_jobs)
+            elif stability is not None:
+                stability = self._measure_stability()
         return accuracy, uncertainty, stability, self.shift()
 
     def _may_draw_again(self) -> bool:
         """Whether the folds can be drawn again, and whether that takes a bearable time."""
-        n_cells = self.table.n_rows * len(self.table.readers)
+        n_cells = max(self.table.n_rows * len(self.table.readers), 1)
         by_chance = not self.splits.by_time and self.given is None
         if not by_chance or len(self.draws) >= min(MAX_DRAWS, MAX_DRAWN_CELLS // n_cells):
             return False
@@ -227,6 +229,9 @@ class AuditRun:
         if not self.clock.has_time_for("question 3"):
             return None
         self.clock.step(0.7, "question 3: bags of rows")
+        return self._measure_stability()
+
+    def _measure_stability(self) -> Stability:
         return measure_stability(self.table, self.comparisons, self.groups, self.seed, self.n_jobs, self.clock)
 
     def shift(self) -> Transfer | None:
