@@ -44,7 +44,7 @@ def thrice(few_candidates):
 def test_numbers_are_means_over_the_draws(thrice):
     run, found = thrice
     assert found.subject.n_draws == len(run.draws) == 3
-    assert "drawn 3 times" in found.subject.split
+    assert "held out 3 times, in 5 folds that are drawn anew each time" in found.subject.split
     audited = [each.audited for each in run.comparisons]
     assert len({each.name for each in audited}) == 1
     errors = [np.sqrt(each.outcome.losses.mean()) for each in audited]
@@ -82,7 +82,7 @@ def test_clear_answers_take_one_draw(quick_audit, monkeypatch):
     _, found = quick_audit(X, pd.Series(generator.normal(size=300)), model=DummyRegressor())
     assert found.answer("accuracy") == "no"
     assert found.subject.n_draws == 1
-    assert "drawn" not in found.subject.split
+    assert "held out once" in found.subject.split
 
 
 def test_folds_by_time_predictions_and_large_tables_are_drawn_once(quick_audit, close, monkeypatch):
@@ -183,4 +183,14 @@ def test_progress_never_falls(quick_audit, close):
 def test_the_page_says_how_often_rows_were_held_out(thrice):
     page = thrice[1].to_html()
     assert "held out 3 times" in page
-    assert "the folds were drawn 3 times" in page
+    assert "numbers are means over the draws" in page
+
+
+def test_question_4_compares_with_the_mean_over_the_draws(quick_audit, close):
+    X, y = numbers(300)
+    run, found = quick_audit(X[:200], y[:200], X_new=X[200:], y_new=y[200:])
+    squares = np.mean([each.audited.outcome.losses for each in run.comparisons])
+    assert len(run.draws) == 3
+    assert found.shift.loss_here.value == pytest.approx(np.sqrt(squares))
+    chosen = next(model for model in found.accuracy.models if model.chosen)
+    assert found.shift.loss_here.value == pytest.approx(chosen.loss.value, rel=1e-3)

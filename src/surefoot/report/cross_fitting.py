@@ -38,6 +38,8 @@ class CrossFitted:
         For ``splits.judged``, in its order.
     seconds : float
         Of all fits.
+    averaged : Outcome or None
+        The outcome, if it is a mean over several draws of the folds.
     """
 
     candidate: CandidateModel
@@ -46,6 +48,7 @@ class CrossFitted:
     fold_models: tuple[Any, ...]
     predictions: ModelPredictions
     seconds: float
+    averaged: Outcome | None = None
 
     @property
     def name(self) -> str:
@@ -54,6 +57,8 @@ class CrossFitted:
     @cached_property
     def outcome(self) -> Outcome:
         """The losses of the judged rows."""
+        if self.averaged is not None:
+            return self.averaged
         return Outcome.of(self.table.target, self.predictions, self.splits.judged, self.splits.judged_units)
 
     def loss(self, measure: str) -> Estimate:

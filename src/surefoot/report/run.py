@@ -1,7 +1,7 @@
 """The order of an audit: what is checked and trained once, and used for several questions."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from typing import Any, Self
@@ -14,23 +14,19 @@ from surefoot.report.arguments import AuditArguments
 from surefoot.report.candidate_models import CONSTANT, ENSEMBLE, CandidateModel, candidate_models
 from surefoot.report.checks.copies import Copies, find_copies
 from surefoot.report.clock import Clock
+from surefoot.report.close_answers import close_answers, is_near
 from surefoot.report.cross_fitting import SHARE_OF_TIME, Comparison, CrossFitted, cross_fit, named
 from surefoot.report.data_checks import check_data, check_predictions
 from surefoot.report.deployment_data import DeploymentData
 from surefoot.report.knowing import mean_uncertainty, measure_uncertainty
 from surefoot.report.splits import Splits
 from surefoot.report.stability import measure_stability, measured_again
-from surefoot.report.statistics.repeats import narrowed_record, standard_error
 from surefoot.report.table import AuditTable
 from surefoot.report.transfer import measure_shift, no_deployment_data
-from surefoot.report.verdict_of_accuracy import accuracy_line
-from surefoot.report.verdict_of_knowing import knowing_line
-from surefoot.report.verdict_of_stability import moved_leads, stability_line
 from surefoot.report.verdict_words import NAMES
 
 MAX_DRAWS = 5  # of the folds
 MAX_DRAWN_CELLS = 36_000  # rows times columns times draws: the folds of larger tables are drawn once, as fits take long
-DRAW_ERRORS = 1.0  # standard errors by which a draw of the folds may move the end of an interval
 MAX_REDRAWN_SECONDS = 30.0  # of the fits of one draw, if the model is the user's
 
 
@@ -192,22 +188,12 @@ class AuditRun:
         return True
 
     def _close(self, accuracy: Accuracy, uncertainty: Knowing | None, stability: Stability | None) -> set[str]:
-        """The questions whose answers would be others if estimates lay where another draw of the folds may put them."""
-        reach = DRAW_ERRORS / len(self.draws) ** 0.5
-        behind = choose_name(mean_outcomes(self.draws))[1]
-        is_near = behind is not None and abs(behind.low) < reach * standard_error(behind)
-        close = set(NAMES[:3]) if is_near and self.own is None else set()  # another model would be audited
-        found = [
-            (
-                accuracy_line(narrowed_record(accuracy, by), self.checks).answer,
-                knowing_line(narrowed_record(uncertainty, by)).answer,
-                stability_line(moved_leads(stability, by)).answer,
-            )
-            for by in (-reach, 0.0, reach)
-        ]
-        return close | {
-            name for name, answers in zip(NAMES, zip(*found, strict=True), strict=False) if len({*answers}) > 1
-        }
+        """The questions whose answers another draw of the folds may turn; all, if it may change what is audited."""
+        close = close_answers(accuracy, uncertainty, stability, self.checks, len(self.draws))
+        behind = choose_name(mean_outcomes(self.draws))[1] if self.own is None else None
+        if behind is not None and is_near(behind.low, behind, len(self.draws)):
+            return set(NAMES[:3])
+        return close
 
     def uncertainty(self) -> Knowing | None:
         """Question 2, if there is time."""
@@ -241,11 +227,15 @@ class AuditRun:
         if not self.clock.has_time_for("question 4"):
             return None
         self.clock.step(0.9, "question 4: what has shifted")
-        audited = choose(self.fitted) if self.given is not None else self.audited
+        audited = choose(self.fitted) if self.given is not None else self._averaged()
         return measure_shift(
             self.table, self.splits, self.deployment, audited, self.fitted[0], self.ensemble, self.groups,
             self.tolerance, self.seed, self.n_jobs, self.clock,
         )  # fmt: skip
+
+    def _averaged(self) -> CrossFitted:
+        """The audited model, its losses the means over the draws of the folds: those that question 1 reports."""
+        return replace(self.audited, averaged=mean_outcomes(self.draws)[self.audited.name])
 
     def subject(self) -> Subject:
         """What was audited, and what was left out."""
@@ -279,20 +269,18 @@ class AuditRun:
             how = "every part of the later half is predicted by a model of all earlier rows"
             groups = "" if self.groups is None else ", where possible without rows of the same groups"
             return f"The rows are in order of time: {how}{groups}. Intervals count runs of neighbouring rows."
-        again = ""
+        times, anew, means = "once", "", ""
         if len(self.draws) > 1:
-            again = (
-                f" As an answer was close to its limit, the folds were drawn {len(self.draws)} times, and numbers are "
-                "means over the draws."
-            )
+            times, anew = f"{len(self.draws)} times", " that are drawn anew each time"
+            means = " As an answer is close to its limit, numbers are means over the draws."
         if self.groups is not None:
             n_groups = len(np.unique(self.groups[self.splits.rows]))
             return (
-                f"Each of the {n_groups:,} groups is held out once, whole, in {n_folds} folds. Intervals count groups "
-                f"as what was drawn, not rows.{again}"
+                f"Each of the {n_groups:,} groups is held out {times}, whole, in {n_folds} folds{anew}. Intervals "
+                f"count groups as what was drawn, not rows.{means}"
             )
         together = " or a copy of it" if self.splits.units is not None else ""
         return (
-            f"Every row is held out once, in {n_folds} folds, and predicted by a model that has not seen it{together}."
-            f"{again}"
+            f"Every row is held out {times}, in {n_folds} folds{anew}, and predicted by a model that has not seen "
+            f"it{together}.{means}"
         )
