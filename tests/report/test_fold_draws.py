@@ -111,6 +111,20 @@ def test_a_mean_record_averages_numbers_and_keeps_the_rest(thrice):
     assert (mean.rival, mean.audited, mean.n_rows) == (found.rival, found.audited, found.n_rows)
 
 
+def test_the_gain_of_a_chosen_model_is_that_of_draws_with_all_candidates(thrice):
+    """Where only the best candidate is fitted again, it was chosen on the rows that judge it."""
+    found = thrice[1].accuracy
+    assert not any(model.yours for model in found.models)
+    better = replace(found, models=found.models[:2], gain=Estimate(0.99, 0.98, 1.0), is_better=True)
+    assert mean_accuracy([found, better, better]).gain == found.gain
+    assert mean_accuracy([found, replace(better, models=found.models)]).gain.value > found.gain.value
+
+
+def test_what_a_draw_has_shown_is_measured_once(thrice):
+    run, _ = thrice
+    assert run._increases_of.cache_info().misses == len(run._uncertainties) == len(run._accuracies) == 3
+
+
 @pytest.mark.parametrize(
     ("ends", "expected"),
     [

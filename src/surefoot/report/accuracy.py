@@ -120,7 +120,8 @@ def measure_accuracy(
 def mean_accuracy(records: Sequence[Accuracy]) -> Accuracy:
     """The same numbers from several draws of the folds, of those draws that have them.
 
-    The rival is the best of the others over all draws.
+    The rival is the best of the others over all draws. The gain of a model that was chosen is that of draws in which
+    all candidates took part: where only the best one did, it would be too good.
     """
     if len(records) == 1:
         return records[0]
@@ -131,9 +132,13 @@ def mean_accuracy(records: Sequence[Accuracy]) -> Accuracy:
     others.sort(key=lambda model: 0.0 if model.excess is None else -model.excess.value)
     rival = next((model for model in others if model.excess is not None), None)
     curves = [record.curve for record in records if record.curve is not None]
+    is_yours = any(model.chosen and model.yours for model in others)
+    whole = [each for each in records if is_yours or len(each.models) == len(records[0].models)]
     return replace(
         mean_record([replace(record, models=(), curve=None) for record in records]),
         models=(constant, *others),
+        gain=mean_record([each.gain for each in whole]),
+        is_better=mean_record([each.is_better for each in whole]),
         rival=None if rival is None else rival.name,
         behind=None if rival is None else rival.excess,
         curve=mean_record(curves) if curves else None,

@@ -1,9 +1,9 @@
 """The order of an audit: what is checked and trained once, and used for several questions."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from surefoot.report.cross_fitting import SHARE_OF_TIME, Comparison, CrossFitted
 from surefoot.report.data_checks import check_data, check_predictions
 from surefoot.report.deployment_data import DeploymentData
 from surefoot.report.knowing import mean_uncertainty, measure_uncertainty
+from surefoot.report.leading_columns import LossIncreases
 from surefoot.report.splits import Splits
 from surefoot.report.stability import measure_stability, measured_again
 from surefoot.report.table import AuditTable
@@ -48,6 +49,7 @@ class AuditRun:
     clock: Clock
     remarks: list[str] = field(default_factory=list)
     _accuracies: dict[tuple[int, str], Accuracy] = field(default_factory=dict)  # by draw and audited model
+    _uncertainties: dict[tuple[int, str], Knowing] = field(default_factory=dict)  # likewise
     _without_curve: set[int] = field(default_factory=set)  # draws that no answer about the learning curve needs
 
     @classmethod
@@ -157,7 +159,7 @@ class AuditRun:
             before, accuracy = accuracy.audited, self.accuracy()
             uncertainty = None if uncertainty is None else self._measure_uncertainty()
             if stability is not None and accuracy.audited == before:
-                stability = measured_again(stability, self.comparisons, self.groups, self.n_jobs)
+                stability = measured_again(stability, self.comparisons, self.groups, self.n_jobs, self._increases_of)
             elif stability is not None:
                 stability = self._measure_stability()
         return accuracy, uncertainty, stability, self.shift()
@@ -203,12 +205,15 @@ class AuditRun:
         return self._measure_uncertainty()
 
     def _measure_uncertainty(self) -> Knowing:
-        return mean_uncertainty(
-            [
-                measure_uncertainty(self.table, each.audited, named(each.fitted, ENSEMBLE), self.seed)
-                for each in self.comparisons
-            ]
-        )
+        return mean_uncertainty([self._uncertainty_of(each) for each in self.comparisons])
+
+    def _uncertainty_of(self, compared: Comparison) -> Knowing:
+        """Of one draw, kept while the same model is audited."""
+        key = self.draws.index(compared.fitted), compared.audited.name
+        if key not in self._uncertainties:
+            ensemble = named(compared.fitted, ENSEMBLE)
+            self._uncertainties[key] = measure_uncertainty(self.table, compared.audited, ensemble, self.seed)
+        return self._uncertainties[key]
 
     def stability(self) -> Stability | None:
         """Question 3, if there is time."""
@@ -218,7 +223,14 @@ class AuditRun:
         return self._measure_stability()
 
     def _measure_stability(self) -> Stability:
-        return measure_stability(self.table, self.comparisons, self.groups, self.seed, self.n_jobs, self.clock)
+        return measure_stability(
+            self.table, self.comparisons, self.groups, self.seed, self.n_jobs, self.clock, self._increases_of
+        )
+
+    @cached_property
+    def _increases_of(self) -> Callable[[CrossFitted], LossIncreases]:
+        """What permuting columns does to a model, measured once for each draw of the folds."""
+        return cache(LossIncreases.of)
 
     def shift(self) -> Transfer | None:
         """Question 4, if there are deployment data, and time."""

@@ -1,6 +1,6 @@
 """Question 3: would the conclusion survive dropping a row?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from surefoot.report.candidate_models import CONSTANT
 from surefoot.report.clock import Clock
 from surefoot.report.column_selection import SelectionFrame, copies_of
 from surefoot.report.conclusions import BAG_SEED, N_BAGS, Bagged, SmallestSum, Units
-from surefoot.report.cross_fitting import Comparison
+from surefoot.report.cross_fitting import Comparison, CrossFitted
 from surefoot.report.dropping import measure_drops
 from surefoot.report.leading_columns import LossIncreases
 from surefoot.report.stable_sets import LEADING, NO_COLUMN, WINNER, stable_set
@@ -32,6 +32,7 @@ def measure_stability(
     seed: int,
     n_jobs: int | None,
     clock: Clock,
+    increases_of: Callable[[CrossFitted], LossIncreases] = LossIncreases.of,
 ) -> Stability:
     """Draw each conclusion again on thousands of bags of rows (or of groups), and leave rows out.
 
@@ -43,6 +44,8 @@ def measure_stability(
         The group of every row of the table: then whole groups are dropped.
     seed : int
         Of the rows that are left out for a refit. The bags do not depend on it.
+    increases_of : callable
+        Keeps what it has measured, if the folds may be drawn again.
     """
     first = draws[0]
     rows, audited = first.audited.splits.rows, first.audited
@@ -58,13 +61,17 @@ def measure_stability(
             sets += column_set(frame, units, name, n_jobs)
     if audited.fold_models and audited.name != CONSTANT and clock.has_time_for("leading column of the model"):
         clock.step(0.8, "question 3: leading column of the model")
-        sets += leading_set(draws, groups, n_jobs)
+        sets += leading_set(draws, groups, n_jobs, increases_of)
     drops = measure_drops(first.fitted, audited, groups, seed, clock)
     return Stability(tuple(sets), drops, None if sets else "There was nothing to choose between.")
 
 
 def measured_again(
-    stability: Stability, draws: Sequence[Comparison], groups: np.ndarray | None, n_jobs: int | None
+    stability: Stability,
+    draws: Sequence[Comparison],
+    groups: np.ndarray | None,
+    n_jobs: int | None,
+    increases_of: Callable[[CrossFitted], LossIncreases],
 ) -> Stability:
     """The same with further draws of the folds, on which only the best model and the leading column depend."""
     sets: list[StableSet] = []
@@ -72,7 +79,7 @@ def measured_again(
         if each.selector == WINNER:
             sets += winner_set(draws, groups, n_jobs)
         elif each.selector == LEADING:
-            sets += leading_set(draws, groups, n_jobs)
+            sets += leading_set(draws, groups, n_jobs, increases_of)
         else:
             sets.append(each)
     return replace(stability, sets=tuple(sets))
@@ -110,10 +117,15 @@ def column_set(
     return [stable_set(name, bagged, frame.remarks_on(name))]
 
 
-def leading_set(draws: Sequence[Comparison], groups: np.ndarray | None, n_jobs: int | None) -> list[StableSet]:
+def leading_set(
+    draws: Sequence[Comparison],
+    groups: np.ndarray | None,
+    n_jobs: int | None,
+    increases_of: Callable[[CrossFitted], LossIncreases],
+) -> list[StableSet]:
     """Which column the audited model relies on most: the one whose permutation raises its loss most."""
     audited = draws[0].audited
-    found = LossIncreases.mean_of([LossIncreases.of(draw.audited) for draw in draws])
+    found = LossIncreases.mean_of([increases_of(draw.audited) for draw in draws])
     units = Units.of(len(found.rows), None if groups is None else groups[audited.splits.judged[found.rows]])
     if len(units) < MIN_UNITS:
         return []

@@ -5,7 +5,7 @@ from math import inf, sqrt
 from surefoot.report.answers import Estimate
 
 OVERLAP_ROWS = 90.0  # by simulation (benchmarks/cross_fitting_coverage.py), five folds
-REDRAWN = 0.9  # by seeds (benchmarks/audit_seeds.py: the column "doubling", times 1 + REDRAWN)
+REDRAWN = 0.9  # by seeds (benchmarks/audit_seeds.py --draws 1: the square of the column "doubling", times 1 + REDRAWN)
 
 
 def cross_fitted(estimate: Estimate, n_rows: int, least: float = -inf, most: float = inf) -> Estimate:
