@@ -12,26 +12,65 @@ from surefoot.shift.base import VMatrixBooster
 class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
     """Boosted trees for class probabilities whose squared loss is taken as a target sample sees it.
 
-    The probability of a class is the regression of its indicator, clipped to [0, 1]: the square loss of the V-matrix
-    has no other link. Of three or more classes each has trees of its own, and the clipped values are made to add up
-    to 1.
+    The probability of a class is the regression of its indicator, clipped to [0, 1]: the squared loss of the V-matrix
+    has no other link. With three or more classes, each class has its own trees, and the clipped values are normalized
+    to add up to 1.
 
     Parameters
     ----------
-    All but ``class_weight`` are those of :class:`VMatrixBoostingRegressor`.
-
+    n_estimators : int, default=200
+        Number of trees.
+    max_leaf_nodes : int, default=16
+        Leaves of a tree, 2 to 256. No leaf lies deeper than 10 splits.
+    learning_rate : float, default=0.1
+        Step of each tree, above 0 and at most 1.
+    l2_regularization : float, default=1.0
+        Draws leaf values to zero: the lambda of the paper. With ``blend=0`` it is twice that of squared-loss boosting.
+    min_gain : float, default=0.0
+        By how much a split has to lower the score: the gamma of the paper.
+    min_samples_leaf : int, default=5
+        Rows that a leaf must have.
+    kind : {"mean", "joint", "product"}, default="mean"
+        The V-matrix: see :meth:`VMatrix.from_target`. ``product`` is estimated from the target's rows with every column
+        in an order of its own.
+    orientation : {"lower", "upper", "both"}, default="lower"
+        Which side of a row a target must be on to dominate it.
+    blend : float, default=0.5
+        Share of the V-matrix in the loss, 0 to 1: 1 is the paper's own, 0 plain squared loss. The matrix is scaled so
+        that both say the same of residuals that are all 1, whatever the number of rows and the scale of the weights.
+    max_target : int, default=1000
+        Most target rows to use; of more, so many are drawn.
+    max_bins : int, default=255
+        Most bins of a number, 2 to 255.
+    categorical_features : "from_dtype", None, or list, default="from_dtype"
+        Columns whose values are categories, besides those of categorical dtype: positions, names or booleans.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with ``sample_weight``.
+    early_stopping : "auto" or bool, default="auto"
+        Stop when the blended loss of held-out rows no longer falls. ``"auto"``: above 10,000 rows.
+    validation_fraction : float, default=0.1
+        Share of the rows to hold out.
+    n_iter_no_change : int, default=20
+        Rounds without a lower held-out loss before it stops.
+    random_state : int, RandomState or None, default=None
+        Decides which rows are held out, which target rows are used, and the orders of ``kind="product"``.
+    n_jobs : int or None, default=None
+        Threads. The model does not depend on it.
+    verbose : int, default=0
+        1: say on standard error when the trees are grown; 2: also every two seconds how far they are.
 
     Attributes
     ----------
-    classes_ : array
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
     n_trees_ : int
-        Trees kept; of several classes, those of the class that has most.
+        Number of trees kept. With three or more classes, the largest number over the classes.
     validation_loss_ : list of arrays
         For each sequence of trees (two classes have one), the blended loss of the held-out rows after each round.
-    coverage_, feature_importances_
-        As those of :class:`VMatrixBoostingRegressor`.
+    coverage_ : float
+        Fraction of the training rows that at least one target row dominates, with ``kind="mean"`` in any feature.
+    feature_importances_ : ndarray of shape (n_columns,)
+        Fraction of the total decrease of the score that the splits on each column account for.
 
     Examples
     --------
@@ -90,7 +129,18 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class, in the order of ``classes_``."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows with the columns of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``. Each row adds up to 1.
+        """
         raw = np.clip(self._raw(X), 0.0, 1.0)
         if len(raw) == 1:
             return np.stack([1.0 - raw[0], raw[0]], axis=1)
@@ -100,6 +150,17 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         return np.ascontiguousarray(shares.T)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
+        """Predict the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows with the columns of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels from ``classes_``.
+        """
         probabilities = self.predict_proba(X)  # first of all: it says so if the model is not fitted
         return self.classes_[probabilities.argmax(axis=1)]

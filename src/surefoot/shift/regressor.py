@@ -88,5 +88,16 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The expected y of each row."""
+        """Predict the expected target of each row.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows with the columns of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted values.
+        """
         return self._raw(X)[0]

@@ -83,7 +83,13 @@ class ShiftReport:
         return verdict_of(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A pandas frame with a row for each column, in the order of ``columns`` and labelled by their names."""
+        """Convert the comparison of the columns to a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each column, in the order of ``columns``, indexed by their names.
+        """
         import pandas as pd
 
         rows = [asdict(column) | {"outcome": column.outcome} for column in self.columns]

@@ -21,7 +21,7 @@ MAKERS = {"mean": mean_gram, "joint": joint_gram, "product": product_gram}
 class VMatrix:
     """The matrix of a quadratic loss as a target sample sees it.
 
-    ``V(i, j)`` is the share of the target that dominates both rows i and j, that is reaches them in every feature:
+    ``V(i, j)`` is the fraction of the target that dominates both rows i and j, that is, reaches them in every feature:
     ``t >= max(x_i, x_j)``. The loss ``sum of l_i l_j V(i, j)`` of residuals ``l`` is then, up to a factor, the mean
     over the target of the squared sum of the residuals that each target point dominates. The matrix is never written
     out: products with it are linear in the number of rows (``product``: quadratic in time, not in memory).
@@ -31,12 +31,17 @@ class VMatrix:
 
     Make one with :meth:`from_target`, :meth:`from_distributions` or :meth:`from_dense`.
 
+    Parameters
+    ----------
+    gram : object
+        The factored matrix that these methods make; it is not meant to be passed by hand.
+
     Attributes
     ----------
     shape : tuple
         ``(n_rows, n_rows)``.
     coverage : float
-        Share of rows that at least one target row dominates. The others are not seen by the loss at all.
+        Fraction of rows that at least one target row dominates. The loss does not depend on the others.
 
     Examples
     --------
@@ -56,11 +61,14 @@ class VMatrix:
 
     @classmethod
     def from_target(cls, X: Any, X_target: Any, *, kind: str = "mean", orientation: str = "lower") -> "VMatrix":
-        """The matrix of a table and a sample of where the model will be used.
+        """Estimate the matrix from the training data and a sample of the deployment data.
 
         Parameters
         ----------
-        X, X_target : array, pandas or polars frame with the same columns
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            The training data.
+        X_target : array, pandas or polars frame of shape (n_target, n_columns)
+            Rows of the deployment data, with the same columns.
         kind : {"mean", "joint", "product"}, default="mean"
             ``joint``: the paper's estimator, the share of target rows that dominate both rows in all features at once.
             With many features few do: look at ``coverage``. ``product``: the product over features of the shares of
@@ -68,6 +76,11 @@ class VMatrix:
         orientation : {"lower", "upper", "both"}, default="lower"
             ``lower``: a target dominates a row that is at most as large; ``upper``: at least as large; ``both``: the
             mean of the two matrices.
+
+        Returns
+        -------
+        VMatrix
+            The matrix of the rows of X.
         """
         check_choice("kind", kind, KINDS)
         check_choice("orientation", orientation, ORIENTATIONS)
@@ -77,13 +90,22 @@ class VMatrix:
 
     @classmethod
     def from_distributions(cls, X: Any, distributions: Sequence[Any], *, orientation: str = "lower") -> "VMatrix":
-        """The exact matrix of a target whose features are independent, with known distributions (Lemma 2.1).
+        """Compute the exact matrix for independent features with known distributions (Lemma 2.1).
 
         Parameters
         ----------
-        X : array, pandas or polars frame of numbers, none missing
-        distributions : list of frozen distributions of ``scipy.stats``, one per column
-        orientation : as for :meth:`from_target`
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            The training data: numbers, none missing.
+        distributions : list of frozen distributions of ``scipy.stats``
+            The distribution of each column in the deployment data.
+        orientation : {"lower", "upper", "both"}, default="lower"
+            ``lower``: a target dominates a row that is at most as large; ``upper``: at least as large; ``both``: the
+            mean of the two matrices.
+
+        Returns
+        -------
+        VMatrix
+            The matrix of the rows of X.
         """
         check_choice("orientation", orientation, ORIENTATIONS)
         columns = check_table(TableReader(), X)
@@ -111,7 +133,18 @@ class VMatrix:
 
     @classmethod
     def from_dense(cls, V: Any) -> "VMatrix":
-        """A matrix of your own. Of an asymmetric one, the symmetric part is kept: losses see no more of it."""
+        """Wrap a matrix of your own.
+
+        Parameters
+        ----------
+        V : array of shape (n_rows, n_rows)
+            Finite numbers. If it is not symmetric, its symmetric part is kept: the loss depends on nothing else.
+
+        Returns
+        -------
+        VMatrix
+            The matrix.
+        """
         matrix = _as_numbers(V, "V")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
             raise DataError(f"V must be a square matrix with a row for each row of X, got shape {matrix.shape}.")
@@ -121,26 +154,51 @@ class VMatrix:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns, both those of the training data."""
         return self.gram.n_rows, self.gram.n_rows
 
     @property
     def coverage(self) -> float:
+        """Fraction of rows that at least one target row dominates; the loss does not depend on the others."""
         return float(np.mean(self.gram.diagonal() > 0))
 
     def __matmul__(self, values: Any) -> np.ndarray:
         return self.gram.times(self._check(values, "the right side of @"))
 
     def quadratic(self, losses: Any) -> float:
-        """``sum over i, j of losses_i losses_j V(i, j)``; divided by N**2 it is the paper's ``rho**2``."""
+        """Compute ``sum over i, j of losses_i losses_j V(i, j)``.
+
+        Parameters
+        ----------
+        losses : array of shape (n_rows,)
+            Residuals of the training rows.
+
+        Returns
+        -------
+        float
+            The quadratic form; divided by ``n_rows ** 2`` it is the paper's ``rho ** 2``.
+        """
         losses = self._check(losses, "losses")
         return float((losses * self.gram.times(losses)).sum())
 
     def diagonal(self) -> np.ndarray:
-        """``V(i, i)`` of every row: the share of the target that dominates it."""
+        """Return ``V(i, i)`` of every row.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The fraction of the target that dominates each row.
+        """
         return self.gram.diagonal()
 
     def dense(self) -> np.ndarray:
-        """The matrix written out, for small tables."""
+        """Write the matrix out; for small tables only.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_rows)
+            All entries.
+        """
         n_rows = self.gram.n_rows
         if n_rows > MOST_DENSE:
             raise DataError(f"The matrix of {n_rows:,} rows has {n_rows**2:.1e} entries: use it by @ and quadratic().")
