@@ -10,7 +10,17 @@ import pytest
 import surefoot
 
 SOURCE = Path(surefoot.__file__).parent
-FOUNDATION = {"_exceptions", "_jit", "_parallel", "_parameters", "_progress", "_random", "_rollback", "_whole_files"}
+FOUNDATION = {
+    "_exceptions",
+    "_extras",
+    "_jit",
+    "_parallel",
+    "_parameters",
+    "_progress",
+    "_random",
+    "_rollback",
+    "_whole_files",
+}
 FACE = "the public face"
 ALLOWED = {
     "data": set(),
@@ -126,6 +136,19 @@ def test_surefoot_works_where_nothing_optional_is_installed():
     fit = "surefoot.AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 1]).predict([[2.0]])"
     run = run_without(HEAVY, f"import surefoot; {fit}")
     assert run.returncode == 0, run.stderr
+
+
+WITHOUT_EXTRA = {
+    "pandas": "surefoot.Uncertainty(total=None, data=None, knowledge=[1.0], unit='nats').to_frame()",
+    "jinja2": "surefoot.audit(None, None)",  # bad input is not looked at before
+    "matplotlib": "import surefoot.plots; surefoot.plots.MarginDisplay.from_estimator(None, None, None)",
+}
+
+
+@pytest.mark.parametrize("package", WITHOUT_EXTRA)
+def test_without_an_extra_its_name_is_said_before_any_work(package):
+    run = run_without((package,), f"import surefoot; {WITHOUT_EXTRA[package]}")
+    assert run.stderr.rstrip().endswith(f'needs {package}: pip install "surefoot[cli]".'), run.stderr
 
 
 def test_the_check_for_optional_packages_can_fail():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._exceptions import ParameterError
+from surefoot._extras import needs
 from surefoot._parameters import check_choice, check_integer
 from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
 from surefoot.metrics.class_probabilities import check_probabilities
@@ -71,6 +72,7 @@ class CalibrationDisplay:
         self.name = name
 
     @classmethod
+    @needs("matplotlib")
     def from_estimator(
         cls,
         estimator: Any,
@@ -113,6 +115,7 @@ class CalibrationDisplay:
         )
 
     @classmethod
+    @needs("matplotlib")
     def from_predictions(
         cls,
         y_true: Any,

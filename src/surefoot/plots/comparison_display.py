@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot._extras import needs
 from surefoot._parameters import check_choice
 from surefoot.metrics.checks import check_numbers, check_row_labels
 from surefoot.metrics.intervals import student_interval, wilson_interval
@@ -69,6 +70,7 @@ class ComparisonDisplay:
         self.highlighted = frozenset(highlighted)
 
     @classmethod
+    @needs("matplotlib")
     def from_predictions(
         cls,
         y_true: Any,

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._extras import needs
 from surefoot._parameters import check_integer
 from surefoot.plots.model_weights_display import LETTER, room_in_inches, shortened
 from surefoot.plots.style import LEGEND_SIZE, require_method
@@ -90,6 +91,7 @@ class GraphDisplay:
         self.selected = selected
 
     @classmethod
+    @needs("matplotlib")
     def from_estimator(cls, estimator: Any, *, top: int = 2, axes: "Sequence[Axes] | None" = None) -> "GraphDisplay":
         """Draw the ``top`` heaviest graphs of a fitted `StableSelector` whose models are graphs.
 

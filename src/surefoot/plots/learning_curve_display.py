@@ -9,6 +9,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from surefoot._exceptions import DataError
+from surefoot._extras import needs
 from surefoot._parameters import check_number
 from surefoot.plots.comparison_display import LOSS_LABELS, loss_with_interval, same_lengths
 from surefoot.plots.style import LEGEND_SIZE, axes_or_new, check_same_axes, drawn_before, next_colour, require_method
@@ -70,6 +71,7 @@ class LearningCurveDisplay:
         self.name = name
 
     @classmethod
+    @needs("matplotlib")
     def from_estimator(
         cls,
         estimator: Any,

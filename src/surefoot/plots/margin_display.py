@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._exceptions import ParameterError
+from surefoot._extras import needs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +44,7 @@ class MarginDisplay:
         self.name = name
 
     @classmethod
+    @needs("matplotlib")
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: "Axes | None" = None, **line_kwargs: Any
     ) -> "MarginDisplay":

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError
+from surefoot._extras import needs
 from surefoot._parameters import check_integer
 from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or_new, require_method
 
@@ -118,6 +119,7 @@ class ModelWeightsDisplay:
         self.remarks = _remarks_on_items((~keep & ~used).sum(), (~keep & used).sum(), self.noun) + self.remarks
 
     @classmethod
+    @needs("matplotlib")
     def from_estimator(
         cls,
         estimator: Any,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._exceptions import ParameterError
+from surefoot._extras import needs
 from surefoot._parameters import check_choice
 from surefoot.metrics.rejection import RejectionCurve, rejection_curve
 from surefoot.plots.style import (
@@ -64,6 +65,7 @@ class RejectionCurveDisplay:
         self.name = name
 
     @classmethod
+    @needs("matplotlib")
     def from_estimator(
         cls,
         estimator: Any,
@@ -98,6 +100,7 @@ class RejectionCurveDisplay:
         return cls(curve, name=name or f"{type(estimator).__name__}, {kind}").plot(ax=ax, **line_kwargs)
 
     @classmethod
+    @needs("matplotlib")
     def from_predictions(
         cls,
         y_true: Any,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._exceptions import ParameterError
+from surefoot._extras import needs
 from surefoot._parameters import check_integer
 from surefoot.plots.model_weights_display import room_in_inches
 from surefoot.plots.style import COLOURS, LEGEND_SIZE, axes_or_new
@@ -80,6 +81,7 @@ class ShiftDisplay:
         self.remark = _remark(report.columns[len(self.columns) :])
 
     @classmethod
+    @needs("matplotlib")
     def from_samples(
         cls,
         X: Any,
@@ -107,6 +109,7 @@ class ShiftDisplay:
         return cls.from_report(report, top=top, name=name, ax=ax)
 
     @classmethod
+    @needs("matplotlib")
     def from_report(
         cls, report: ShiftReport, *, top: int = 20, name: str | None = None, ax: "Axes | None" = None
     ) -> "ShiftDisplay":

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._extras import needs
 from surefoot._parameters import check_choice
 from surefoot.plots.rule_curve import RuleCurve, curves_of
 from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, percent_axes, require_method
@@ -70,6 +71,7 @@ class StabilityDisplay:
         self.panels = (SWEEP if along else CDF, *(panel for panel, is_known in known.items() if is_known))
 
     @classmethod
+    @needs("matplotlib")
     def from_estimator(
         cls,
         estimator: Any,

@@ -6,6 +6,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from surefoot._exceptions import ParameterError
+from surefoot._extras import needs
 from surefoot._parameters import check_choice
 from surefoot.metrics.ood import ood_auc
 from surefoot.plots.feature_map import FeatureMap
@@ -86,6 +87,7 @@ class UncertaintyDisplay:
         self.name = name
 
     @classmethod
+    @needs("matplotlib")
     def from_estimator(
         cls,
         estimator: Any,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from surefoot._extras import needs
 from surefoot._parameters import check_choice
 from surefoot._whole_files import write_text
 from surefoot.report.answers import Accuracy, Knowing, Line, Stability, Subject, Transfer
@@ -89,6 +90,7 @@ class Audit:
         return f"<div><p><b>{escape(head.sentence)}</b></p><table>{rows}</table></div>"
 
 
+@needs("pandas", "jinja2", "matplotlib")
 def audit(
     X: Any,
     y: Any,

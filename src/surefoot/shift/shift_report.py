@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from surefoot._extras import needs
 from surefoot._parameters import check_integer
 from surefoot._random import seed_from
 from surefoot.shift.column_shift import DIFFERS_SLIGHTLY, LEVEL, NOT_TESTED, ColumnShift, compare_columns
@@ -82,6 +83,7 @@ class ShiftReport:
         """What has been found, in one sentence."""
         return verdict_of(self)
 
+    @needs("pandas")
     def to_frame(self) -> "pd.DataFrame":
         """Convert the comparison of the columns to a pandas frame.
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import entr, xlog1py
 
 from surefoot._exceptions import DataError
+from surefoot._extras import needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +65,7 @@ class Uncertainty:
         shown = f"; on average {averages}" if averages else ""
         return f"<Uncertainty of {len(self)} rows in {self.unit}{shown}>"
 
+    @needs("pandas")
     def to_frame(self) -> "pd.DataFrame":
         """The parts that are known as columns of a pandas frame, rows labelled as in the table predicted on."""
         import pandas as pd
