@@ -1,7 +1,7 @@
 """The engine: perfect trees in heap order on a binned table."""
 
+from surefoot.trees.classification_grower import TreeGrower
 from surefoot.trees.forest import Forest, Tree
-from surefoot.trees.grow import TreeGrower
 from surefoot.trees.splits import GrownTree
 from surefoot.trees.steps import StepFunctions
 
