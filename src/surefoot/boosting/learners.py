@@ -9,7 +9,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from surefoot._exceptions import ParameterError
 from surefoot._random import stream_key
-from surefoot.boosting.weights import whole_weights
+from surefoot.boosting.stump_state import whole_weights
 from surefoot.trees import GrownTree, TreeGrower
 from surefoot.trees.splits import predict_rows
 

@@ -8,7 +8,7 @@ from surefoot._parallel import RowThreads
 from surefoot.data import BinnedTable
 from surefoot.trees.splits import (
     TIE,
-    CodedTable,
+    ClassificationTable,
     FeatureSplits,
     GrownTree,
     NodeSplit,
@@ -41,7 +41,7 @@ class TreeGrower:
     ) -> None:
         self.table, self.classes, self.n_classes, self.first_row = table, classes, n_classes, first_row
         self.depth, self.criterion, self.threads = depth, criterion, threads
-        self._coded = CodedTable(codes=table.codes, missing=table.missing, is_categorical=table.is_categorical)
+        self._coded = ClassificationTable(codes=table.codes, missing=table.missing, is_categorical=table.is_categorical)
 
     def grow(self, rows: np.ndarray, weights: np.ndarray) -> GrownTree:
         """A perfect tree on ``rows``; a node that cannot be split sends all its rows left."""

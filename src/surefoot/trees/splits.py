@@ -13,7 +13,7 @@ GINI, ERROR = 0, 1
 TIE = 1e-12  # gains this close, relative to the node, are one gain: the first feature and the lowest threshold win
 
 
-class CodedTable(NamedTuple):
+class ClassificationTable(NamedTuple):
     """Codes (columns, rows), the code of missing values of each column, and which columns are categorical."""
 
     codes: np.ndarray
