@@ -11,7 +11,16 @@ from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 import surefoot
-from surefoot.boosting.trials import Comparison, Rival, Split, Trial, Trials, gain_of, held_out_splits, is_decided
+from surefoot.boosting.trials import (
+    HeldOutSplit,
+    Rival,
+    RivalComparison,
+    TrialResult,
+    Trials,
+    gain_of,
+    held_out_splits,
+    is_decided,
+)
 from surefoot.data import Columns
 from surefoot.data.problem import Problem
 
@@ -57,7 +66,7 @@ def test_an_ensemble_that_wins_is_tried_with_deeper_trees_than_adaboost(monkeypa
     losses = {("adaboost", 1): 0.6, ("adaboost", 2): 0.61, ("bagged", 1): 0.5, ("bagged", 2): 0.4, ("bagged", 3): 0.45}
 
     def compare(trials, one, other):
-        return Comparison(other, losses[other] - losses[one], 1e-6, 0.0)
+        return RivalComparison(other, losses[other] - losses[one], 1e-6, 0.0)
 
     monkeypatch.setattr(Trials, "compare", compare)
     X, y = interactions(n_rows=200)
@@ -106,13 +115,15 @@ def test_better_means_by_two_standard_errors_and_a_row_held_out_twice_counts_onc
     gains = np.random.default_rng(0).normal(size=100)
     gains -= gains.mean()
     error = gains.std() / 10
-    zero = Trial(0.0, 0.0, np.zeros(100))
+    zero = TrialResult(0.0, 0.0, np.zeros(100))
     for factor, expected in ((1.9, False), (2.1, True)):
-        worse = Trial(0.0, 0.0, gains + factor * error)
-        once = gain_of(problem, [Split(rows, rows)], zero, worse)
-        assert Comparison(Rival("adaboost", 1), *once, 0.0).is_better is expected
-        twice = Trial(0.0, 0.0, np.tile(worse.losses, 2))
-        assert gain_of(problem, [Split(rows, rows)] * 2, Trial(0.0, 0.0, np.zeros(200)), twice) == pytest.approx(once)
+        worse = TrialResult(0.0, 0.0, gains + factor * error)
+        once = gain_of(problem, [HeldOutSplit(rows, rows)], zero, worse)
+        assert RivalComparison(Rival("adaboost", 1), *once, 0.0).is_better is expected
+        twice = TrialResult(0.0, 0.0, np.tile(worse.losses, 2))
+        assert gain_of(
+            problem, [HeldOutSplit(rows, rows)] * 2, TrialResult(0.0, 0.0, np.zeros(200)), twice
+        ) == pytest.approx(once)
 
 
 @pytest.mark.parametrize("drift", [-3.0, 0.0, 1.0, 2.0, 3.0, 6.0])

@@ -15,7 +15,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import surefoot
 from surefoot.boosting import vote_link
-from surefoot.boosting.plan import hold_out_folds, plan_whole
+from surefoot.boosting.row_assignment import assign_all_rows, hold_out_folds
 from surefoot.boosting.unseen_votes import MAX_VOTES, UnseenVotes, collect_votes, member_link, shrinkage
 from surefoot.boosting.vote_link import fit_link, smooth_frequencies, smooth_targets
 from surefoot.data import Columns
@@ -175,8 +175,8 @@ def test_votes_kept_for_a_link_are_bounded_however_many_classes():
     n_classes = 3000
     y = np.tile(np.arange(n_classes, dtype=np.int32), 2)
     problem = Problem(Columns.from_array(y[:, np.newaxis] + 0.0), np.arange(n_classes), y, None, None)
-    plan = plan_whole(y, np.arange(len(y)))
-    votes = collect_votes(problem, plan, hold_out_folds(y[plan.order])[:1], [EvenVote(n_classes)], 1)
+    assignment = assign_all_rows(y, np.arange(len(y)))
+    votes = collect_votes(problem, assignment, hold_out_folds(y[assignment.order])[:1], [EvenVote(n_classes)], 1)
     assert votes.fractions.size <= MAX_VOTES
     assert len(votes.codes) > 0.9 * min(MAX_VOTES // n_classes, len(y) // 10)
     np.testing.assert_array_equal(votes.class_totals, np.full(n_classes, 2.0))

@@ -10,7 +10,7 @@ from reference import boosting as naive
 from surefoot import AdaBoostClassifier
 from surefoot.boosting.stump_fit import boost_stumps
 from surefoot.boosting.stump_rounds import GINI, Rule
-from surefoot.boosting.weights import whole_weights
+from surefoot.boosting.stump_state import whole_weights
 from surefoot.data import BinnedTable, Columns
 
 

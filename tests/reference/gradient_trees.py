@@ -11,7 +11,7 @@ from math import floor, inf
 import numpy as np
 
 from reference.split_mix import split_mix
-from surefoot.trees.row_words import RowWords
+from surefoot.trees.packed_codes import PackedCodes
 
 COUNT, WEIGHT, SCORES = 0, 1, 2
 RARE = 10
@@ -28,7 +28,7 @@ class CodedTable:
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     def words(self):
-        return RowWords(self.codes, self.n_codes - 1, self.is_categorical)
+        return PackedCodes(self.codes, self.n_codes - 1, self.is_categorical)
 
     def take(self, rows):
         """The table of some rows, each as often as it is named."""
@@ -221,7 +221,7 @@ def noisy_place(gains, tie, scale, noise):
 # partition.py
 
 
-def part_rows(rows, goes_right, weights, least):
+def partition_rows(rows, goes_right, weights, least):
     """(left rows, right rows from the last to the first, kept?) of a node; ``goes_right`` is its split or None."""
     rows = list(rows)
     if goes_right is None:

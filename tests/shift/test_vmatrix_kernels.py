@@ -114,9 +114,9 @@ def test_best_place(seed, l2, least_rows):
                 if r < last and least_rows <= len(left) <= len(rank) - least_rows:
                     sides.append(((sweep, f, r), left))
     best = np.empty(4)
-    candidates.best_place(
-        sums, energies, share, rest, len(leaves), number, inverse, values, l2, e.starts, least_rows, best
-    )
+    places = candidates.LeafPlaces(starts=e.starts, sums=sums, energies=energies)
+    system = candidates.LeafSystem(n_leaves=len(leaves), inverse=inverse, values=values, share=share, rest=rest, l2=l2)
+    candidates.best_place(places, system, number, least_rows, best)
     parts = [leaf.tolist() for leaf in leaves]
     gains = twin.gains_of_splits(
         share * V, rest, e.weights, e.slopes, parts, number, l2, [left for _, left in sides]
@@ -134,9 +134,9 @@ def test_a_place_that_is_a_mix_of_the_leaves_gains_nothing():
     sums, energies = np.zeros((1, 3, CROSS + 1)), np.zeros((1, 3))
     sums[0, :, COUNT] = [1, 2, 3]
     best = np.full(4, np.nan)
-    candidates.best_place(
-        sums, energies, 1.0, 0.0, 1, 0, np.ones((1, 1)), np.ones(1), 0.0, np.array([0, 3]), 1, best
-    )  # fmt: skip
+    places = candidates.LeafPlaces(starts=np.array([0, 3]), sums=sums, energies=energies)
+    system = candidates.LeafSystem(n_leaves=1, inverse=np.ones((1, 1)), values=np.ones(1), share=1.0, rest=0.0, l2=0.0)
+    candidates.best_place(places, system, 0, 1, best)
     np.testing.assert_array_equal(best, [0.0, -1.0, -1.0, -1.0])
 
 
@@ -175,7 +175,7 @@ def test_energies_of_cells(seed, features):
     e = Example(seed)
     cells = random_cells(e.rng, e.n)
     out = np.full(e.starts[-1], np.nan)
-    step_gram.energies_of_cells(*cells, e.rows, e.weights, np.array(features), *e.places, out)
+    step_gram.energies_of_cells(step_gram.CellArrays(*cells), e.rows, e.weights, np.array(features), *e.places, out)
     np.testing.assert_allclose(out, e.energies(twin.cells_matrix(*cells), features), atol=1e-9)
 
 
@@ -220,10 +220,8 @@ def test_energies_of_bits(weighted, n_bytes):
         e = Example(seed, weighted=weighted)
         bits, out = e.rng.integers(0, 256, (e.n, n_bytes)).astype(np.uint8), np.full(e.starts[-1], np.nan)
         features, Z = np.array([0, 1, 3]), twin.bits_of(bits)
-        dominance_gram.energies_of_bits(
-            bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1 / 7, e.rows, e.weights, not weighted, features,
-            *e.places, out,
-        )  # fmt: skip
+        dominance = dominance_gram.Dominance(bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1 / 7)
+        dominance_gram.energies_of_bits(dominance, e.rows, e.weights, not weighted, features, *e.places, out)
         np.testing.assert_allclose(out, e.energies(Z @ Z.T / 7, features), atol=1e-9)
 
 
@@ -232,10 +230,9 @@ def test_energies_of_more_rows_than_a_byte_counts(n):
     """All bits set in all rows of one code: a lane of a byte would overflow."""
     bits, out = np.full((n, 2), 255, dtype=np.uint8), np.empty(2)
     order = np.arange(n, dtype=np.uint32)[np.newaxis]
-    dominance_gram.energies_of_bits(
-        bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1.0, np.arange(n), np.ones(n), True, np.array([0]),
-        order, np.array([0, 2]), np.array([n - 5, n]), out,
-    )  # fmt: skip
+    dominance = dominance_gram.Dominance(bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1.0)
+    places = order, np.array([0, 2]), np.array([n - 5, n])
+    dominance_gram.energies_of_bits(dominance, np.arange(n), np.ones(n), True, np.array([0]), *places, out)
     np.testing.assert_array_equal(out, [16 * (n - 5) ** 2, 16 * n**2])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.trees import Forest
+from surefoot.trees import VotingForest
 
 
 def goes_right(forest, tree, node, value):
@@ -33,7 +33,7 @@ def test_votes_are_those_of_a_plain_walk(seed, depth, n_classes):
     thresholds = np.where(features == 2, np.nan, rng.choice([-0.5, 0.0, 0.5, np.inf], size=shape))
     sets = rng.integers(0, 2**63, size=(*shape, 4)).astype(np.uint64) * np.uint64(2) + np.uint64(1)
     labels = rng.integers(0, n_classes, size=(5, 2**depth)).astype(np.int32)
-    forest = Forest(features, thresholds, rng.random(shape) < 0.5, sets, np.zeros(shape), labels)
+    forest = VotingForest(features, thresholds, rng.random(shape) < 0.5, sets, np.zeros(shape), labels)
     rows = np.column_stack([rng.choice([-1.0, -0.5, 0.2, np.nan, 9.0], size=(40, 2)), rng.integers(0, 255, size=40)])
     rows[::7, 2] = np.nan
     vote_weights = rng.gamma(1.0, size=5)

@@ -15,7 +15,7 @@ from surefoot._parallel import RowThreads
 from surefoot.data import BinnedTable, Columns
 from surefoot.trees import gradient_grower
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
-from surefoot.trees.row_words import RowWords
+from surefoot.trees.packed_codes import PackedCodes
 
 ONE_THREAD = RowThreads(1)
 KEY = np.uint64(7)
@@ -124,7 +124,7 @@ class Audit:
                 rule = lambda row, split=split: naive.goes_right(  # noqa: E731
                     tree, split, table.codes[:, row], table.n_codes, table.is_categorical
                 )
-            left, right, kept = naive.part_rows(rows, rule, self.weights, self.rules.min_samples_leaf)
+            left, right, kept = naive.partition_rows(rows, rule, self.weights, self.rules.min_samples_leaf)
             assert tree.kept[(1 << level) - 1 + place] == kept
             children += [left, right]
         self.nodes = children
@@ -249,7 +249,7 @@ def test_packed_and_wide_sums_grow_the_same_tree(n_scores, categorical, seed, sy
     rules = GrowthRules(4, symmetric, least, 1.0)
     packed = grow(table, rules)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gradient_grower, "MOST_PACKED", 0)
+        patch.setattr(gradient_grower, "MAX_PACKED", 0)
         wide = grow(table, rules)
     for name in ("features", "codes", "missing_left", "tables", "kept", "leaves"):
         np.testing.assert_array_equal(getattr(packed, name), getattr(wide, name), err_msg=name)
@@ -519,7 +519,7 @@ def test_the_partition_is_that_of_scikit_learn(depth, n_columns, least):
         y = np.rint(1000 * rng.normal(size=120) + 500 * (X[:, 0] > 60))
         binned = BinnedTable.from_columns(Columns.from_array(X))
         rules = GrowthRules(depth, False, least, 0.0)
-        grower = GradientTreeGrower(RowWords.from_table(binned), 1, rules, None, ONE_THREAD)
+        grower = GradientTreeGrower(PackedCodes.from_table(binned), 1, rules, None, ONE_THREAD)
         leaves = grower.grow((y - y.mean())[np.newaxis], np.arange(120, dtype=np.uint32), KEY).leaves
         means = np.bincount(leaves, weights=y, minlength=2**depth) / np.maximum(
             np.bincount(leaves, minlength=2**depth), 1
@@ -534,7 +534,9 @@ def test_the_partition_is_that_of_scikit_learn_with_weights():
         X = np.column_stack([rng.permutation(100) for _ in range(3)]).astype(float)
         y, weights = np.rint(1000 * rng.normal(size=100)), rng.integers(1, 5, size=100) / 8
         binned = BinnedTable.from_columns(Columns.from_array(X))
-        grower = GradientTreeGrower(RowWords.from_table(binned), 1, GrowthRules(3, False, 1, 0.0), weights, ONE_THREAD)
+        grower = GradientTreeGrower(
+            PackedCodes.from_table(binned), 1, GrowthRules(3, False, 1, 0.0), weights, ONE_THREAD
+        )
         leaves = grower.grow(y[np.newaxis], np.arange(100, dtype=np.uint32), KEY).leaves
         totals = np.bincount(leaves, weights=weights, minlength=8)
         means = np.bincount(leaves, weights=y * weights, minlength=8) / np.maximum(totals, 1e-9)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
-from surefoot.trees.levels import add_packed_rows, add_wide_rows, build_level, build_root, sum_rows
+from surefoot.trees.gradient_grower import packed_table
+from surefoot.trees.level_kernels import LevelRows, add_packed_rows, add_wide_rows, build_level, build_root, sum_rows
 
 CODES = (256, 1, 2, 6)
 
@@ -20,6 +21,10 @@ def drawn(seed, n_rows, n_columns, n_words):
     rows = rng.permutation(n_rows)[: rng.integers(1, n_rows + 1)].astype(np.uint32)
     values = rng.integers(-(2**40), 2**40, size=(len(rows), n_words))
     return rng, table, table.words(), rows, values
+
+
+def level_of(rows, values, bounds):
+    return LevelRows(rows=rows, values=values, bounds=np.asarray(bounds, dtype=np.int64))
 
 
 def node_histograms(table, rows, values, bounds):
@@ -54,7 +59,7 @@ def test_the_root_has_the_sums_of_all_rows(seed, n_columns, n_words):
     _, table, words, rows, values = drawn(seed, 30, n_columns, n_words)
     histograms = np.full((2, words.n_bins * n_words), 77)
     for group in range(words.n_groups):  # each part by itself, as threads do
-        build_root(words.words, group, group + 1, rows, values, words.offsets, histograms)
+        build_root(packed_table(words), group, group + 1, level_of(rows, values, [0, len(rows)]), histograms)
     np.testing.assert_array_equal(histograms[:1], node_histograms(table, rows, values, [0, len(rows)]))
     assert (histograms[1] == 77).all()
 
@@ -65,12 +70,12 @@ def test_children_take_the_place_of_their_parents(seed, n_columns, n_words):
     rng, table, words, rows, values = drawn(seed, 40, n_columns, n_words)
     depth = 4
     histograms = np.empty((1 << depth, words.n_bins * n_words), dtype=np.int64)
-    build_root(words.words, 0, words.n_groups, rows, values, words.offsets, histograms)
     bounds = np.array([0, len(rows)])
+    build_root(packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), histograms)
     for _ in range(depth):
         middles = [rng.choice([a, b, rng.integers(a, b + 1)]) for a, b in pairwise(bounds)]
         bounds = np.sort(np.concatenate([bounds, middles]))  # some children have no rows
-        build_level(words.words, 0, words.n_groups, rows, values, bounds, words.offsets, histograms)
+        build_level(packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), histograms)
         expected = node_histograms(table, rows, values, bounds)
         np.testing.assert_array_equal(histograms[: len(bounds) - 1], expected)
 
@@ -79,8 +84,8 @@ def test_children_take_the_place_of_their_parents(seed, n_columns, n_words):
 def test_a_level_touches_only_the_columns_of_its_groups(n_words):
     _, _, words, rows, values = drawn(3, 40, 17, n_words)
     histograms = np.full((2, words.n_bins * n_words), 77)
-    build_root(words.words, 1, 2, rows, values, words.offsets, histograms)
-    build_level(words.words, 1, 2, rows, values, np.array([0, 5, len(rows)]), words.offsets, histograms)
+    build_root(packed_table(words), 1, 2, level_of(rows, values, [0, len(rows)]), histograms)
+    build_level(packed_table(words), 1, 2, level_of(rows, values, [0, 5, len(rows)]), histograms)
     first, last = int(words.offsets[8]) * n_words, int(words.offsets[16]) * n_words
     untouched = np.delete(histograms, np.s_[first:last], axis=1)
     assert (untouched == 77).all()

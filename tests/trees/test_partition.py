@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
-from surefoot.trees.levels import find_leaves, note_leaves, part_level, part_node
+from surefoot.trees.gradient_grower import packed_table
+from surefoot.trees.level_kernels import (
+    LevelRows,
+    SplitRules,
+    SumFormat,
+    TreeSplits,
+    find_leaves,
+    partition_level,
+    partition_node,
+    write_leaves,
+)
 
 COUNT_BITS = 10
 
@@ -29,7 +39,7 @@ def words_of(table, rows, packed, rng):
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10_000), packed=st.booleans(), column=st.integers(0, 7))
-def test_rows_of_a_node_are_parted_and_their_words_with_them(seed, packed, column):
+def test_rows_of_a_node_are_partitioned_and_their_words_with_them(seed, packed, column):
     rng = np.random.default_rng(seed)
     table = naive.draw_table(seed, 40, [256] * 8, missing=0.1)
     rows = rng.permutation(40)[:33].astype(np.uint32)
@@ -38,8 +48,8 @@ def test_rows_of_a_node_are_parted_and_their_words_with_them(seed, packed, colum
     start, stop = (int(place) for place in np.sort(rng.integers(0, 34, size=2)))
     new_rows, new_values = np.full(33, 999, dtype=np.uint32), np.full_like(values, 999)
     word, shift = table.words().words[0], np.uint64(8 * column)
-    middle = part_node(word, shift, right, rows, values, start, stop, new_rows, new_values)
-    left_rows, right_rows, _ = naive.part_rows(
+    middle = partition_node(word, shift, right, rows, values, start, stop, new_rows, new_values)
+    left_rows, right_rows, _ = naive.partition_rows(
         rows[start:stop].tolist(), lambda row: right[table.codes[column, row]] == 1, table.weights, 1
     )
     assert middle == start + len(left_rows)
@@ -53,32 +63,41 @@ def test_rows_of_a_node_are_parted_and_their_words_with_them(seed, packed, colum
 @given(
     seed=st.integers(0, 10_000),
     n_columns=st.sampled_from([1, 8, 9, 17]),
-    shared=st.booleans(),
+    symmetric=st.booleans(),
     packed=st.booleans(),
-    least=st.sampled_from([1, 2, 4]),
+    min_rows=st.sampled_from([1, 2, 4]),
 )
-def test_rows_of_each_node_are_parted(seed, n_columns, shared, packed, least):
+def test_rows_of_each_node_are_partitioned(seed, n_columns, symmetric, packed, min_rows):
     rng = np.random.default_rng(seed)
     table = naive.draw_table(seed, 40, [256] * n_columns, missing=0.1, heaviest=3)
     rows = rng.permutation(40)[:33].astype(np.uint32)
     values = words_of(table, rows, packed, rng)
     bounds = np.sort(np.concatenate([[0, 33], rng.integers(0, 34, size=3)]))
-    features, tables = random_splits(rng, table, 1 if shared else 4)
+    features, tables = random_splits(rng, table, 1 if symmetric else 4)
     new_rows, new_values = np.full(33, 999, dtype=np.uint32), np.full_like(values, 999)
     new_bounds, kept = np.empty(9, dtype=np.int64), np.empty(4, dtype=np.bool_)
-    mask = 2**COUNT_BITS - 1 if packed else 2**62 - 1
-    part_level(
-        table.words().words, rows, values, bounds, shared, features, tables, least, mask, new_rows, new_values,
-        new_bounds, kept,
-    )  # fmt: skip
+    n_splits, free = len(features), np.zeros(n_columns, dtype=np.int64)
+    splits = TreeSplits(
+        features=features,
+        codes=np.zeros(n_splits, dtype=np.int64),
+        missing_left=np.zeros(n_splits, dtype=np.bool_),
+        gains=np.zeros(n_splits),
+        tables=tables,
+        kept=kept,
+    )
+    rules = SplitRules(symmetric=symmetric, l2=1.0, min_rows=min_rows, constraints=free)
+    form = SumFormat(n_words=values.shape[1], n_scores=1, count_bits=COUNT_BITS, units=np.ones(4))
+    level = LevelRows(rows=rows, values=values, bounds=bounds)
+    children = LevelRows(rows=new_rows, values=new_values, bounds=new_bounds)
+    partition_level(packed_table(table.words()), rules, form, level, splits, children)
     expected_rows, expected_bounds = [], [0]
     for node, (start, stop) in enumerate(pairwise(bounds)):
-        split = 0 if shared else node
+        split = 0 if symmetric else node
         rule = None
         if features[split] >= 0:
             codes, right = table.codes[features[split]], tables[split]
             rule = lambda row, codes=codes, right=right: right[codes[row]] == 1  # noqa: E731
-        left_rows, right_rows, whole = naive.part_rows(rows[start:stop].tolist(), rule, table.weights, least)
+        left_rows, right_rows, whole = naive.partition_rows(rows[start:stop].tolist(), rule, table.weights, min_rows)
         expected_rows += left_rows + right_rows
         expected_bounds += [start + len(left_rows), stop]
         assert kept[node] == whole
@@ -112,5 +131,5 @@ def test_leaves_are_those_of_a_plain_walk(seed, n_columns, symmetric, depth):
 
 def test_leaves_are_noted_by_row():
     leaves = np.full(6, 999, dtype=np.uint16)
-    note_leaves(np.array([4, 0, 5, 2], dtype=np.uint32), np.array([0, 1, 1, 3, 4]), leaves)
+    write_leaves(np.array([4, 0, 5, 2], dtype=np.uint32), np.array([0, 1, 1, 3, 4]), leaves)
     assert leaves.tolist() == [2, 999, 3, 999, 0, 2]

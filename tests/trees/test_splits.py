@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from reference import boosting as naive
 
 from surefoot._parallel import RowThreads
-from surefoot.boosting.weights import whole_weights
+from surefoot.boosting.stump_state import whole_weights
 from surefoot.data import BinnedTable, Columns, Schema
 from surefoot.trees import TreeGrower
-from surefoot.trees.splits import ERROR, GINI, GrownTree, answer_rows
+from surefoot.trees.splits import ERROR, GINI, GrownTree, predict_rows
 
 DROPS = {GINI: naive.gini_drop, ERROR: naive.error_drop}
 
@@ -69,5 +69,5 @@ def test_rows_get_the_labels_of_their_leaves():
     empty = np.empty(0)
     tree = GrownTree(*[empty] * 6, np.array([2, 0, 1]), rows, np.array([1, 1, 4]))
     answers = np.full(6, -1, dtype=np.int32)
-    answer_rows(tree, 5, answers)
+    predict_rows(tree, 5, answers)
     assert answers.tolist() == [1, 1, 2, -1, 1, -1]

@@ -22,7 +22,7 @@ from surefoot._random import stream_key
 from surefoot.data import Columns
 from surefoot.data.category_statistics import STRENGTH, CategoryStatistics
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
-from surefoot.trees.row_words import RowWords
+from surefoot.trees.packed_codes import PackedCodes
 from surefoot.uncertainty.encoding import SET_CATEGORIES, Encoding
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
 from surefoot.uncertainty.recipe import Recipe
@@ -179,7 +179,7 @@ def test_trees_read_the_orders_in_turn():
     generator = np.random.default_rng(0)
     codes = np.stack([np.arange(40) % 4, np.arange(40) // 10]).astype(np.uint8)
     missing, plain = np.array([4, 4]), np.zeros(2, dtype=np.bool_)
-    tables = [RowWords(codes, missing, plain), RowWords(np.ascontiguousarray(codes[::-1]), missing, plain)]
+    tables = [PackedCodes(codes, missing, plain), PackedCodes(np.ascontiguousarray(codes[::-1]), missing, plain)]
     y = codes[0] + 0.01 * generator.normal(size=40)  # the first column of one table, the second of the other
     recipe = Recipe(4, 0.1, GrowthRules(1))
     rows = TrainingRows(y, None, np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32))

@@ -10,8 +10,8 @@ from surefoot._exceptions import DataError
 from surefoot._parallel import row_blocks
 from surefoot.boosting.base import BaseBooster, break_ties
 from surefoot.boosting.committee import Committee, TreeCommittee, to_tally
-from surefoot.boosting.general_rounds import chance_error
-from surefoot.boosting.plan import Plan, hold_out_folds, plan_whole
+from surefoot.boosting.row_assignment import RowAssignment, assign_all_rows, hold_out_folds
+from surefoot.boosting.samme import chance_error
 from surefoot.boosting.training import Training, prepare_training, train_members
 from surefoot.boosting.unseen_votes import collect_votes, member_link
 from surefoot.boosting.vote_link import VoteLink
@@ -83,12 +83,12 @@ class AdaBoostClassifier(BaseBooster):
     """
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
-        plan = plan_whole(problem.codes, problem.weighted_rows())
-        training = prepare_training(problem, plan, self._settings(1, seed))
-        committee = train_members(training, plan.members)[0]
-        if is_hopeless(committee, problem.n_classes):
+        assignment = assign_all_rows(problem.codes, problem.weighted_rows())
+        training = prepare_training(problem, assignment, self._settings(1, seed))
+        committee = train_members(training, assignment.members)[0]
+        if is_no_better_than_chance(committee, problem.n_classes):
             raise DataError(f"The first weak learner {NO_BETTER_THAN_CHANCE}")
-        link = cross_fitted_link(problem, plan, training) if self.calibrate else None
+        link = cross_fitted_link(problem, assignment, training) if self.calibrate else None
         return self._adopt(committee, problem, link)
 
     def _adopt(self, committee: Committee, problem: Problem, link: VoteLink | None) -> Self:
@@ -142,17 +142,17 @@ class AdaBoostClassifier(BaseBooster):
             yield self._labels(self._decide(to_tally(votes.T / votes.sum(axis=1))))
 
 
-def cross_fitted_link(problem: Problem, plan: Plan, training: Training) -> VoteLink:
+def cross_fitted_link(problem: Problem, assignment: RowAssignment, training: Training) -> VoteLink:
     """The link from votes to probabilities that AdaBoosts without a tenth of the rows have on that tenth.
 
-    ``plan`` has all rows: there is none that the model itself has not seen.
+    ``assignment`` has all rows: there is none that the model itself has not seen.
     """
-    members = hold_out_folds(problem.codes[plan.order])
-    votes = collect_votes(problem, plan, members, train_members(training, members), training.settings.n_jobs)
+    members = hold_out_folds(problem.codes[assignment.order])
+    votes = collect_votes(problem, assignment, members, train_members(training, members), training.settings.n_jobs)
     assert votes is not None, "every fold holds out a row"
     return member_link(votes)
 
 
-def is_hopeless(committee: Committee, n_classes: int) -> bool:
+def is_no_better_than_chance(committee: Committee, n_classes: int) -> bool:
     """Whether even the first hypothesis was no better than chance."""
     return bool(committee.errors[0] >= chance_error(n_classes))

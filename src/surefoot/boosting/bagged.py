@@ -6,7 +6,7 @@ from typing import Any
 from surefoot._parameters import check_integer, check_number
 from surefoot._random import bootstrap_counts, stream_key
 from surefoot.boosting.members import MemberEnsemble
-from surefoot.boosting.plan import Plan, plan_draws
+from surefoot.boosting.row_assignment import RowAssignment, assign_draws
 from surefoot.data.problem import Problem
 
 
@@ -73,13 +73,13 @@ class BaggedBoostClassifier(MemberEnsemble):
         self.max_samples = max_samples
         self.voting = voting
 
-    def _plan(self, problem: Problem, seed: int) -> Plan:
+    def _assign_rows(self, problem: Problem, seed: int) -> RowAssignment:
         check_number("failure_probability", self.failure_probability, 0, 1, most_included=False)
         check_number("max_samples", self.max_samples, 0, 1, most_included=True)
         rows = problem.weighted_rows()
         n_members = self._count_members(len(rows))
         draws = max(1, round(self.max_samples * len(rows)))
-        return plan_draws(
+        return assign_draws(
             problem.codes, rows, n_members, lambda k: bootstrap_counts(stream_key(seed, k), len(rows), draws)
         )
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.trees import Forest, StepFunctions, Tree
+from surefoot.trees import StepFunctions, Tree, VotingForest
 
 ROUNDING = 1e-12  # votes this close are a tie
-MOST_STEP_OUTPUTS = 64  # step functions hold a value per class and break: too much memory for very many classes
+MAX_STEP_OUTPUTS = 64  # step functions hold a value per class and break: too much memory for very many classes
 
 
 @dataclass(frozen=True)
 class TreeCommittee:
     """A weighted vote of native trees. Two classes have one tally, class 1 less class 0; several have one per class."""
 
-    forest: Forest
+    forest: VotingForest
     vote_weights: np.ndarray
     errors: np.ndarray
     n_classes: int
@@ -45,7 +45,7 @@ class TreeCommittee:
     def tally(self, values: np.ndarray) -> np.ndarray:
         """The vote on a block of columns, as a share of all vote weight: (1 or n_classes, rows)."""
         n_rows = values.shape[1]
-        if self.forest.features.shape[1] == 1 and self.n_classes <= MOST_STEP_OUTPUTS:
+        if self.forest.features.shape[1] == 1 and self.n_classes <= MAX_STEP_OUTPUTS:
             votes = np.zeros((1 if self.n_classes == 2 else self.n_classes, n_rows))
             self._steps.add_to(values, votes)
             return settle_ties(votes)
@@ -55,7 +55,7 @@ class TreeCommittee:
 
     def add_round(self, t: int, values: np.ndarray, votes: np.ndarray) -> None:
         """Add the vote of round ``t`` to ``votes`` (rows, classes)."""
-        one = Forest(*(getattr(self.forest, name)[t : t + 1] for name in self.forest.__dataclass_fields__))
+        one = VotingForest(*(getattr(self.forest, name)[t : t + 1] for name in self.forest.__dataclass_fields__))
         one.add_votes(values, self.vote_weights[t : t + 1], votes)
 
 

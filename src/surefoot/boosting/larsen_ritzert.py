@@ -7,7 +7,7 @@ from surefoot._exceptions import ManyMembersWarning
 from surefoot._parameters import check_integer
 from surefoot._random import random_permutation, stream_key
 from surefoot.boosting.members import MemberEnsemble
-from surefoot.boosting.plan import Plan, plan_draws
+from surefoot.boosting.row_assignment import RowAssignment, assign_draws
 from surefoot.boosting.subsamples import choose_paths, subsample_levels, subsample_positions
 from surefoot.data.problem import Problem
 
@@ -69,11 +69,13 @@ class LarsenRitzertClassifier(MemberEnsemble):
         self.n_members = n_members
         self.voting = voting
 
-    def _plan(self, problem: Problem, seed: int) -> Plan:
+    def _assign_rows(self, problem: Problem, seed: int) -> RowAssignment:
         rows = problem.weighted_rows()
         shuffled = random_permutation(stream_key(seed, 0), len(rows))
         paths = self._paths(3 ** subsample_levels(len(rows)), len(rows), seed)
-        return plan_draws(problem.codes, rows, len(paths), lambda k: subsample_positions(len(rows), paths[k])[shuffled])
+        return assign_draws(
+            problem.codes, rows, len(paths), lambda k: subsample_positions(len(rows), paths[k])[shuffled]
+        )
 
     def _paths(self, n_paths: int, n_rows: int, seed: int) -> list[int] | range:
         if self.n_members is None:

@@ -9,9 +9,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from surefoot._exceptions import ParameterError
 from surefoot._random import stream_key
-from surefoot.boosting.weights import whole_weights
+from surefoot.boosting.stump_state import whole_weights
 from surefoot.trees import GrownTree, TreeGrower
-from surefoot.trees.splits import answer_rows
+from surefoot.trees.splits import predict_rows
 
 
 class WeakLearner(Protocol):
@@ -31,7 +31,7 @@ class TreeLearner:
         first_row = self.grower.first_row
         tree = self.grower.grow((np.flatnonzero(whole) + first_row).astype(np.int32), whole)
         answers = np.zeros(len(weights), dtype=np.int32)
-        answer_rows(tree, first_row, answers)
+        predict_rows(tree, first_row, answers)
         return tree._replace(rows=tree.rows[:0].copy()), answers  # the rows of 300 trees would be a table of their own
 
 

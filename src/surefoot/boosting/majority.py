@@ -5,7 +5,7 @@ from typing import Any
 from surefoot._parameters import check_integer
 from surefoot._random import random_permutation, stream_key
 from surefoot.boosting.members import MemberEnsemble
-from surefoot.boosting.plan import Plan, plan_parts
+from surefoot.boosting.row_assignment import RowAssignment, assign_parts
 from surefoot.data.problem import Problem
 
 
@@ -66,7 +66,7 @@ class MajorityBoostClassifier(MemberEnsemble):
         self.n_members = n_members
         self.voting = voting
 
-    def _plan(self, problem: Problem, seed: int) -> Plan:
+    def _assign_rows(self, problem: Problem, seed: int) -> RowAssignment:
         rows = problem.weighted_rows()
         n_members = check_integer("n_members (parts of the rows that have weight)", self.n_members, 1, len(rows))
-        return plan_parts(problem.codes, rows, n_members, random_permutation(stream_key(seed), len(rows)))
+        return assign_parts(problem.codes, rows, n_members, random_permutation(stream_key(seed), len(rows)))

@@ -7,10 +7,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError
 from surefoot._parameters import check_choice
-from surefoot.boosting.adaboost import NO_BETTER_THAN_CHANCE, AdaBoostClassifier, cross_fitted_link, is_hopeless
+from surefoot.boosting.adaboost import (
+    NO_BETTER_THAN_CHANCE,
+    AdaBoostClassifier,
+    cross_fitted_link,
+    is_no_better_than_chance,
+)
 from surefoot.boosting.base import BaseBooster, two_columns
 from surefoot.boosting.committee import Committee
-from surefoot.boosting.plan import Plan
+from surefoot.boosting.row_assignment import RowAssignment
 from surefoot.boosting.training import Training, prepare_training, train_members
 from surefoot.boosting.unseen_votes import collect_votes, ensemble_link, member_link
 from surefoot.boosting.vote_link import VoteLink
@@ -23,33 +28,33 @@ SHARED = (
 
 
 class MemberEnsemble(BaseBooster):
-    """Members are AdaBoosts on rows of one shared table; a subclass says which rows (``_plan``)."""
+    """Members are AdaBoosts on rows of one shared table; a subclass says which rows (``_assign_rows``)."""
 
     voting: str = "hard"
 
-    def _plan(self, problem: Problem, seed: int) -> Plan:
+    def _assign_rows(self, problem: Problem, seed: int) -> RowAssignment:
         raise NotImplementedError
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         check_choice("voting", self.voting, ("hard", "soft"))
-        plan = self._plan(problem, seed)
-        training = prepare_training(problem, plan, self._settings(len(plan.members), seed))
-        committees = train_members(training, plan.members)
-        if all(is_hopeless(committee, problem.n_classes) for committee in committees):
+        assignment = self._assign_rows(problem, seed)
+        training = prepare_training(problem, assignment, self._settings(len(assignment.members), seed))
+        committees = train_members(training, assignment.members)
+        if all(is_no_better_than_chance(committee, problem.n_classes) for committee in committees):
             raise DataError(f"The first weak learner of every member {NO_BETTER_THAN_CHANCE}")
         self._remember(problem)
-        self._link, link = self._links(problem, plan, training, committees) if self.calibrate else (None, None)
+        self._link, link = self._links(problem, assignment, training, committees) if self.calibrate else (None, None)
         shared = {name: getattr(self, name) for name in SHARED}
         self.estimators_ = [AdaBoostClassifier(**shared)._adopt(one, problem, link) for one in committees]
         return self
 
     def _links(
-        self, problem: Problem, plan: Plan, training: Training, committees: list[Committee]
+        self, problem: Problem, assignment: RowAssignment, training: Training, committees: list[Committee]
     ) -> tuple[VoteLink, VoteLink]:
         """The links from votes to probabilities: of the mean vote, and of a member's."""
-        votes = collect_votes(problem, plan, plan.members, committees, self.n_jobs)
+        votes = collect_votes(problem, assignment, assignment.members, committees, self.n_jobs)
         if votes is None:  # every member has seen every row: one part, or very few rows
-            link = cross_fitted_link(problem, plan, training)
+            link = cross_fitted_link(problem, assignment, training)
             return link, link
         return ensemble_link(votes, len(committees)), member_link(votes)
 

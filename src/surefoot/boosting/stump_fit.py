@@ -9,10 +9,10 @@ from surefoot.boosting.stump_rounds import (
     CHANCE,
     GOING_ON,
     PERFECT,
-    Member,
-    Rounds,
+    MemberState,
     Rule,
     Scratch,
+    StumpRounds,
     begin_round,
     change_weights,
     end_round,
@@ -33,7 +33,7 @@ def boost_stumps(
     *,
     n_threads: int = 1,
     between: Callable[[int, float], None] = lambda done, error: None,
-) -> Rounds:
+) -> StumpRounds:
     """Train on the rows ``bounds`` with their ``weights``; call ``between(rounds done, last error)`` on the way."""
     member = new_member(table, bounds, weights, n_threads)
     rounds, scratch = new_rounds(n_rounds), new_scratch(table, n_threads)
@@ -42,13 +42,13 @@ def boost_stumps(
     else:
         done, status = _in_threads(member, rule, scratch, rounds, between)
     if status == PERFECT and rule.star:  # a stump that is always right needs no others
-        return Rounds(*(field[done : done + 1] for field in rounds))
+        return StumpRounds(*(field[done : done + 1] for field in rounds))
     kept = done + 1 if status == PERFECT or (status == CHANCE and done == 0) else done
-    return Rounds(*(field[:kept] for field in rounds))
+    return StumpRounds(*(field[:kept] for field in rounds))
 
 
 def _in_slices(
-    member: Member, rule: Rule, scratch: Scratch, rounds: Rounds, between: Callable[[int, float], None]
+    member: MemberState, rule: Rule, scratch: Scratch, rounds: StumpRounds, between: Callable[[int, float], None]
 ) -> tuple[int, int]:
     n_rounds = len(rounds.features)
     step = max(1, SLICE_CELLS // max(1, len(member.weights) * len(member.codes)))
@@ -60,7 +60,7 @@ def _in_slices(
 
 
 def _in_threads(
-    member: Member, rule: Rule, scratch: Scratch, rounds: Rounds, between: Callable[[int, float], None]
+    member: MemberState, rule: Rule, scratch: Scratch, rounds: StumpRounds, between: Callable[[int, float], None]
 ) -> tuple[int, int]:
     n_rounds, n_threads = len(rounds.features), len(member.segments)
     with RowThreads(n_threads) as threads:

@@ -22,11 +22,11 @@ GOING_ON, PERFECT, CHANCE = 0, 1, 2
 
 BLOCK = 8192  # rows reweighted at a time: their indices and changes stay in the first-level cache
 START_TOTAL = 2.0**58  # a class's weights add up to about this much ...
-MOST_TOTAL = 2**62  # ... are scaled back down above this
-LEAST_TOTAL = 2**54  # ... and up below this
+MAX_TOTAL = 2**62  # ... are scaled back down above this
+MIN_TOTAL = 2**54  # ... and up below this
 TIE = 1e-12  # gains this close are one gain: the first feature and the lowest threshold win
 CHANCE_ERROR = 0.5 - 1e-12
-MOST_GROWTH = 500.0  # log of the most that weights may grow by in one round: no float overflows
+MAX_GROWTH = 500.0  # log of the most that weights may grow by in one round: no float overflows
 
 
 # These stand here and not in a file of their own: the compile cache would not notice a change of their fields there.
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
     precision: float  # v
 
 
-class Member(NamedTuple):
+class MemberState(NamedTuple):
     """One member's rows and what is known about their weights; class c is [segments[0, c, 0], segments[-1, c, 1])."""
 
     codes: np.ndarray
@@ -57,7 +57,7 @@ class Member(NamedTuple):
     scales: np.ndarray  # (2,): true weight = scale * whole number
 
 
-class Rounds(NamedTuple):
+class StumpRounds(NamedTuple):
     """What the rounds leave behind: one stump each."""
 
     features: np.ndarray  # -1: no split, every row goes left
@@ -310,11 +310,11 @@ def weigh_vote(error, rule, edge):
     odds = np.log((1.0 - error) / error)
     if not rule.star:
         weight = rule.learning_rate * odds
-        return weight, np.exp(min(weight, MOST_GROWTH))
+        return weight, np.exp(min(weight, MAX_GROWTH))
     edge[0] = min(edge[0], 1.0 - 2.0 * error)
     rho = edge[0] - rule.precision
     weight = 0.5 * odds - 0.5 * np.log((1.0 + rho) / (1.0 - rho))
-    return weight, np.exp(min(2.0 * weight, MOST_GROWTH))
+    return weight, np.exp(min(2.0 * weight, MAX_GROWTH))
 
 
 @kernel
@@ -354,7 +354,7 @@ def begin_round(member, rule, t, scratch, rounds):
     rounds.labels[t, 1] = label_right
     error = (left_0 if label_left == 1 else left_1) + (right_0 if label_right == 1 else right_1)
     rounds.errors[t] = error
-    rounds.vote_weights[t] = 1.0  # stays so for a perfect stump, and for a hopeless one if it is the first
+    rounds.vote_weights[t] = 1.0  # stays so for a perfect stump, and for one no better than chance if it is the first
     if error <= 0.0:
         return PERFECT
     if error >= CHANCE_ERROR:
@@ -378,7 +378,7 @@ def plan_changes(member, feature, label_left, label_right, factor, scratch):
             rows = member.row_counts[c, : member.missing[0] + 1].sum()  # any feature has every row once
             n_wrong = scratch.rows_right[c] if wrong_right else rows - scratch.rows_right[c]
             wrong = scratch.weights_right[c] if wrong_right else member.totals[c] - scratch.weights_right[c]
-            if 2 * n_wrong <= rows and wrong * factor < MOST_TOTAL:
+            if 2 * n_wrong <= rows and wrong * factor < MAX_TOTAL:
                 scratch.side[c] = side
                 scratch.factor[c] = factor
             else:
@@ -476,14 +476,14 @@ def end_round(member, growth, scratch):
     """Take over the growth of the weights; scale a class back where its whole numbers leave their range."""
     for c in range(2):
         member.totals[c] += growth[c]
-        if member.totals[c] > 0 and (member.totals[c] > MOST_TOTAL or member.totals[c] < LEAST_TOTAL):
+        if member.totals[c] > 0 and (member.totals[c] > MAX_TOTAL or member.totals[c] < MIN_TOTAL):
             rescale(member, c)
             scratch.stale[0] = True
 
 
 @kernel
 def run_rounds(member, rule, first, last, scratch, rounds):
-    """Rounds ``first`` to ``last - 1`` on one thread; return (rounds done, how it goes on)."""
+    """StumpRounds ``first`` to ``last - 1`` on one thread; return (rounds done, how it goes on)."""
     for t in range(first, last):
         status = begin_round(member, rule, t, scratch, rounds)
         if status != GOING_ON:

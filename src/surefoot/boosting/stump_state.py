@@ -1,19 +1,33 @@
-"""Make the arrays that a run of stump rounds works on."""
+"""The arrays that a run of stump rounds works on; weights as whole numbers."""
 
 import numpy as np
 
-from surefoot.boosting.stump_rounds import BLOCK, Member, Rounds, Scratch, add_rows, count_rows
-from surefoot.boosting.weights import whole_weights
+from surefoot.boosting.stump_rounds import BLOCK, START_TOTAL, MemberState, Scratch, StumpRounds, add_rows, count_rows
 from surefoot.data import BinnedTable
 
 
-def new_member(table: BinnedTable, bounds: tuple[int, int, int], weights: np.ndarray, n_threads: int) -> Member:
+def whole_weights(weights: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights as whole numbers that add up to about ``START_TOTAL``, and the power of two that leads back.
+
+    A power of two keeps ratios exact: a row of weight 3 stays exactly three rows of weight 1. A weight above zero never
+    becomes zero.
+    """
+    unit = np.ldexp(weights, -np.frexp(weights.max())[1])  # at most 1: their sum cannot overflow
+    shift = int(np.frexp(START_TOTAL / unit.sum())[1]) - 1
+    np.ldexp(unit, shift, out=unit)
+    np.rint(unit, out=unit)
+    whole = unit.astype(np.int64)
+    whole[(whole == 0) & (weights > 0)] = 1
+    return whole, 2.0**-shift
+
+
+def new_member(table: BinnedTable, bounds: tuple[int, int, int], weights: np.ndarray, n_threads: int) -> MemberState:
     """The rows of one member: class 0 is ``bounds[0]:bounds[1]`` of the table, class 1 up to ``bounds[2]``."""
     whole, scale = whole_weights(weights)
     first_row, n_bins = bounds[0], int(table.offsets[-1])
     cuts = [np.linspace(bounds[c], bounds[c + 1], n_threads + 1).astype(np.int64) for c in range(2)]
     segments = np.stack([np.stack([cut[:-1], cut[1:]], axis=1) for cut in cuts], axis=1)
-    member = Member(
+    member = MemberState(
         table.codes,
         table.offsets,
         table.missing,
@@ -33,9 +47,9 @@ def new_member(table: BinnedTable, bounds: tuple[int, int, int], weights: np.nda
     return member
 
 
-def new_rounds(n_rounds: int) -> Rounds:
+def new_rounds(n_rounds: int) -> StumpRounds:
     """Room for this many stumps."""
-    return Rounds(
+    return StumpRounds(
         np.full(n_rounds, -1, dtype=np.int32),
         np.zeros(n_rounds, dtype=np.int32),
         np.zeros(n_rounds, dtype=np.int32),

@@ -1,4 +1,4 @@
-"""Train the members of a plan on one shared table."""
+"""Train the members of an ensemble on one shared table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
 from surefoot._progress import Progress, Watch
 from surefoot._random import stream_key
 from surefoot.boosting.committee import Committee, EstimatorCommittee, TreeCommittee
-from surefoot.boosting.general_rounds import boost_learner
 from surefoot.boosting.learners import EstimatorLearner, TreeLearner
-from surefoot.boosting.plan import MemberRows, Plan
+from surefoot.boosting.row_assignment import MemberRows, RowAssignment
+from surefoot.boosting.samme import boost_learner
 from surefoot.boosting.stump_fit import boost_stumps
 from surefoot.boosting.stump_rounds import Rule
 from surefoot.data import BinnedTable
 from surefoot.data.problem import Problem
-from surefoot.trees import Forest, TreeGrower
+from surefoot.trees import TreeGrower, VotingForest
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Settings:
     progress: Progress
 
 
-def prepare_training(problem: Problem, plan: Plan, settings: Settings) -> "Training":
-    """The table in the order of the plan, for members to be trained on."""
+def prepare_training(problem: Problem, assignment: RowAssignment, settings: Settings) -> "Training":
+    """The table in the order of the assignment, for members to be trained on."""
     kind = TreeTraining if settings.estimator is None else EstimatorTraining
-    return kind(problem, plan, settings)
+    return kind(problem, assignment, settings)
 
 
 def train_members(training: "Training", members: Sequence[MemberRows]) -> list[Committee]:
@@ -55,16 +55,16 @@ def train_members(training: "Training", members: Sequence[MemberRows]) -> list[C
 
 
 class TreeTraining:
-    """Native trees on one binned table, its rows in the order of the plan."""
+    """Native trees on one binned table, its rows in the order of the assignment."""
 
-    def __init__(self, problem: Problem, plan: Plan, settings: Settings) -> None:
+    def __init__(self, problem: Problem, assignment: RowAssignment, settings: Settings) -> None:
         self.settings, self.n_classes = settings, problem.n_classes
-        self.weights = None if problem.weights is None else problem.weights[plan.order]
-        self.classes = problem.codes[plan.order]
+        self.weights = None if problem.weights is None else problem.weights[assignment.order]
+        self.classes = problem.codes[assignment.order]
         self.table = BinnedTable.from_columns(
             problem.columns, max_bins=settings.max_bins, weights=problem.weights, n_jobs=settings.n_jobs
         )
-        self.table.reorder(plan.order)
+        self.table.reorder(assignment.order)
         self.alone = True
 
     @property
@@ -84,7 +84,7 @@ class TreeTraining:
             n_threads=self.n_threads, between=watch,
         )  # fmt: skip
         features, below, above, missing_right, sets, gains = (field[:, np.newaxis] for field in rounds[:6])
-        forest = Forest.from_nodes(self.table, features, below, above, missing_right, sets, gains, rounds.labels)
+        forest = VotingForest.from_nodes(self.table, features, below, above, missing_right, sets, gains, rounds.labels)
         return TreeCommittee(forest, rounds.vote_weights, rounds.errors, self.n_classes)
 
     def _boost_trees(self, member: MemberRows, weights: np.ndarray, watch: Watch) -> TreeCommittee:
@@ -96,17 +96,17 @@ class TreeTraining:
                 self.settings.rule, self.settings.n_estimators, watch,
             )  # fmt: skip
         nodes = list(zip(*votes.hypotheses, strict=True))[:7]
-        forest = Forest.from_nodes(self.table, *(np.stack(field) for field in nodes))
+        forest = VotingForest.from_nodes(self.table, *(np.stack(field) for field in nodes))
         return TreeCommittee(forest, votes.vote_weights, votes.errors, self.n_classes)
 
 
 class EstimatorTraining:
-    """Clones of a scikit-learn classifier on the table as an array, its rows in the order of the plan."""
+    """Clones of a scikit-learn classifier on the table as an array, its rows in the order of the assignment."""
 
-    def __init__(self, problem: Problem, plan: Plan, settings: Settings) -> None:
+    def __init__(self, problem: Problem, assignment: RowAssignment, settings: Settings) -> None:
         self.settings, self.classes = settings, problem.classes
-        self.weights = None if problem.weights is None else problem.weights[plan.order]
-        self.X, self.codes = problem.columns.matrix(plan.order), problem.codes[plan.order]
+        self.weights = None if problem.weights is None else problem.weights[assignment.order]
+        self.X, self.codes = problem.columns.matrix(assignment.order), problem.codes[assignment.order]
         self.alone = True
 
     def train(self, member: MemberRows, watch: Watch) -> EstimatorCommittee:

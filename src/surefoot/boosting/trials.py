@@ -36,21 +36,21 @@ class Rival(NamedTuple):
     depth: int
 
 
-class Split(NamedTuple):
+class HeldOutSplit(NamedTuple):
     """Rows to train on and rows to choose by."""
 
     train: np.ndarray
     held_out: np.ndarray
 
 
-class Votes(NamedTuple):
+class HeldOutVotes(NamedTuple):
     """What a booster says of the rows that one split holds out."""
 
     fractions: np.ndarray  # (rows, classes): of its mean vote
     right: np.ndarray  # whether its prediction is
 
 
-class Trial(NamedTuple):
+class TrialResult(NamedTuple):
     """A booster's log-loss and accuracy on held-out rows; ``losses`` are those of the rows, split after split."""
 
     log_loss: float
@@ -58,7 +58,7 @@ class Trial(NamedTuple):
     losses: np.ndarray
 
 
-class Comparison(NamedTuple):
+class RivalComparison(NamedTuple):
     """By how much a booster's log-loss is lower than another's, the standard error, and the gain in accuracy."""
 
     other: Rival
@@ -71,7 +71,7 @@ class Comparison(NamedTuple):
         return self.gain > STANDARD_ERRORS * self.error
 
 
-def held_out_splits(problem: Problem, fraction: float, seed: int) -> list[Split]:
+def held_out_splits(problem: Problem, fraction: float, seed: int) -> list[HeldOutSplit]:
     """One split of a large table, up to ten of a small one, classes in equal parts where each has enough rows."""
     rows = problem.weighted_rows()
     codes = problem.codes[rows]
@@ -84,7 +84,9 @@ def held_out_splits(problem: Problem, fraction: float, seed: int) -> list[Split]
     balanced = counts[counts > 0].min() >= 2 and min(n_held_out, len(rows) - n_held_out) >= np.count_nonzero(counts)
     stratify = codes if balanced else None
     seeds = [(seed + k) % 2**32 for k in range(n_splits)]
-    return [Split(*train_test_split(rows, test_size=n_held_out, random_state=k, stratify=stratify)) for k in seeds]
+    return [
+        HeldOutSplit(*train_test_split(rows, test_size=n_held_out, random_state=k, stratify=stratify)) for k in seeds
+    ]
 
 
 class Trials:
@@ -93,11 +95,11 @@ class Trials:
     ``fit(rival, rows)`` fits a booster to these rows of the problem.
     """
 
-    def __init__(self, problem: Problem, splits: list[Split], fit: Callable[[Rival, np.ndarray], Voter]) -> None:
+    def __init__(self, problem: Problem, splits: list[HeldOutSplit], fit: Callable[[Rival, np.ndarray], Voter]) -> None:
         self.problem, self.splits, self.fit = problem, splits, fit
-        self.votes: dict[Rival, list[Votes]] = {}
+        self.votes: dict[Rival, list[HeldOutVotes]] = {}
 
-    def trial(self, rival: Rival, n_splits: int | None = None) -> Trial:
+    def trial(self, rival: Rival, n_splits: int | None = None) -> TrialResult:
         """How a booster did on the first splits; on all that it was fitted to, but at least one, if not told."""
         done = self.votes.setdefault(rival, [])
         n_splits = max(1, len(done)) if n_splits is None else n_splits
@@ -105,29 +107,29 @@ class Trials:
             done.append(_vote(self.problem, self.fit(rival, split.train), split.held_out))
         return try_out(self.problem, self.splits[:n_splits], done[:n_splits])
 
-    def compare(self, one: Rival, other: Rival) -> Comparison:
+    def compare(self, one: Rival, other: Rival) -> RivalComparison:
         """Compare two boosters on as many splits as it takes."""
         for n in range(1, len(self.splits) + 1):
             one_trial, other_trial = self.trial(one, n), self.trial(other, n)
             gain, error = gain_of(self.problem, self.splits[:n], one_trial, other_trial)
-            comparison = Comparison(other, gain, error, one_trial.accuracy - other_trial.accuracy)
+            comparison = RivalComparison(other, gain, error, one_trial.accuracy - other_trial.accuracy)
             if is_decided(gain, error, n / len(self.splits)):
                 break
         return comparison
 
-    def results(self, start: Rival, comparisons: Mapping[Rival, Comparison]) -> dict[Rival, Trial]:
+    def results(self, start: Rival, comparisons: Mapping[Rival, RivalComparison]) -> dict[Rival, TrialResult]:
         """Log-loss and accuracy of each: of ``start`` on all its splits, of others by their gains on those before."""
         results = {start: self.trial(start)}
         for rival, comparison in comparisons.items():
             before = results[comparison.other]
             loss, accuracy = before.log_loss - comparison.gain, before.accuracy + comparison.accuracy_gain
-            results[rival] = Trial(loss, accuracy, self.trial(rival).losses)
+            results[rival] = TrialResult(loss, accuracy, self.trial(rival).losses)
         return results
 
 
 def challenge(
     trials: Trials, best: Rival, rivals: Sequence[Rival], climb: bool
-) -> tuple[Rival, dict[Rival, Comparison]]:
+) -> tuple[Rival, dict[Rival, RivalComparison]]:
     """The best of all, one challenged by the next; ``climb`` ends at the first that is not better."""
     comparisons = {}
     for rival in rivals:
@@ -152,7 +154,7 @@ def is_decided(gain: float, error: float, part: float) -> bool:
     return bool(ndtr(-abs(expected - STANDARD_ERRORS) / sqrt(left / part)) < MAX_DOUBT)
 
 
-def try_out(problem: Problem, splits: list[Split], votes: list[Votes]) -> Trial:
+def try_out(problem: Problem, splits: list[HeldOutSplit], votes: list[HeldOutVotes]) -> TrialResult:
     """How good the votes on held-out rows are, once a link from votes to probabilities has been fitted to them."""
     held_out = _held_out(splits)
     fractions = np.concatenate([one.fractions for one in votes])
@@ -162,10 +164,10 @@ def try_out(problem: Problem, splits: list[Split], votes: list[Votes]) -> Trial:
     link = fit_link(fractions[few], codes[few], weights[few])
     found = link.of_fractions(fractions)[np.arange(len(codes)), codes]
     losses = -np.log(np.maximum(found, np.finfo(float).tiny))
-    return Trial(float(np.average(losses, weights=weights)), float(np.average(right, weights=weights)), losses)
+    return TrialResult(float(np.average(losses, weights=weights)), float(np.average(right, weights=weights)), losses)
 
 
-def gain_of(problem: Problem, splits: list[Split], one: Trial, other: Trial) -> tuple[float, float]:
+def gain_of(problem: Problem, splits: list[HeldOutSplit], one: TrialResult, other: TrialResult) -> tuple[float, float]:
     """By how much held-out rows show the first booster's log-loss to be lower, and the standard error.
 
     A row that several splits hold out counts once, by its mean: its losses are not independent.
@@ -180,13 +182,13 @@ def gain_of(problem: Problem, splits: list[Split], one: Trial, other: Trial) -> 
     return gain, float(np.sqrt(weights**2 @ (gains - gain) ** 2))
 
 
-def _vote(problem: Problem, booster: Voter, held_out: np.ndarray) -> Votes:
+def _vote(problem: Problem, booster: Voter, held_out: np.ndarray) -> HeldOutVotes:
     table = problem.columns.take(held_out)
     labels = booster._labels(booster._decide(booster._tally(table)))
-    return Votes(fractions_of(booster._mean_vote(table)), labels == problem.classes[problem.codes[held_out]])
+    return HeldOutVotes(fractions_of(booster._mean_vote(table)), labels == problem.classes[problem.codes[held_out]])
 
 
-def _held_out(splits: list[Split]) -> np.ndarray:
+def _held_out(splits: list[HeldOutSplit]) -> np.ndarray:
     return np.concatenate([split.held_out for split in splits])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot._parallel import Cancellation, row_blocks, run_tasks
 from surefoot.boosting.committee import Committee
-from surefoot.boosting.plan import MemberRows, Plan
+from surefoot.boosting.row_assignment import MemberRows, RowAssignment
 from surefoot.boosting.vote_link import VoteLink, fit_link, fractions_of
 from surefoot.data.problem import Problem
 
@@ -27,19 +27,23 @@ class UnseenVotes(NamedTuple):
 
 
 def collect_votes(
-    problem: Problem, plan: Plan, members: Sequence[MemberRows], committees: Sequence[Committee], n_jobs: int | None
+    problem: Problem,
+    assignment: RowAssignment,
+    members: Sequence[MemberRows],
+    committees: Sequence[Committee],
+    n_jobs: int | None,
 ) -> UnseenVotes | None:
     """Votes on rows that some of the members have not seen; None if there is no such row."""
     chosen = np.unique(np.linspace(0, len(members) - 1, min(len(members), MAX_MEMBERS)).astype(int)).tolist()
-    new = np.zeros(len(plan.order), dtype=np.bool_)
+    new = np.zeros(len(assignment.order), dtype=np.bool_)
     for k in chosen:
         new |= _unseen(members[k], len(new))
     places = np.flatnonzero(new)
     if len(places) == 0:
         return None
     max_rows = max(1, MAX_VOTES // (len(chosen) * problem.n_classes))
-    places, weights = _thin_out(places, problem, plan, max_rows)
-    columns = problem.columns.take(plan.order[places])
+    places, weights = _thin_out(places, problem, assignment, max_rows)
+    columns = problem.columns.take(assignment.order[places])
 
     def vote(k: int, cancellation: Cancellation) -> np.ndarray:
         fractions = np.zeros((len(places), problem.n_classes))
@@ -49,31 +53,33 @@ def collect_votes(
         return fractions
 
     votes = np.stack(run_tasks(vote, chosen, n_jobs))
-    unseen = np.stack([_unseen(members[k], len(plan.order))[places] for k in chosen])
-    codes = problem.codes[plan.order[places]]
-    return UnseenVotes(votes, unseen, codes, weights, _class_totals(problem, plan, codes))
+    unseen = np.stack([_unseen(members[k], len(assignment.order))[places] for k in chosen])
+    codes = problem.codes[assignment.order[places]]
+    return UnseenVotes(votes, unseen, codes, weights, _class_totals(problem, assignment, codes))
 
 
-def _class_totals(problem: Problem, plan: Plan, codes: np.ndarray) -> np.ndarray | None:
+def _class_totals(problem: Problem, assignment: RowAssignment, codes: np.ndarray) -> np.ndarray | None:
     """Weighted rows of each class in the table; None if every class that has any is among ``codes``."""
-    all_codes = problem.codes[plan.order]
+    all_codes = problem.codes[assignment.order]
     if np.isin(all_codes, codes).all():
         return None
-    weights = np.ones(len(all_codes)) if problem.weights is None else problem.weights[plan.order]
+    weights = np.ones(len(all_codes)) if problem.weights is None else problem.weights[assignment.order]
     totals = np.bincount(all_codes, weights=weights, minlength=problem.n_classes)
     return totals * (len(all_codes) / totals.sum())
 
 
 def _unseen(member: MemberRows, n_rows: int) -> np.ndarray:
-    """Places of the plan's order that the member was not trained on."""
+    """Places of the assignment's order that the member was not trained on."""
     unseen = np.ones(n_rows, dtype=np.bool_)
     unseen[member.start : member.stop] = False if member.counts is None else member.counts() == 0
     return unseen
 
 
-def _thin_out(places: np.ndarray, problem: Problem, plan: Plan, max_rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _thin_out(
+    places: np.ndarray, problem: Problem, assignment: RowAssignment, max_rows: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows of each class in about equal numbers, evenly spaced, and weights by which they stand for all of them."""
-    codes = problem.codes[plan.order[places]]
+    codes = problem.codes[assignment.order[places]]
     present = np.unique(codes)
     if len(present) > max_rows:  # not a row for every class: rows as they come, in the order of the classes
         kept, factors = (
@@ -86,7 +92,7 @@ def _thin_out(places: np.ndarray, problem: Problem, plan: Plan, max_rows: int) -
         kept = [_evenly(here, per_class) for here in by_class]
         factors = [np.full(len(few), len(here) / len(few)) for few, here in zip(kept, by_class, strict=True)]
     places = np.concatenate(kept)
-    weights = 1.0 if problem.weights is None else problem.weights[plan.order[places]]
+    weights = 1.0 if problem.weights is None else problem.weights[assignment.order[places]]
     return places, np.concatenate(factors) * weights
 
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from surefoot.data.category_statistics import key_factors, keys_of, order_statistics
 
-MOST_COMBINED, MOST_GROWN = 3, 10  # columns in a combination; how many of a size are tried with one column more
+MAX_COMBINED, MAX_GROWN = 3, 10  # columns in a combination; how many of a size are tried with one column more
 STRENGTH = 2.0  # a combination's mean is drawn to nothing as if so many more rows had been there; trees draw it too
-LEAST_SHARE = 5e-4  # that a combination must explain of the squares of what is left
+MIN_FRACTION = 5e-4  # that a combination must explain of the squares of what is left
 CHANCE = 25.0  # over the number of rows: a share that the best of hundreds explains by chance is below this
-DENSE_KEYS, MOST_KEYS = 1 << 20, 1 << 62  # up to so many are counted in a table of all; more have no number
+DENSE_KEYS, MAX_KEYS = 1 << 20, 1 << 62  # up to so many are counted in a table of all; more have no number
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def telling_combinations(
     weights : array of shape (n_rows,)
     """
     found: list[tuple[int, ...]] = []
-    least = max(LEAST_SHARE, CHANCE / max(len(weights), 1)) * float((left**2 * weights).sum())
+    least = max(MIN_FRACTION, CHANCE / max(len(weights), 1)) * float((left**2 * weights).sum())
     while pairs:
         best = _best_combination(codes, pairs, left, weights)
         if best.explained <= least or best.columns in found:
@@ -57,17 +57,17 @@ def _best_combination(
     singles = sorted({j for pair in pairs for j in pair})
     tried: list[tuple[int, ...]] = list(pairs)
     results: list[Explanation] = []
-    for _ in range(1, MOST_COMBINED):
+    for _ in range(1, MAX_COMBINED):
         grown = sorted((_explain(columns, codes, left, weights) for columns in tried), key=lambda one: one.explained)
-        results += grown[-MOST_GROWN:]
-        best = [one.columns for one in grown[-MOST_GROWN:]]
+        results += grown[-MAX_GROWN:]
+        best = [one.columns for one in grown[-MAX_GROWN:]]
         tried = sorted({tuple(sorted((*columns, j))) for columns in best for j in singles if j not in columns})
     return max(results, key=lambda one: one.explained)
 
 
 def _explain(columns: tuple[int, ...], codes: np.ndarray, left: np.ndarray, weights: np.ndarray) -> Explanation:
     factors = key_factors(columns, codes)
-    if prod(factors) >= MOST_KEYS:
+    if prod(factors) >= MAX_KEYS:
         return Explanation(columns, 0.0, left)
     kinds = keys_of(columns, factors, codes)
     if prod(factors) > DENSE_KEYS:

@@ -15,7 +15,7 @@ from surefoot._jit import kernel
 from surefoot._random import random_permutation
 
 STRENGTH = 5.0  # a category's mean is drawn to that of all rows as if so many more rows had been there
-MOST_PAIRED = 12  # of more columns than this, those that say most are tried in pairs
+MAX_PAIRED = 12  # of more columns than this, those that say most are tried in pairs
 PAIR_GAIN = 2e-3  # least share of the target's variance that a pair must explain more than its better column
 
 
@@ -164,7 +164,7 @@ def telling_pairs(
         return _miss(ordered, targets, weights, order) / spread
 
     misses = [missed((j,)) for j in range(len(codes))]
-    paired = sorted(np.argsort(misses, kind="stable")[:MOST_PAIRED].tolist())
+    paired = sorted(np.argsort(misses, kind="stable")[:MAX_PAIRED].tolist())
     return _telling({pair: min(misses[j] for j in pair) - missed(pair) for pair in combinations(paired, 2)})
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from surefoot._exceptions import DataError, ParameterError
 from surefoot.data.columns import Columns, Schema, is_frame
 
-MOST_ROWS = 2.0**53  # by weight: beyond it, a float no longer counts every row
+MAX_ROWS = 2.0**53  # by weight: beyond it, a float no longer counts every row
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def check_weights(
 ) -> np.ndarray | None:
     """Weights as float64, or None if there are none; negative and all-zero ones are refused.
 
-    ``relative`` ones are scaled so that the largest is about 1; others count as rows, at most ``MOST_ROWS`` of them.
+    ``relative`` ones are scaled so that the largest is about 1; others count as rows, at most ``MAX_ROWS`` of them.
     """
     if sample_weight is None:
         return None
@@ -248,7 +248,7 @@ def check_weights(
 
 def _refuse_more_than_can_be_counted(weights: np.ndarray, name: str) -> None:
     """An error if weights that count as rows are more than can be counted."""
-    if weights.max() > MOST_ROWS or weights.sum() > MOST_ROWS:
+    if weights.max() > MAX_ROWS or weights.sum() > MAX_ROWS:
         raise DataError(
             f"{name} must add up to at most 2**53, because a weight of k counts as k rows, got a largest weight of "
             f"{weights.max():.3g}: divide the weights by a constant."

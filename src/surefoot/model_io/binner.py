@@ -9,7 +9,7 @@ from surefoot.data.binner import MAX_BINS
 from surefoot.model_io.fields import Array, Record
 from surefoot.model_io.refusal import require
 
-MOST_CODES = 1 << 22  # of all categorical columns, none of which takes more than a few bytes here
+MAX_CODES = 1 << 22  # of all categorical columns, none of which takes more than a few bytes here
 
 
 def _take(binner: Binner) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def _take(binner: Binner) -> dict[str, Any]:
 def _make(missing: np.ndarray, categorical: np.ndarray, low: np.ndarray, high: np.ndarray) -> Binner:
     require(missing.shape == categorical.shape, "bins and columns differ in number")
     require(((missing >= 0) & (missing <= MAX_BINS)).all(), f"a column has not 0 to {MAX_BINS} bins")
-    require(missing[categorical].sum() <= MOST_CODES, "there are more categories than any table has")
+    require(missing[categorical].sum() <= MAX_CODES, "there are more categories than any table has")
     n_bins = np.where(categorical, 0, missing)
     require(len(low) == len(high) == n_bins.sum(), "edges and bins differ in number")
     starts = np.cumsum(n_bins) - n_bins

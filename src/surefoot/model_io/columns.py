@@ -12,7 +12,7 @@ from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Label
 from surefoot.model_io.refusal import require
 
-MOST_COLUMNS = 1 << 24
+MAX_COLUMNS = 1 << 24
 
 
 class Categories(NamedTuple):
@@ -111,11 +111,11 @@ def _take(columns: FittedColumns) -> dict[str, Any]:
     }
 
 
-POSITION = Scalar(int, 0, MOST_COLUMNS - 1)
+POSITION = Scalar(int, 0, MAX_COLUMNS - 1)
 CATEGORIES = Record({"position": POSITION, "labels": Many(Label())}, make=Categories)
 COLUMNS = Record(
     {
-        "n_columns": Scalar(int, 1, MOST_COLUMNS),
+        "n_columns": Scalar(int, 1, MAX_COLUMNS),
         "names": Maybe(Many(Scalar(str))),
         "categories": Many(CATEGORIES),
         "listed": Many(POSITION),

@@ -8,7 +8,7 @@ from surefoot.model_io.fields import Array, Record, Scalar
 from surefoot.model_io.refusal import require
 from surefoot.trees.vector_forest import ALL_LEFT, VectorForest
 
-MOST_DEPTH = 16  # none is grown so deep, and kernels count leaves in 16 bits
+MAX_DEPTH = 16  # none is grown so deep, and kernels count leaves in 16 bits
 NODE_FIELDS = ("features", "shifts", "limits", "sets", "gains")
 SET_BYTES = 32
 
@@ -29,7 +29,7 @@ def _make(
 ) -> VectorForest:
     n_trees, n_leaves, n_outputs = leaves.shape
     depth = n_leaves.bit_length() - 1
-    require(n_trees >= 1 and n_outputs >= 1 and 1 <= depth <= MOST_DEPTH, f"no trees have leaves {leaves.shape}")
+    require(n_trees >= 1 and n_outputs >= 1 and 1 <= depth <= MAX_DEPTH, f"no trees have leaves {leaves.shape}")
     require(n_leaves == 1 << depth and covers.shape == (n_trees, n_leaves), "leaves are not those of perfect trees")
     n_nodes = depth if symmetric else n_leaves - 1
     require(all(part.shape == (n_trees, n_nodes) for part in nodes.values()), "nodes are not those of perfect trees")

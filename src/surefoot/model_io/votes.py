@@ -14,9 +14,9 @@ from surefoot.model_io.columns import COLUMNS, FittedColumns
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Classes
 from surefoot.model_io.refusal import require
-from surefoot.trees import Forest
+from surefoot.trees import VotingForest
 
-MOST_DEPTH = 16  # none is grown so deep
+MAX_DEPTH = 16  # none is grown so deep
 SET_WORDS = 4
 
 
@@ -57,20 +57,22 @@ class Best(NamedTuple):
         return cls(model.best_name_, scores, model.best_depth_, depths)
 
 
-def _make_forest(**fields: np.ndarray) -> Forest:
+def _make_forest(**fields: np.ndarray) -> VotingForest:
     n_trees, n_leaves = fields["labels"].shape
     depth = n_leaves.bit_length() - 1
-    require(n_trees >= 1 and 1 <= depth <= MOST_DEPTH, f"no trees have leaves {n_trees, n_leaves}")
+    require(n_trees >= 1 and 1 <= depth <= MAX_DEPTH, f"no trees have leaves {n_trees, n_leaves}")
     require(n_leaves == 1 << depth, "leaves are not those of perfect trees")
     nodes = n_trees, n_leaves - 1
     require(fields["sets"].shape == (*nodes, SET_WORDS), "sets of categories are not one for each node")
     others = ("features", "thresholds", "missing_right", "gains")
     require(all(fields[name].shape == nodes for name in others), "nodes are not those of perfect trees")
     require(fields["features"].min() >= -1, "there are splits of columns that are not there")
-    return Forest(**fields)
+    return VotingForest(**fields)
 
 
-def _make_committee(forest: Forest, vote_weights: np.ndarray, errors: np.ndarray, n_classes: int) -> TreeCommittee:
+def _make_committee(
+    forest: VotingForest, vote_weights: np.ndarray, errors: np.ndarray, n_classes: int
+) -> TreeCommittee:
     require(vote_weights.shape == errors.shape == (len(forest.labels),), "votes are not one for each tree")
     require(forest.labels.min() >= 0 and forest.labels.max() < n_classes, "there are labels of no class")
     return TreeCommittee(forest, vote_weights, errors, n_classes)
@@ -157,7 +159,7 @@ def _shared(model: BaseBooster) -> dict[str, Any]:
     return {name: getattr(model, name) for name in SHARED}
 
 
-def _check_splits(forests: list[Forest], columns: FittedColumns) -> None:
+def _check_splits(forests: list[VotingForest], columns: FittedColumns) -> None:
     """Refuse splits of columns that are not there, and splits by category of columns of numbers: kernels trust both."""
     by_number = np.ones(columns.n_columns + 1, dtype=np.bool_)
     by_number[[*columns.schema.categories, -1]] = False  # the last stands for -1: no split
@@ -192,12 +194,12 @@ SCORE = Record(
     make=Score,
     added=("log_loss",),
 )
-DEPTH_SCORE = Record({"depth": Scalar(int, 1, MOST_DEPTH), "log_loss": Scalar(float, 0.0)}, make=DepthScore)
+DEPTH_SCORE = Record({"depth": Scalar(int, 1, MAX_DEPTH), "log_loss": Scalar(float, 0.0)}, make=DepthScore)
 BEST = Record(
     {
         "name": Scalar(str),
         "scores": Many(SCORE),
-        "depth": Maybe(Scalar(int, 1, MOST_DEPTH)),
+        "depth": Maybe(Scalar(int, 1, MAX_DEPTH)),
         "depth_scores": Maybe(Many(DEPTH_SCORE)),
     },
     make=_make_best,

@@ -8,6 +8,8 @@ output: a coefficient for each column, and last the intercept, which is not pena
 scale, with penalties to match.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from surefoot._jit import kernel
@@ -23,6 +25,15 @@ RIDGE = 1e-11  # least share of a coefficient's curvature that those before it m
 SUFFICIENT = 1e-4  # share of the gain foreseen that a step must bring
 STRIDE, MAX_DETOURS = 1000.0, 6  # the factors by which a large C is come to
 MAX_STEPS, MAX_STALLS, MAX_ROUNDS, MAX_SWEEPS, MAX_HALVINGS = 300, 3, 50, 20, 60
+
+
+class NewtonMove(NamedTuple):
+    """The coefficients of a working set, and how a whole Newton step would change them."""
+
+    x: np.ndarray
+    move: np.ndarray
+    slopes: np.ndarray
+    penalties: np.ndarray
 
 
 @kernel
@@ -116,9 +127,8 @@ def improve(values, labels, counts, penalties, C, coefs):
         for i in range(n):
             for u in range(size):
                 direction[i, outputs[u]] += chosen[i, u] * move[u]
-        step, loss, stalled = search_step(
-            direction, labels, counts, C, penalty, x, move, slope, loss, logits, rates, rests
-        )
+        newton = NewtonMove(x=x, move=move, slopes=slope, penalties=penalty)
+        step, loss, stalled = search_step(newton, direction, labels, counts, C, loss, logits, rates, rests)
         n_stalls += stalled
         for u in range(size):
             coefs[outputs[u], columns[u]] = x[u] + step * move[u]
@@ -408,11 +418,12 @@ def minimise_quadratic(curvature, penalties, slack, siblings, x, slopes):
 
 
 @kernel
-def search_step(direction, labels, counts, C, penalties, x, move, slopes, loss, logits, rates, rests):
+def search_step(newton, direction, labels, counts, C, loss, logits, rates, rests):
     """Halve the step until it brings a fair share of the gain foreseen; move the log-odds and write the probabilities.
 
     Returns the step, the losses after it, and whether its gain is lost in rounding.
     """
+    x, move, slopes, penalties = newton.x, newton.move, newton.slopes, newton.penalties
     before, foreseen = C * loss, 0.0
     for u in range(x.shape[0]):
         before += penalties[u] * abs(x[u])

@@ -10,6 +10,8 @@ leaf), on its diagonal twice the energy of a, and l2 wherever l has it. The scor
 of slope**2 / stiffness, less what the second l2 costs.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from surefoot._jit import kernel
@@ -18,6 +20,25 @@ COUNT, WEIGHT, SLOPE, CROSS = 0, 1, 2, 3  # columns of the sums of a place; the 
 TIE = 1e-10  # gains this close are one gain: the first place wins
 RARE = 10.0  # a category's mean slope is drawn to zero as if it had so many rows more
 LEAST_STIFFNESS = 1e-9  # of a place's own: below it, the left part is a mix of the leaves there are
+
+
+class LeafPlaces(NamedTuple):
+    """The places where a leaf can be split, column after column."""
+
+    starts: np.ndarray  # (columns + 1,): where the places of each column begin
+    sums: np.ndarray  # (sweeps, places, COUNT, WEIGHT, SLOPE and the crosses)
+    energies: np.ndarray  # (sweeps, places): those of the V-part
+
+
+class LeafSystem(NamedTuple):
+    """The equations of the present leaves: ``values = inverse @ U``; the loss is ``share * V`` plus ``rest`` * I."""
+
+    n_leaves: int
+    inverse: np.ndarray
+    values: np.ndarray
+    share: float
+    rest: float
+    l2: float
 
 
 @kernel
@@ -78,11 +99,11 @@ def sweep_columns(codes, features, ranks, rows, values, starts, column, sums):
 
 
 @kernel
-def best_place(sums, energies, share, rest, n_leaves, leaf, inverse, values, l2, starts, least_rows, best):
-    """Find the place of the largest gain in a leaf; write (gain, sweep, column, rank) to ``best``.
-
-    ``sums`` are (sweeps, places, columns), ``energies`` (sweeps, places) those of the V-part.
-    """
+def best_place(places, system, leaf, least_rows, best):
+    """Find the place of the largest gain in a leaf; write (gain, sweep, column, rank) to ``best``."""
+    starts, sums, energies = places.starts, places.sums, places.energies
+    n_leaves, inverse, values, l2 = system.n_leaves, system.inverse, system.values, system.l2
+    share, rest = system.share, system.rest
     own = inverse[leaf, leaf]
     damp = l2 / (1.0 + l2 * own)
     cost = 0.5 * damp * values[leaf] * values[leaf]

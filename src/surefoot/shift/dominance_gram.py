@@ -4,6 +4,8 @@
 Small tables say what the bits of a byte are, as bytes to count with or as numbers to multiply by.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from surefoot._jit import kernel
@@ -18,6 +20,15 @@ SPREAD = np.array(
 )  # a byte's bits, each in a byte of its own
 UNPACKED = ((np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1).astype(np.float64)
 BITS_SET = UNPACKED.sum(axis=1).astype(np.uint8)
+
+
+class Dominance(NamedTuple):
+    """The bits of Z, the tables of what a byte's bits are, and the factor of ``Z Z^T``."""
+
+    bits: np.ndarray
+    spread: np.ndarray
+    unpacked: np.ndarray
+    share: float
 
 
 class DominanceGram(Gram):
@@ -55,10 +66,9 @@ class DominanceGram(Gram):
 
     def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
         weightless = bool((search.weights[search.rows] == 1.0).all())
-        energies_of_bits(
-            self.bits, SPREAD, UNPACKED, 1.0 / self.n_targets, search.rows, search.weights, weightless, features,
-            search.order, search.starts, search.ends, out,
-        )  # fmt: skip
+        dominance = Dominance(bits=self.bits, spread=SPREAD, unpacked=UNPACKED, share=1.0 / self.n_targets)
+        places = search.order, search.starts, search.ends
+        energies_of_bits(dominance, search.rows, search.weights, weightless, features, *places, out)
 
 
 @kernel
@@ -117,10 +127,9 @@ def empty_lanes(lanes, counts):
 
 
 @kernel
-def energies_of_bits(
-    bits, spread, unpacked, share, rows, weights, weightless, features, order, starts, ends, energies
-):  # fmt: skip
+def energies_of_bits(dominance, rows, weights, weightless, features, order, starts, ends, energies):
     """Write the energy of a leaf's rows up to each rank, column by column: rows in order of rank add their bits."""
+    bits, spread, unpacked = dominance.bits, dominance.spread, dominance.unpacked
     n_bytes = bits.shape[1]
     lanes, counts = np.zeros(n_bytes, np.uint64), np.empty(8 * n_bytes)
     for f in features:
@@ -155,4 +164,4 @@ def energies_of_bits(
                     c += counts[q + 2] * counts[q + 2]
                     d += counts[q + 3] * counts[q + 3]
                 energy = a + b + (c + d)
-            energies[place] = share * energy
+            energies[place] = dominance.share * energy

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot.shift.candidates import COUNT, CROSS, WEIGHT, best_place, part_leaf, rank_codes, sweep_columns
+from surefoot.shift.candidates import (
+    COUNT,
+    CROSS,
+    WEIGHT,
+    LeafPlaces,
+    LeafSystem,
+    best_place,
+    part_leaf,
+    rank_codes,
+    sweep_columns,
+)
 from surefoot.shift.gram import Gram, Search
 from surefoot.shift.leafwise_tree import LeafwiseTree, Split, level_of
 from surefoot.shift.objective import Objective
@@ -176,14 +186,20 @@ class Growth:
     def split_best(self) -> bool:
         """Split the leaf where that gains most; return whether there was one."""
         n = len(self.leaves)
+        system = LeafSystem(
+            n_leaves=n,
+            inverse=self.inverse,
+            values=self.values,
+            share=float(self.objective.share),
+            rest=float(self.objective.rest),
+            l2=float(self.rules.l2),
+        )
 
         def search(number: int) -> None:
             leaf = self.leaves[number]
             if leaf.can_split:
-                best_place(
-                    leaf.sums, leaf.energies, self.objective.share, self.objective.rest, n, number, self.inverse,
-                    self.values, self.rules.l2, leaf.starts, self.rules.least_rows, leaf.best,
-                )  # fmt: skip
+                places = LeafPlaces(starts=leaf.starts, sums=leaf.sums, energies=leaf.energies)
+                best_place(places, system, number, self.rules.least_rows, leaf.best)
 
         # of plain squares, leaves have nothing in common: only new ones have something to find
         changed = self._new if self.objective.is_plain else range(n)

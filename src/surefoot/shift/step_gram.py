@@ -6,6 +6,7 @@ so a product with the matrix is a running sum over cells, there and back: linear
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,15 @@ class Cells:
     cell: np.ndarray  # int32, (rows,)
     mass: np.ndarray  # float64, (cells,)
     ordered: bool
+
+
+class CellArrays(NamedTuple):
+    """The cells of all features, as kernels take them; see ``StepGram``."""
+
+    cell: np.ndarray
+    starts: np.ndarray
+    mass: np.ndarray
+    ordered: np.ndarray
 
 
 class StepGram(Gram):
@@ -82,10 +92,9 @@ class StepGram(Gram):
     def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
         if piece is not None:
             return super().prefix_energies(piece, search, features, out)
-        return energies_of_cells(
-            self.cell, self.starts, self.mass, self.ordered, search.rows, search.weights, features, search.order,
-            search.starts, search.ends, out,
-        )  # fmt: skip
+        cells = CellArrays(cell=self.cell, starts=self.starts, mass=self.mass, ordered=self.ordered)
+        places = search.order, search.starts, search.ends
+        return energies_of_cells(cells, search.rows, search.weights, features, *places, out)
 
 
 @kernel
@@ -169,10 +178,9 @@ def energy_of_kinds(filled, mass):
 
 
 @kernel
-def energies_of_cells(
-    cell, cell_starts, mass, ordered, rows, weights, features, order, starts, ends, energies
-):  # fmt: skip
+def energies_of_cells(cells, rows, weights, features, order, starts, ends, energies):
     """Write the energy of a leaf's rows up to each rank, column by column: rows in order of rank fill the cells."""
+    cell, cell_starts = cells.cell, cells.starts
     totals, running, squares = np.empty(STRIPS), np.empty(STRIPS), np.empty(STRIPS)
     weight, own = weights[rows], np.empty(rows.shape[0], np.uint32)
     for f in features:
@@ -181,10 +189,10 @@ def energies_of_cells(
         n_cells = cell_starts[b + 1] - cell_starts[b]
         depth = (n_cells + STRIPS - 1) // STRIPS
         places, masses, filled = np.empty(n_cells, np.uint32), np.empty((depth, STRIPS)), np.empty((depth, STRIPS))
-        lay_out_cells(mass[cell_starts[b] : cell_starts[b + 1]], places, masses)
+        lay_out_cells(cells.mass[cell_starts[b] : cell_starts[b + 1]], places, masses)
         for i in range(rows.shape[0]):
             own[i] = places[cell[b, rows[i]]]
-        cells = filled.reshape(-1)
+        flat = filled.reshape(-1)
         for f in features:
             filled[:] = 0.0
             totals[:] = 0.0
@@ -194,13 +202,13 @@ def energies_of_cells(
                 while k < ends[rank]:
                     i = np.uint64(order[f, k])
                     place = np.uint64(own[i])
-                    cells[place] += weight[i]
+                    flat[place] += weight[i]
                     totals[place % np.uint64(STRIPS)] += weight[i]
                     k += 1
                 if k > before:
                     energy = (
                         energy_of_strips(filled, totals, masses, running, squares)
-                        if ordered[b]
+                        if cells.ordered[b]
                         else energy_of_kinds(filled, masses)
                     )
                 energies[rank] += energy

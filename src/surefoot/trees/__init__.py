@@ -1,8 +1,8 @@
 """The engine: perfect trees in heap order on a binned table."""
 
-from surefoot.trees.forest import Forest, Tree
-from surefoot.trees.grow import TreeGrower
+from surefoot.trees.classification_grower import TreeGrower
+from surefoot.trees.forest import Tree, VotingForest
 from surefoot.trees.splits import GrownTree
 from surefoot.trees.steps import StepFunctions
 
-__all__ = ["Forest", "GrownTree", "StepFunctions", "Tree", "TreeGrower"]
+__all__ = ["GrownTree", "StepFunctions", "Tree", "TreeGrower", "VotingForest"]

@@ -24,7 +24,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Forest:
+class VotingForest:
     """Trees of one depth D: ``2**D - 1`` nodes and ``2**D`` leaves each, the trees along the first axis.
 
     A number goes right if it is above the node's threshold; a category if its bit in ``sets`` is 1; a missing value if
@@ -72,7 +72,7 @@ class Forest:
         sets: np.ndarray,
         gains: np.ndarray,
         labels: np.ndarray,
-    ) -> "Forest":
+    ) -> "VotingForest":
         """A forest from splits between bins: thresholds lie midway between the bins ``below`` and ``above``."""
         thresholds = table.thresholds_between(features, below, above)
         return cls(features, thresholds, missing_right, sets, gains, labels)

@@ -13,7 +13,7 @@ GINI, ERROR = 0, 1
 TIE = 1e-12  # gains this close, relative to the node, are one gain: the first feature and the lowest threshold win
 
 
-class CodedTable(NamedTuple):
+class ClassificationTable(NamedTuple):
     """Codes (columns, rows), the code of missing values of each column, and which columns are categorical."""
 
     codes: np.ndarray
@@ -45,6 +45,23 @@ class GrownTree(NamedTuple):
     leaf_ends: np.ndarray  # where each leaf's rows end
 
 
+class FeatureSplits(NamedTuple):
+    """The best split of each feature for one node."""
+
+    scores: np.ndarray  # -1: the feature cannot split the node
+    places: np.ndarray  # the last code on the left; for categories, how many go left
+    missing_right: np.ndarray
+
+
+class NodeSplit(NamedTuple):
+    """The split of one node: an entry of ``FeatureSplits``."""
+
+    feature: int
+    score: float
+    place: int
+    missing_right: bool
+
+
 @kernel
 def class_weights(rows, classes, weights, first_row, out):
     """Add up the weights of ``rows`` by class."""
@@ -54,7 +71,7 @@ def class_weights(rows, classes, weights, first_row, out):
 
 @kernel
 def side_score(side, weight, criterion):
-    """How pure a side is: the sum of squared class weights over the weight (Gini), or the heaviest class (error)."""
+    """Purity of a side: sum of squared class weights over the weight (Gini), or the largest class weight (error)."""
     squares = 0.0
     most = 0.0
     for c in range(side.shape[0]):
@@ -104,16 +121,16 @@ def scan_numbers(histogram, missing, total, criterion, left, right):
 
 @kernel
 def order_categories(histogram, missing, target, order):
-    """Write the codes that occur, by rising share of the class ``target``; return how many there are."""
+    """Write the codes that occur, by rising fraction of the class ``target``; return how many there are."""
     n = 0
     for code in range(missing + 1):
         weight = float(histogram[code].sum())
         if weight > 0.0:
-            share = float(histogram[code, target]) / weight
+            fraction = float(histogram[code, target]) / weight
             place = n
             while place > 0:
                 other = order[place - 1]
-                if float(histogram[other, target]) / float(histogram[other].sum()) <= share * (1.0 + TIE):
+                if float(histogram[other, target]) / float(histogram[other].sum()) <= fraction * (1.0 + TIE):
                     break
                 order[place] = other
                 place -= 1
@@ -124,10 +141,10 @@ def order_categories(histogram, missing, target, order):
 
 @kernel
 def scan_categories(histogram, missing, total, criterion, order, left, right):
-    """Best first part of the categories in their order: (score, how many go left, how many there are).
+    """Best first part of the categories in their order: (score, number that go left, number of categories).
 
-    Two classes: sorted by the share of one of them, the best set is a first part (Breiman et al. 1984). Several
-    classes: sorted by the share of the heaviest, a rule of thumb.
+    Two classes: sorted by the fraction of one of them, the best set is a first part (Breiman et al. 1984). Several
+    classes: sorted by the fraction of the class with the largest weight, a heuristic.
     """
     target = 1 if total.shape[0] == 2 else np.argmax(total)
     n = order_categories(histogram, missing, target, order)
@@ -143,35 +160,21 @@ def scan_categories(histogram, missing, total, criterion, order, left, right):
 
 
 @kernel
-def try_features(
-    codes,
-    missing,
-    is_categorical,
-    features,
-    rows,
-    classes,
-    weights,
-    first_row,
-    total,
-    criterion,
-    histogram,
-    scores,
-    places,
-    rights,
-):
-    """Write each feature's best split of ``rows``: its score, the last code (or how many categories) on the left, and
-    whether missing values go right."""
+def try_features(table, target, features, rows, total, histogram, splits):
+    """Write the best split of ``rows`` by each of some features, given their class weights ``total``, to ``splits``."""
     left = np.zeros(total.shape[0], np.int64)
     right = np.zeros(total.shape[0], np.int64)
     order = np.empty(256, np.int64)
+    scores, places, criterion = splits.scores, splits.places, target.criterion
     for j in features:
-        used = histogram[: missing[j] + 1]
+        missing = table.missing[j]
+        used = histogram[: missing + 1]
         used[:] = 0
-        fill_histogram(codes[j], rows, classes, weights, first_row, used)
-        if is_categorical[j]:
-            scores[j], places[j], _ = scan_categories(used, missing[j], total, criterion, order, left, right)
+        fill_histogram(table.codes[j], rows, target.classes, target.weights, target.first_row, used)
+        if table.is_categorical[j]:
+            scores[j], places[j], _ = scan_categories(used, missing, total, criterion, order, left, right)
         else:
-            scores[j], places[j], rights[j] = scan_numbers(used, missing[j], total, criterion, left, right)
+            scores[j], places[j], splits.missing_right[j] = scan_numbers(used, missing, total, criterion, left, right)
 
 
 @kernel
@@ -213,7 +216,7 @@ def mark_category_split(histogram, missing, total, criterion, goes_right):
 
 
 @kernel
-def part_rows(column, goes_right, rows, scratch):
+def partition_rows(column, goes_right, rows, scratch):
     """Reorder ``rows``: those that go left first, then the others, each in their order; return how many go left."""
     n_left = 0
     n_right = 0
@@ -229,57 +232,61 @@ def part_rows(column, goes_right, rows, scratch):
 
 
 @kernel
-def write_split(table, target, total, score, feature, place, missing_right, tree, node, rows, scratch):
+def write_split(table, target, total, split, node, rows, scratch, tree):
     """Write a node's split to ``tree`` and reorder the node's rows by it; return how many go left."""
-    missing = table.missing[feature]
+    column, missing = table.codes[split.feature], table.missing[split.feature]
     histogram = np.zeros((missing + 1, total.shape[0]), np.int64)
-    fill_histogram(table.codes[feature], rows, target.classes, target.weights, target.first_row, histogram)
+    fill_histogram(column, rows, target.classes, target.weights, target.first_row, histogram)
     goes_right = np.zeros(missing + 1, np.uint8)
-    if table.is_categorical[feature]:
+    if table.is_categorical[split.feature]:
         mark_category_split(histogram, missing, total, target.criterion, goes_right)
         for code in range(missing):
             if goes_right[code]:
                 tree.sets[node, code >> 6] |= np.uint64(1) << np.uint64(code & 63)
     else:
-        ends = mark_number_split(histogram, missing, place, missing_right, goes_right)
+        ends = mark_number_split(histogram, missing, split.place, split.missing_right, goes_right)
         tree.below[node], tree.above[node] = ends
-    tree.features[node] = feature
+    tree.features[node] = split.feature
     tree.missing_right[node] = goes_right[missing] != 0
-    tree.gains[node] = max(0.0, score - side_score(total, float(total.sum()), target.criterion))
-    return part_rows(table.codes[feature], goes_right, rows, scratch)
+    tree.gains[node] = max(0.0, split.score - side_score(total, float(total.sum()), target.criterion))
+    return partition_rows(column, goes_right, rows, scratch)
 
 
 @kernel
-def split_node(table, target, tree, node, rows, scratch, histogram):
+def split_node(table, target, node, rows, scratch, histogram, tree):
     """Choose and write the split of one node and reorder its rows; return how many go left.
 
-    Of all features that tie, it is the first. ``scratch`` and ``histogram`` are room.
+    If features tie, the first is chosen. ``scratch`` and ``histogram`` are buffers.
     """
     total = np.zeros(target.n_classes, np.int64)
     class_weights(rows, target.classes, target.weights, target.first_row, total)
     if np.count_nonzero(total) < 2:
         return rows.shape[0]
     n_columns = table.codes.shape[0]
-    scores = np.full(n_columns, -1.0)
-    places, rights = np.zeros(n_columns, np.int64), np.ones(n_columns, np.bool_)
-    try_features(
-        table.codes, table.missing, table.is_categorical, np.arange(n_columns), rows, target.classes, target.weights,
-        target.first_row, total, target.criterion, histogram, scores, places, rights,
-    )  # fmt: skip
-    best = scores.max()
+    splits = FeatureSplits(
+        scores=np.full(n_columns, -1.0),
+        places=np.zeros(n_columns, np.int64),
+        missing_right=np.ones(n_columns, np.bool_),
+    )
+    try_features(table, target, np.arange(n_columns), rows, total, histogram, splits)
+    best = splits.scores.max()
     if best < 0.0:
         return rows.shape[0]
     feature = 0
-    while scores[feature] < best * (1.0 - TIE):
+    while splits.scores[feature] < best * (1.0 - TIE):
         feature += 1
-    return write_split(
-        table, target, total, scores[feature], feature, places[feature], rights[feature], tree, node, rows, scratch
+    split = NodeSplit(
+        feature=feature,
+        score=splits.scores[feature],
+        place=splits.places[feature],
+        missing_right=splits.missing_right[feature],
     )
+    return write_split(table, target, total, split, node, rows, scratch, tree)
 
 
 @kernel
 def label_leaves(target, tree):
-    """Write the heaviest class of every leaf; of classes that tie, the first."""
+    """Write the class with the largest weight of every leaf; if classes tie, the first."""
     start = 0
     for leaf in range(tree.leaf_ends.shape[0]):
         end = tree.leaf_ends[leaf]
@@ -293,20 +300,20 @@ def label_leaves(target, tree):
 
 
 @kernel
-def answer_rows(tree, first_row, answers):
-    """Write the label of its leaf for every row of the tree; the first of ``answers`` is that of ``first_row``."""
+def predict_rows(tree, first_row, labels):
+    """Write the label of its leaf for every row of the tree; the first of ``labels`` is that of ``first_row``."""
     start = 0
     for leaf in range(tree.leaf_ends.shape[0]):
         for i in tree.rows[start : tree.leaf_ends[leaf]]:
-            answers[i - first_row] = tree.labels[leaf]
+            labels[i - first_row] = tree.labels[leaf]
         start = tree.leaf_ends[leaf]
 
 
 @kernel
-def grow_tree(table, target, depth, tree, scratch, histogram):
+def grow_tree(table, target, depth, scratch, histogram, tree):
     """Split all nodes of a perfect tree and label its leaves; a node that cannot be split sends all its rows left.
 
-    Reads ``tree.rows`` and writes all of ``tree``; ``scratch`` and ``histogram`` are room.
+    Reads ``tree.rows`` and writes all of ``tree``; ``scratch`` and ``histogram`` are buffers.
     """
     ends = tree.leaf_ends
     ends[0] = tree.rows.shape[0]
@@ -315,6 +322,6 @@ def grow_tree(table, target, depth, tree, scratch, histogram):
         for k in range(n_nodes - 1, -1, -1):  # from the last on: the two ends of a node take the places of later ones
             start, end = ends[k - 1] if k > 0 else 0, ends[k]
             node = n_nodes - 1 + k
-            ends[2 * k] = start + split_node(table, target, tree, node, tree.rows[start:end], scratch, histogram)
+            ends[2 * k] = start + split_node(table, target, node, tree.rows[start:end], scratch, histogram, tree)
             ends[2 * k + 1] = end
     label_leaves(target, tree)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot._jit import kernel
-from surefoot.trees.forest import Forest, set_bits
+from surefoot.trees.forest import VotingForest, set_bits
 
 BATCH = 256
 
@@ -26,7 +26,7 @@ class StepFunctions:
     constant: np.ndarray  # (outputs,)
 
     @classmethod
-    def from_stumps(cls, forest: Forest, leaf_values: np.ndarray) -> "StepFunctions":
+    def from_stumps(cls, forest: VotingForest, leaf_values: np.ndarray) -> "StepFunctions":
         """Add up stumps; ``leaf_values`` (outputs, stumps, 2) is what each adds on its left and on its right."""
         root = forest.features[:, 0]
         used = np.unique(root[root >= 0])
@@ -56,7 +56,7 @@ class StepFunctions:
         add_steps(values, self.features, self.starts, self.breaks, self.heights, self.missing, votes)
 
 
-def _jumps(forest: Forest, stump: int) -> np.ndarray:
+def _jumps(forest: VotingForest, stump: int) -> np.ndarray:
     """Where the stump's answer may change: at its threshold, or around the codes of a set."""
     if not np.isnan(forest.thresholds[stump, 0]):
         return forest.thresholds[stump]
@@ -64,7 +64,7 @@ def _jumps(forest: Forest, stump: int) -> np.ndarray:
     return np.flatnonzero(right[1:] != right[:-1]) + 0.5
 
 
-def _side(forest: Forest, stump: int, points: np.ndarray) -> np.ndarray:
+def _side(forest: VotingForest, stump: int, points: np.ndarray) -> np.ndarray:
     """0 or 1: the side of the stump on which each of the intervals that end at ``points`` lies."""
     if not np.isnan(forest.thresholds[stump, 0]):
         return (points > forest.thresholds[stump, 0]).astype(np.int64)

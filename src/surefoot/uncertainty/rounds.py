@@ -24,7 +24,7 @@ from surefoot.trees.leaves import (
     inherit_leaves,
     sum_leaves,
 )
-from surefoot.trees.row_words import RowWords
+from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.vector_forest import ForestBuilder
 from surefoot.uncertainty.boosted_trees import BoostedTrees
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
@@ -57,7 +57,7 @@ class Rounds:
         seed: tuple[int, int],
         start: np.ndarray,
         guide: Guide | None = None,
-        tables: Sequence[RowWords] = (),
+        tables: Sequence[PackedCodes] = (),
     ) -> None:
         """``guide`` is what models on trial have told of the scale, if there were any.
 

@@ -7,7 +7,7 @@ import numpy as np
 from surefoot._parallel import RowThreads, threads_for
 from surefoot._random import random_permutation, stream_key
 from surefoot.data.category_statistics import telling_pairs
-from surefoot.trees.row_words import RowWords
+from surefoot.trees.packed_codes import PackedCodes
 from surefoot.uncertainty.encoding import Encoding
 from surefoot.uncertainty.task import Task
 
@@ -44,7 +44,7 @@ class SharedTable:
     encoding: Encoding
     codes: np.ndarray
     categories: np.ndarray | None
-    words: RowWords | None  # None: each member has columns of its own besides
+    words: PackedCodes | None  # None: each member has columns of its own besides
     pairs: tuple[tuple[int, int], ...] = ()  # that have statistics, as places among the categories
 
     @classmethod
@@ -56,7 +56,7 @@ class SharedTable:
             codes = np.concatenate([encoding.plain_codes(part, threads) for part in parts], axis=1)
         if encoding.many:
             return cls(encoding, codes, np.concatenate([encoding.category_codes(part) for part in parts], axis=1), None)
-        return cls(encoding, codes, None, RowWords(codes, encoding.missing, encoding.is_categorical))
+        return cls(encoding, codes, None, PackedCodes(codes, encoding.missing, encoding.is_categorical))
 
     def with_pairs(self, task: Task, train: np.ndarray) -> "SharedTable":
         """The table with those pairs of large columns that tell enough of the rows ``train``, for all members alike."""
@@ -74,7 +74,7 @@ class SharedTable:
         drawn = {tuple(sorted(first + random_permutation(key, n_few)[:2].astype(int))) for key in keys}
         return [*self.pairs, *sorted((int(a), int(b)) for a, b in drawn)]
 
-    def for_member(self, task: Task, member: int, train: np.ndarray) -> tuple[tuple[RowWords, ...], Encoding]:
+    def for_member(self, task: Task, member: int, train: np.ndarray) -> tuple[tuple[PackedCodes, ...], Encoding]:
         """The table as one member reads it, as often as it has orders of the rows for statistics."""
         if self.words is not None or self.categories is None:
             assert self.words is not None
@@ -86,7 +86,7 @@ class SharedTable:
             reading.bins, reading.strength,
         )  # fmt: skip
         return tuple(
-            RowWords(np.concatenate([self.codes, codes]), encoding.missing, encoding.is_categorical)
+            PackedCodes(np.concatenate([self.codes, codes]), encoding.missing, encoding.is_categorical)
             for codes in all_codes
         ), encoding
 

@@ -2,12 +2,12 @@
 
 *Histograms*: sums of the rows' gradients, bin by bin, for the nodes of one level. A row's statistics are whole numbers,
 so sums do not depend on the order of the rows, nor on the number of threads. They are one 64-bit word where they fit
-(``packed.py`` says how), else several words side by side. The children of a node share its rows: the smaller one is
-added up, the larger is what remains of the parent.
+(``packed_gradients.py`` shows how), else several words side by side. The children of a node share its rows: the smaller
+one is added up, the larger is what remains of the parent.
 
-*Splits*: a side with the score sums S_k and the weight n is worth ``sum of S_k**2 / (n + l2)``; a split gains what its
-two sides are worth more than the node. A symmetric tree has one split for all nodes of a level, chosen by the sum of
-their gains; a depthwise tree one for each node.
+*Splits*: a side with the score sums S_k and the weight n is worth ``sum of S_k**2 / (n + l2)``; the gain of a split is
+the worth of its two sides less that of the node. A symmetric tree has one split for all nodes of a level, chosen by the
+sum of their gains; a depthwise tree one for each node.
 
 Small tables have more bins than rows, once there are a few nodes. There the rows themselves are read, column by column
 in the order of their codes, and no histograms are made: see ``search_sorted_rows``.
@@ -18,21 +18,161 @@ would be checked for wrapping around.
 Kernels that call each other have to share a file; this one is long for that reason alone.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from surefoot._jit import kernel
 
-TIE = 1e-12  # gains this close, relative to what the node is worth, are one gain: the first column wins
-MOST_ORDERS = 8  # categories are sorted by each score in turn, but by no more than these
-SPARSE = 4  # a node with fewer rows than a column has codes, by this factor, is searched code by code that has rows
+TIE = 1e-12  # gains this close, relative to the worth of the node, are one gain: the first column wins
+MAX_ORDERS = 8  # categories are sorted by each score in turn, but by no more than these
+SPARSE = 4  # a node with fewer rows than a column has codes, by this factor, is searched only at codes that have rows
 NOISE_LENGTH = 4096  # noise is read from one of so many places on
-NEXT_WINDOW = 257  # how far apart two nodes begin to read
-RARE = 10.0  # a category's mean score is drawn to zero as if it had so many rows more
+NEXT_WINDOW = 257  # distance between the first places that two nodes read
+RARE = 10.0  # a category's mean score is shrunk to zero as if it had so many more rows
 COUNT, WEIGHT, SCORES = 0, 1, 2  # rows of the array of sums
 START = FREE = np.int64(0)  # first place, no constraint; for a literal 0, kernels would be compiled once more
 BYTE, BITS, ONE = np.uint64(255), np.uint64(8), np.uint64(1)
 LARGE = 2.0**52  # floats from here to twice as much are the whole numbers
 DIGITS = np.float64(LARGE).view(np.uint64)  # its bits: those of a number that is added are the last of them
+
+
+# These stand here and not in a file of their own: the compile cache would not notice a change of their fields there.
+
+
+class PackedTable(NamedTuple):
+    """The table that a tree is grown on; ``packed_codes.py`` describes its arrays."""
+
+    words: np.ndarray  # (groups, rows): the codes of eight columns
+    offsets: np.ndarray  # (columns + 1,): where each column's bins start in a histogram
+    n_codes: np.ndarray  # (columns,)
+    has_missing: np.ndarray
+    is_categorical: np.ndarray
+    sorted_rows: np.ndarray  # (columns, rows): rows by their code; empty for large tables
+    sorted_codes: np.ndarray
+
+
+class SplitRules(NamedTuple):
+    """Which splits are allowed, and how their gain is computed."""
+
+    symmetric: bool  # one split for all nodes of a level
+    l2: float
+    min_rows: int  # rows of a side, unless it is empty
+    constraints: np.ndarray  # (columns,): -1, 0 or 1
+
+
+class SumFormat(NamedTuple):
+    """How words hold the sums of rows."""
+
+    n_words: int  # 1: packed
+    n_scores: int
+    count_bits: int  # of a packed word
+    units: np.ndarray  # what 1 stands for, in each of the sums
+
+
+class SplitNoise(NamedTuple):
+    """Random numbers that are added to gains, and where each column starts to read them."""
+
+    numbers: np.ndarray  # empty: no noise
+    windows: np.ndarray  # (levels, columns), or (columns,) of one level
+
+
+class LevelRows(NamedTuple):
+    """The rows of one level: node n has ``rows[bounds[n]:bounds[n + 1]]``, and ``values`` their words."""
+
+    rows: np.ndarray
+    values: np.ndarray
+    bounds: np.ndarray
+
+
+class ColumnSplits(NamedTuple):
+    """The best split of each column, in one row for all nodes of a symmetric tree, else in one row per node."""
+
+    values: np.ndarray  # by which the column is chosen: the gain, and noise
+    gains: np.ndarray
+    places: np.ndarray  # the last code on the left; for categories, the last place in their order
+    sides: np.ndarray  # 1: missing values go left; for categories, the score that they are ordered by
+
+
+class NodeSums(NamedTuple):
+    """Buffers for searching sorted rows: each row's node and statistics, and the sums of each node."""
+
+    nodes: np.ndarray
+    parts: np.ndarray  # (rows, 3): two scores and the weight
+    totals: np.ndarray  # (nodes + 1, 4): their sums and the worth of the node; the last is for rows of no node
+    left: np.ndarray  # (nodes + 1, 4): the same for the left side, and the worth of both sides
+
+
+class GrowthBuffers(NamedTuple):
+    """What the levels of a tree read and write: a level reads one of two buffers of rows and writes the other."""
+
+    rows: np.ndarray  # (2, rows)
+    values: np.ndarray  # (2, rows, words)
+    bounds: np.ndarray  # (levels + 1, nodes + 1)
+    histograms: np.ndarray  # (nodes, words of all bins)
+    best: ColumnSplits
+    sums: NodeSums
+
+
+class TreeSplits(NamedTuple):
+    """The splits of a tree (or of one level): one per level if symmetric, else one per node in heap order."""
+
+    features: np.ndarray  # -1: none, all rows go left
+    codes: np.ndarray  # the last code on the left
+    missing_left: np.ndarray
+    gains: np.ndarray
+    tables: np.ndarray  # (splits, 256): 1 for codes that go right
+    kept: np.ndarray  # one per node in heap order: whether all its rows stay on the left
+
+
+class SearchBuffers(NamedTuple):
+    """Room for the search of one column."""
+
+    running: np.ndarray
+    sums: np.ndarray  # (sums, codes): count, weight and scores of all codes up to one
+    total: np.ndarray
+    work: np.ndarray
+    gains: np.ndarray  # (3, codes)
+
+
+@kernel
+def make_search_buffers(form):
+    """Room for the search of one column."""
+    n_sums = SCORES + form.n_scores
+    return SearchBuffers(
+        running=np.empty(256, np.int64),
+        sums=np.empty((n_sums, 256)),
+        total=np.empty(n_sums),
+        work=np.empty((2, 256)),
+        gains=np.empty((3, 256)),
+    )
+
+
+@kernel
+def rows_of_level(buffers, level):
+    """The rows of one level's nodes, as views of the buffers."""
+    n_rows = buffers.bounds[0, 1]
+    side = level % 2
+    return LevelRows(
+        rows=buffers.rows[side, :n_rows],
+        values=buffers.values[side, :n_rows],
+        bounds=buffers.bounds[level, : (1 << level) + 1],
+    )
+
+
+@kernel
+def splits_of_level(tree, level, symmetric):
+    """The splits of one level, as views of those of the tree."""
+    first_node, after = (1 << level) - 1, (2 << level) - 1
+    first, last = (level, level + 1) if symmetric else (first_node, after)
+    return TreeSplits(
+        features=tree.features[first:last],
+        codes=tree.codes[first:last],
+        missing_left=tree.missing_left[first:last],
+        gains=tree.gains[first:last],
+        tables=tree.tables[first:last],
+        kept=tree.kept[first_node:after],
+    )
 
 
 @kernel
@@ -88,36 +228,37 @@ def sum_rows(words, rows, values, start, stop, bins, sums):
 
 
 @kernel
-def build_root(words, first_group, last_group, rows, values, offsets, histograms):
-    """Write the histogram of all ``rows`` to slot 0, for the columns of some groups."""
-    n_words = values.shape[1]
+def build_root(table, first_group, last_group, level, histograms):
+    """Write the histogram of all rows to slot 0, for the columns of some groups."""
+    n_words = level.values.shape[1]
     sums = np.empty(8 * 256 * n_words, np.int64)
     for group in range(first_group, last_group):
-        columns = offsets[8 * group : min(8 * group + 9, offsets.shape[0])].astype(np.int64)
-        sum_rows(words[group], rows, values, START, rows.shape[0], columns[1:] - columns[:-1], sums)
+        columns = table.offsets[8 * group : min(8 * group + 9, table.offsets.shape[0])].astype(np.int64)
+        bins = columns[1:] - columns[:-1]
+        sum_rows(table.words[group], level.rows, level.values, START, level.rows.shape[0], bins, sums)
         for k in range(columns.shape[0] - 1):
             begin, end = columns[k] * n_words, columns[k + 1] * n_words
             histograms[0, begin:end] = sums[256 * k * n_words : 256 * k * n_words + end - begin]
 
 
 @kernel
-def build_level(words, first_group, last_group, rows, values, bounds, offsets, histograms):
+def build_level(table, first_group, last_group, level, histograms):
     """Replace the histograms of a level's nodes (slot p) by those of their children (slots 2p and 2p + 1).
 
-    ``bounds`` are those of the children: child c has the rows ``bounds[c]`` to ``bounds[c + 1]``. Parents are visited
-    from the last to the first, so that no child's slot is written before the parent that lies there has been read.
+    ``level`` has the rows of the children. Parents are visited from the last to the first, so that no child's slot is
+    written before the parent that lies there has been read.
     """
-    n_words = values.shape[1]
+    bounds, n_words = level.bounds, level.values.shape[1]
     sums = np.empty(8 * 256 * n_words, np.int64)
     for group in range(first_group, last_group):
-        columns = offsets[8 * group : min(8 * group + 9, offsets.shape[0])].astype(np.int64)
+        columns = table.offsets[8 * group : min(8 * group + 9, table.offsets.shape[0])].astype(np.int64)
         bins = columns[1:] - columns[:-1]
         for parent in range(bounds.shape[0] // 2 - 1, -1, -1):
             left = 2 * parent
             n_left = bounds[left + 1] - bounds[left]
             n_right = bounds[left + 2] - bounds[left + 1]
             small = left if n_left < n_right else left + 1
-            sum_rows(words[group], rows, values, bounds[small], bounds[small + 1], bins, sums)
+            sum_rows(table.words[group], level.rows, level.values, bounds[small], bounds[small + 1], bins, sums)
             for k in range(bins.shape[0]):
                 begin, end = columns[k] * n_words, columns[k + 1] * n_words
                 smaller, whole = sums[256 * k * n_words :], histograms[parent, begin:end]
@@ -321,19 +462,25 @@ def choose_place(gains, n_places, worth, noise, values):
 
 
 @kernel
-def order_categories(
-    histograms, first_node, last_node, begin, end, n_words, count_bits, units, score, noise, running, sums
-):
-    """Codes of a categorical column sorted by their mean score over some nodes, each with noise of its standard error.
+def bins_of_column(column, table, form):
+    """Where the words of a column's bins begin and end in a histogram."""
+    return np.int64(table.offsets[column]) * form.n_words, np.int64(table.offsets[column + 1]) * form.n_words
 
-    A category of few rows then goes with one side or the other: what it does is not known.
+
+@kernel
+def order_categories(histograms, column, table, form, score, noise, room):
+    """Codes of a categorical column sorted by their mean score over all nodes, plus noise of its standard error.
+
+    A category of few rows may then go to either side: its effect is not known.
     """
-    n_codes = (end - begin) // n_words
+    begin, end = bins_of_column(column, table, form)
+    sums = room.sums
+    n_codes = (end - begin) // form.n_words
     all_nodes = np.zeros(end - begin, np.int64)
-    for node in range(first_node, last_node):
+    for node in range(histograms.shape[0]):
         all_nodes += histograms[node, begin:end]
     means = np.empty(n_codes)
-    sum_codes(all_nodes, n_words, count_bits, units, running, sums)
+    sum_codes(all_nodes, form.n_words, form.count_bits, form.units, room.running, sums)
     for b in range(n_codes):
         above = sums[SCORES + score, b]
         weight = sums[WEIGHT, b]
@@ -347,7 +494,7 @@ def order_categories(
 
 
 @kernel
-def lay_in_order(histogram, order, n_words, out):
+def reorder_codes(histogram, order, n_words, out):
     """Copy the histogram of a categorical column with its codes in another order."""
     for b in range(order.shape[0]):
         for f in range(n_words):
@@ -355,40 +502,40 @@ def lay_in_order(histogram, order, n_words, out):
 
 
 @kernel
-def search_numbers(
-    histograms, first_node, last_node, begin, end, n_words, count_bits, units, has_missing, l2, least, constraint,
-    counts, noise, running, sums, total, work, gains,
-):  # fmt: skip
-    """Best split of one numeric column for the sum of some nodes.
+def search_numbers(histograms, counts, column, table, rules, form, noise, room):
+    """Best split of one numeric column for the sum of all nodes, which have ``counts`` rows.
 
-    Returns what it is chosen by, its gain, the last code on the left and whether missing values go left.
+    Returns the value that it is chosen by, its gain, the last code on the left and whether missing values go left.
     """
+    begin, end = bins_of_column(column, table, form)
+    n_words, count_bits, units, l2 = form.n_words, form.count_bits, form.units, rules.l2
+    has_missing, constraint, min_rows = table.has_missing[column], rules.constraints[column], rules.min_rows
+    running, sums, total, work, gains = room.running, room.sums, room.total, room.work, room.gains
     n_codes = (end - begin) // n_words
     n_places = n_codes - 1 if has_missing else n_codes - 2
     gains[:, :n_codes] = 0.0
     worth = 0.0
     jumps = gains[2]
-    is_plain = n_words == 1 and not has_missing and least <= 1.0 and constraint == 0
-    for node in range(first_node, last_node):
+    is_plain = n_words == 1 and not has_missing and min_rows <= 1 and constraint == 0
+    for node in range(histograms.shape[0]):
+        histogram = histograms[node, begin:end]
         if is_plain:
             if counts[node] * SPARSE >= n_codes:
-                worth += add_packed_gains(
-                    histograms[node, begin:end], count_bits, units, n_places, l2, running, gains[0]
-                )
+                worth += add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains[0])
             elif counts[node] > 0:
-                worth += add_sparse_gains(histograms[node, begin:end], count_bits, units, n_places, l2, jumps)
+                worth += add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps)
             continue
-        sum_codes(histograms[node, begin:end], n_words, count_bits, units, running, sums)
+        sum_codes(histogram, n_words, count_bits, units, running, sums)
         if sums[COUNT, n_codes - 1] == 0.0:
             continue
         total[:] = sums[:, n_codes - 1]
-        worth += add_gains(sums, total, n_places, l2, least, constraint, work, gains[0])
+        worth += add_gains(sums, total, n_places, l2, min_rows, constraint, work, gains[0])
         if has_missing:
             for k in range(sums.shape[0]):
                 lacking = total[k] - sums[k, n_codes - 2]
                 for b in range(n_places):
                     sums[k, b] += lacking
-            add_gains(sums, total, n_places - 1, l2, least, constraint, work, gains[1])
+            add_gains(sums, total, n_places - 1, l2, min_rows, constraint, work, gains[1])
     if is_plain:
         gain = 0.0
         for b in range(n_places):
@@ -405,29 +552,27 @@ def search_numbers(
 
 
 @kernel
-def search_categories(
-    histograms, first_node, last_node, begin, end, n_words, count_bits, units, l2, least, noise, running, sums, total,
-    work, gains,
-):  # fmt: skip
-    """Best split of one categorical column.
+def search_categories(histograms, column, table, rules, form, noise, room):
+    """Best split of one categorical column for the sum of all nodes.
 
-    Returns what it is chosen by, its gain, the place in the order of codes and the score that the order is by.
+    Returns the value that it is chosen by, its gain, the place in the order of codes and the score that orders them.
     """
+    begin, end = bins_of_column(column, table, form)
+    n_words, l2, min_rows = form.n_words, rules.l2, rules.min_rows
+    sums, total, gains = room.sums, room.total, room.gains
     n_codes = (end - begin) // n_words
-    laid = np.empty(end - begin, np.int64)
+    reordered = np.empty(end - begin, np.int64)
     best, best_gain, best_place, best_score = -np.inf, 0.0, 0, 0
-    for score in range(min(sums.shape[0] - SCORES, MOST_ORDERS)):
-        order = order_categories(
-            histograms, first_node, last_node, begin, end, n_words, count_bits, units, score, noise, running, sums
-        )
+    for score in range(min(sums.shape[0] - SCORES, MAX_ORDERS)):
+        order = order_categories(histograms, column, table, form, score, noise, room)
         gains[0, :n_codes] = 0.0
         worth = 0.0
-        for node in range(first_node, last_node):
-            lay_in_order(histograms[node, begin:end], order, n_words, laid)
-            sum_codes(laid, n_words, count_bits, units, running, sums)
+        for node in range(histograms.shape[0]):
+            reorder_codes(histograms[node, begin:end], order, n_words, reordered)
+            sum_codes(reordered, n_words, form.count_bits, form.units, room.running, sums)
             if sums[COUNT, n_codes - 1] > 0.0:
                 total[:] = sums[:, n_codes - 1]
-                worth += add_gains(sums, total, n_codes - 1, l2, least, FREE, work, gains[0])
+                worth += add_gains(sums, total, n_codes - 1, l2, min_rows, FREE, room.work, gains[0])
         value, gain, place = choose_place(gains[0], n_codes - 1, worth, noise, gains[2])
         if value > best + TIE * worth:
             best, best_gain, best_place, best_score = value, gain, place, score
@@ -435,54 +580,42 @@ def search_categories(
 
 
 @kernel
-def noise_window(noise, first, row):
-    """The noise of one column and node; there may be none."""
-    begin = (first + row * NEXT_WINDOW) % NOISE_LENGTH
-    return noise[begin : begin + 256]
+def noise_window(noise, column, row):
+    """The noise of one column and node; it is empty where there is none."""
+    begin = (noise.windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
+    return noise.numbers[begin : begin + 256]
 
 
 @kernel
-def search_columns(
-    histograms, n_nodes, shared, first_column, last_column, offsets, has_missing, is_categorical, constraints,
-    n_words, n_scores, count_bits, units, l2, least, counts, noise, windows, values, gains, places, sides,
-):  # fmt: skip
-    """Write each column's best split: for all nodes together (row 0 of the outputs) or for each node (one row each).
+def search_columns(histograms, counts, first_column, last_column, table, rules, form, noise, best):
+    """Write the best split of some columns to ``best``: for all nodes together if symmetric, else for each node.
 
-    ``values`` is what splits are to be chosen by: the gain, and noise that begins at ``windows[column]`` for a column's
-    first place (none if ``noise`` is empty). ``places`` is the last code on the left (categories: the last place in
-    their order); ``sides`` says whether missing values go left (categories: by which score they are ordered).
+    ``counts`` are the rows of each node.
     """
-    running = np.empty(256, np.int64)
-    sums = np.empty((SCORES + n_scores, 256))
-    total = np.empty(sums.shape[0])
-    work = np.empty((2, 256))
-    scratch = np.empty((3, 256))
+    n_nodes = histograms.shape[0]
+    room = make_search_buffers(form)
     for column in range(first_column, last_column):
-        begin, end = offsets[column] * np.uint64(n_words), offsets[column + 1] * np.uint64(n_words)
-        begin, end = np.int64(begin), np.int64(end)
-        for row in range(1 if shared else n_nodes):
-            first, last = (0, n_nodes) if shared else (row, row + 1)
-            own_noise = noise_window(noise, windows[column], row)
-            if is_categorical[column]:
-                found = search_categories(
-                    histograms, first, last, begin, end, n_words, count_bits, units, l2, least, own_noise, running,
-                    sums, total, work, scratch,
-                )  # fmt: skip
-            elif end - begin < (2 if has_missing[column] else 3) * n_words:
-                found = (-np.inf, 0.0, 0, 0)
+        begin, end = bins_of_column(column, table, form)
+        for row in range(1 if rules.symmetric else n_nodes):
+            first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
+            own, own_counts = histograms[first:last], counts[first:last]
+            own_noise = noise_window(noise, column, row)
+            if table.is_categorical[column]:
+                result = search_categories(own, column, table, rules, form, own_noise, room)
+            elif end - begin < (2 if table.has_missing[column] else 3) * form.n_words:
+                result = (-np.inf, 0.0, 0, 0)
             else:
-                found = search_numbers(
-                    histograms, first, last, begin, end, n_words, count_bits, units, has_missing[column], l2, least,
-                    constraints[column], counts, own_noise, running, sums, total, work, scratch,
-                )  # fmt: skip
-            values[row, column], gains[row, column], places[row, column], sides[row, column] = found
+                result = search_numbers(own, own_counts, column, table, rules, form, own_noise, room)
+            best.values[row, column], best.gains[row, column] = result[0], result[1]
+            best.places[row, column], best.sides[row, column] = result[2], result[3]
 
 
 @kernel
-def unpack_rows(rows, values, count_bits, units, parts):
-    """Write the two scores and the weight of each row of packed ``values`` to ``parts[row]``."""
+def unpack_rows(level, form, parts):
+    """Write the two scores and the weight of each row of packed values to ``parts[row]``."""
+    rows, values, units = level.rows, level.values, form.units
     for i in range(rows.shape[0]):
-        n, score_1, score_2 = packed_parts(values[i, 0], count_bits, units[SCORES], units[SCORES + 1])
+        n, score_1, score_2 = packed_parts(values[i, 0], form.count_bits, units[SCORES], units[SCORES + 1])
         row = rows[i]
         parts[row, 0], parts[row, 1], parts[row, 2] = score_1, score_2, n
 
@@ -518,12 +651,13 @@ def move_left(row, node, parts, totals, l2, left):
 
 
 @kernel
-def sorted_gains(order, codes, nodes, parts, totals, l2, n_places, n_present, left, gain, gains):
+def sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains):
     """Write to ``gains[b]`` what is gained, over all nodes, by sending codes up to b left.
 
     ``order`` has the rows by their code. The rows from ``n_present`` on, which lack the value, stay where they are: on
-    the right, unless ``left`` has been told otherwise; ``gain`` is what that has gained.
+    the right, unless they have been moved to ``sums.left``; ``gain`` is the gain of that move.
     """
+    nodes, parts, totals, left = sums.nodes, sums.parts, sums.totals, sums.left
     gains[: n_places + 1] = np.nan  # codes without rows gain what those before them do
     before = gain
     for i in range(np.uint64(n_present)):
@@ -536,56 +670,62 @@ def sorted_gains(order, codes, nodes, parts, totals, l2, n_places, n_present, le
 
 
 @kernel
-def search_sorted_rows(
-    sorted_rows, sorted_codes, n_codes, has_missing, rows, bounds, nodes, parts, l2, noise, windows, totals, left,
-    values, gains, places, sides,
-):  # fmt: skip
+def search_sorted_rows(table, level, rules, noise, sums, best):
     """As ``search_columns`` of a symmetric tree, for numeric columns of packed tables without conditions.
 
     Instead of the bins of every node, it reads the rows of every column, sorted by code: each moves to the left side of
-    its node in turn. Rows of no node have one of their own, the last of ``totals``, where they count nothing.
+    its node in turn. Rows of no node have one of their own, the last of ``sums.totals``, where they count nothing.
     """
-    worth = sum_nodes(rows, bounds, parts, l2, totals)
-    found_gains, room = np.empty(256), np.empty(256)
-    for column in range(n_codes.shape[0]):
-        order, codes = sorted_rows[column], sorted_codes[column]
-        n_places = n_codes[column] - 1 if has_missing[column] else n_codes[column] - 2
-        values[0, column], gains[0, column], places[0, column], sides[0, column] = -np.inf, 0.0, 0, 0
+    l2, nodes, parts, totals, left = rules.l2, sums.nodes, sums.parts, sums.totals, sums.left
+    worth = sum_nodes(level.rows, level.bounds, parts, l2, totals)
+    gains, room = np.empty(256), np.empty(256)
+    for column in range(table.n_codes.shape[0]):
+        order, codes = table.sorted_rows[column], table.sorted_codes[column]
+        n_codes, has_missing = table.n_codes[column], table.has_missing[column]
+        n_places = n_codes - 1 if has_missing else n_codes - 2
+        best.values[0, column], best.gains[0, column] = -np.inf, 0.0
+        best.places[0, column], best.sides[0, column] = 0, 0
         if n_places < 1:
             continue
         n_present = np.int64(order.shape[0])
-        while n_present > 0 and codes[n_present - 1] == n_codes[column] - 1:
+        while n_present > 0 and codes[n_present - 1] == n_codes - 1:
             n_present -= 1
-        own_noise = noise_window(noise, windows[column], 0)
-        for side in range(2 if has_missing[column] else 1):
+        own_noise = noise_window(noise, column, 0)
+        for side in range(2 if has_missing else 1):
             left[:, :3] = 0.0
             left[:, 3] = totals[:, 3]
             gain = 0.0
             for i in range(n_present if side == 1 else order.shape[0], order.shape[0]):
                 gain += move_left(order[i], nodes[order[i]], parts, totals, l2, left)
-            sorted_gains(order, codes, nodes, parts, totals, l2, n_places, n_present, left, gain, found_gains)
-            found = choose_place(found_gains, n_places - side, worth, own_noise, room)
-            if side == 0 or found[0] > values[0, column] + TIE * worth:
-                values[0, column], gains[0, column], places[0, column] = found
-                sides[0, column] = side
+            sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains)
+            value, gain, place = choose_place(gains, n_places - side, worth, own_noise, room)
+            if side == 0 or value > best.values[0, column] + TIE * worth:
+                best.values[0, column], best.gains[0, column] = value, gain
+                best.places[0, column], best.sides[0, column] = place, side
 
 
 @kernel
-def count_rows(histograms, first_node, last_node, begin, end, n_words, count_bits):
-    """Rows of some nodes in the bins whose words are ``begin`` to ``end``, by weight where weights are packed."""
-    mask = (np.int64(1) << count_bits) - 1 if n_words == 1 else np.int64(-1)
+def count_mask(form):
+    """The bits of a row's (or a sum's) first word that hold the count."""
+    return (np.int64(1) << form.count_bits) - 1 if form.n_words == 1 else np.int64(-1)
+
+
+@kernel
+def count_rows(histograms, begin, end, form):
+    """Rows of all nodes in the bins whose words are ``begin`` to ``end``, by weight where weights are packed."""
+    mask = count_mask(form)
     total = np.int64(0)
-    for node in range(first_node, last_node):
+    for node in range(histograms.shape[0]):
         words = np.int64(0)
-        for b in range(begin, end, n_words):
+        for b in range(begin, end, form.n_words):
             words += histograms[node, b]
         total += words & mask
     return total
 
 
 @kernel
-def send_absent(running, table):
-    """Send codes without rows, to judge by the ``running`` counts, with the larger side."""
+def send_absent_codes(running, table):
+    """Send codes without rows, according to the ``running`` counts, with the larger side."""
     n_codes = running.shape[0]
     on_left = 0.0
     for b in range(n_codes):
@@ -598,57 +738,69 @@ def send_absent(running, table):
 
 
 @kernel
-def choose_splits(
-    histograms, n_nodes, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units, noise,
-    windows, values, gains, places, sides, features, codes, missing_left, split_gains, tables,
-):  # fmt: skip
-    """Take the best column of each row of ``values``; write the splits, and in ``tables`` the codes that go right.
+def best_column(best, row):
+    """The column with the highest value; of columns that tie, the first."""
+    column = 0
+    for j in range(1, best.gains.shape[1]):
+        value, highest_value = best.values[row, j], best.values[row, column]
+        if highest_value == -np.inf or value > highest_value + TIE * abs(highest_value):
+            column = j
+    return column
+
+
+@kernel
+def send_numbers(histograms, column, table, form, place, missing_left, goes_right):
+    """Write which codes of a numeric column go right; return whether missing values go left.
+
+    Missing values that no row of the nodes has go with the larger side.
+    """
+    begin, end = bins_of_column(column, table, form)
+    n_words = form.n_words
+    goes_right[place + 1 :] = 1
+    after, missing = begin + (place + 1) * n_words, end - n_words
+    if count_rows(histograms, missing, end, form) == 0:
+        on_left = count_rows(histograms, begin, after, form)
+        missing_left = on_left >= count_rows(histograms, after, missing, form)
+    goes_right[(end - begin) // n_words - 1] = 0 if missing_left else 1
+    return missing_left
+
+
+@kernel
+def choose_splits(histograms, table, rules, form, noise, best, splits):
+    """Take the best column of each row of ``best``; write the splits of the level.
 
     Rows without a column that gains anything keep feature -1: everything goes left. Missing values and categories that
     no row of the node has go with the larger side.
     """
-    running = np.empty(256, np.int64)
-    sums = np.empty((SCORES + n_scores, 256))
-    for row in range(1 if shared else n_nodes):
-        features[row] = -1
-        codes[row] = 0
-        missing_left[row] = False
-        split_gains[row] = 0.0
-        tables[row] = 0
-        column = 0
-        for j in range(1, gains.shape[1]):
-            value, best = values[row, j], values[row, column]
-            if best == -np.inf or value > best + TIE * abs(best):
-                column = j
-        if gains[row, column] <= 0.0:
+    room = make_search_buffers(form)
+    n_nodes = histograms.shape[0]
+    for row in range(1 if rules.symmetric else n_nodes):
+        splits.features[row] = -1
+        splits.codes[row] = 0
+        splits.missing_left[row] = False
+        splits.gains[row] = 0.0
+        splits.tables[row] = 0
+        column = best_column(best, row)
+        if best.gains[row, column] <= 0.0:
             continue
-        begin, end = np.int64(offsets[column]) * n_words, np.int64(offsets[column + 1]) * n_words
-        n_codes = (end - begin) // n_words
-        first, last = (0, n_nodes) if shared else (row, row + 1)
-        features[row], codes[row], split_gains[row] = column, places[row, column], gains[row, column]
-        table = tables[row]
-        if is_categorical[column]:
-            order = order_categories(
-                histograms, first, last, begin, end, n_words, count_bits, units, sides[row, column],
-                noise_window(noise, windows[column], row), running, sums,
-            )  # fmt: skip
-            table[n_codes:] = 0
-            for b in range(places[row, column] + 1, n_codes):
-                table[order[b]] = 1
-            send_absent(sums[COUNT, :n_codes], table)
-            missing_left[row] = table[n_codes - 1] == 0
-            continue
-        table[places[row, column] + 1 :] = 1
-        missing_left[row] = sides[row, column] == 1
-        after, missing = begin + (places[row, column] + 1) * n_words, end - n_words
-        if count_rows(histograms, first, last, missing, end, n_words, count_bits) == 0:
-            on_left = count_rows(histograms, first, last, begin, after, n_words, count_bits)
-            missing_left[row] = on_left >= count_rows(histograms, first, last, after, missing, n_words, count_bits)
-        table[n_codes - 1] = 0 if missing_left[row] else 1
+        place, side = best.places[row, column], best.sides[row, column]
+        splits.features[row], splits.codes[row], splits.gains[row] = column, place, best.gains[row, column]
+        goes_right = splits.tables[row]
+        first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
+        own = histograms[first:last]
+        if table.is_categorical[column]:
+            order = order_categories(own, column, table, form, side, noise_window(noise, column, row), room)
+            n_codes = order.shape[0]
+            for b in range(place + 1, n_codes):
+                goes_right[order[b]] = 1
+            send_absent_codes(room.sums[COUNT, :n_codes], goes_right)
+            splits.missing_left[row] = goes_right[n_codes - 1] == 0
+        else:
+            splits.missing_left[row] = send_numbers(own, column, table, form, place, side == 1, goes_right)
 
 
 @kernel
-def part_node(column, shift, table, rows, values, start, stop, new_rows, new_values):
+def partition_node(column, shift, table, rows, values, start, stop, new_rows, new_values):
     """Write the node's rows, left ones from the start on, right ones from the end backwards; return where they meet."""
     left, right = np.uint64(start), np.uint64(stop)
     n_words = values.shape[1]
@@ -676,30 +828,30 @@ def part_node(column, shift, table, rows, values, start, stop, new_rows, new_val
 
 
 @kernel
-def part_level(
-    words, rows, values, bounds, shared, features, tables, least, count_mask, new_rows, new_values, new_bounds, kept
-):
-    """Part the rows of each node and write the bounds of the children; ``kept`` marks nodes that are not split.
+def partition_level(table, rules, form, level, splits, children):
+    """Write the rows of the children of each node to ``children``; ``splits.kept`` marks nodes that are not split.
 
-    A node that would get a child with rows, but fewer than ``least``, keeps all its rows on the left.
+    A node that would get a child with rows, but fewer than ``rules.min_rows``, keeps all its rows on the left.
     """
-    n_nodes = bounds.shape[0] - 1
+    rows, values, bounds, kept = level.rows, level.values, level.bounds, splits.kept
+    new_rows, new_values, new_bounds = children.rows, children.values, children.bounds
+    n_nodes, mask = bounds.shape[0] - 1, count_mask(form)
     for node in range(n_nodes):
         start, stop = bounds[node], bounds[node + 1]
-        split = 0 if shared else node
-        feature = features[split]
+        split = 0 if rules.symmetric else node
+        feature, goes_right = splits.features[split], splits.tables[split]
         kept[node] = feature < 0
         left = stop
         if feature >= 0:
-            shift = np.uint64(8 * (feature % 8))
-            left = part_node(words[feature // 8], shift, tables[split], rows, values, start, stop, new_rows, new_values)
-            if least > 1:
+            column, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
+            left = partition_node(column, shift, goes_right, rows, values, start, stop, new_rows, new_values)
+            if rules.min_rows > 1:
                 rows_left, rows_right = 0, 0
                 for i in range(start, left):
-                    rows_left += new_values[i, 0] & count_mask
+                    rows_left += new_values[i, 0] & mask
                 for i in range(left, stop):
-                    rows_right += new_values[i, 0] & count_mask
-                kept[node] = (0 < rows_left < least) or (0 < rows_right < least)
+                    rows_right += new_values[i, 0] & mask
+                kept[node] = (0 < rows_left < rules.min_rows) or (0 < rows_right < rules.min_rows)
         if kept[node]:
             new_rows[start:stop] = rows[start:stop]
             new_values[start:stop] = values[start:stop]
@@ -710,7 +862,7 @@ def part_level(
 
 
 @kernel
-def note_leaves(rows, bounds, leaves):
+def write_leaves(rows, bounds, leaves):
     """Write the leaf of each row: ``rows[bounds[l]:bounds[l + 1]]`` are those of leaf l."""
     for leaf in range(bounds.shape[0] - 1):
         for i in range(np.uint64(bounds[leaf]), np.uint64(bounds[leaf + 1])):
@@ -735,61 +887,41 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
 
 
 @kernel
-def grow_levels(
-    words, offsets, has_missing, is_categorical, constraints, shared, l2, least, n_words, n_scores, count_bits,
-    count_mask, units, noise, windows, rows, values, bounds, histograms, chosen_by, gains, places, sides, features,
-    codes, missing_left, split_gains, tables, kept, first_level, last_level, sorted_level, sorted_rows, sorted_codes,
-    n_codes, nodes, parts, totals, left,
-):  # fmt: skip
+def search_level_of_sorted_rows(is_first, table, rules, form, level, noise, buffers):
+    """Find the best split of each column from sorted rows; the first such level unpacks the rows' statistics."""
+    sums = buffers.sums
+    if is_first:
+        sums.nodes[:] = sums.totals.shape[0] - 1
+        sums.totals[:] = 0.0
+        sums.parts[:] = 0.0
+        unpack_rows(level, form, sums.parts)
+    write_leaves(level.rows, level.bounds, sums.nodes)
+    search_sorted_rows(table, level, rules, noise, sums, buffers.best)
+
+
+@kernel
+def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_level, sorted_level):
     """Grow some levels of a tree in one call: histograms, splits and partition of each.
 
-    ``rows`` and ``values`` hold two buffers each: a level reads one and writes the other. Splits are written at their
-    level (``shared``) or at their node in heap order. From ``sorted_level`` on, sorted rows are read instead of
-    histograms; the first histogram, of all nodes together, is then kept in the last slot.
+    From ``sorted_level`` on, sorted rows are read instead of histograms; the first histogram, of all nodes together, is
+    then kept in the last slot.
     """
-    n_groups = words.shape[0]
-    n_columns = offsets.shape[0] - 1
-    n_rows = bounds[0, 1]
-    for level in range(first_level, last_level):
-        n_nodes = 1 << level
-        here, there = level % 2, 1 - level % 2
-        first = level if shared else n_nodes - 1
-        last = level + 1 if shared else 2 * n_nodes - 1
-        limits = bounds[level, : n_nodes + 1]
-        counts = limits[1:] - limits[:-1]
-        now_rows, now_values = rows[here, :n_rows], values[here, :n_rows]
-        n_slots, slots = n_nodes, histograms
-        if level >= sorted_level:
-            if level == sorted_level:
-                nodes[:] = totals.shape[0] - 1
-                totals[:] = 0.0
-                parts[:] = 0.0
-                unpack_rows(now_rows, now_values, count_bits, units, parts)
-            note_leaves(now_rows, limits, nodes)
-            search_sorted_rows(
-                sorted_rows, sorted_codes, n_codes, has_missing, now_rows, limits, nodes, parts, l2, noise,
-                windows[level], totals, left, chosen_by, gains, places, sides,
-            )  # fmt: skip
-            n_slots, slots = 1, histograms[histograms.shape[0] - 1 :]
+    n_groups, n_columns = table.words.shape[0], table.offsets.shape[0] - 1
+    for depth in range(first_level, last_level):
+        level, splits = rows_of_level(buffers, depth), splits_of_level(tree, depth, rules.symmetric)
+        own_noise = SplitNoise(numbers=noise.numbers, windows=noise.windows[depth])
+        if depth >= sorted_level:
+            search_level_of_sorted_rows(depth == sorted_level, table, rules, form, level, own_noise, buffers)
+            histograms = buffers.histograms[buffers.histograms.shape[0] - 1 :]
         else:
-            if level == 0:
-                build_root(words, START, n_groups, now_rows, now_values, offsets, histograms)
+            histograms = buffers.histograms[: 1 << depth]
+            if depth == 0:
+                build_root(table, START, n_groups, level, histograms)
                 if sorted_level < last_level:
-                    histograms[histograms.shape[0] - 1] = histograms[0]
+                    buffers.histograms[buffers.histograms.shape[0] - 1] = histograms[0]
             else:
-                build_level(words, START, n_groups, now_rows, now_values, limits, offsets, histograms)
-            search_columns(
-                histograms, n_nodes, shared, START, n_columns, offsets, has_missing, is_categorical, constraints,
-                n_words, n_scores, count_bits, units, l2, least, counts, noise, windows[level], chosen_by, gains,
-                places, sides,
-            )  # fmt: skip
-        choose_splits(
-            slots, n_slots, shared, offsets, has_missing, is_categorical, n_words, n_scores, count_bits, units,
-            noise, windows[level], chosen_by, gains, places, sides, features[first:last], codes[first:last],
-            missing_left[first:last], split_gains[first:last], tables[first:last],
-        )  # fmt: skip
-        part_level(
-            words, now_rows, now_values, limits, shared, features[first:last],
-            tables[first:last], least, count_mask, rows[there, :n_rows], values[there, :n_rows],
-            bounds[level + 1, : 2 * n_nodes + 1], kept[n_nodes - 1 : 2 * n_nodes - 1],
-        )  # fmt: skip
+                build_level(table, START, n_groups, level, histograms)
+            counts = level.bounds[1:] - level.bounds[:-1]
+            search_columns(histograms, counts, START, n_columns, table, rules, form, own_noise, buffers.best)
+        choose_splits(histograms, table, rules, form, own_noise, buffers.best, splits)
+        partition_level(table, rules, form, level, splits, rows_of_level(buffers, depth + 1))

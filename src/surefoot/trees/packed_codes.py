@@ -7,11 +7,11 @@ from surefoot._parallel import THREADED_CELLS, row_blocks
 from surefoot.data import BinnedTable
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # times it, modulo 2**64, words differ if they differed before
-MOST_SORTED = 8192  # larger tables have more rows than bins at every level of a tree
+MAX_SORTED_ROWS = 8192  # larger tables have more rows than bins at every level of a tree
 GROUP = 8  # codes in a word: one load brings eight cells, and the histograms of eight columns fit the fastest cache
 
 
-class RowWords:
+class PackedCodes:
     """Codes of a table with at most 256 codes a column, and where each column's bins lie in a node's histogram.
 
     Attributes
@@ -40,14 +40,14 @@ class RowWords:
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.uint64)
         self.has_missing = (codes == missing[:, np.newaxis]).any(axis=1) if self.n_rows else missing < 0
         self.is_categorical = is_categorical
-        self.is_sorted = codes.size < THREADED_CELLS and self.n_rows <= MOST_SORTED and not is_categorical.any()
+        self.is_sorted = codes.size < THREADED_CELLS and self.n_rows <= MAX_SORTED_ROWS and not is_categorical.any()
         self.sorted_rows, self.sorted_codes = np.empty((0, 0), dtype=np.uint16), np.empty((0, 0), dtype=np.uint8)
         if self.is_sorted:
             self.sorted_rows = np.argsort(codes, axis=1, kind="stable").astype(np.uint16)
             self.sorted_codes = np.take_along_axis(codes, self.sorted_rows, axis=1)
 
     @classmethod
-    def from_table(cls, table: BinnedTable) -> "RowWords":
+    def from_table(cls, table: BinnedTable) -> "PackedCodes":
         """The words of a binned table."""
         return cls(table.codes, table.missing, table.is_categorical)
 

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.boosting.learners import WeakLearner
-from surefoot.boosting.stump_rounds import MOST_GROWTH, Rule, weigh_vote
+from surefoot.boosting.stump_rounds import MAX_GROWTH, Rule, weigh_vote
 
-LEAST_WEIGHT = np.finfo(np.float64).eps  # scikit-learn keeps weights that were above zero from vanishing
+MIN_WEIGHT = np.finfo(np.float64).eps  # scikit-learn keeps weights that were above zero from vanishing
 
 
-class Votes(NamedTuple):
+class BoostedVotes(NamedTuple):
     """Hypotheses, what their votes weigh, and their weighted errors."""
 
     hypotheses: list[Any]
@@ -32,7 +32,7 @@ def boost_learner(
     rule: Rule,
     n_rounds: int,
     between: Callable[[int, float], None] = lambda done, error: None,
-) -> Votes:
+) -> BoostedVotes:
     """Reweight and learn until the rounds are used up, a hypothesis is perfect, or one is no better than chance.
 
     A perfect hypothesis votes with weight 1 (alone, with AdaBoost*); one no better than chance is dropped, unless it is
@@ -50,22 +50,22 @@ def boost_learner(
         error = float(weights[wrong].sum() / weights.sum())
         if error <= 0:
             kept = 0 if rule.star else t
-            return Votes(
+            return BoostedVotes(
                 [*hypotheses[:kept], hypothesis], np.array([*votes[:kept], 1.0]), np.array([*errors[:kept], 0.0])
             )
         if error >= chance_error(n_classes):
             if t == 0:
-                return Votes([hypothesis], np.ones(1), np.array([error]))
+                return BoostedVotes([hypothesis], np.ones(1), np.array([error]))
             break
         vote, factor = weigh_vote(error, rule, edge)
         if n_classes > 2:
             vote += rule.learning_rate * np.log(n_classes - 1.0)
-            factor = np.exp(min(vote, MOST_GROWTH))
+            factor = np.exp(min(vote, MAX_GROWTH))
         hypotheses.append(hypothesis)
         votes.append(vote)
         errors.append(error)
         weights[wrong] *= factor
         weights /= weights.sum()
-        weights[counted] = np.maximum(weights[counted], LEAST_WEIGHT)
+        weights[counted] = np.maximum(weights[counted], MIN_WEIGHT)
         between(t + 1, error)
-    return Votes(hypotheses, np.array(votes), np.array(errors))
+    return BoostedVotes(hypotheses, np.array(votes), np.array(errors))

@@ -24,19 +24,19 @@ class MemberRows:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RowAssignment:
     """The order in which rows are laid out, each member's rows together and sorted by class; and the members."""
 
     order: np.ndarray
     members: list[MemberRows]
 
 
-def plan_whole(codes: np.ndarray, rows: np.ndarray) -> Plan:
+def assign_all_rows(codes: np.ndarray, rows: np.ndarray) -> RowAssignment:
     """One member with all rows."""
-    return Plan(_small(rows[_stable_order(codes[rows])]), [MemberRows(0, 0, len(rows))])
+    return RowAssignment(_small(rows[_stable_order(codes[rows])]), [MemberRows(0, 0, len(rows))])
 
 
-def plan_parts(codes: np.ndarray, rows: np.ndarray, n_members: int, shuffled: np.ndarray) -> Plan:
+def assign_parts(codes: np.ndarray, rows: np.ndarray, n_members: int, shuffled: np.ndarray) -> RowAssignment:
     """Disjoint parts of equal size: ``shuffled`` is a permutation of ``arange(len(rows))``."""
     ends = np.arange(1, n_members + 1) * len(rows) // n_members
     part = np.empty(len(rows), dtype=np.int32)
@@ -44,10 +44,12 @@ def plan_parts(codes: np.ndarray, rows: np.ndarray, n_members: int, shuffled: np
     order = rows[_stable_order(part * (int(codes.max()) + 1) + codes[rows])]
     starts = np.append(0, ends[:-1])
     members = [MemberRows(k, int(a), int(b)) for k, (a, b) in enumerate(zip(starts, ends, strict=True))]
-    return Plan(_small(order), members)
+    return RowAssignment(_small(order), members)
 
 
-def plan_draws(codes: np.ndarray, rows: np.ndarray, n_members: int, draw: Callable[[int], np.ndarray]) -> Plan:
+def assign_draws(
+    codes: np.ndarray, rows: np.ndarray, n_members: int, draw: Callable[[int], np.ndarray]
+) -> RowAssignment:
     """Overlapping members: ``draw(k)`` gives, for each of ``rows``, how often member ``k`` has it."""
     order = _stable_order(codes[rows])
 
@@ -55,11 +57,11 @@ def plan_draws(codes: np.ndarray, rows: np.ndarray, n_members: int, draw: Callab
         return lambda: draw(k)[order]  # drawn when the member is trained: never all members' counts at once
 
     members = [MemberRows(k, 0, len(rows), counts_of(k)) for k in range(n_members)]
-    return Plan(_small(rows[order]), members)
+    return RowAssignment(_small(rows[order]), members)
 
 
 def hold_out_folds(codes: np.ndarray) -> list[MemberRows]:
-    """Members that each leave out another tenth of the rows, classes in equal parts; ``codes`` are in the plan's order.
+    """Members that each leave out another tenth of the rows, stratified; ``codes`` are in the order of the assignment.
 
     All ten on small tables; on larger ones as many as hold out enough rows to fit a link to.
     """

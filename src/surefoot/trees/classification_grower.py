@@ -8,8 +8,10 @@ from surefoot._parallel import RowThreads
 from surefoot.data import BinnedTable
 from surefoot.trees.splits import (
     TIE,
-    CodedTable,
+    ClassificationTable,
+    FeatureSplits,
     GrownTree,
+    NodeSplit,
     WeightedClasses,
     class_weights,
     grow_tree,
@@ -18,7 +20,7 @@ from surefoot.trees.splits import (
     write_split,
 )
 
-CELLS_AT_ONCE = 1 << 22  # of a larger table a call of the kernel would take too long for Ctrl-C to be noticed
+CELLS_AT_ONCE = 1 << 22  # for a larger table a call of the kernel would delay Ctrl-C for too long
 
 
 class TreeGrower:
@@ -39,15 +41,21 @@ class TreeGrower:
     ) -> None:
         self.table, self.classes, self.n_classes, self.first_row = table, classes, n_classes, first_row
         self.depth, self.criterion, self.threads = depth, criterion, threads
-        self._coded = CodedTable(table.codes, table.missing, table.is_categorical)
+        self._coded = ClassificationTable(codes=table.codes, missing=table.missing, is_categorical=table.is_categorical)
 
     def grow(self, rows: np.ndarray, weights: np.ndarray) -> GrownTree:
         """A perfect tree on ``rows``; a node that cannot be split sends all its rows left."""
         tree = _empty_tree(self.depth, rows.copy())
-        target = WeightedClasses(self.classes, weights, self.first_row, self.n_classes, self.criterion)
+        target = WeightedClasses(
+            classes=self.classes,
+            weights=weights,
+            first_row=self.first_row,
+            n_classes=self.n_classes,
+            criterion=self.criterion,
+        )
         is_small = len(rows) * self.table.n_columns * self.depth <= CELLS_AT_ONCE
         if self.threads.n_threads == 1 and is_small:
-            grow_tree(self._coded, target, self.depth, tree, np.empty_like(rows), self._histogram())
+            grow_tree(self._coded, target, self.depth, np.empty_like(rows), self._histogram(), tree)
         else:
             self._grow_by_nodes(target, tree)
         return tree
@@ -76,44 +84,47 @@ class TreeGrower:
         class_weights(rows, self.classes, target.weights, self.first_row, total)
         if np.count_nonzero(total) < 2:
             return len(rows)
-        score, feature, place, missing_right = self._best_split(target, rows, total)
-        if feature < 0:
+        split = self._best_split(target, rows, total)
+        if split is None:
             return len(rows)
-        split = (score, feature, place, missing_right)
-        return int(write_split(self._coded, target, total, *split, tree, node, rows, scratch))
+        return int(write_split(self._coded, target, total, split, node, rows, scratch, tree))
 
-    def _best_split(self, target: WeightedClasses, rows: np.ndarray, total: np.ndarray) -> tuple[float, int, int, bool]:
-        """(score, feature or -1, place of the split, missing values right?): of all features that tie, the first."""
+    def _best_split(self, target: WeightedClasses, rows: np.ndarray, total: np.ndarray) -> NodeSplit | None:
+        """The split by the best feature, the first if features tie; None if no feature can split the rows."""
         n_columns = self.table.n_columns
-        scores = np.full(n_columns, -1.0)
-        places = np.zeros(n_columns, dtype=np.int64)
-        rights = np.ones(n_columns, dtype=np.bool_)
+        splits = FeatureSplits(
+            scores=np.full(n_columns, -1.0),
+            places=np.zeros(n_columns, dtype=np.int64),
+            missing_right=np.ones(n_columns, dtype=np.bool_),
+        )
 
         def search(features: np.ndarray) -> None:
-            try_features(
-                *self._coded, features, rows, target.classes, target.weights, self.first_row, total, self.criterion,
-                self._histogram(), scores, places, rights,
-            )  # fmt: skip
+            try_features(self._coded, target, features, rows, total, self._histogram(), splits)
 
         parts = np.array_split(np.arange(n_columns), self.threads.n_threads)
         self.threads.run(search, [part for part in parts if len(part)])
-        best = scores.max()
+        best = splits.scores.max()
         if best < 0:
-            return best, -1, 0, False
-        feature = int(np.flatnonzero(scores >= best * (1 - TIE))[0])
-        return float(scores[feature]), feature, int(places[feature]), bool(rights[feature])
+            return None
+        feature = int(np.flatnonzero(splits.scores >= best * (1 - TIE))[0])
+        return NodeSplit(
+            feature=feature,
+            score=float(splits.scores[feature]),
+            place=int(splits.places[feature]),
+            missing_right=bool(splits.missing_right[feature]),
+        )
 
 
 def _empty_tree(depth: int, rows: np.ndarray) -> GrownTree:
     n_nodes, n_leaves = (1 << depth) - 1, 1 << depth
     return GrownTree(
-        np.full(n_nodes, -1, dtype=np.int32),
-        np.zeros(n_nodes, dtype=np.int32),
-        np.zeros(n_nodes, dtype=np.int32),
-        np.zeros(n_nodes, dtype=np.bool_),
-        np.zeros((n_nodes, 4), dtype=np.uint64),
-        np.zeros(n_nodes),
-        np.zeros(n_leaves, dtype=np.int32),
-        rows,
-        np.zeros(n_leaves, dtype=np.int64),
+        features=np.full(n_nodes, -1, dtype=np.int32),
+        below=np.zeros(n_nodes, dtype=np.int32),
+        above=np.zeros(n_nodes, dtype=np.int32),
+        missing_right=np.zeros(n_nodes, dtype=np.bool_),
+        sets=np.zeros((n_nodes, 4), dtype=np.uint64),
+        gains=np.zeros(n_nodes),
+        labels=np.zeros(n_leaves, dtype=np.int32),
+        rows=rows,
+        leaf_ends=np.zeros(n_leaves, dtype=np.int64),
     )

@@ -9,7 +9,7 @@ from reference.gradient_trees import draw_table
 from surefoot._exceptions import DataError
 from surefoot._parallel import ROW_BLOCK, THREADED_CELLS
 from surefoot.data import BinnedTable, Columns, Schema
-from surefoot.trees.row_words import RowWords
+from surefoot.trees.packed_codes import PackedCodes
 
 
 def code_in(words, column, row):
@@ -29,7 +29,7 @@ def test_each_byte_of_a_word_is_the_code_of_a_column(seed, n_columns, n_rows):
 
 
 def test_bytes_without_a_column_are_zero():
-    words = RowWords(np.full((9, 3), 255, dtype=np.uint8), np.full(9, 255), np.zeros(9, dtype=bool)).words
+    words = PackedCodes(np.full((9, 3), 255, dtype=np.uint8), np.full(9, 255), np.zeros(9, dtype=bool)).words
     assert words[1].tolist() == [255, 255, 255]
 
 
@@ -48,7 +48,7 @@ def test_bins_are_laid_end_to_end_with_one_for_missing_values():
             3,
         )
     )
-    words = RowWords.from_table(table)
+    words = PackedCodes.from_table(table)
     assert words.n_codes.tolist() == [3, 1, 2, 4]
     assert words.offsets.tolist() == [0, 3, 4, 6, 10]
     assert words.n_bins == 10
@@ -64,25 +64,25 @@ def test_twins_are_alike_in_every_column(seed, n_columns):
     codes = rng.integers(0, 2, size=(n_columns, 40)).astype(np.uint8)
     codes[:-1] = codes[0]  # rows that differ in the first or the last column alone
     rows, weights = np.flatnonzero(rng.random(40) < 0.8), rng.gamma(1.0, size=40)
-    table = RowWords(codes, np.full(n_columns, 5), np.zeros(n_columns, dtype=bool))
+    table = PackedCodes(codes, np.full(n_columns, 5), np.zeros(n_columns, dtype=bool))
     expected = [sum(weights[j] for j in rows if (codes[:, i] == codes[:, j]).all()) for i in range(40)]
     np.testing.assert_allclose(table.twins(weights, rows.astype(np.uint32)), expected, rtol=1e-12)
 
 
 def test_no_rows_lack_no_values():
-    words = RowWords(np.empty((2, 0), dtype=np.uint8), np.array([3, 0]), np.zeros(2, dtype=bool))
+    words = PackedCodes(np.empty((2, 0), dtype=np.uint8), np.array([3, 0]), np.zeros(2, dtype=bool))
     assert words.words.shape == (1, 0)
     assert not words.has_missing.any()
 
 
 def test_wider_codes_are_refused_with_advice():
     with pytest.raises(DataError, match="max_bins"):
-        RowWords(np.zeros((1, 2), dtype=np.uint32), np.array([300]), np.zeros(1, dtype=bool))
+        PackedCodes(np.zeros((1, 2), dtype=np.uint32), np.array([300]), np.zeros(1, dtype=bool))
 
 
 def test_small_tables_have_their_rows_sorted():
     codes = np.random.default_rng(0).integers(0, 6, size=(5, 300)).astype(np.uint8)
-    table = RowWords(codes, np.full(5, 6), np.zeros(5, dtype=bool))
+    table = PackedCodes(codes, np.full(5, 6), np.zeros(5, dtype=bool))
     assert table.is_sorted
     for column, rows, sorted_codes in zip(codes, table.sorted_rows, table.sorted_codes, strict=True):
         np.testing.assert_array_equal(np.sort(rows), np.arange(300))
@@ -95,4 +95,4 @@ def test_small_tables_have_their_rows_sorted():
 )
 def test_large_tables_and_categories_have_not(n_columns, n_rows, categorical):
     codes = np.zeros((n_columns, n_rows), dtype=np.uint8)
-    assert not RowWords(codes, np.full(n_columns, 1), np.full(n_columns, categorical)).is_sorted
+    assert not PackedCodes(codes, np.full(n_columns, 1), np.full(n_columns, categorical)).is_sorted
