@@ -8,7 +8,7 @@ import numpy as np
 from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_choice, check_integer
 from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
-from surefoot.metrics.class_probabilities import check_probabilities
+from surefoot.metrics.checks import check_probabilities
 from surefoot.metrics.predicted import is_distribution
 from surefoot.plots.style import (
     REFERENCE_COLOUR,

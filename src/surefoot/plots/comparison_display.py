@@ -16,7 +16,7 @@ from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_LETTERS = 24  # of a name
+MAX_LETTERS = 24  # of a name
 ROW = 0.34  # inches
 LOSS_LABELS = {"zero_one": "error rate", "squared_error": "RMSE"}
 
@@ -103,7 +103,7 @@ class ComparisonDisplay:
             ax.plot(x, y, marker="o", markersize=7, color=colour, linestyle="none")[0]
             for x, y, colour in zip(self.value, places, colours, strict=True)
         ]
-        labels = [shortened(" ".join(name.split()), MOST_LETTERS) for name in self.names]
+        labels = [shortened(" ".join(name.split()), MAX_LETTERS) for name in self.names]
         ax.set_yticks(places, labels, parse_math=False)
         for label, is_marked in zip(ax.get_yticklabels(), marked, strict=True):
             label.set_fontweight("bold" if is_marked else "normal")

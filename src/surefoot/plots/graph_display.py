@@ -22,9 +22,9 @@ STYLES: dict[str, dict[str, Any]] = {
     ONLY_HERE: {"colors": RED, "linewidths": 2.4, "linestyles": "dashed", "zorder": 2},
     ONLY_IN_FIRST: {"colors": RED, "linewidths": 2.0, "linestyles": "dotted", "zorder": 2},
 }
-MOST_IN_A_ROW = 3
+MAX_IN_A_ROW = 3
 MANY_NODES = 24  # names of more stand along the radius
-FEWEST_LETTERS, MOST_LETTERS = 6, 14  # in a line of a name
+MIN_LETTERS, MAX_LETTERS = 6, 14  # in a line of a name
 NAME_SHARE = 0.24  # of the width of axes, for the names on either side
 CIRCLE = 2.7  # inches
 GAP = 0.1  # between a node and its name; the circle's radius is 1
@@ -134,9 +134,9 @@ class GraphDisplay:
     def _new_axes(self) -> "list[Axes]":
         import matplotlib.pyplot as plt
 
-        n_columns = min(len(self.graphs), MOST_IN_A_ROW)
+        n_columns = min(len(self.graphs), MAX_IN_A_ROW)
         n_rows = -(-len(self.graphs) // n_columns)
-        across, up = _room_for_names([_name_lines(node, len(self.nodes), MOST_LETTERS) for node in self.nodes])
+        across, up = _room_for_names([_name_lines(node, len(self.nodes), MAX_LETTERS) for node in self.nodes])
         size = (n_columns * (CIRCLE + 2 * across + 0.2), n_rows * (CIRCLE + 2 * up + 0.7))
         axes = plt.figure(figsize=size, layout="constrained").subplots(n_rows, n_columns, squeeze=False).ravel()
         for ax in axes[len(self.graphs) :]:
@@ -209,7 +209,7 @@ def _draw_nodes(ax: "Axes", places: dict[str, np.ndarray], connected: set[str]) 
     faces = [INK if node in connected else "white" for node in places]
     x, y = np.array(list(places.values())).T
     ax.scatter(x, y, s=14 if many else 36, c=faces, edgecolors=INK, zorder=3)
-    letters = int(np.clip(NAME_SHARE * room_in_inches(ax)[0] / LETTER, FEWEST_LETTERS, MOST_LETTERS))
+    letters = int(np.clip(NAME_SHARE * room_in_inches(ax)[0] / LETTER, MIN_LETTERS, MAX_LETTERS))
     names = [_name_lines(node, len(places), letters) for node in places]
     for lines, place in zip(names, places.values(), strict=True):
         style = _along_radius(*place) if many else _beside(*place)

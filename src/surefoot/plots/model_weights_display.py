@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MANY_ITEMS = 25  # of more, those that no shown model has are left out
-MOST_COLUMNS = 60  # that are drawn unless more are asked for
-MOST_LETTERS = 24  # of an item's name
-MOST_MODEL_LETTERS = 44  # of a model that is not a set
+MAX_COLUMNS = 60  # that are drawn unless more are asked for
+MAX_LETTERS = 24  # of an item's name
+MAX_MODEL_LETTERS = 44  # of a model that is not a set
 SQUARE = 0.28  # inches
 LETTER = 0.063  # inches, of a letter of a label
 SELECTED, NOT_SELECTED = COLOURS[0], "0.78"
@@ -98,7 +98,7 @@ class ModelWeightsDisplay:
         self.columns: list[Hashable] | None = None
         self.squares: np.ndarray | None = None
         self.n_hidden = np.zeros(len(self.models), dtype=np.int64)
-        limit = MOST_COLUMNS if max_columns is None else check_integer("max_columns", max_columns, 1)
+        limit = MAX_COLUMNS if max_columns is None else check_integer("max_columns", max_columns, 1)
         if items is not None:
             self._make_squares(list(items), limit, tidy=max_columns is None)
         self.remarks += [] if note is None else [note]
@@ -199,7 +199,7 @@ class ModelWeightsDisplay:
         colours = [SELECTED if is_selected else NOT_SELECTED for is_selected in self.is_selected]
         self.bars_ = ax.barh(places, self.shares, color=colours, height=0.7)
         ax.bar_label(self.bars_, _percents(self.shares), padding=3, fontsize=LEGEND_SIZE)
-        labels = [shortened(_text(model), MOST_MODEL_LETTERS) for model in self.models]
+        labels = [shortened(_text(model), MAX_MODEL_LETTERS) for model in self.models]
         ax.set_yticks(places, labels, fontsize=LEGEND_SIZE, parse_math=False)
         self._embolden(ax)
         ax.set(xticks=[], xlim=(0, 1.18 * self.shares.max()), ylim=(len(places) - 0.5, -0.5))
@@ -262,7 +262,7 @@ def _percents(shares: np.ndarray) -> list[str]:
 
 def _label(item: Any) -> str:
     """The name of a variable; both ends of an edge; an equation and its term."""
-    return shortened(" - ".join(map(str, item)) if isinstance(item, tuple) else str(item), MOST_LETTERS)
+    return shortened(" - ".join(map(str, item)) if isinstance(item, tuple) else str(item), MAX_LETTERS)
 
 
 def _text(model: Any) -> str:

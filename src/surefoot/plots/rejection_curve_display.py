@@ -10,7 +10,7 @@ from surefoot.metrics.rejection import RejectionCurve, rejection_curve
 from surefoot.plots.style import (
     LEGEND_SIZE,
     MAKE_UNCERTAIN,
-    MOST_POINTS,
+    MAX_POINTS,
     REFERENCE_COLOUR,
     axes_or_new,
     drawn_before,
@@ -173,4 +173,4 @@ def _place_legend(ax: "Axes") -> None:
 
 def _thinned(n_points: int) -> np.ndarray:
     """The points of a long curve that are drawn."""
-    return np.unique(np.linspace(0, n_points - 1, min(n_points, MOST_POINTS)).astype(np.int64))
+    return np.unique(np.linspace(0, n_points - 1, min(n_points, MAX_POINTS)).astype(np.int64))

@@ -24,12 +24,12 @@ COLOUR_OF = {
     column_shift.NOT_SHIFTED: NOT_SHIFTED,
     column_shift.NOT_TESTED: NOT_TESTED,
 }
-MOST_LETTERS = 36  # of a column's name
+MAX_LETTERS = 36  # of a column's name
 BAR, LETTER, TITLE_LETTER = 0.27, 0.078, 0.088  # inches: a bar with its gap, a letter of a name, one of the title
 WIDTH, ENTRY_WIDTH = 4.6, 1.07  # inches, of new axes, and of an entry of the legend
 MARGINS = 0.4  # inches, of a figure, on both sides together
-LEAST_MISSING = 0.005  # difference of the shares of missing values that can be seen
-LEAST_RANGE = 0.25  # of the axis: short bars shall look short
+MIN_MISSING = 0.005  # difference of the shares of missing values that can be seen
+MIN_RANGE = 0.25  # of the axis: short bars shall look short
 
 
 class ShiftDisplay:
@@ -116,7 +116,7 @@ class ShiftDisplay:
     def plot(self, ax: "Axes | None" = None) -> "ShiftDisplay":
         """Draw on ``ax``, or on new axes of a suitable size."""
         _check_axes(ax)
-        labels = [one_line(column.name, MOST_LETTERS) for column in self.columns]
+        labels = [one_line(column.name, MAX_LETTERS) for column in self.columns]
         beside = LETTER * max(map(len, labels))
         if ax is not None:
             _make_room(ax)
@@ -143,7 +143,7 @@ class ShiftDisplay:
         ax.set_yticks(places, labels, fontsize=LEGEND_SIZE, parse_math=False)
         for label, column in zip(ax.get_yticklabels(), self.columns, strict=True):
             label.set_fontweight("bold" if column.shifted else "normal")  # one without values has no bar to colour
-        furthest = max(LEAST_RANGE, *(column.size for column in self.columns))
+        furthest = max(MIN_RANGE, *(column.size for column in self.columns))
         ax.set(xlim=(0, 1.14 * furthest), ylim=(len(places) - 0.5, -0.5))
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right"]].set_visible(False)
@@ -151,7 +151,7 @@ class ShiftDisplay:
     def _mark_missing(self, ax: "Axes") -> Any:
         differences = np.array([abs(column.missing_target - column.missing) for column in self.columns])
         significant = np.array([max(column.p_value, column.missing_p_value) < LEVEL for column in self.columns])
-        some = (differences >= LEAST_MISSING) | (significant & (differences > 0))
+        some = (differences >= MIN_MISSING) | (significant & (differences > 0))
         if not some.any():
             return None
         style: dict[str, Any] = {"marker": "D", "markersize": 5, "linestyle": "none", "color": MISSING}

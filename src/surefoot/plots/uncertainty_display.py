@@ -7,11 +7,11 @@ import numpy as np
 
 from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_choice
-from surefoot.metrics.ood import ood_auc
+from surefoot.metrics.auc import ood_auc
 from surefoot.plots.feature_map import FeatureMap
 from surefoot.plots.style import (
     MAKE_UNCERTAIN,
-    MOST_POINTS,
+    MAX_POINTS,
     axes_or_new,
     check_same_axes,
     legend_above_curves,
@@ -181,7 +181,7 @@ def _n_columns(X: Any) -> int:
 def _draw_shares(ax: "Axes", values: np.ndarray, style: dict[str, Any]) -> Any:
     """The cumulative distribution of ``values`` as steps."""
     ordered = np.sort(values)
-    shown = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), MOST_POINTS)).astype(np.int64))
+    shown = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), MAX_POINTS)).astype(np.int64))
     x = np.concatenate([ordered[:1], ordered[shown]])
     (line,) = ax.plot(x, np.concatenate([[0.0], (shown + 1) / len(ordered)]), **{"drawstyle": "steps-post", **style})
     return line
