@@ -91,9 +91,22 @@ class GraphDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, top: int = 2, axes: "Sequence[Axes] | None" = None) -> "GraphDisplay":
-        """Draw the ``top`` heaviest graphs of a fitted `StableSelector` whose models are graphs.
+        """Draw the heaviest graphs of a fitted `StableSelector` whose models are graphs.
 
-        That is one with a `selection.GraphicalLassoSelector`, or any other whose models are sets of pairs of variables.
+        Parameters
+        ----------
+        estimator : StableSelector
+            A fitted one, with a `selection.GraphicalLassoSelector` or any other selector whose models are sets of pairs of
+            variables.
+        top : int, default=2
+            How many graphs are drawn, heaviest first.
+        axes : sequence of matplotlib Axes or None, default=None
+            One for each graph. None: new axes in a new figure.
+
+        Returns
+        -------
+        GraphDisplay
+            The display, drawn.
         """
         require_method(estimator, "leave_one_out", "pass a fitted StableSelector.")
         check_is_fitted(estimator)
@@ -115,7 +128,18 @@ class GraphDisplay:
         return display.plot(axes=axes)
 
     def plot(self, axes: "Sequence[Axes] | None" = None) -> "GraphDisplay":
-        """Draw each graph on one of ``axes``, or all in a new figure."""
+        """Draw each graph on axes of its own.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes or None, default=None
+            One for each graph. None: new axes in a new figure.
+
+        Returns
+        -------
+        GraphDisplay
+            The display itself, drawn.
+        """
         self.axes_ = self._new_axes() if axes is None else list(np.ravel(np.asarray(axes, dtype=object)))
         if len(self.axes_) != len(self.graphs):
             raise ParameterError(f"axes must be {len(self.graphs)}, one for each graph, got {len(self.axes_)}.")

@@ -27,7 +27,7 @@ class ModelWeightsDisplay:
     """The heaviest models, with their weights.
 
     Models that are sets, such as sets of variables, are rows of squares: black where the model has the variable. Others
-    are bars with their text. A dot marks selected models. What has been left out is said below the axes.
+    are bars with their text. A dot marks selected models. A note below the axes lists what is left out.
 
     Parameters
     ----------
@@ -36,15 +36,16 @@ class ModelWeightsDisplay:
     items : sequence or None
         What the models are sets of, in the order of the columns. None: the models are not sets.
     selected : collection of models
+        The models that a dot marks.
     top : int, default=10
         How many models are shown.
     max_columns : int or None
         How many columns of squares are drawn at most. Those in the heaviest models are, and a number such as +2 beside
-        a model tells how many of its squares are not. None: 60, and none that no shown model has if there are many.
+        a model is the number of its squares that are not. None: 60, and none that no shown model has if there are many.
     noun : str, default="items"
         What the note below the axes calls the items, in the plural.
     note : str or None
-        What else shall stand there.
+        A further note.
     name : str or None
         The title.
 
@@ -57,7 +58,7 @@ class ModelWeightsDisplay:
     squares : bool array of shape (n_models, n_columns) or None
         Which of them each model has.
     remarks : list of str
-        What is said below the axes.
+        The notes below the axes.
     ax_, figure_
         What has been drawn on, after ``plot``.
     mesh_, dots_, bars_
@@ -127,7 +128,26 @@ class ModelWeightsDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ModelWeightsDisplay":
-        """Draw the models of a fitted `StableSelector`, with those that it selected marked."""
+        """Draw the models of a fitted `StableSelector`, with the selected ones marked.
+
+        Parameters
+        ----------
+        estimator : StableSelector
+            A fitted one.
+        top : int, default=10
+            How many models are shown, heaviest first.
+        max_columns : int or None, default=None
+            How many columns of squares are drawn at most. None: 60, and none that no shown model has if there are many.
+        name : str or None, default=None
+            The title.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ModelWeightsDisplay
+            The display, drawn.
+        """
         require_method(estimator, "leave_one_out", "pass a fitted StableSelector.")
         check_is_fitted(estimator)
         prepared = estimator._bagging.prepared
@@ -146,7 +166,18 @@ class ModelWeightsDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ModelWeightsDisplay":
-        """Draw on ``ax``, or on new axes of a suitable size."""
+        """Draw the squares, or the bars of models that are not sets.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ModelWeightsDisplay
+            The display itself, drawn.
+        """
         if self.columns is None:
             ax = axes_or_new(ax, figsize=(6.4, 1.4 + 0.34 * len(self.models)))
             self._draw_bars(ax)

@@ -47,6 +47,7 @@ class ShiftDisplay:
     Parameters
     ----------
     report : ShiftReport
+        What `shift_report` returned.
     top : int, default=20
         How many columns are shown.
     name : str or None
@@ -57,7 +58,7 @@ class ShiftDisplay:
     columns : tuple of ColumnShift
         Those that are shown, from the top down.
     remark : str or None
-        What is said below the axes about the others.
+        The note below the axes about the others.
     ax_, figure_
         What has been drawn on, after ``plot``.
     bars_, diamonds_
@@ -93,7 +94,34 @@ class ShiftDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ShiftDisplay":
-        """Compare two tables by `shift_report`, and draw the outcome."""
+        """Compare two tables with `shift_report`, and draw the result.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_columns)
+            The training data.
+        X_target : array or frame of shape (n_target_rows, n_columns)
+            The deployment data.
+        categorical_features : "from_dtype", array of int, str or bool, or None, default="from_dtype"
+            Which columns are categories: those of categorical dtype in a frame, or the ones named.
+        max_rows : int or None, default=20_000
+            The joint test uses at most so many rows of each table. None: all.
+        random_state : int, RandomState or None, default=None
+            Decides which rows the joint test holds out.
+        n_jobs : int or None, default=None
+            Number of threads; the result does not depend on it.
+        top : int, default=20
+            How many columns are shown.
+        name : str or None, default=None
+            What the title calls the target.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ShiftDisplay
+            The display, drawn.
+        """
         check_integer("top", top, 1)
         _check_axes(ax)
         report = shift_report(
@@ -110,11 +138,39 @@ class ShiftDisplay:
     def from_report(
         cls, report: ShiftReport, *, top: int = 20, name: str | None = None, ax: "Axes | None" = None
     ) -> "ShiftDisplay":
-        """Draw a report that is there already."""
+        """Draw a report that `shift_report` returned.
+
+        Parameters
+        ----------
+        report : ShiftReport
+            The report.
+        top : int, default=20
+            How many columns are shown.
+        name : str or None, default=None
+            What the title calls the target.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ShiftDisplay
+            The display, drawn.
+        """
         return cls(report, top=top, name=name).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ShiftDisplay":
-        """Draw on ``ax``, or on new axes of a suitable size."""
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ShiftDisplay
+            The display itself, drawn.
+        """
         _check_axes(ax)
         labels = [one_line(column.name, MAX_LETTERS) for column in self.columns]
         beside = LETTER * max(map(len, labels))
