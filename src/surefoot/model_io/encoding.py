@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.data import Binner
-from surefoot.data.category_combinations import MAX_KEYS
+from surefoot.data.category_combinations import MOST_KEYS
 from surefoot.data.category_statistics import CategoryStatistics, Statistic
 from surefoot.model_io.binner import BINNER
 from surefoot.model_io.columns import POSITION
@@ -16,7 +16,7 @@ from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.strict_json import require
 from surefoot.uncertainty.encoding import Encoding
 
-MAX_COMBINED = 8  # columns in a combination
+MOST_COMBINED = 8  # columns in a combination
 MAX_READ = 1 << 24  # columns that the members read, together
 
 
@@ -30,8 +30,8 @@ class BinnedStatistics(NamedTuple):
 def _make_statistic(
     columns: list[int], factors: list[int], keys: np.ndarray, means: np.ndarray, counts: np.ndarray
 ) -> Statistic:
-    require(1 <= len(columns) == len(factors) <= MAX_COMBINED, "columns and factors differ in number")
-    require(prod(factors) <= MAX_KEYS, "there are more combinations than a key can tell apart")
+    require(1 <= len(columns) == len(factors) <= MOST_COMBINED, "columns and factors differ in number")
+    require(prod(factors) <= MOST_KEYS, "there are more combinations than a key can tell apart")
     require(len(keys) >= 1 and (keys[:-1] < keys[1:]).all(), "keys do not increase")
     require(means.shape[1:] == counts.shape == keys.shape, "means and counts are not one for each key")
     return Statistic(tuple(columns), tuple(factors), keys, means, counts)
@@ -107,7 +107,7 @@ def _sources(statistics: BinnedStatistics, columns: tuple[int, ...]) -> tuple[tu
 STATISTIC = Record(
     {
         "columns": Many(POSITION),
-        "factors": Many(Scalar(int, 1, MAX_KEYS)),
+        "factors": Many(Scalar(int, 1, MOST_KEYS)),
         "keys": Array(np.int64, 1),
         "means": Array(np.float64, 2, finite=True),
         "counts": Array(np.float64, 1, finite=True),
