@@ -17,6 +17,7 @@ lint: $(INSTALLED)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
+	$(RUN) -m pytest -q tests/test_docstrings.py
 
 docs: $(INSTALLED)
 	$(RUN) -m pip install --quiet --editable ".[docs]"

@@ -55,12 +55,12 @@ def test_members_that_declare_another_size():
 
 
 def test_a_text_that_is_too_long(monkeypatch):
-    monkeypatch.setattr("surefoot.model_io.archive.MOST_TEXT", 100)
+    monkeypatch.setattr("surefoot.model_io.archive.MAX_TEXT", 100)
     assert "more than any model needs" in refusal(pack(*parts_of("stumps")))
 
 
 def test_too_many_members(monkeypatch):
-    monkeypatch.setattr("surefoot.model_io.archive.MOST_MEMBERS", 5)
+    monkeypatch.setattr("surefoot.model_io.archive.MAX_MEMBERS", 5)
     assert "more than any model needs" in refusal(pack(*parts_of("stumps")))
 
 

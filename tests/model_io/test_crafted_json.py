@@ -137,5 +137,5 @@ def test_more_columns_than_there_are():
 
 
 def test_more_members_and_columns_than_any_model_has(monkeypatch):
-    monkeypatch.setattr("surefoot.model_io.encoding.MOST_READ", 7)  # two members of four columns read eight
+    monkeypatch.setattr("surefoot.model_io.encoding.MAX_READ", 7)  # two members of four columns read eight
     assert "more members and columns than any model has" in refusal(pack(*parts_of("ensemble")))

@@ -118,5 +118,5 @@ def test_models_that_are_broken(tmp_path):
 
 
 def test_more_categories_than_a_file_can_hold(tmp_path, monkeypatch):
-    monkeypatch.setattr("surefoot.model_io.archive.MOST_TEXT", 100)
+    monkeypatch.setattr("surefoot.model_io.archive.MAX_TEXT", 100)
     assert "more categories or members than a model file can hold" in refusal(small_models()["stumps"], tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 from surefoot import DataError, ParameterError
 from surefoot.selection.guarantee import bag_rows, guarantee_in_words, stability_delta, stability_epsilon
-from surefoot.selection.inflated_argmax import inflated_argmax
+from surefoot.selection.rules import inflated_argmax
 
 WORDS = (
     "at most a share {} of the rows, removing that row would give a set of models that shares none with this one. "

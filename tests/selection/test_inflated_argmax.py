@@ -9,7 +9,7 @@ from reference.projection import distance_by_levels, distances, one_model_at_a_t
 from scipy.optimize import brentq, minimize
 
 from surefoot import DataError, ParameterError
-from surefoot.selection.inflated_argmax import inflated_argmax, inflated_argmax_many, unseen_would_enter
+from surefoot.selection.rules import inflated_argmax, inflated_argmax_many, unseen_would_enter
 
 EPSILONS = (0.005, 0.02, 0.1, 0.3, 0.6, 0.9, 1.2, 1.4)
 

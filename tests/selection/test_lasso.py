@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from surefoot import DataError, ParameterError, StableSelector
 from surefoot.selection import LassoSelector
 from surefoot.selection import lasso_path as kernels
-from surefoot.selection.bags import BagPool
+from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.lasso_selector import FOLDS
 from surefoot.selection.table import SelectionTable
 

@@ -20,7 +20,7 @@ from surefoot.selection import (
     LogisticLassoSelector,
     TreeSelector,
 )
-from surefoot.selection.bags import BagPool
+from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.gaps import Gaps, filled_bags
 from surefoot.selection.table import SelectionTable
 

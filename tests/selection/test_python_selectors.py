@@ -18,13 +18,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import DataError, ParameterError, StableSelector
-from surefoot.selection.bags import BagPool
+from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.cluster_selector import ClusterCountSelector
 from surefoot.selection.function_selector import FunctionSelector
-from surefoot.selection.python_selector import PreparedPython, open_random_states
 from surefoot.selection.rules import Argmax
 from surefoot.selection.search_selector import SearchSelector
-from surefoot.selection.selector import BagError
+from surefoot.selection.selector import BagError, PreparedPython, open_random_states
 from surefoot.selection.table import SelectionTable
 
 

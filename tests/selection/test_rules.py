@@ -8,8 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from surefoot import ParameterError
-from surefoot.selection.inflated_argmax import inflated_argmax
-from surefoot.selection.rules import Argmax, InclusionProbability, InflatedArgmax, TopK
+from surefoot.selection.rules import Argmax, InclusionProbability, InflatedArgmax, TopK, inflated_argmax
 
 # The paper's first example: six models of one of two and one of three variables, and three that few bags chose.
 MEMBERS = np.array(

@@ -27,8 +27,9 @@ from sklearn.linear_model import Lasso
 
 from surefoot import ParameterError, StableSelector
 from surefoot.selection import Argmax, InclusionProbability, LassoSelector, bagging
-from surefoot.selection.bag_models import BagModels, choose_on_bags, left_out_shares
-from surefoot.selection.bags import BagPool
+from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import choose_on_bags, left_out_shares
+from surefoot.selection.model_counts import ModelCounts
 
 needs_trials = pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA names no folder of tables")
 TIGHT = {"tol": 1e-10, "max_iter": 10**6}
@@ -103,7 +104,7 @@ def test_a_row_that_turns_the_conclusion_over_is_found():
 def test_weights_without_a_row_are_those_of_the_bags_that_lack_it(replace):
     rng = np.random.default_rng(0)
     pool, n_models, n_bags = BagPool(8, 5, replace, 4), 6, 200
-    found, chosen = BagModels(), []
+    found, chosen = ModelCounts(), []
     for _ in range(4):
         block = [dict(zip(rng.permutation(n_models)[:2].tolist(), rng.random(2), strict=True)) for _ in range(50)]
         block[3] = 5
@@ -135,14 +136,14 @@ def test_pool_and_refits_agree_on_a_trial_of_the_paper():
         rows = np.delete(np.arange(30), row)
         prepared, others = (
             LassoSelector(0.5, standardize=False).prepare(stable._bagging.table.without(row)),
-            BagModels(),
+            ModelCounts(),
         )
         choose_on_bags(prepared, BagPool(29, 25, False, 1), 0, 3000, others, None, lambda bag: None)
         without = dict(zip(others.models, others.shares(), strict=True))
-        ours = left_out_shares(stable._bagging.found, stable._bagging.pool, range(row, row + 1))[0]
-        n_ours = sum(row not in bag for bag in stable._bagging.pool.bags(0, stable._bagging.found.n_bags).tolist())
+        ours = left_out_shares(stable._bagging.counts, stable._bagging.pool, range(row, row + 1))[0]
+        n_ours = sum(row not in bag for bag in stable._bagging.pool.bags(0, stable._bagging.counts.n_bags).tolist())
         assert abs(n_ours - 1500) < 200  # about as many bags as without leaving a row out
-        for model, weight in zip(stable._bagging.found.models, ours, strict=True):
+        for model, weight in zip(stable._bagging.counts.models, ours, strict=True):
             other = without.get(model, 0.0)
             mean = (weight * n_ours + other * 3000) / (n_ours + 3000)
             assert abs(weight - other) < 5 * sqrt(mean * (1 - mean) * (1 / n_ours + 1 / 3000)) + 1e-12, (row, model)

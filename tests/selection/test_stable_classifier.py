@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot import DataError, ParameterError
 from surefoot.selection import inflated_argmax, stability_delta, stability_epsilon
-from surefoot.selection.bags import BagPool
+from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.stable_classifier import StableClassifier
 
 

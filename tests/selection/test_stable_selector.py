@@ -19,7 +19,7 @@ from sklearn.linear_model import Lasso
 
 from surefoot import DataError, ParameterError, StableSelector, UndecidedWarning, stability_delta, stability_epsilon
 from surefoot.selection import Argmax, InclusionProbability, InflatedArgmax, LassoSelector, ModelWeights, TopK
-from surefoot.selection.bag_models import BagModels
+from surefoot.selection.model_counts import ModelCounts
 from surefoot.selection.selector import BagError
 
 PROMISE = (
@@ -64,7 +64,7 @@ def test_models_of_any_number_of_items_are_told_apart(n_items):
     kinds = rng.random((5, n_items)) < 0.5
     chosen = kinds[rng.integers(0, 5, size=60)]
     chosen[-1] = ~chosen[-1]
-    found, items = BagModels(), tuple(f"x{j}" for j in range(n_items))
+    found, items = ModelCounts(), tuple(f"x{j}" for j in range(n_items))
     for start in range(0, 60, 17):
         found.add(chosen[start : start + 17], items)
     named = [tuple(items[j] for j in np.flatnonzero(row)) for row in chosen]
@@ -245,9 +245,9 @@ def test_blocks_do_not_matter(monkeypatch):
     states = [state_of(stable.fit(X, y)) for stable in several]
     assert states[0] == states[1] == states[2] == states[3]
     whole = stable_lasso().fit(X, y)
-    monkeypatch.setattr("surefoot.selection.bag_models.MOST_CELLS", 7 * SIZE)
-    monkeypatch.setattr("surefoot.selection.bag_models.CALLS_AT_ONCE", 3)
-    monkeypatch.setattr("surefoot.selection.bagging.MOST_WEIGHTS", 3 * len(whole.models_))
+    monkeypatch.setattr("surefoot.selection.bagged_selection.MAX_CELLS", 7 * SIZE)
+    monkeypatch.setattr("surefoot.selection.bagged_selection.CALLS_AT_ONCE", 3)
+    monkeypatch.setattr("surefoot.selection.bagged_selection.MAX_WEIGHTS", 3 * len(whole.models_))
     pieces = stable_lasso().fit(X, y)
     assert state_of(pieces) == state_of(whole)
     ours, theirs = pieces.leave_one_out(), whole.leave_one_out()

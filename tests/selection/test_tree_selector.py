@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_text
 
 from surefoot import DataError, ParameterError, StableSelector
-from surefoot.selection.bags import BagPool
+from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.rules import Argmax
 from surefoot.selection.table import SelectionTable
 from surefoot.selection.tree_selector import TreeSelector, tree_text

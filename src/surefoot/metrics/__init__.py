@@ -1,8 +1,8 @@
 """Measures of what models say and how far to trust it."""
 
+from surefoot.metrics.auc import ood_auc
 from surefoot.metrics.likelihood import coverage, crps, nll
 from surefoot.metrics.margins import voting_margins
-from surefoot.metrics.ood import ood_auc
 from surefoot.metrics.rejection import RejectionCurve, prediction_rejection_ratio, rejection_curve
 from surefoot.metrics.selection import instability, mean_set_size, utility_weighted_accuracy
 

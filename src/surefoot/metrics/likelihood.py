@@ -6,8 +6,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_number
-from surefoot.metrics.checks import check_numbers, check_row_weights, weighted_mean
-from surefoot.metrics.class_probabilities import check_probabilities
+from surefoot.metrics.checks import check_numbers, check_probabilities, check_row_weights, weighted_mean
 from surefoot.metrics.predicted import check_distribution, is_distribution
 from surefoot.metrics.ranked_probability import ranked_probability_scores
 

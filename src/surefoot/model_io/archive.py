@@ -9,12 +9,12 @@ import numpy as np
 from numpy.lib import format as npy
 
 from surefoot._exceptions import ModelFileError
-from surefoot.model_io.refusal import require
+from surefoot.model_io.strict_json import require
 
 STATE = "model.json"
-MOST_MEMBERS = 1_000_000
-MOST_TEXT = 1 << 26
-MOST_HEADER = 512  # of an array, in bytes
+MAX_MEMBERS = 1_000_000
+MAX_TEXT = 1 << 26
+MAX_HEADER = 512  # of an array, in bytes
 NPY_VERSION = (1, 0)
 DATE = (1980, 1, 1, 0, 0, 0)  # the same for all files: equal models are equal files
 UNIX = 3
@@ -22,14 +22,14 @@ UNIX = 3
 
 def write_archive(stream: BinaryIO, text: bytes, arrays: dict[str, np.ndarray]) -> None:
     """Write a file; ``arrays`` are by name, and stored byte after byte, little end first."""
-    fits = len(text) <= MOST_TEXT and len(arrays) < MOST_MEMBERS
+    fits = len(text) <= MAX_TEXT and len(arrays) < MAX_MEMBERS
     require(fits, "it has more categories or members than a model file can hold")
     with zipfile.ZipFile(stream, "w") as archive:
         with archive.open(_member(STATE, len(text)), "w") as member:
             member.write(text)
         for name, array in arrays.items():
             stored = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-            with archive.open(_member(f"{name}.npy", array.nbytes + MOST_HEADER), "w") as member:
+            with archive.open(_member(f"{name}.npy", array.nbytes + MAX_HEADER), "w") as member:
                 npy.write_array(member, stored, NPY_VERSION, allow_pickle=False)
 
 
@@ -55,7 +55,7 @@ class Archive:
     def text(self) -> bytes:
         """The JSON."""
         member = self._take(STATE)
-        require(member.file_size <= MOST_TEXT, f"its JSON has {member.file_size} bytes, more than any model needs")
+        require(member.file_size <= MAX_TEXT, f"its JSON has {member.file_size} bytes, more than any model needs")
         return self._zip.read(member)
 
     def array(self, name: str, n_axes: int, is_fit: Callable[[np.dtype], bool]) -> np.ndarray:
@@ -63,7 +63,7 @@ class Archive:
         member = self._take(f"{name}.npy")
         with self._zip.open(member) as stream:
             require(npy.read_magic(stream) == NPY_VERSION, f"{name} is an array of an unknown version")
-            shape, by_column, kind = npy.read_array_header_1_0(stream, max_header_size=MOST_HEADER)
+            shape, by_column, kind = npy.read_array_header_1_0(stream, max_header_size=MAX_HEADER)
             fits = not by_column and len(shape) == n_axes and not kind.hasobject and is_fit(kind)
             require(fits, f"{name} has the wrong type, order or number of axes: {kind}, {shape}")
             n_bytes = prod(shape) * kind.itemsize
@@ -86,7 +86,7 @@ class Archive:
 
 def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
     """Plain members alone, no two of one name, and together no larger than the file."""
-    require(len(members) <= MOST_MEMBERS, f"it has {len(members)} members, more than any model needs")
+    require(len(members) <= MAX_MEMBERS, f"it has {len(members)} members, more than any model needs")
     for member in members:
         plain = member.compress_type == zipfile.ZIP_STORED and member.compress_size == member.file_size
         require(plain and not member.flag_bits, f"its member {member.filename!r} is compressed or encrypted")

@@ -13,11 +13,11 @@ from surefoot.data.category_statistics import CategoryStatistics, Statistic
 from surefoot.model_io.binner import BINNER
 from surefoot.model_io.columns import POSITION
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
-from surefoot.model_io.refusal import require
+from surefoot.model_io.strict_json import require
 from surefoot.uncertainty.encoding import Encoding
 
 MOST_COMBINED = 8  # columns in a combination
-MOST_READ = 1 << 24  # columns that the members read, together
+MAX_READ = 1 << 24  # columns that the members read, together
 
 
 class BinnedStatistics(NamedTuple):
@@ -74,7 +74,7 @@ def _make(
     n_columns = len(binner.edges) + len(many)
     in_order = many == sorted(set(many)) and all(j < n_columns for j in many)
     require(in_order, "columns of many categories are not in order")
-    require(n_columns * len(own) <= MOST_READ, "there are more members and columns than any model has")
+    require(n_columns * len(own) <= MAX_READ, "there are more members and columns than any model has")
     require(bool(many) == bool(own), "statistics and columns of many categories do not go together")
     require(many or combinations is None, "there are combinations of no columns")
     of_many = set(many)

@@ -12,7 +12,7 @@ import numpy as np
 
 from surefoot._exceptions import ModelFileError, ParameterError
 from surefoot.model_io.archive import Archive
-from surefoot.model_io.refusal import require
+from surefoot.model_io.strict_json import require
 
 IN_A_MEMBER = "array"  # stands in the JSON for what is a member of its own
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from surefoot.model_io.archive import Archive
 from surefoot.model_io.fields import IN_A_MEMBER, Many
-from surefoot.model_io.refusal import require
+from surefoot.model_io.strict_json import require
 
 LABEL_KINDS = {np.dtype(name).newbyteorder("<").str for name in ("?", *np.typecodes["AllInteger"], "e", "f", "d")}
-MOST_CODE_POINT = 0x10FFFF
+MAX_CODE_POINT = 0x10FFFF
 
 
 def is_plain(value: Any) -> bool:
@@ -47,7 +47,7 @@ class Classes:
         if stored == IN_A_MEMBER:
             classes = archive.array(path, 1, _is_label_kind)
             is_text = classes.dtype.kind == "U"
-            require(not is_text or classes.view(np.uint32).max(initial=0) <= MOST_CODE_POINT, f"{path} has no text")
+            require(not is_text or classes.view(np.uint32).max(initial=0) <= MAX_CODE_POINT, f"{path} has no text")
         else:
             classes = np.array(Many(Label()).read(stored, path, archive), dtype=object)
         require(len(classes) >= 2 and _increase(classes), f"{path} must be two labels or more, in order")

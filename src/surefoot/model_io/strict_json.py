@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import ModelFileError
-from surefoot.model_io.refusal import require
 
-MOST_DEPTH = 20
-MOST_DIGITS = 320  # a whole number that a float can hold has at most 309
+MAX_DEPTH = 20
+MAX_DIGITS = 320  # a whole number that a float can hold has at most 309
 TOO_LARGE = "its JSON has a number that is too large"
 STEPS = bytes({"[": 1, "{": 1, "]": 255, "}": 255}.get(chr(sign), 0) for sign in range(256))  # 255 is -1 in a byte
 
@@ -23,7 +22,7 @@ def write_json(value: Any) -> bytes:
 
 def read_json(text: bytes) -> Any:
     """What ``text`` says; NaN and infinities, numbers beyond floats, repeated keys and deep nests are refused."""
-    require(_depth(text) <= MOST_DEPTH, f"its JSON is nested more than {MOST_DEPTH} deep")
+    require(_depth(text) <= MAX_DEPTH, f"its JSON is nested more than {MAX_DEPTH} deep")
     try:
         return json.loads(
             text.decode("utf-8"),
@@ -61,5 +60,11 @@ def _finite(digits: str) -> float:
 
 
 def _whole(digits: str) -> int:
-    require(len(digits) <= MOST_DIGITS and abs(int(digits)) <= sys.float_info.max, TOO_LARGE)
+    require(len(digits) <= MAX_DIGITS and abs(int(digits)) <= sys.float_info.max, TOO_LARGE)
     return int(digits)
+
+
+def require(condition: Any, otherwise: str) -> None:
+    """Refuse a file unless ``condition`` holds; ``otherwise`` says what is wrong with it, or with one of its parts."""
+    if not condition:
+        raise ModelFileError(otherwise)

@@ -13,7 +13,7 @@ from surefoot.boosting.vote_link import VoteLink
 from surefoot.model_io.columns import COLUMNS, FittedColumns
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Classes
-from surefoot.model_io.refusal import require
+from surefoot.model_io.strict_json import require
 from surefoot.trees import VotingForest
 
 MAX_DEPTH = 16  # none is grown so deep

@@ -9,7 +9,7 @@ from surefoot._exceptions import ParameterError
 from surefoot._extras import needs
 from surefoot._parameters import check_choice, check_integer
 from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
-from surefoot.metrics.class_probabilities import check_probabilities
+from surefoot.metrics.checks import check_probabilities
 from surefoot.metrics.predicted import is_distribution
 from surefoot.plots.style import (
     REFERENCE_COLOUR,
@@ -32,18 +32,19 @@ CONFIDENCE_LABELS = ("predicted probability of the predicted class", "share of r
 
 
 class CalibrationDisplay:
-    """Promised against observed shares; a calibrated model lies on the diagonal.
+    """Nominal against observed fractions; a calibrated model lies on the diagonal.
 
-    Of a regression model: the level of the central intervals of its predictive distributions, against the share of
-    targets inside them. Below the diagonal the intervals are too narrow; those of counts hold more than their level, as
-    they must. Of a classifier: the predicted probability, in bins, against the observed frequency, over bars for the
-    number of rows in each bin. Bands and whiskers are 95% confidence intervals for the observed share.
+    For a regression model: the level of the central intervals of its predictive distributions, against the fraction
+    of targets inside them. Below the diagonal the intervals are too narrow; those of counts always hold more than their
+    level. For a classifier: the predicted probability, in bins, against the observed frequency, over bars for the
+    number of rows in each bin. Bands and whiskers are 95% confidence intervals for the observed fraction.
 
     Parameters
     ----------
     curve : CalibrationCurve
+        The points to draw.
     xlabel, ylabel : str
-        What is promised and what is observed.
+        Labels of the axes: what is predicted and what is observed.
     name : str or None
         What the legend calls the model.
 
@@ -88,9 +89,38 @@ class CalibrationDisplay:
         ax: "Axes | None" = None,
         **line_kwargs: Any,
     ) -> "CalibrationDisplay":
-        """Compare the distributions or probabilities that a fitted model predicts for ``X`` with ``y``; draw them.
+        """Compare the predictions of a fitted model for ``X`` with ``y``, and draw the curve.
 
-        The arguments are those of ``from_predictions``.
+        Parameters
+        ----------
+        estimator : fitted model
+            One with ``predict_proba`` (a classifier) or ``predict_distribution``.
+        X : array or frame of shape (n_rows, n_columns)
+            Rows to predict, best not those of the training data.
+        y : array of shape (n_rows,)
+            Their targets.
+        levels : sequence of float or None, default=None
+            Levels of the central intervals of a distribution, each above 0 and below 1. None: 0.05 to 0.95.
+        class_label : object or None, default=None
+            The class whose probability is compared with its frequency. None: the second of two classes; of more, the
+            predicted class of each row.
+        n_bins : int or None, default=None
+            Number of bins of the predicted probability. None: 10.
+        strategy : str or None, default=None
+            ``"uniform"`` for bins of equal width, ``"quantile"`` for bins of equal weight. None: uniform.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            Weights of the rows. None: every row counts 1.
+        name : str or None, default=None
+            What the legend calls the model. None: the name of its class.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display, drawn.
         """
         if hasattr(estimator, "predict_proba"):
             prediction, labels = estimator.predict_proba(X), estimator.classes_
@@ -131,13 +161,39 @@ class CalibrationDisplay:
         ax: "Axes | None" = None,
         **line_kwargs: Any,
     ) -> "CalibrationDisplay":
-        """Compare predictions with what happened, and draw it.
+        """Compare predictions with the targets, and draw the curve.
 
-        ``prediction`` is what ``predict_distribution`` returns, and then ``levels`` are those of the intervals (None:
-        0.05 to 0.95); or what ``predict_proba`` returns, of the classes ``labels``. Then ``class_label`` is the class
-        whose probability is looked at (None: the second of two; of more, the predicted class of each row), and
-        ``n_bins`` (None: 10) bins are made of equal width or, with ``strategy="quantile"`` instead of ``"uniform"``, of
-        equal weight.
+        Parameters
+        ----------
+        y_true : array of shape (n_rows,)
+            The targets.
+        prediction : distribution, or array of shape (n_rows, n_classes)
+            What ``predict_distribution`` returns (or a frozen distribution of scipy.stats), or what ``predict_proba``
+            returns.
+        labels : array of shape (n_classes,) or None, default=None
+            The classes of the columns, ``classes_`` of the model. None: those of ``y_true`` in sorted order.
+        levels : sequence of float or None, default=None
+            Levels of the central intervals of a distribution, each above 0 and below 1. None: 0.05 to 0.95.
+        class_label : object or None, default=None
+            The class whose probability is compared with its frequency. None: the second of two classes; of more, the
+            predicted class of each row.
+        n_bins : int or None, default=None
+            Number of bins of the predicted probability. None: 10.
+        strategy : str or None, default=None
+            ``"uniform"`` for bins of equal width, ``"quantile"`` for bins of equal weight. None: uniform.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            Weights of the rows. None: every row counts 1.
+        name : str or None, default=None
+            What the legend calls the model.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display, drawn.
         """
         if is_distribution(prediction):
             _refuse("a distribution", labels=labels, class_label=class_label, n_bins=n_bins, strategy=strategy)
@@ -154,7 +210,20 @@ class CalibrationDisplay:
         return cls(curve, xlabel, ylabel, name=name).plot(ax=ax, **line_kwargs)
 
     def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "CalibrationDisplay":
-        """Draw the curve on ``ax``, or on new axes; further arguments go to matplotlib's ``plot``."""
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display itself, drawn.
+        """
         ax = axes_or_new(ax, figsize=(5.2, 5.8))
         if not check_same_axes(ax, CURVE, self.xlabel):
             self._prepare(ax)

@@ -17,7 +17,7 @@ from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_LETTERS = 24  # of a name
+MAX_LETTERS = 24  # of a name
 ROW = 0.34  # inches
 LOSS_LABELS = {"zero_one": "error rate", "squared_error": "RMSE"}
 
@@ -31,6 +31,7 @@ class ComparisonDisplay:
     Parameters
     ----------
     names : sequence of str
+        The names of the models.
     value, low, high : arrays of shape (n_models,)
         The numbers and the ends of their intervals. An end that is not finite is not drawn.
     xlabel : str
@@ -80,10 +81,26 @@ class ComparisonDisplay:
         highlighted: Collection[str] = (),
         ax: "Axes | None" = None,
     ) -> "ComparisonDisplay":
-        """Measure predictions by name on the same rows, and draw them.
+        """Measure the predictions of several models on the same rows, and draw their losses.
 
-        ``loss`` is ``"zero_one"`` for labels (the error rate, with Wilson's 95% interval) or ``"squared_error"`` for
-        numbers (the root of the mean, with that of Student's 95% interval).
+        Parameters
+        ----------
+        y_true : array of shape (n_rows,)
+            The targets.
+        predictions : mapping of str to array of shape (n_rows,)
+            The predictions of each model, by its name.
+        loss : str, default="squared_error"
+            ``"zero_one"`` for labels (the error rate, with Wilson's 95% interval) or ``"squared_error"`` for numbers (the
+            root of the mean, with that of Student's 95% interval).
+        highlighted : collection of str, default=()
+            Names of models that are drawn in colour and bold.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The display, drawn.
         """
         check_choice("loss", loss, LOSSES)
         if len(predictions) == 0:
@@ -94,7 +111,18 @@ class ComparisonDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ComparisonDisplay":
-        """Draw on ``ax``, or on new axes of a suitable height."""
+        """Draw the dots and their intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable height.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The display itself, drawn.
+        """
         ax = axes_or_new(ax, figsize=(6.4, 1.0 + ROW * len(self.names)))
         places = np.arange(len(self.names))
         marked = np.array([name in self.highlighted for name in self.names], dtype=np.bool_)
@@ -105,7 +133,7 @@ class ComparisonDisplay:
             ax.plot(x, y, marker="o", markersize=7, color=colour, linestyle="none")[0]
             for x, y, colour in zip(self.value, places, colours, strict=True)
         ]
-        labels = [shortened(" ".join(name.split()), MOST_LETTERS) for name in self.names]
+        labels = [shortened(" ".join(name.split()), MAX_LETTERS) for name in self.names]
         ax.set_yticks(places, labels, parse_math=False)
         for label, is_marked in zip(ax.get_yticklabels(), marked, strict=True):
             label.set_fontweight("bold" if is_marked else "normal")
@@ -124,15 +152,15 @@ def same_lengths(n_values: int, **arrays: Any) -> list[np.ndarray]:
     """The arrays as float64, each refused by name unless it has ``n_values`` values; those of the first are finite."""
     if n_values == 0:
         raise DataError("there is nothing to draw: at least one value is needed.")
-    found = []
+    checked = []
     for name, values in arrays.items():
         array = np.asarray(values, dtype=np.float64)
         if array.shape != (n_values,):
             raise DataError(f"{name} must have {n_values} values, one for each of them; got shape {array.shape}.")
-        found.append(array)
-    if not np.isfinite(found[0]).all():
+        checked.append(array)
+    if not np.isfinite(checked[0]).all():
         raise DataError(f"{next(iter(arrays))} must be finite numbers: leave out what could not be measured.")
-    return found
+    return checked
 
 
 def loss_with_interval(y_true: Any, y_pred: Any, loss: str) -> tuple[float, float, float]:

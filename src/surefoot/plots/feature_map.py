@@ -11,7 +11,7 @@ from surefoot._exceptions import DataError, ParameterError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_TICKS = 20  # labels of categories on an axis; of more, some are left out
+MAX_TICKS = 20  # labels of categories on an axis; of more, some are left out
 
 
 @dataclass(frozen=True)
@@ -95,5 +95,5 @@ def _placed(name: str, values: np.ndarray, ordered: list[Any] | None = None) -> 
 
 def _label_categories(side: Any, categories: tuple[str, ...] | None) -> None:
     if categories is not None:
-        shown = np.arange(0, len(categories), -(-len(categories) // MOST_TICKS))
+        shown = np.arange(0, len(categories), -(-len(categories) // MAX_TICKS))
         side.set_ticks(shown, [categories[position] for position in shown])

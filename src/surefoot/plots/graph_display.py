@@ -23,9 +23,9 @@ STYLES: dict[str, dict[str, Any]] = {
     ONLY_HERE: {"colors": RED, "linewidths": 2.4, "linestyles": "dashed", "zorder": 2},
     ONLY_IN_FIRST: {"colors": RED, "linewidths": 2.0, "linestyles": "dotted", "zorder": 2},
 }
-MOST_IN_A_ROW = 3
+MAX_IN_A_ROW = 3
 MANY_NODES = 24  # names of more stand along the radius
-FEWEST_LETTERS, MOST_LETTERS = 6, 14  # in a line of a name
+MIN_LETTERS, MAX_LETTERS = 6, 14  # in a line of a name
 NAME_SHARE = 0.24  # of the width of axes, for the names on either side
 CIRCLE = 2.7  # inches
 GAP = 0.1  # between a node and its name; the circle's radius is 1
@@ -93,9 +93,22 @@ class GraphDisplay:
     @classmethod
     @needs("matplotlib")
     def from_estimator(cls, estimator: Any, *, top: int = 2, axes: "Sequence[Axes] | None" = None) -> "GraphDisplay":
-        """Draw the ``top`` heaviest graphs of a fitted `StableSelector` whose models are graphs.
+        """Draw the heaviest graphs of a fitted `StableSelector` whose models are graphs.
 
-        That is one with a `selection.GraphicalLassoSelector`, or any other whose models are sets of pairs of variables.
+        Parameters
+        ----------
+        estimator : StableSelector
+            A fitted one, with a `selection.GraphicalLassoSelector` or any other selector whose models are sets of pairs of
+            variables.
+        top : int, default=2
+            How many graphs are drawn, heaviest first.
+        axes : sequence of matplotlib Axes or None, default=None
+            One for each graph. None: new axes in a new figure.
+
+        Returns
+        -------
+        GraphDisplay
+            The display, drawn.
         """
         require_method(estimator, "leave_one_out", "pass a fitted StableSelector.")
         check_is_fitted(estimator)
@@ -117,7 +130,18 @@ class GraphDisplay:
         return display.plot(axes=axes)
 
     def plot(self, axes: "Sequence[Axes] | None" = None) -> "GraphDisplay":
-        """Draw each graph on one of ``axes``, or all in a new figure."""
+        """Draw each graph on axes of its own.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes or None, default=None
+            One for each graph. None: new axes in a new figure.
+
+        Returns
+        -------
+        GraphDisplay
+            The display itself, drawn.
+        """
         self.axes_ = self._new_axes() if axes is None else list(np.ravel(np.asarray(axes, dtype=object)))
         if len(self.axes_) != len(self.graphs):
             raise ParameterError(f"axes must be {len(self.graphs)}, one for each graph, got {len(self.axes_)}.")
@@ -136,9 +160,9 @@ class GraphDisplay:
     def _new_axes(self) -> "list[Axes]":
         import matplotlib.pyplot as plt
 
-        n_columns = min(len(self.graphs), MOST_IN_A_ROW)
+        n_columns = min(len(self.graphs), MAX_IN_A_ROW)
         n_rows = -(-len(self.graphs) // n_columns)
-        across, up = _room_for_names([_name_lines(node, len(self.nodes), MOST_LETTERS) for node in self.nodes])
+        across, up = _room_for_names([_name_lines(node, len(self.nodes), MAX_LETTERS) for node in self.nodes])
         size = (n_columns * (CIRCLE + 2 * across + 0.2), n_rows * (CIRCLE + 2 * up + 0.7))
         axes = plt.figure(figsize=size, layout="constrained").subplots(n_rows, n_columns, squeeze=False).ravel()
         for ax in axes[len(self.graphs) :]:
@@ -211,7 +235,7 @@ def _draw_nodes(ax: "Axes", places: dict[str, np.ndarray], connected: set[str]) 
     faces = [INK if node in connected else "white" for node in places]
     x, y = np.array(list(places.values())).T
     ax.scatter(x, y, s=14 if many else 36, c=faces, edgecolors=INK, zorder=3)
-    letters = int(np.clip(NAME_SHARE * room_in_inches(ax)[0] / LETTER, FEWEST_LETTERS, MOST_LETTERS))
+    letters = int(np.clip(NAME_SHARE * room_in_inches(ax)[0] / LETTER, MIN_LETTERS, MAX_LETTERS))
     names = [_name_lines(node, len(places), letters) for node in places]
     for lines, place in zip(names, places.values(), strict=True):
         style = _along_radius(*place) if many else _beside(*place)

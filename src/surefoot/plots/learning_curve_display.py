@@ -28,8 +28,8 @@ class LearningCurveDisplay:
     """The loss on held-out rows of a model that is trained on more and more rows.
 
     Every step to the right doubles the rows. A curve that still falls at its right end would gain from more of them; a
-    flat one would not. The band is the 95% interval of each point: it tells of the chance in which rows are held out,
-    the same for all points, so that the curve is known better than the band is wide.
+    flat one would not. The band is the 95% interval of each point. It shows the chance in which rows are held out, the
+    same for all points, so that the curve is known better than the band is wide.
 
     Parameters
     ----------
@@ -86,10 +86,38 @@ class LearningCurveDisplay:
         ax: "Axes | None" = None,
         **line_kwargs: Any,
     ) -> "LearningCurveDisplay":
-        """Fit clones of ``estimator`` to growing parts of ``X``, ``y``; draw their loss on ``X_test``, ``y_test``.
+        """Fit clones of a model to growing parts of the training data, and draw their loss on test data.
 
-        ``sizes`` are shares of the rows. Each part holds the smaller ones, and of a classifier the classes in about
-        equal shares. The loss is the error rate of classifiers, and the RMSE of regressors.
+        The loss is the error rate of classifiers, and the root of the mean squared error of regressors.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A scikit-learn estimator, fitted or not.
+        X : array, sparse matrix or frame of shape (n_rows, n_columns)
+            Training data.
+        y : array of shape (n_rows,)
+            Targets of the training data.
+        X_test : array, sparse matrix or frame of shape (n_test_rows, n_columns)
+            Rows to measure the loss on.
+        y_test : array of shape (n_test_rows,)
+            Their targets.
+        sizes : sequence of float, default=(1/8, 1/4, 1/2, 1)
+            Fractions of the training rows. Each part holds the smaller ones, and for a classifier the classes in about
+            equal proportions.
+        random_state : int, RandomState or None, default=None
+            Decides which rows are in the smaller parts.
+        name : str or None, default=None
+            What the legend calls the model. None: the name of its class.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            The display, drawn.
         """
         require_method(estimator, "fit", "pass a scikit-learn estimator, fitted or not.")
         shares = sorted({check_number("sizes", size, 0.0, 1.0, most_included=True) for size in sizes})
@@ -111,7 +139,20 @@ class LearningCurveDisplay:
         return display.plot(ax=ax, **line_kwargs)
 
     def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "LearningCurveDisplay":
-        """Draw the curve on ``ax``, or on new axes; further arguments go to matplotlib's ``plot``."""
+        """Draw the curve and its band.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            The display itself, drawn.
+        """
         ax = axes_or_new(ax)
         is_first = not check_same_axes(ax, CURVE, XLABEL)
         colour = next_colour(ax, CURVE)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MarginDisplay:
-    """Share of rows whose margin is at most a given value.
+    """Fraction of rows whose margin is at most a given value.
 
     A margin is the vote for a row's own class less the strongest vote for another, from -1 to 1: rows below 0 are
     misclassified, and the further right the curve rises, the clearer the votes.
@@ -20,6 +20,7 @@ class MarginDisplay:
     Parameters
     ----------
     margins : array of shape (n_rows,)
+        The margin of each row.
     name : str or None
         What the legend calls the model.
 
@@ -48,7 +49,28 @@ class MarginDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: "Axes | None" = None, **line_kwargs: Any
     ) -> "MarginDisplay":
-        """Compute the margins of a fitted booster on ``X``, ``y`` and draw them."""
+        """Compute the margins of a fitted booster, and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted booster
+            One of surefoot's boosters, which have ``margins``.
+        X : array or frame of shape (n_rows, n_columns)
+            The rows.
+        y : array of shape (n_rows,)
+            Their classes.
+        name : str or None, default=None
+            What the legend calls the model. None: the name of its class.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        MarginDisplay
+            The display, drawn.
+        """
         if not hasattr(estimator, "margins"):
             raise ParameterError(
                 f"estimator must be a surefoot booster, got {type(estimator).__name__}: of a pipeline or a search, "
@@ -58,7 +80,20 @@ class MarginDisplay:
         return display.plot(ax=ax, **line_kwargs)
 
     def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "MarginDisplay":
-        """Draw the curve on ``ax``, or on new axes; further arguments go to matplotlib's ``plot``."""
+        """Draw the distribution of the margins.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        MarginDisplay
+            The display itself, drawn.
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MANY_ITEMS = 25  # of more, those that no shown model has are left out
-MOST_COLUMNS = 60  # that are drawn unless more are asked for
-MOST_LETTERS = 24  # of an item's name
-MOST_MODEL_LETTERS = 44  # of a model that is not a set
+MAX_COLUMNS = 60  # that are drawn unless more are asked for
+MAX_LETTERS = 24  # of an item's name
+MAX_MODEL_LETTERS = 44  # of a model that is not a set
 SQUARE = 0.28  # inches
 LETTER = 0.063  # inches, of a letter of a label
 SELECTED, NOT_SELECTED = COLOURS[0], "0.78"
@@ -28,7 +28,7 @@ class ModelWeightsDisplay:
     """The heaviest models, with their weights.
 
     Models that are sets, such as sets of variables, are rows of squares: black where the model has the variable. Others
-    are bars with their text. A dot marks selected models. What has been left out is said below the axes.
+    are bars with their text. A dot marks selected models. A note below the axes lists what is left out.
 
     Parameters
     ----------
@@ -37,15 +37,16 @@ class ModelWeightsDisplay:
     items : sequence or None
         What the models are sets of, in the order of the columns. None: the models are not sets.
     selected : collection of models
+        The models that a dot marks.
     top : int, default=10
         How many models are shown.
     max_columns : int or None
         How many columns of squares are drawn at most. Those in the heaviest models are, and a number such as +2 beside
-        a model tells how many of its squares are not. None: 60, and none that no shown model has if there are many.
+        a model is the number of its squares that are not. None: 60, and none that no shown model has if there are many.
     noun : str, default="items"
         What the note below the axes calls the items, in the plural.
     note : str or None
-        What else shall stand there.
+        A further note.
     name : str or None
         The title.
 
@@ -58,7 +59,7 @@ class ModelWeightsDisplay:
     squares : bool array of shape (n_models, n_columns) or None
         Which of them each model has.
     remarks : list of str
-        What is said below the axes.
+        The notes below the axes.
     ax_, figure_
         What has been drawn on, after ``plot``.
     mesh_, dots_, bars_
@@ -99,7 +100,7 @@ class ModelWeightsDisplay:
         self.columns: list[Hashable] | None = None
         self.squares: np.ndarray | None = None
         self.n_hidden = np.zeros(len(self.models), dtype=np.int64)
-        limit = MOST_COLUMNS if max_columns is None else check_integer("max_columns", max_columns, 1)
+        limit = MAX_COLUMNS if max_columns is None else check_integer("max_columns", max_columns, 1)
         if items is not None:
             self._make_squares(list(items), limit, tidy=max_columns is None)
         self.remarks += [] if note is None else [note]
@@ -129,7 +130,26 @@ class ModelWeightsDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ModelWeightsDisplay":
-        """Draw the models of a fitted `StableSelector`, with those that it selected marked."""
+        """Draw the models of a fitted `StableSelector`, with the selected ones marked.
+
+        Parameters
+        ----------
+        estimator : StableSelector
+            A fitted one.
+        top : int, default=10
+            How many models are shown, heaviest first.
+        max_columns : int or None, default=None
+            How many columns of squares are drawn at most. None: 60, and none that no shown model has if there are many.
+        name : str or None, default=None
+            The title.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ModelWeightsDisplay
+            The display, drawn.
+        """
         require_method(estimator, "leave_one_out", "pass a fitted StableSelector.")
         check_is_fitted(estimator)
         prepared = estimator._bagging.prepared
@@ -148,7 +168,18 @@ class ModelWeightsDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ModelWeightsDisplay":
-        """Draw on ``ax``, or on new axes of a suitable size."""
+        """Draw the squares, or the bars of models that are not sets.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ModelWeightsDisplay
+            The display itself, drawn.
+        """
         if self.columns is None:
             ax = axes_or_new(ax, figsize=(6.4, 1.4 + 0.34 * len(self.models)))
             self._draw_bars(ax)
@@ -201,7 +232,7 @@ class ModelWeightsDisplay:
         colours = [SELECTED if is_selected else NOT_SELECTED for is_selected in self.is_selected]
         self.bars_ = ax.barh(places, self.shares, color=colours, height=0.7)
         ax.bar_label(self.bars_, _percents(self.shares), padding=3, fontsize=LEGEND_SIZE)
-        labels = [shortened(_text(model), MOST_MODEL_LETTERS) for model in self.models]
+        labels = [shortened(_text(model), MAX_MODEL_LETTERS) for model in self.models]
         ax.set_yticks(places, labels, fontsize=LEGEND_SIZE, parse_math=False)
         self._embolden(ax)
         ax.set(xticks=[], xlim=(0, 1.18 * self.shares.max()), ylim=(len(places) - 0.5, -0.5))
@@ -264,7 +295,7 @@ def _percents(shares: np.ndarray) -> list[str]:
 
 def _label(item: Any) -> str:
     """The name of a variable; both ends of an edge; an equation and its term."""
-    return shortened(" - ".join(map(str, item)) if isinstance(item, tuple) else str(item), MOST_LETTERS)
+    return shortened(" - ".join(map(str, item)) if isinstance(item, tuple) else str(item), MAX_LETTERS)
 
 
 def _text(model: Any) -> str:

@@ -11,7 +11,7 @@ from surefoot.metrics.rejection import RejectionCurve, rejection_curve
 from surefoot.plots.style import (
     LEGEND_SIZE,
     MAKE_UNCERTAIN,
-    MOST_POINTS,
+    MAX_POINTS,
     REFERENCE_COLOUR,
     axes_or_new,
     drawn_before,
@@ -40,7 +40,7 @@ class RejectionCurveDisplay:
     Parameters
     ----------
     curve : RejectionCurve
-        From :func:`surefoot.metrics.rejection_curve`.
+        From `surefoot.metrics.rejection_curve`.
     name : str or None
         What the legend calls it.
 
@@ -79,11 +79,34 @@ class RejectionCurveDisplay:
         ax: "Axes | None" = None,
         **line_kwargs: Any,
     ) -> "RejectionCurveDisplay":
-        """Compute the curve of a fitted model with ``predict_uncertainty`` on ``X``, ``y``, and draw it.
+        """Compute the curve of a fitted model with ``predict_uncertainty``, and draw it.
 
-        ``kind`` is ``"total"``, ``"data"`` or ``"knowledge"`` uncertainty (None: total, or knowledge for models that
-        know no other). ``loss`` None: the zero-one loss if the uncertainty is in nats, as that of classifiers, else the
-        squared error. The predictions of a VirtualEnsemble are those of its ``model``.
+        Parameters
+        ----------
+        estimator : fitted model
+            One with ``predict_uncertainty``. The predictions of a `VirtualEnsemble` are those of its ``model``.
+        X : array or frame of shape (n_rows, n_columns)
+            Rows to predict.
+        y : array of shape (n_rows,)
+            Their targets.
+        kind : str or None, default=None
+            ``"total"``, ``"data"`` or ``"knowledge"`` uncertainty. None: total, or knowledge for models that have no other.
+        loss : str or None, default=None
+            ``"squared_error"`` or ``"zero_one"``. None: the zero-one loss if the uncertainty is in nats, as that of
+            classifiers, else the squared error.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            Weights of the rows. None: every row counts 1.
+        name : str or None, default=None
+            What the legend calls the curve. None: the name of the model's class and the kind.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        RejectionCurveDisplay
+            The display, drawn.
         """
         require_method(estimator, "predict_uncertainty", MAKE_UNCERTAIN)
         predictor = estimator if hasattr(estimator, "predict") else getattr(estimator, "model", estimator)
@@ -113,12 +136,48 @@ class RejectionCurveDisplay:
         ax: "Axes | None" = None,
         **line_kwargs: Any,
     ) -> "RejectionCurveDisplay":
-        """Compute the curve from targets, predictions and their uncertainties, and draw it."""
+        """Compute the curve from targets, predictions and their uncertainties, and draw it.
+
+        Parameters
+        ----------
+        y_true, y_pred : arrays of shape (n_rows,)
+            Numbers for the squared error, labels for the zero-one loss.
+        uncertainty : array of shape (n_rows,)
+            The higher, the earlier a row is rejected.
+        loss : str, default="squared_error"
+            ``"squared_error"`` or ``"zero_one"``.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            Weights of the rows. None: every row counts 1.
+        name : str or None, default=None
+            What the legend calls the curve.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        RejectionCurveDisplay
+            The display, drawn.
+        """
         curve = rejection_curve(y_true, y_pred, uncertainty, loss=loss, sample_weight=sample_weight)
         return cls(curve, name=name).plot(ax=ax, **line_kwargs)
 
     def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "RejectionCurveDisplay":
-        """Draw the curve on ``ax``, or on new axes; further arguments go to matplotlib's ``plot``."""
+        """Draw the curve, with those of a random order and of the oracle.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **line_kwargs
+            Passed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        RejectionCurveDisplay
+            The display itself, drawn.
+        """
         ax = axes_or_new(ax)
         error_name = f"remaining {ERROR_NAMES[self.curve.loss]}"
         if not drawn_before(ax, CURVE):
@@ -176,4 +235,4 @@ def _place_legend(ax: "Axes") -> None:
 
 def _thinned(n_points: int) -> np.ndarray:
     """The points of a long curve that are drawn."""
-    return np.unique(np.linspace(0, n_points - 1, min(n_points, MOST_POINTS)).astype(np.int64))
+    return np.unique(np.linspace(0, n_points - 1, min(n_points, MAX_POINTS)).astype(np.int64))

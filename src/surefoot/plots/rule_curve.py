@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot.selection.inflated_argmax import LARGEST_EPSILON, check_epsilon, unseen_would_enter
 from surefoot.selection.leave_one_out import compare_with_full
-from surefoot.selection.rules import Argmax, InflatedArgmax, SelectionRule, TopK
+from surefoot.selection.rules import (
+    LARGEST_EPSILON,
+    Argmax,
+    InflatedArgmax,
+    SelectionRule,
+    TopK,
+    check_epsilon,
+    unseen_would_enter,
+)
 
 N_EPSILONS = 24
 SIZES_OF_TOP_K = (2, 3, 4, 5, 6)

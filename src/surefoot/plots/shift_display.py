@@ -25,12 +25,12 @@ COLOUR_OF = {
     column_shift.NOT_SHIFTED: NOT_SHIFTED,
     column_shift.NOT_TESTED: NOT_TESTED,
 }
-MOST_LETTERS = 36  # of a column's name
+MAX_LETTERS = 36  # of a column's name
 BAR, LETTER, TITLE_LETTER = 0.27, 0.078, 0.088  # inches: a bar with its gap, a letter of a name, one of the title
 WIDTH, ENTRY_WIDTH = 4.6, 1.07  # inches, of new axes, and of an entry of the legend
 MARGINS = 0.4  # inches, of a figure, on both sides together
-LEAST_MISSING = 0.005  # difference of the shares of missing values that can be seen
-LEAST_RANGE = 0.25  # of the axis: short bars shall look short
+MIN_MISSING = 0.005  # difference of the shares of missing values that can be seen
+MIN_RANGE = 0.25  # of the axis: short bars shall look short
 
 
 class ShiftDisplay:
@@ -48,6 +48,7 @@ class ShiftDisplay:
     Parameters
     ----------
     report : ShiftReport
+        What `shift_report` returned.
     top : int, default=20
         How many columns are shown.
     name : str or None
@@ -58,7 +59,7 @@ class ShiftDisplay:
     columns : tuple of ColumnShift
         Those that are shown, from the top down.
     remark : str or None
-        What is said below the axes about the others.
+        The note below the axes about the others.
     ax_, figure_
         What has been drawn on, after ``plot``.
     bars_, diamonds_
@@ -95,7 +96,34 @@ class ShiftDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ShiftDisplay":
-        """Compare two tables by `shift_report`, and draw the outcome."""
+        """Compare two tables with `shift_report`, and draw the result.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_columns)
+            The training data.
+        X_target : array or frame of shape (n_target_rows, n_columns)
+            The deployment data.
+        categorical_features : "from_dtype", array of int, str or bool, or None, default="from_dtype"
+            Which columns are categories: those of categorical dtype in a frame, or the ones named.
+        max_rows : int or None, default=20_000
+            The joint test uses at most so many rows of each table. None: all.
+        random_state : int, RandomState or None, default=None
+            Decides which rows the joint test holds out.
+        n_jobs : int or None, default=None
+            Number of threads; the result does not depend on it.
+        top : int, default=20
+            How many columns are shown.
+        name : str or None, default=None
+            What the title calls the target.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ShiftDisplay
+            The display, drawn.
+        """
         check_integer("top", top, 1)
         _check_axes(ax)
         report = shift_report(
@@ -113,13 +141,41 @@ class ShiftDisplay:
     def from_report(
         cls, report: ShiftReport, *, top: int = 20, name: str | None = None, ax: "Axes | None" = None
     ) -> "ShiftDisplay":
-        """Draw a report that is there already."""
+        """Draw a report that `shift_report` returned.
+
+        Parameters
+        ----------
+        report : ShiftReport
+            The report.
+        top : int, default=20
+            How many columns are shown.
+        name : str or None, default=None
+            What the title calls the target.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ShiftDisplay
+            The display, drawn.
+        """
         return cls(report, top=top, name=name).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ShiftDisplay":
-        """Draw on ``ax``, or on new axes of a suitable size."""
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes of a suitable size.
+
+        Returns
+        -------
+        ShiftDisplay
+            The display itself, drawn.
+        """
         _check_axes(ax)
-        labels = [one_line(column.name, MOST_LETTERS) for column in self.columns]
+        labels = [one_line(column.name, MAX_LETTERS) for column in self.columns]
         beside = LETTER * max(map(len, labels))
         if ax is not None:
             _make_room(ax)
@@ -146,7 +202,7 @@ class ShiftDisplay:
         ax.set_yticks(places, labels, fontsize=LEGEND_SIZE, parse_math=False)
         for label, column in zip(ax.get_yticklabels(), self.columns, strict=True):
             label.set_fontweight("bold" if column.shifted else "normal")  # one without values has no bar to colour
-        furthest = max(LEAST_RANGE, *(column.size for column in self.columns))
+        furthest = max(MIN_RANGE, *(column.size for column in self.columns))
         ax.set(xlim=(0, 1.14 * furthest), ylim=(len(places) - 0.5, -0.5))
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right"]].set_visible(False)
@@ -154,7 +210,7 @@ class ShiftDisplay:
     def _mark_missing(self, ax: "Axes") -> Any:
         differences = np.array([abs(column.missing_target - column.missing) for column in self.columns])
         significant = np.array([max(column.p_value, column.missing_p_value) < LEVEL for column in self.columns])
-        some = (differences >= LEAST_MISSING) | (significant & (differences > 0))
+        some = (differences >= MIN_MISSING) | (significant & (differences > 0))
         if not some.any():
             return None
         style: dict[str, Any] = {"marker": "D", "markersize": 5, "linestyle": "none", "color": MISSING}

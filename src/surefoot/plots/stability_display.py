@@ -34,6 +34,7 @@ class StabilityDisplay:
     Parameters
     ----------
     curves : sequence of RuleCurve
+        The rules to compare.
     epsilon : float or None
         An inflation that the panel of a single trial marks.
 
@@ -82,9 +83,24 @@ class StabilityDisplay:
     ) -> "StabilityDisplay":
         """Compare rules on the weights of a fitted `StableSelector`, by leaving out each of its rows.
 
-        The rules are argmax, top-k and the inflated argmax; they share the bags of the selector. ``method`` is that of
-        its ``leave_one_out``. ``epsilons`` are the inflations; None: up to that with which models that no bag chose
-        would be selected. From there on there is no number of selected models, and none is drawn.
+        The rules are argmax, top-k and the inflated argmax; they share the bags of the selector.
+
+        Parameters
+        ----------
+        estimator : StableSelector
+            A fitted one.
+        method : str, default="pool"
+            ``"pool"`` or ``"refit"``, as in `StableSelector.leave_one_out`.
+        epsilons : sequence of float or None, default=None
+            The inflations. None: up to the one at which models that no bag chose would be selected. From there on the
+            number of selected models is not defined, and none is drawn.
+        axes : sequence of matplotlib Axes or None, default=None
+            One for each panel. None: new axes in a new figure.
+
+        Returns
+        -------
+        StabilityDisplay
+            The display, drawn.
         """
         require_method(estimator, "leave_one_out", "pass a fitted StableSelector.")
         check_is_fitted(estimator)
@@ -93,7 +109,18 @@ class StabilityDisplay:
         return cls(curves, epsilon=None if np.isnan(estimator.epsilon_) else estimator.epsilon_).plot(axes=axes)
 
     def plot(self, axes: "Sequence[Axes] | None" = None) -> "StabilityDisplay":
-        """Draw each of ``panels`` on one of ``axes``, or all in a new figure."""
+        """Draw each of ``panels`` on axes of its own.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes or None, default=None
+            One for each panel. None: new axes in a new figure.
+
+        Returns
+        -------
+        StabilityDisplay
+            The display itself, drawn.
+        """
         own_figure = axes is None
         self.axes_ = self._new_axes() if axes is None else list(np.ravel(np.asarray(axes, dtype=object)))
         if len(self.axes_) != len(self.panels):

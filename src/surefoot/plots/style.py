@@ -12,7 +12,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 REFERENCE_COLOUR = "0.45"
 LEGEND_SIZE = "small"  # names of models are long, panels of a report narrow
 MAKE_UNCERTAIN = "wrap it in VirtualEnsemble; of a pipeline, pass the fitted model inside, and X as that model sees it."
-MOST_POINTS = 1000  # of a drawn curve: more cannot be seen, and slow down the search for a place for the legend
+MAX_POINTS = 1000  # of a drawn curve: more cannot be seen, and slow down the search for a place for the legend
 
 
 def axes_or_new(ax: "Axes | None", figsize: tuple[float, float] | None = None) -> "Axes":

@@ -8,11 +8,11 @@ import numpy as np
 from surefoot._exceptions import ParameterError
 from surefoot._extras import needs
 from surefoot._parameters import check_choice
-from surefoot.metrics.ood import ood_auc
+from surefoot.metrics.auc import ood_auc
 from surefoot.plots.feature_map import FeatureMap
 from surefoot.plots.style import (
     MAKE_UNCERTAIN,
-    MOST_POINTS,
+    MAX_POINTS,
     axes_or_new,
     check_same_axes,
     legend_above_curves,
@@ -101,10 +101,34 @@ class UncertaintyDisplay:
         ax: "Axes | None" = None,
         **kwargs: Any,
     ) -> "UncertaintyDisplay":
-        """Ask a fitted model with ``predict_uncertainty`` about ``X``, and about ``X_ood`` if given; draw what it says.
+        """Compute the uncertainty of a fitted model with ``predict_uncertainty``, and draw it.
 
-        ``features``, a pair of columns by name or position, makes a map over them; so does an ``X`` of two columns
-        without ``X_ood``. The rest is that of ``plot``.
+        Parameters
+        ----------
+        estimator : fitted model
+            One with ``predict_uncertainty``.
+        X : array or frame of shape (n_rows, n_columns)
+            In-domain rows.
+        X_ood : array or frame of shape (n_ood_rows, n_columns) or None, default=None
+            Rows from elsewhere, to compare with.
+        features : pair of str or int, or None, default=None
+            Two columns, by name or position, for a map over them. None: a map if ``X`` has two columns and there is no
+            ``X_ood``.
+        kind : str, default="knowledge"
+            ``"total"``, ``"data"`` or ``"knowledge"`` uncertainty.
+        style : str, default="auto"
+            ``"map"``, ``"distribution"``, or ``"auto"``: a map where the two features are known.
+        name : str or None, default=None
+            What the legend, or the title of a map, calls the model. None: the name of its class.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        **kwargs
+            Passed on to matplotlib: to ``plot`` for a distribution, to ``pcolormesh`` or ``scatter`` for a map.
+
+        Returns
+        -------
+        UncertaintyDisplay
+            The display, drawn.
         """
         require_method(estimator, "predict_uncertainty", MAKE_UNCERTAIN)
         if features is not None and X_ood is not None:
@@ -122,12 +146,25 @@ class UncertaintyDisplay:
     def plot(
         self, ax: "Axes | None" = None, *, kind: str = "knowledge", style: str = "auto", **kwargs: Any
     ) -> "UncertaintyDisplay":
-        """Draw on ``ax``, or on new axes.
+        """Draw a distribution or a map.
 
-        ``kind`` is ``"total"``, ``"data"`` or ``"knowledge"``; ``style`` is ``"map"``, ``"distribution"``, or
-        ``"auto"``: a map where the features are known. Several distributions share axes well: other kinds, other
-        models. Further arguments go to matplotlib: to ``plot`` for a distribution, to ``pcolormesh`` or ``scatter`` for
-        a map.
+        Several distributions can share axes: other kinds, other models.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: new axes.
+        kind : str, default="knowledge"
+            ``"total"``, ``"data"`` or ``"knowledge"`` uncertainty.
+        style : str, default="auto"
+            ``"map"``, ``"distribution"``, or ``"auto"``: a map where the two features are known.
+        **kwargs
+            Passed on to matplotlib: to ``plot`` for a distribution, to ``pcolormesh`` or ``scatter`` for a map.
+
+        Returns
+        -------
+        UncertaintyDisplay
+            The display itself, drawn.
         """
         check_choice("kind", kind, KINDS)
         check_choice("style", style, STYLES)
@@ -183,7 +220,7 @@ def _n_columns(X: Any) -> int:
 def _draw_shares(ax: "Axes", values: np.ndarray, style: dict[str, Any]) -> Any:
     """The cumulative distribution of ``values`` as steps."""
     ordered = np.sort(values)
-    shown = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), MOST_POINTS)).astype(np.int64))
+    shown = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), MAX_POINTS)).astype(np.int64))
     x = np.concatenate([ordered[:1], ordered[shown]])
     (line,) = ax.plot(x, np.concatenate([[0.0], (shown + 1) / len(ordered)]), **{"drawstyle": "steps-post", **style})
     return line

@@ -12,13 +12,12 @@ from scipy.stats import beta
 
 from surefoot._parallel import row_blocks
 from surefoot._progress import BagWatch
-from surefoot.selection.bag_models import BagModels, choose_on_bags, left_out_shares
-from surefoot.selection.bagging import LeftOutWeights
-from surefoot.selection.bags import BagPool
+from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import choose_on_bags, left_out_shares
 from surefoot.selection.guarantee import stability_delta, stability_epsilon
-from surefoot.selection.inflated_argmax import unseen_would_enter
-from surefoot.selection.leave_one_out import compare_with_full
-from surefoot.selection.rules import InflatedArgmax
+from surefoot.selection.leave_one_out import LeftOutWeights, compare_with_full
+from surefoot.selection.model_counts import ModelCounts
+from surefoot.selection.rules import InflatedArgmax, unseen_would_enter
 from surefoot.selection.selector import PreparedSelector
 
 N_BAGS = 10_000
@@ -129,7 +128,7 @@ class Bagged:
     prepared: PreparedSelector
     units: Units
     pool: BagPool
-    found: BagModels
+    found: ModelCounts
     epsilon: float
 
     @classmethod
@@ -143,7 +142,7 @@ class Bagged:
         """
         n_units, size = len(units), units.bag_size
         pool = BagPool(n_units, size, False, seed)
-        n_all, found = ceil(n_bags / (1 - size / n_units)), BagModels()
+        n_all, found = ceil(n_bags / (1 - size / n_units)), ModelCounts()
         choose_on_bags(prepared, pool, 0, n_all, found, n_jobs, BagWatch("", 0, n_all))
         epsilon = stability_epsilon(delta, n_samples=n_units, bag_size=size)
         return cls(prepared, units, pool, found, max(epsilon, MIN_EPSILON))

@@ -5,12 +5,11 @@ from surefoot.selection.function_selector import FunctionSelector
 from surefoot.selection.graphical_lasso import solve_graphical_lasso
 from surefoot.selection.graphical_lasso_selector import GraphicalLassoSelector
 from surefoot.selection.guarantee import stability_delta, stability_epsilon
-from surefoot.selection.inflated_argmax import inflated_argmax
 from surefoot.selection.lasso_selector import LassoSelector
 from surefoot.selection.leave_one_out import LeaveOneOut
 from surefoot.selection.logistic_lasso_selector import LogisticLassoSelector
-from surefoot.selection.model_weights import ModelWeights
-from surefoot.selection.rules import Argmax, InclusionProbability, InflatedArgmax, TopK
+from surefoot.selection.model_counts import ModelWeights
+from surefoot.selection.rules import Argmax, InclusionProbability, InflatedArgmax, TopK, inflated_argmax
 from surefoot.selection.search_selector import SearchSelector
 from surefoot.selection.sindy_selector import SINDySelector, ensemble_coefficients
 from surefoot.selection.stable_classifier import StableClassifier

@@ -12,8 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_boolean, check_integer
-from surefoot.selection.python_selector import PreparedPython
-from surefoot.selection.selector import NO_TARGET, Selector
+from surefoot.selection.selector import NO_TARGET, PreparedPython, Selector
 from surefoot.selection.table import SelectionTable
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from surefoot._exceptions import DataError
 
 NOTHING = "nothing"
-MOST_WRITTEN_OUT = 10
+MAX_WRITTEN_OUT = 10
 
 
 def expression_of(models: Sequence[tuple[str, ...]], order: Sequence[str] | None = None) -> str:
@@ -80,7 +80,7 @@ def _factors(models: list[frozenset[str]], names: list[str]) -> list[list[str]] 
 
 
 def _one_after_the_other(models: list[frozenset[str]], names: list[str]) -> str:
-    written = [_written([name for name in names if name in model]) for model in models[:MOST_WRITTEN_OUT]]
+    written = [_written([name for name in names if name in model]) for model in models[:MAX_WRITTEN_OUT]]
     left = len(models) - len(written)
     return " or ".join(written) + (f" and {left} more" if left else "")
 

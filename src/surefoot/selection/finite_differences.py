@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError
 
-LEAST_ROWS = 3  # a parabola
+MIN_ROWS = 3  # a parabola
 
 
 def check_times(t: Any, n_rows: int) -> np.ndarray:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import ParameterError
-from surefoot.selection.python_selector import PreparedPython
-from surefoot.selection.selector import ANY_TARGET, Selector
+from surefoot.selection.selector import ANY_TARGET, PreparedPython, Selector
 from surefoot.selection.table import SelectionTable, take_rows
 
 

@@ -13,7 +13,7 @@ from surefoot.selection.graphical_lasso import penalty_roots, solve_correlations
 from surefoot.selection.selector import NO_TARGET, BagError, Selector
 from surefoot.selection.table import SelectionTable
 
-LEAST_SHARE = 1e-3  # of a column's variance that has to be left for a bag's sums to be got by subtraction
+MIN_SHARE = 1e-3  # of a column's variance that has to be left for a bag's sums to be got by subtraction
 WORK_PER_CALL = 1e8  # multiplications: well under 200 ms
 FACTORS_PER_BAG = 20  # more Cholesky factors than most bags take
 
@@ -180,7 +180,7 @@ def correlate_bags(values, sums, products, bags, correlations, deviations):
                 for j in range(i + 1):
                     bag_products[i, j] = (products[i, j] - bag_products[i, j]) / size
                 whole = all_products[i, i] - all_sums[i] ** 2
-                precise &= bag_products[i, i] - bag_sums[i] ** 2 > LEAST_SHARE * whole
+                precise &= bag_products[i, i] - bag_sums[i] ** 2 > MIN_SHARE * whole
         if not precise:
             add_bag(values, bags[bag], bag_sums, bag_products)
         for i in range(n_variables):

@@ -9,9 +9,9 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer, check_number
-from surefoot.selection.inflated_argmax import LARGEST_EPSILON, check_epsilon
+from surefoot.selection.rules import LARGEST_EPSILON, check_epsilon
 
-FEWEST_ROWS = 3
+MIN_ROWS = 3
 DEFAULT_DELTA = 0.05
 
 
@@ -145,9 +145,9 @@ def guarantee_in_words(delta: float) -> str:
 
 def refuse_few_rows(n_samples: int) -> None:
     """An error where removing a row leaves fewer than two."""
-    if n_samples < FEWEST_ROWS:
+    if n_samples < MIN_ROWS:
         raise DataError(
-            f"Found n_samples={n_samples}, but at least {FEWEST_ROWS} rows are needed to tell what removing one does: "
+            f"Found n_samples={n_samples}, but at least {MIN_ROWS} rows are needed to tell what removing one does: "
             "take more rows."
         )
 
@@ -175,7 +175,7 @@ def _mean_squared_movement(
     n_samples: int, bag_size: int | float, n_bags: int | None, n_models: int | None, replace: bool
 ) -> float:
     """A bound on how far the weights move when a row is removed: squared, and averaged over the rows."""
-    n_rows = check_integer("n_samples", n_samples, FEWEST_ROWS)
+    n_rows = check_integer("n_samples", n_samples, MIN_ROWS)
     size = bag_rows(bag_size, n_rows, replace)
     movement = _odds_of_being_drawn(n_rows, size, replace) / (n_rows - 1)
     if n_bags is not None:

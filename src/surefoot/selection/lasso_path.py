@@ -15,10 +15,10 @@ from surefoot._jit import kernel
 TIES = 1e-12  # events that differ by this share of the penalty are at the same place
 INDEPENDENT = 1e-13  # least share of a column's variance that the columns before it must leave
 OPTIMAL, NEARLY_OPTIMAL = 1e-9, 1e-6  # share of the penalty by which a correlation may be above it
-LEAST_PENALTY = 1e-3  # that folds try, as a share of the one that leaves no variable
-LEAST_LEFT = 1e-3  # of a column's square, for sums over a bag to be got from those over all rows
-MOST_EVENTS = 8  # for each column and each place among the active ones
-MOST_SWEEPS, WHOLE_SWEEPS = 100_000, 10  # of coordinate descent; one in so many looks at all columns
+MIN_PENALTY = 1e-3  # that folds try, as a share of the one that leaves no variable
+MIN_LEFT = 1e-3  # of a column's square, for sums over a bag to be got from those over all rows
+MAX_EVENTS = 8  # for each column and each place among the active ones
+MAX_SWEEPS, WHOLE_SWEEPS = 100_000, 10  # of coordinate descent; one in so many looks at all columns
 
 
 class FullTable(NamedTuple):
@@ -295,7 +295,7 @@ def walk_path(table, bag, path, penalties, coefficients):
     n_active, joined, left = np.int64(0), np.int64(-1), np.int64(-1)  # for literals, kernels would be compiled twice
     left_sign, done, penalty = 0.0, 0, np.inf
     path.state[:] = 0
-    for _ in range(MOST_EVENTS * (path.state.shape[0] + path.active.shape[0])):
+    for _ in range(MAX_EVENTS * (path.state.shape[0] + path.active.shape[0])):
         solve_segment(
             bag.correlations, path.gram, path.active, path.signs, n_active, path.factor, path.u, path.d, path.p, path.q
         )
@@ -330,7 +330,7 @@ def descend(table, rows, bag, target_mean, penalty, coefficients):
             value = table.X[rows[i], j] - bag.means[j]
             residuals[i] -= value * coefficients[j]
             variances[j] += value * value / size
-    for sweep in range(MOST_SWEEPS):
+    for sweep in range(MAX_SWEEPS):
         whole = sweep % WHOLE_SWEEPS == 0  # over all columns; else over those that have a coefficient
         change = 0.0
         for j in range(n_columns):
@@ -388,9 +388,9 @@ def leaves_enough(table, missing, squares):
         of_target += table.y[i] ** 2
         for j in range(n_columns):
             squares[j] += table.X[i, j] ** 2
-    enough = table.products[n_columns] - of_target >= LEAST_LEFT * table.products[n_columns]
+    enough = table.products[n_columns] - of_target >= MIN_LEFT * table.products[n_columns]
     for j in range(n_columns):
-        enough = enough and table.gram[j, j] - squares[j] >= LEAST_LEFT * table.gram[j, j]
+        enough = enough and table.gram[j, j] - squares[j] >= MIN_LEFT * table.gram[j, j]
     return enough
 
 
@@ -480,7 +480,7 @@ def choose_penalty(table, rows, n_folds, path, room, missing, standardize, penal
     if largest == 0.0 or low == high:
         return 0.0
     for k in range(n_penalties):
-        penalties[k] = largest * LEAST_PENALTY ** (k / (n_penalties - 1))
+        penalties[k] = largest * MIN_PENALTY ** (k / (n_penalties - 1))
     errors, others, start = np.zeros(n_penalties), np.empty(size, dtype=np.int32), 0
     for fold in range(n_folds):
         stop = start + size // n_folds + (1 if fold < size % n_folds else 0)

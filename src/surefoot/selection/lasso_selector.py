@@ -14,7 +14,7 @@ from surefoot.selection.table import SelectionTable
 
 CV, UNIVERSAL = "cv", "universal"
 FOLDS, PENALTIES = 5, 100
-MOST_GRAM_COLUMNS = 1000  # products of more columns than this are not kept for all rows
+MAX_GRAM_COLUMNS = 1000  # products of more columns than this are not kept for all rows
 LARGEST = 1e100  # of a number; products of four must stay within float64
 CALL_CELLS = 50_000_000  # products that take well under 200 milliseconds
 FILLED_CELLS = 4_000_000  # of bags' rows without gaps, which are written down
@@ -74,7 +74,7 @@ class LassoSelector(Selector):
         X, y = np.ascontiguousarray(table.X - known_medians(table.X)), table.y - np.median(table.y)
         _refuse_extremes(X, y)
         n_columns, gaps = X.shape[1], Gaps.find(X)
-        keeps_products = n_columns <= MOST_GRAM_COLUMNS and not gaps
+        keeps_products = n_columns <= MAX_GRAM_COLUMNS and not gaps
         gram = np.einsum("ij,ik->jk", X, X) if keeps_products else np.empty((0, 0))
         none = np.empty(0, dtype=np.int64), np.full(n_columns, -1)
         both = np.column_stack([X, y])

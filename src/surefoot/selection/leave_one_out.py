@@ -5,8 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.selection.bagging import LeftOutWeights
 from surefoot.selection.rules import InclusionProbability, SelectionRule
+
+
+@dataclass(frozen=True)
+class LeftOutWeights:
+    """Weights of the same models: by all rows, and without each of some rows."""
+
+    full: np.ndarray  # (models,)
+    left_out: np.ndarray  # (rows, models)
+    members: np.ndarray | None  # (models, items): which items each model has, if models are sets
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,18 @@
-"""Rules that turn the models' weights into the models to return."""
+"""Rules that turn the weights of models into the models to return; first of all the inflated argmax."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import sqrt
+from typing import Any
 
 import numpy as np
 
-from surefoot._exceptions import ParameterError
+from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer, check_number
-from surefoot.selection.inflated_argmax import check_epsilon, heaviest_first, inflated_argmax_many
 
+LARGEST_EPSILON = sqrt(2)
+ROUNDING = 1e-12  # of epsilon: a distance so close to epsilon counts as epsilon, whichever way it was rounded
 CELLS_AT_ONCE = 2**19
-ROUNDING = 1e-12
 
 
 class SelectionRule(ABC):
@@ -140,3 +142,121 @@ class InflatedArgmax(SelectionRule):
 
     def choose_many(self, weights: np.ndarray) -> np.ndarray:
         return inflated_argmax_many(weights, float(self.epsilon))
+
+
+def inflated_argmax(weights: Any, epsilon: float) -> np.ndarray:
+    """The models that are less than ``epsilon`` away from being the heaviest by a margin of ``epsilon / sqrt(2)``.
+
+    A model is returned when some weights that are nonnegative, sum to 1 and lie at a distance below ``epsilon`` from
+    the given ones make it heavier than every other model by at least ``epsilon / sqrt(2)``. So the heaviest model is
+    always returned, models of equal weight are returned together, and of two models the second is returned exactly when
+    it is less than ``epsilon / sqrt(2)`` lighter than the first. Any two weightings less than ``epsilon`` apart have a
+    returned model in common.
+
+    Parameters
+    ----------
+    weights : array of shape (n_models,)
+        Nonnegative, with the sum 1. Models of weight 0 may be left out: they change nothing for the others.
+    epsilon : float
+        Above 0 and at most the square root of 2. `stability_epsilon` tells the one that keeps a promise.
+
+    Returns
+    -------
+    array of int
+        The indices of the models, heaviest first; of equal weights the first one first.
+
+    Examples
+    --------
+    >>> from surefoot.selection.rules import inflated_argmax
+    >>> inflated_argmax([0.10, 0.46, 0.44], epsilon=0.1).tolist()
+    [1, 2]
+    >>> inflated_argmax([0.10, 0.60, 0.30], epsilon=0.1).tolist()
+    [1]
+    """
+    checked = check_weights(weights)
+    chosen = inflated_argmax_many(checked[np.newaxis], check_epsilon(epsilon))[0]
+    return heaviest_first(checked, chosen)
+
+
+def inflated_argmax_many(weights: np.ndarray, epsilon: float) -> np.ndarray:
+    """Which models are returned for each of many weightings: bool (n_sets, n_models) of float64 (n_sets, n_models).
+
+    The weights and ``epsilon`` are those of `inflated_argmax`, not checked again.
+    """
+    chosen = np.empty(weights.shape, dtype=bool)
+    n_sets = max(1, CELLS_AT_ONCE // weights.shape[1])
+    for start in range(0, len(weights), n_sets):
+        gaps = _gaps(weights[start : start + n_sets], epsilon)
+        chosen[start : start + n_sets] = gaps < _reach(gaps)[:, np.newaxis] - ROUNDING
+    return chosen
+
+
+def unseen_would_enter(weights: np.ndarray, epsilon: float) -> bool:
+    """Whether a model that no bag chose would be returned: then all of them would, and the bags cannot tell."""
+    return bool(inflated_argmax_many(np.append(weights, 0.0)[np.newaxis], epsilon)[0, -1])
+
+
+def heaviest_first(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """The indices of the chosen models by falling weight; of equal weights the first one first."""
+    indices = np.flatnonzero(chosen)
+    return indices[np.argsort(-weights[indices], kind="stable")]
+
+
+def check_epsilon(epsilon: float, name: str = "epsilon") -> float:
+    """``epsilon`` if some model could be the heaviest by the margin that goes with it."""
+    checked = check_number(name, epsilon, 0, np.inf, most_included=False)
+    if checked > LARGEST_EPSILON:
+        raise ParameterError(
+            f"{name} must be at most the square root of 2 (1.4142...), got {epsilon!r}: above it no model could ever "
+            "win, since even all the weight is not the margin that it asks for."
+        )
+    return checked
+
+
+def check_weights(weights: Any) -> np.ndarray:
+    """Weights as float64, if they are nonnegative and sum to 1."""
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"weights must be numbers, got an array of dtype {array.dtype}.")
+    if array.ndim != 1 or len(array) == 0:
+        raise DataError(f"weights must be one-dimensional, a weight for each model; got shape {array.shape}.")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise DataError("weights must be 0 or more, and finite: pass each model's share of the bags.")
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if abs(total - 1) > 1e-6:
+        raise DataError(f"weights must have the sum 1, not {total:.6g}: divide them by their sum.")
+    return array
+
+
+def _gaps(weights: np.ndarray, epsilon: float) -> np.ndarray:
+    """How much lighter than the heaviest of its set each model is, in margins; 2 stands for all beyond it."""
+    margin = epsilon / LARGEST_EPSILON
+    behind = weights.max(axis=1, keepdims=True) - weights
+    return np.minimum(behind, 2 * margin) / margin  # so cut, the smallest epsilon makes no infinity
+
+
+def _reach(gaps: np.ndarray) -> np.ndarray:
+    """The gap from which on models are not returned, for each set (n_sets, n_models) of gaps.
+
+    The nearest weights that let a model of gap g win lower all models whose gap is below some level t to that level,
+    and raise the model to one margin above it, by as much as the others lose together: ``g + 1 - t = sum(t - gap)``
+    over the lowered. Nothing else moves, and no weight becomes negative: the level is above the weights that stay, and
+    where none stays, all share what is left of 1. The squared distance ``sum(t - gap)**2 + sum((t - gap)**2)`` grows
+    with t, and so does g: the reach is the g at which it is 2, epsilon squared. Models whose own gap is below their
+    level lie within the reach.
+
+    The two sums are carried along from gap to gap in growing order, as sums of positive terms: nothing cancels.
+    """
+    gaps = np.sort(gaps, axis=1)
+    steps = np.diff(gaps, axis=1)
+    lowered, squares = np.zeros_like(gaps), np.zeros_like(gaps)  # the two sums when the level is at each gap
+    np.cumsum(steps * np.arange(1, gaps.shape[1]), axis=1, out=lowered[:, 1:])
+    np.cumsum(steps * (lowered[:, :-1] + lowered[:, 1:]), axis=1, out=squares[:, 1:])
+    n_lowered = (lowered**2 + squares < 2).sum(axis=1)
+
+    last = (np.arange(len(gaps)), n_lowered - 1)
+    lost = np.sqrt((lowered[last] ** 2 + n_lowered * (2 - squares[last])) / (n_lowered + 1))  # at the level sought
+    level = gaps[last] + (lost - lowered[last]) / n_lowered
+    return level + lost - 1

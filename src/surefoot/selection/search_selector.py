@@ -10,8 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
 from surefoot._exceptions import ParameterError
-from surefoot.selection.python_selector import PreparedPython, open_random_states
-from surefoot.selection.selector import ANY_TARGET, Selector
+from surefoot.selection.selector import ANY_TARGET, PreparedPython, Selector, open_random_states
 from surefoot.selection.table import SelectionTable, take_rows
 
 

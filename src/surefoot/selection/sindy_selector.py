@@ -8,16 +8,16 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer, check_number
-from surefoot.selection.finite_differences import LEAST_ROWS, check_times, differentiate
+from surefoot.selection.finite_differences import MIN_ROWS, check_times, differentiate
 from surefoot.selection.polynomial_library import PolynomialLibrary
 from surefoot.selection.selector import NO_TARGET, BagError, Selector
 from surefoot.selection.table import SelectionTable
-from surefoot.selection.thresholded_ridge import MOST_ROUNDS, make_room, threshold_bags
+from surefoot.selection.thresholded_ridge import MAX_ROUNDS, make_room, threshold_bags
 
-MOST_TERMS = 2_000
+MAX_TERMS = 2_000
 LARGEST = 1e150  # sums of squares of larger numbers are beyond float64
 STEPS_PER_CALL = 30_000_000  # multiplications that take a few dozen milliseconds
-MOST_BAGS_PER_CALL = 256
+MAX_BAGS_PER_CALL = 256
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class PreparedSINDy:
     @property
     def bags_per_call(self) -> int:
         (n_rows, n_terms), n_equations = self.terms.shape, self.derivatives.shape[1]
-        rounds = min(n_terms, MOST_ROUNDS) * n_equations
+        rounds = min(n_terms, MAX_ROUNDS) * n_equations
         steps = n_rows * n_terms * (n_terms / 2 + n_equations) + rounds * n_terms**3 / 6
-        return int(min(max(STEPS_PER_CALL / steps, 1), MOST_BAGS_PER_CALL))
+        return int(min(max(STEPS_PER_CALL / steps, 1), MAX_BAGS_PER_CALL))
 
     def select(self, bags: np.ndarray) -> np.ndarray:
         """Which (equation, term) pairs are in each bag's model: bool (bags, items)."""
@@ -136,8 +136,8 @@ class SINDySelector(Selector):
 
 
 def _times(table: SelectionTable) -> np.ndarray:
-    if table.n_rows < LEAST_ROWS:
-        raise DataError(f"X has {table.n_rows} row(s): derivatives need {LEAST_ROWS} or more.")
+    if table.n_rows < MIN_ROWS:
+        raise DataError(f"X has {table.n_rows} row(s): derivatives need {MIN_ROWS} or more.")
     if table.extras.get("t") is None:
         raise DataError("SINDySelector needs the time of each row: give t, as in fit(X, t=times).")
     return check_times(table.extras["t"], table.n_rows)
@@ -147,9 +147,9 @@ def _library(table: SelectionTable, degree: int) -> PolynomialLibrary:
     if table.X.shape[1] != table.n_variables:
         raise DataError("X has categories, and SINDySelector takes numbers only: drop those columns.")
     library = PolynomialLibrary(table.names, degree)
-    if library.n_terms > MOST_TERMS:
+    if library.n_terms > MAX_TERMS:
         raise ParameterError(
-            f"degree={degree} makes {library.n_terms} terms of {table.n_variables} columns, more than {MOST_TERMS}: "
+            f"degree={degree} makes {library.n_terms} terms of {table.n_variables} columns, more than {MAX_TERMS}: "
             "choose a lower degree, or drop columns."
         )
     name, count = Counter(library.names).most_common(1)[0]

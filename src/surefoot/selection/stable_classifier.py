@@ -17,10 +17,10 @@ from surefoot._random import seed_from, stream_key
 from surefoot._rollback import as_it_was_on_failure
 from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_labels, encode_labels
-from surefoot.selection.bags import BagPool
+from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.guarantee import Promise, bag_rows, refuse_both, rounded_up
-from surefoot.selection.inflated_argmax import inflated_argmax_many
-from surefoot.selection.python_selector import open_random_states
+from surefoot.selection.rules import inflated_argmax_many
+from surefoot.selection.selector import open_random_states
 from surefoot.selection.table import take_rows
 
 MEMBER = 7_000_003  # label of a stream: random numbers of the estimator on a bag

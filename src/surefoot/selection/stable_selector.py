@@ -13,20 +13,18 @@ from surefoot._parameters import check_boolean, check_choice, check_integer
 from surefoot._random import seed_from
 from surefoot._rollback import as_it_was_on_failure
 from surefoot.data.columns import is_frame
-from surefoot.selection.bag_models import BagModels
-from surefoot.selection.bagging import Bagging, LeftOutWeights
-from surefoot.selection.bags import BagPool
+from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import BaggedSelection, LeftOutWeights
 from surefoot.selection.expression import expression_of
 from surefoot.selection.guarantee import Promise, bag_rows, guarantee_in_words, refuse_both, stability_delta
-from surefoot.selection.inflated_argmax import unseen_would_enter
 from surefoot.selection.leave_one_out import LeaveOneOut
-from surefoot.selection.model_weights import ModelWeights
-from surefoot.selection.rules import InclusionProbability, InflatedArgmax, SelectionRule
+from surefoot.selection.model_counts import ModelCounts, ModelWeights
+from surefoot.selection.rules import InclusionProbability, InflatedArgmax, SelectionRule, unseen_would_enter
 from surefoot.selection.selector import Selector
 from surefoot.selection.table import read_table, take_columns
 
 INFLATED_ARGMAX = "inflated_argmax"
-MOST_EXACT_ITEMS = 50  # of more items there are so many models that their number no longer matters
+MAX_EXACT_ITEMS = 50  # of more items there are so many models that their number no longer matters
 
 
 class StableSelector(TransformerMixin, BaseEstimator):
@@ -155,7 +153,7 @@ It does not say that any of them is right.
             )
         self._promise(table.n_rows, size, None if prepared.items is None else len(prepared.items))
         pool = BagPool(table.n_rows, size, self.replace, seed_from(self.random_state))
-        self._bagging = Bagging.run(selector, table, prepared, pool, self.n_bags, self.n_jobs, self.verbose)
+        self._bagging = BaggedSelection.run(selector, table, prepared, pool, self.n_bags, self.n_jobs, self.verbose)
         self._select()
         return self
 
@@ -189,7 +187,7 @@ It does not say that any of them is right.
 
     def _promise(self, n_rows: int, size: int, n_items: int | None) -> None:
         """The rule, and what it promises."""
-        n_models = 2**n_items if n_items is not None and 1 <= n_items <= MOST_EXACT_ITEMS else None
+        n_models = 2**n_items if n_items is not None and 1 <= n_items <= MAX_EXACT_ITEMS else None
         setting: dict[str, Any] = {"n_samples": n_rows, "bag_size": size, "n_models": n_models, "replace": self.replace}
         rule = self.rule
         if not isinstance(rule, SelectionRule):
@@ -217,7 +215,7 @@ It does not say that any of them is right.
         """Weights, and what the rule makes of them."""
         bagging, items = self._bagging, self._bagging.prepared.items
         self.models_, shares = tuple(bagging.models), bagging.shares
-        self.bag_models_ = bagging.found.heaviest_by_bag()
+        self.bag_models_ = bagging.counts.heaviest_by_bag()
         self.weights_ = ModelWeights(self.models_, shares)
         some_unseen = items is None or len(self.models_) < 2 ** len(items)
         inflated = isinstance(self._rule, InflatedArgmax)
@@ -253,10 +251,10 @@ It does not say that any of them is right.
     def select_once(self) -> Hashable:
         """The model that the selector chooses on all rows at once: what one look at the table would have claimed."""
         check_is_fitted(self)
-        prepared, found = self._bagging.prepared, BagModels()
+        prepared, counts = self._bagging.prepared, ModelCounts()
         every_row = np.arange(self._bagging.table.n_rows, dtype=np.int32)[np.newaxis]
-        found.add(prepared.select(every_row), prepared.items)
-        return found.models[int(found.heaviest_by_bag()[0])]
+        counts.add(prepared.select(every_row), prepared.items)
+        return counts.models[int(counts.heaviest_by_bag()[0])]
 
     def leave_one_out(self, method: str = "pool") -> LeaveOneOut:
         """What would have been selected without a row, for every row.

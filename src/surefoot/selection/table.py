@@ -16,7 +16,7 @@ from surefoot.data.problem import check_labels, check_numbers, check_table, enco
 from surefoot.selection.guarantee import refuse_few_rows
 
 NO_TARGET, NUMBERS, CLASSES, ANY_TARGET = "none", "numbers", "classes", "any"  # what a selector asks of y
-MOST_NAMED = 5
+MAX_NAMED = 5
 HOW_TO_FILL = (
     "take missing='bag_median' of LassoSelector, LogisticLassoSelector or TreeSelector, or leave out these rows "
     "(values filled by means of all rows would void the guarantee)"
@@ -143,8 +143,8 @@ def _refuse_constant(values: np.ndarray, groups: list[int], names: tuple[str, ..
 
 
 def _named(positions: list[int], names: tuple[str, ...]) -> str:
-    shown = ", ".join(repr(names[j]) for j in positions[:MOST_NAMED])
-    more = f" and {len(positions) - MOST_NAMED} more" if len(positions) > MOST_NAMED else ""
+    shown = ", ".join(repr(names[j]) for j in positions[:MAX_NAMED])
+    more = f" and {len(positions) - MAX_NAMED} more" if len(positions) > MAX_NAMED else ""
     return f"column{'s' if len(positions) > 1 else ''} {shown}{more}"
 
 

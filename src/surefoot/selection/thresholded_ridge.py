@@ -11,10 +11,10 @@ import numpy as np
 
 from surefoot._jit import kernel
 
-MOST_ROUNDS = 20
+MAX_ROUNDS = 20
 SAFE_PIVOT = 1e-10  # least share of a term's square that the terms before it must leave
 ROUNDING = 2.0**-52
-MOST_SWEEPS = 60
+MAX_SWEEPS = 60
 
 
 class Room(NamedTuple):
@@ -123,7 +123,7 @@ def rotate_columns(columns, turns):
     negligible = 0.0
     for p in range(n_columns):
         negligible += (ROUNDING * size) ** 2 * inner(columns[p], columns[p], 0)
-    for _ in range(MOST_SWEEPS):
+    for _ in range(MAX_SWEEPS):
         at_rest = True
         for p in range(n_columns):
             for q in range(p + 1, n_columns):
@@ -187,7 +187,7 @@ def threshold_equation(library, targets, equation, rows, threshold, alpha, refit
     for j in range(n_chosen):
         room.chosen[j] = j
     refitting = False
-    for turn in range(MOST_ROUNDS + 1):
+    for turn in range(MAX_ROUNDS + 1):
         fit_chosen(library, targets, equation, rows, 0.0 if refitting else alpha, n_chosen, room)
         coefficients[:] = 0.0
         kept = 0
@@ -199,7 +199,7 @@ def threshold_equation(library, targets, equation, rows, threshold, alpha, refit
                 coefficients[room.chosen[r]] = value
                 room.chosen[kept] = room.chosen[r]
                 kept += 1
-        settled = kept == n_chosen or turn == MOST_ROUNDS - 1
+        settled = kept == n_chosen or turn == MAX_ROUNDS - 1
         if kept == 0 or refitting or (settled and not refit):
             break
         n_chosen, refitting = kept, settled

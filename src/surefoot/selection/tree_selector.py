@@ -14,8 +14,7 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer
 from surefoot.data.problem import check_labels, check_numbers, encode_labels
 from surefoot.selection.gaps import Gaps, filled_bags
-from surefoot.selection.python_selector import PreparedPython
-from surefoot.selection.selector import ANY_TARGET, ERROR, Selector
+from surefoot.selection.selector import ANY_TARGET, ERROR, PreparedPython, Selector
 from surefoot.selection.table import SelectionTable
 
 REGRESSION_CRITERIA = ("squared_error", "friedman_mse", "absolute_error", "poisson")

@@ -19,7 +19,7 @@ from surefoot.reproduce.stability.rule_grid import (
     fit_base,
 )
 from surefoot.selection import Argmax, LassoSelector
-from surefoot.selection.bagging import LeftOutWeights
+from surefoot.selection.leave_one_out import LeftOutWeights
 
 FULL = np.array([0.5, 0.3, 0.2])
 LEFT_OUT = np.array([[0.5, 0.4, 0.1], [0.3, 0.6, 0.1], [0.1, 0.2, 0.7], [0.4, 0.2, 0.4]])

@@ -80,6 +80,6 @@ def run_draw(draw: int, bags: int, n_jobs: int | None) -> tuple[list[RuleLine], 
     row = int(changed[0]) if len(changed) else -1
     models = weight_lines(stable.weights_, draw, top=TOP)
     if row >= 0:
-        without = ModelWeights(stable._bagging.found.models, weights.left_out[row])
+        without = ModelWeights(stable._bagging.counts.models, weights.left_out[row])
         models += weight_lines(without, draw, row, top=TOP)
     return results, DrawLine(draw, bags, stable.epsilon_, stable.expression_, row), models

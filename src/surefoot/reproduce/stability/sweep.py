@@ -23,7 +23,7 @@ from surefoot.reproduce.stability.rule_grid import (
     evaluate_base,
     fit_base,
 )
-from surefoot.selection.bagging import LeftOutWeights
+from surefoot.selection.leave_one_out import LeftOutWeights
 
 EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.09, *(round(0.05 * step, 2) for step in range(2, 20)))
 TAUS = tuple(round(0.05 * step, 2) for step in range(1, 20))

@@ -14,7 +14,7 @@ from scipy.stats import chi2, chisquare
 
 from surefoot._random import stream_key
 from surefoot.selection import bags as bags_module
-from surefoot.selection.bags import BAGS, BagPool, draw_with_replacement, draw_without_replacement
+from surefoot.selection.bag_sampler import BAGS, BagPool, draw_with_replacement, draw_without_replacement
 
 PATHS = {
     "replace": (10, 7, True),
@@ -28,7 +28,7 @@ PATHS = {
     "one": (7, 1, False),
 }
 each_path = pytest.mark.parametrize(("n_rows", "size", "replace"), PATHS.values(), ids=PATHS)
-LEAST_CHANCE = 1e-3  # seeds are fixed: a fair draw fails once for all, or never
+MIN_CHANCE = 1e-3  # seeds are fixed: a fair draw fails once for all, or never
 
 
 @st.composite
@@ -98,7 +98,7 @@ def test_every_row_is_drawn_equally_often(n_rows, size, replace):
     counts = np.bincount(bags.ravel(), minlength=n_rows)
     statistic = ((counts - counts.mean()) ** 2).sum() / counts.mean()
     drawn_at_once = 1.0 if replace else (n_rows - size) / (n_rows - 1)  # rows of a bag cannot be the same: less spread
-    assert either_tail(statistic / drawn_at_once, n_rows - 1) > LEAST_CHANCE
+    assert either_tail(statistic / drawn_at_once, n_rows - 1) > MIN_CHANCE
 
 
 @each_path
@@ -166,7 +166,7 @@ def test_bags_that_do_not_hold_a_row_are_bags_of_the_others(n_rows, size, replac
         assert sum(chances.values()) == pytest.approx(1.0)  # every bag of the others came up
         if len(times) > 1:
             expected = [len(lacking) * chances[bag] for bag in times]
-            assert chisquare(list(times.values()), expected).pvalue > LEAST_CHANCE / n_rows
+            assert chisquare(list(times.values()), expected).pvalue > MIN_CHANCE / n_rows
 
 
 @pytest.mark.parametrize("replace", [True, False])

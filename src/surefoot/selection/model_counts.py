@@ -1,23 +1,18 @@
 """The models that bags chose, each counted once however many bags chose it."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from surefoot._exceptions import DataError, ParameterError
-from surefoot._jit import kernel
-from surefoot._parallel import Cancellation, run_tasks
-from surefoot.selection.bags import BagPool
-from surefoot.selection.selector import BagError, PreparedSelector
+from surefoot._exceptions import DataError
 
-MOST_CELLS = 1 << 22  # row numbers of the bags of one call
-CALLS_AT_ONCE = 256  # their models are counted before the next begin
+SHOWN_MODELS = 5  # in the text of a ModelWeights
 
 
 @dataclass
-class BagModels:
+class ModelCounts:
     """Grows by blocks of bags, in their order.
 
     An entry is a model that a bag chose, with the share of the bag that it got. Most selectors choose one: then there
@@ -67,10 +62,10 @@ class BagModels:
         self.weights.append(weights)
         self.bags.append(bags + self.n_bags)
 
-    def copy(self) -> "BagModels":
+    def copy(self) -> "ModelCounts":
         """One that may grow while others read this one."""
         parts = (list(self.ids), list(self.weights), list(self.bags), list(self.members))
-        return BagModels(list(self.models), dict(self.places), *parts, self.n_bags)
+        return ModelCounts(list(self.models), dict(self.places), *parts, self.n_bags)
 
     def shares(self) -> np.ndarray:
         """The weight of each model: its mean share of the bags."""
@@ -113,62 +108,42 @@ def _shares(one: Any, bag: int) -> list[tuple[Hashable, float]]:
     return [(model, weight / total) for model, weight in one.items()]
 
 
-def choose_on_bags(
-    prepared: PreparedSelector, pool: BagPool, first: int, stop: int, into: BagModels, n_jobs: int | None, watch: Any
-) -> None:
-    """Let the selector choose on bags number ``first`` to ``stop - 1``; the result does not depend on ``n_jobs``."""
-    size = max(1, min(prepared.bags_per_call, MOST_CELLS // pool.size))
-    starts = range(first, stop, size)  # cut by the table alone
+class ModelWeights(Mapping[Hashable, float]):
+    """Models and their weights, heaviest first; a model that no bag chose has weight 0.
 
-    def choose(start: int, cancellation: Cancellation) -> "np.ndarray | list":
-        cancellation.check()
-        try:
-            chosen = prepared.select(pool.bags(start, min(start + size, stop)))
-        except BagError as error:
-            raise DataError(f"The selector failed on bag {start + error.index}: {error.reason}") from error
-        watch(start)
-        return chosen
-
-    for at in range(0, len(starts), CALLS_AT_ONCE):
-        for chosen in run_tasks(choose, starts[at : at + CALLS_AT_ONCE], n_jobs):
-            into.add(chosen, prepared.items)
-
-
-@kernel
-def add_left_out(ids, weights, entry_bags, bags, first_bag, first_row, totals, counts):
-    """Read bags of ascending rows and the models of their entries; add up models and bags by the rows they lack.
-
-    ``totals`` (models, rows) and ``counts`` (rows) are for rows from ``first_row`` on.
+    Examples
+    --------
+    >>> from surefoot.selection import ModelWeights
+    >>> weights = ModelWeights([("x1",), ("x1", "x3")], [0.3, 0.7])
+    >>> list(weights)
+    [('x1', 'x3'), ('x1',)]
+    >>> weights["x1", "x3"], weights["x2", "x3"]
+    (0.7, 0.0)
     """
-    n_rows, size, entry = counts.shape[0], bags.shape[1], 0
-    while entry < ids.shape[0] and entry_bags[entry] < first_bag:
-        entry += 1
-    for b in range(bags.shape[0]):
-        stop = entry
-        while stop < ids.shape[0] and entry_bags[stop] == first_bag + b:
-            stop += 1
-        place = 0
-        for r in range(n_rows):
-            while place < size and bags[b, place] < first_row + r:
-                place += 1
-            if place == size or bags[b, place] != first_row + r:
-                counts[r] += 1
-                for e in range(entry, stop):
-                    totals[ids[e], r] += weights[e]
-        entry = stop
 
+    def __init__(self, models: Sequence[Hashable], weights: Sequence[float] | np.ndarray) -> None:
+        order = np.argsort(-np.asarray(weights), kind="stable")
+        self._weights = {models[i]: float(weights[i]) for i in order}
 
-def left_out_shares(found: BagModels, pool: BagPool, rows: Sequence[int]) -> np.ndarray:
-    """The models' weights over the bags that do not hold a row, for consecutive rows: (rows, models)."""
-    ids, weights, entry_bags = (np.concatenate(part) for part in (found.ids, found.weights, found.bags))
-    totals, counts = np.zeros((len(found.models), len(rows))), np.zeros(len(rows))
-    size = max(1, MOST_CELLS // pool.size)
-    for start in range(0, found.n_bags, size):
-        stop = min(start + size, found.n_bags)
-        low, high = np.searchsorted(entry_bags, [start, stop])
-        part = slice(low, high)
-        add_left_out(ids[part], weights[part], entry_bags[part], pool.bags(start, stop), start, rows[0], totals, counts)
-    if (counts == 0).any():
-        row = rows[int(np.flatnonzero(counts == 0)[0])]
-        raise ParameterError(f"Every bag holds row {row}: take more bags (n_bags) or smaller ones (bag_size).")
-    return (totals / counts).T
+    def __getitem__(self, model: Hashable) -> float:
+        return self._weights.get(model, 0.0)
+
+    def __contains__(self, model: object) -> bool:
+        return model in self._weights
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._weights)
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+    def to_frame(self) -> Any:
+        """A pandas frame with a row for each model."""
+        import pandas as pd
+
+        return pd.DataFrame({"model": list(self._weights), "weight": list(self._weights.values())})
+
+    def __repr__(self) -> str:
+        shown = [f"{model!r}: {weight:.4g}" for model, weight in list(self._weights.items())[:SHOWN_MODELS]]
+        more = [f"... {len(self) - SHOWN_MODELS} more"] if len(self) > SHOWN_MODELS else []
+        return f"ModelWeights({', '.join(shown + more)})"
