@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
 from surefoot.uncertainty.recalibration import (
-    MOST_COST,
+    MAX_COST,
     HeldOut,
     distance_from_uniform,
     fit_recalibration,
@@ -69,7 +69,7 @@ def test_where_noise_differs_unseen_intervals_of_all_levels_are_nearer_to_what_t
         even = rows.evened(likely)  # with the tails of a Normal
         off.append(np.abs(inside(likely, y, raw) - LEVELS).max())
         off_evened.append(np.abs(inside(even, y, raw) - LEVELS).max())
-        assert rows.loss(even) - rows.loss(likely) < 1.5 * MOST_COST
+        assert rows.loss(even) - rows.loss(likely) < 1.5 * MAX_COST
     assert np.mean(off) > 0.05
     assert np.mean(off_evened) < 0.035
 
@@ -90,4 +90,4 @@ def test_a_few_wild_rows_do_not_make_the_others_lose_likelihood():
     likely, even = (fit_recalibration(family, raw, y, np.ones(500), evens=evens) for evens in (False, True))
     rows = HeldOut(family, raw, y, shares(500))
     assert even.shift < likely.shift
-    assert rows.loss(even) - rows.loss(likely) < 2 * MOST_COST
+    assert rows.loss(even) - rows.loss(likely) < 2 * MAX_COST

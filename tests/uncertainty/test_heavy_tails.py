@@ -10,7 +10,7 @@ from surefoot import BoostingEnsembleRegressor, GradientBoostingRegressor
 from surefoot.metrics import coverage
 from surefoot.uncertainty import recalibration
 from surefoot.uncertainty.families import LogNormal, Normal
-from surefoot.uncertainty.recalibration import LEAST_GAIN, HeldOut, fit_recalibration
+from surefoot.uncertainty.recalibration import MIN_GAIN, HeldOut, fit_recalibration
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 FAST = {"max_depth": 3, "random_state": 0, "n_jobs": 1}
@@ -135,8 +135,8 @@ def test_intervals_of_heavy_tails_hold_more_nearly_what_they_promise(estimator, 
     held = {"heavy": [], "normal": []}
     for seed in range(2):
         X, y, X_new, y_new = heavy_table(seed)
-        for name, least_gain in (("heavy", LEAST_GAIN), ("normal", np.inf)):
-            monkeypatch.setattr(recalibration, "LEAST_GAIN", least_gain)
+        for name, min_gain in (("heavy", MIN_GAIN), ("normal", np.inf)):
+            monkeypatch.setattr(recalibration, "MIN_GAIN", min_gain)
             model = estimator(**FAST, **more).fit(X, y)
             assert (model.family_.dispersion > 0) == (name == "heavy")
             distribution = model.predict_distribution(X_new)

@@ -59,10 +59,10 @@ def test_every_step_of_the_paper_is_the_one_it_should_be(rate, l2):
     noise, factor, pull = step_of(raw[:, 0], y.mean(), 40, 40, rate, l2)
     variance = 2 * rate / (40 * (40 + l2))
     assert_normal(noise, np.sqrt(variance))
-    settled = raw[200:, 0]
+    scale_is_frozen = raw[200:, 0]
     stationary = variance / (1 - factor**2)
-    assert settled.mean() == pytest.approx(pull * y.mean() / (1 - factor), abs=6 * np.sqrt(stationary / 120))
-    assert settled.var() == pytest.approx(stationary, rel=0.35)
+    assert scale_is_frozen.mean() == pytest.approx(pull * y.mean() / (1 - factor), abs=6 * np.sqrt(stationary / 120))
+    assert scale_is_frozen.var() == pytest.approx(stationary, rel=0.35)
 
 
 @pytest.mark.parametrize(("rate", "l2", "temperature"), [(0.1, 3.0, 1.0), (0.5, 0.0, 1.0), (0.5, 3.0, 0.25)])
@@ -73,8 +73,8 @@ def test_every_step_at_a_temperature_is_the_one_it_should_be(rate, l2, temperatu
     sigma = np.exp(np.clip(shrunk, model.family_.floor, model.family_.cap))
     scale = np.sqrt(2 * rate * temperature / (40 + l2))
     assert_normal(noise / sigma, scale)
-    settled, typical = raw[200:, 0], np.mean(sigma[200:] ** 2)
-    assert settled.var() == pytest.approx(typical * scale**2 / (1 - factor**2), rel=0.4)
+    scale_is_frozen, typical = raw[200:, 0], np.mean(sigma[200:] ** 2)
+    assert scale_is_frozen.var() == pytest.approx(typical * scale**2 / (1 - factor**2), rel=0.4)
 
 
 def test_a_shrunk_model_forgets_where_it_started():

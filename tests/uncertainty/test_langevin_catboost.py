@@ -39,7 +39,7 @@ def test_seeds_differ_as_much_as_those_of_catboost(concrete, n_trees, depth, rat
     """Noise in the leaves alone, and with noise in the choice of splits besides, for both."""
     X, y = concrete
     if not split_noise:
-        monkeypatch.setattr("surefoot.uncertainty.rounds.SPLIT_NOISE", 1e-9)  # what is left breaks ties
+        monkeypatch.setattr("surefoot.uncertainty.boosting_loop.SPLIT_NOISE", 1e-9)  # what is left breaks ties
     theirs = between_seeds(
         cb.CatBoostRegressor(
             iterations=n_trees, depth=depth, learning_rate=rate, l2_leaf_reg=3.0, posterior_sampling=True,

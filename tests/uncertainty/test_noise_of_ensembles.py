@@ -8,16 +8,15 @@ import pytest
 from surefoot import BoostingEnsembleRegressor
 from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.uncertainty.families import Gamma, Normal
+from surefoot.uncertainty.fit_spec import TrainingConfig, TrainingRows
 from surefoot.uncertainty.leaf_noise import LeafNoise
-from surefoot.uncertainty.recipe import Recipe
-from surefoot.uncertainty.training_rows import TrainingRows
 
-RECIPE = Recipe(100, 0.1, GrowthRules(2, True, 1, 3.0, None), langevin=True)
+RECIPE = TrainingConfig(100, 0.1, GrowthRules(2, True, 1, 3.0, None), langevin=True)
 
 
-def noise_of(recipe, family, typical_scale):
+def noise_of(config, family, typical_scale):
     rows = TrainingRows(np.zeros(40), None, np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32))
-    noise = LeafNoise(recipe, family, rows, np.ones(40), 40.0)
+    noise = LeafNoise(config, family, rows, np.ones(40), 40.0)
     leaves, totals = np.repeat(np.arange(4, dtype=np.uint8), 10), np.full((4, 2), 10.0)
     return noise.of_sums(totals, 3.0, np.zeros((2, 40)), leaves, rows.train, np.ones((4, 2)), typical_scale)
 

@@ -6,7 +6,7 @@ import pytest
 from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor
 from surefoot._parallel import RowThreads
 from surefoot.uncertainty import training
-from surefoot.uncertainty.shared_table import SharedTable
+from surefoot.uncertainty.training_table import SharedTable
 
 
 def weak_table(n_rows=400, seed=0):
@@ -20,40 +20,40 @@ def weak_table(n_rows=400, seed=0):
 def tasks(monkeypatch):
     """The tasks that ensembles set themselves before their trials, and after."""
     seen = []
-    before = training.guided
+    before = training.with_trial_results
 
-    def watched(task, table, n_members):
-        found = before(task, table, n_members)
-        seen.append((task, found))
+    def monitored(spec, table, n_members):
+        found = before(spec, table, n_members)
+        seen.append((spec, found))
         return found
 
-    monkeypatch.setattr(training, "guided", watched)
+    monkeypatch.setattr(training, "with_trial_results", monitored)
     return seen
 
 
-def curves(task, members, n_trees):
+def curves(spec, members, n_trees):
     """Held-out likelihoods of trials, each trained alone and to the end."""
-    table, found = SharedTable.of(task), []
+    table, found = SharedTable.of(spec), []
     with RowThreads(1) as threads:
         for member in members:
-            rounds, _ = training.start_rounds(task, table, member, threads)
+            loop, _ = training.start_loop(spec, table, member, threads)
             found.append([])
             for _ in range(n_trees):
-                rounds.step()
-                found[-1].append(rounds.held_out_losses()[0])
+                loop.step()
+                found[-1].append(loop.held_out_losses()[0])
     return np.array(found)
 
 
 def test_the_number_of_trees_is_best_on_average_over_the_trials(tasks):
     X, y = weak_table()
     model = BoostingEnsembleClassifier(method="sgb", n_members=2, random_state=0, n_estimators=60).fit(X, y)
-    ((task, found),) = tasks
+    ((spec, found),) = tasks
     members = [training.FIRST_TRIAL - k for k in range(5)]
-    mean = curves(task, members, 60).mean(axis=0)
-    assert found.recipe.n_estimators == mean.argmin() + 1
+    mean = curves(spec, members, 60).mean(axis=0)
+    assert found.config.n_estimators == mean.argmin() + 1
     assert [one.n_trees_ for one in model.estimators_] == [mean.argmin() + 1] * 2
     assert found.hold_out == 0
-    held_out = [set(training.part_rows(task, member)[1].tolist()) for member in members]
+    held_out = [set(training.split_rows(spec, member)[1].tolist()) for member in members]
     assert len(set.union(*held_out)) == sum(map(len, held_out)) == 200  # each holds out others
 
 
@@ -62,11 +62,11 @@ def test_the_number_of_trees_is_best_on_average_over_the_trials(tasks):
 def test_trials_hold_out_enough_rows_together(estimator, n_rows, n_trials, monkeypatch):
     """Those of an ensemble of regressors have twins, which tell how wide a mixture is."""
     begun = []
-    start = training.start_rounds
+    start = training.start_loop
     monkeypatch.setattr(
         training,
-        "start_rounds",
-        lambda task, table, member, threads: begun.append(member) or start(task, table, member, threads),
+        "start_loop",
+        lambda spec, table, member, threads: begun.append(member) or start(spec, table, member, threads),
     )
     estimator(method="sgb", n_members=2, random_state=0, n_estimators=3).fit(*weak_table(n_rows))
     twice = 2 if estimator is BoostingEnsembleRegressor else 1
@@ -77,9 +77,9 @@ def test_trials_hold_out_enough_rows_together(estimator, n_rows, n_trials, monke
 def test_trials_of_regression_tell_the_scale_too(tasks):
     X, y = weak_table()
     BoostingEnsembleRegressor(method="sgb", n_members=2, random_state=0, n_estimators=20).fit(X, X[:, 0] + y)
-    guide = tasks[0][1].guide
-    assert 0 < len(guide.honesties) <= tasks[0][1].recipe.n_estimators
-    assert 0 <= guide.recalibration.slope <= 1
+    inflation_schedule = tasks[0][1].inflation_schedule
+    assert 0 < len(inflation_schedule.residual_inflations) <= tasks[0][1].config.n_estimators
+    assert 0 <= inflation_schedule.recalibration.slope <= 1
 
 
 def test_several_trials_beat_one_where_the_signal_is_weak(monkeypatch):

@@ -14,7 +14,7 @@ from surefoot.model_io.binner import BINNER
 from surefoot.model_io.columns import POSITION
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.strict_json import require
-from surefoot.uncertainty.encoding import Encoding
+from surefoot.uncertainty.training_table import Encoding
 
 MOST_COMBINED = 8  # columns in a combination
 MAX_READ = 1 << 24  # columns that the members read, together

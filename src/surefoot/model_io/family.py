@@ -9,7 +9,7 @@ from surefoot._exceptions import ModelFileError
 from surefoot.model_io.archive import Archive
 from surefoot.model_io.fields import Field, Record, Scalar
 from surefoot.model_io.strict_json import require
-from surefoot.uncertainty.classification import MOST_CLASSES
+from surefoot.uncertainty.classification import MAX_CLASSES
 from surefoot.uncertainty.families import (
     DISPERSED,
     REGRESSION_FAMILIES,
@@ -55,7 +55,7 @@ def family_of(name: Any) -> type[AnyFamily]:
 def _numbers(kind: type[AnyFamily]) -> Record:
     """The settings of a family: numbers, all of them."""
     settings: dict[str, Field] = {
-        field.name: Scalar(int, 2, MOST_CLASSES) if field.name == "n_classes" else Scalar(float)
+        field.name: Scalar(int, 2, MAX_CLASSES) if field.name == "n_classes" else Scalar(float)
         for field in fields(kind)
     }
 

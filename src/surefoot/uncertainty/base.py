@@ -17,9 +17,8 @@ from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import NumberProblem, Problem, check_table, check_weights
 from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.fit_spec import FitSpec, TrainingConfig
 from surefoot.uncertainty.member import Member, raw_outputs
-from surefoot.uncertainty.recipe import Recipe
-from surefoot.uncertainty.task import Task
 from surefoot.uncertainty.training import train_members
 
 MOST_DEPTH = 10
@@ -115,14 +114,14 @@ class GradientBooster(BaseEstimator):
     def _listed_categories(self) -> Any:
         return None if isinstance(self.categorical_features, str) else self.categorical_features
 
-    def _recipe(self, constraints: tuple[int, ...] | None, has_validation: bool) -> Recipe:
+    def _recipe(self, constraints: tuple[int, ...] | None, has_validation: bool) -> TrainingConfig:
         wanted = self.early_stopping
         stops = self.temperature is None if wanted == "auto" else wanted != "scale" and bool(wanted)
         rules = GrowthRules(
             int(self.max_depth), self.grow_policy == "symmetric", int(self.min_samples_leaf),
             float(self.l2_regularization), constraints,
         )  # fmt: skip
-        return Recipe(
+        return TrainingConfig(
             int(self.n_estimators), float(self.learning_rate), rules, self._row_share, self._uses_langevin,
             self.temperature, int(self.n_iter_no_change) if stops else None,
             not stops or not (self.n_iter_no_change < self.n_estimators or getattr(self, "warm_start", False)),
@@ -202,14 +201,14 @@ class GradientBooster(BaseEstimator):
         recipe = self._recipe(self._constraints(problem.columns), validation is not None)
         of_use = recipe.patience is not None or family.has_scale
         hold_out = float(self.validation_fraction) if of_use and self.early_stopping else 0.0
-        task = Task(
+        task = FitSpec(
             problem.columns, columns_val, target, weights, family, strata, recipe, int(self.max_bins), hold_out,
             seed_from(self.random_state), self.n_jobs,
             Progress(type(self).__name__, self._n_members, self.verbose, "held-out negative log-likelihood"),
         )  # fmt: skip
         return self._run(task)
 
-    def _run(self, task: Task) -> list[Member]:
+    def _run(self, task: FitSpec) -> list[Member]:
         return train_members(task, self._n_members)
 
     def _remember(self, problem: Problem | NumberProblem) -> None:

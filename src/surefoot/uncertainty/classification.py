@@ -11,7 +11,7 @@ from surefoot.data.problem import check_labels, check_problem
 from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.families import Bernoulli, Categorical
 
-MOST_CLASSES = 500  # every bin of every column keeps a sum for each class
+MAX_CLASSES = 500  # every bin of every column keeps a sum for each class
 
 
 class ClassificationBooster(ClassifierMixin, GradientBooster):
@@ -23,9 +23,9 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
         problem = check_problem(
             self, X, y, sample_weight, self.class_weight, categorical=self._listed_categories, relative_weights=False
         )
-        if problem.n_classes > MOST_CLASSES:
+        if problem.n_classes > MAX_CLASSES:
             raise DataError(
-                f"y has {problem.n_classes} classes; gradient boosting takes at most {MOST_CLASSES}: join rare ones, "
+                f"y has {problem.n_classes} classes; gradient boosting takes at most {MAX_CLASSES}: join rare ones, "
                 "or predict a number with a regressor."
             )
         self.classes_ = problem.classes

@@ -13,7 +13,7 @@ from surefoot._parameters import check_integer, check_number
 LARGEST = float(np.finfo(np.float64).max)
 QUANTILE_PRECISION = 1e-10  # of a mixture's quantiles: of the standard deviation, and of how far its members' differ
 FARTHEST_QUANTILE = 40.0  # standard deviations of a large count beyond which the probability is no float
-MOST_HALVINGS = 2200  # an interval of floats cannot be halved more often
+MAX_HALVINGS = 2200  # an interval of floats cannot be halved more often
 
 
 class Distribution:
@@ -120,7 +120,7 @@ class Distribution:
 
     def _bisect_counts(self, level: float, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """The smallest counts whose cumulative probability is at least ``level``."""
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             if not (low < high).any():
                 break
             middle = low + np.floor((high - low) / 2)
@@ -237,7 +237,7 @@ class MixtureDistribution(Distribution):
         """Halve the intervals, keeping the quantile inside, until all are narrow or have no float within."""
         with np.errstate(all="ignore"):
             precision = QUANTILE_PRECISION * np.minimum(high - low, self.std)
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             middle = 0.5 * low + 0.5 * high
             with np.errstate(all="ignore"):
                 wide = (high - low > precision) & (low < middle) & (middle < high)

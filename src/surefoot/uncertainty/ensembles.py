@@ -5,13 +5,13 @@ from typing import Any
 
 from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_choice, check_integer, check_number
+from surefoot.uncertainty.adapters.surefoot import members_uncertainty
 from surefoot.uncertainty.base import SHARED, GradientBooster
 from surefoot.uncertainty.classification import ClassificationBooster
 from surefoot.uncertainty.decomposition import Uncertainty, row_index
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot.uncertainty.member import Member
-from surefoot.uncertainty.own_members import members_uncertainty
 from surefoot.uncertainty.regression import RegressionBooster
 
 

@@ -54,7 +54,7 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         the optimum, and a virtual ensemble of them tells what the model does not know.
     temperature : float, default=None
         Of the noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a posterior. 1: the
-        posterior is the law that the rounds settle to, at the price of a larger error of a single model.
+        posterior is the law that the rounds freeze_scale to, at the price of a larger error of a single model.
     early_stopping : "auto", "scale" or bool, default="auto"
         Models on trial hold rows out, and stop when these have not gained for ``n_iter_no_change`` rounds: the scale
         when their likelihood no longer improves, the mean when its own loss no longer falls. The model then learns from

@@ -13,8 +13,7 @@ import numpy as np
 from surefoot.trees.leaves import sum_leaves
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.base import LocationScaleFamily
-from surefoot.uncertainty.recipe import Recipe
-from surefoot.uncertainty.training_rows import TrainingRows
+from surefoot.uncertainty.fit_spec import TrainingConfig, TrainingRows
 
 EVEN_ODDS = 0.25  # information of a row whose classes are even
 GUESS_TEMPERATURE = 0.5
@@ -24,7 +23,7 @@ GUESS_TEMPERATURE = 0.5
 class LeafNoise:
     """Noise of the leaves of one model."""
 
-    recipe: Recipe
+    config: TrainingConfig
     family: RegressionFamily | ClassificationFamily
     rows: TrainingRows
     weights: np.ndarray  # of every row of the table
@@ -37,9 +36,9 @@ class LeafNoise:
         its classes are all but certain, would leave the model to noise alone: it counts as one row, for noise and step.
         Of classes, that is as much as a row of even odds tells, and four times as much under noise of its own size.
         """
-        l2 = self.recipe.rules.l2
-        least = EVEN_ODDS if not self.family.natural and self.recipe.temperature is None else 1.0
-        return np.maximum(l2, least - totals) if self.recipe.langevin else l2
+        l2 = self.config.rules.l2
+        least = EVEN_ODDS if not self.family.natural and self.config.temperature is None else 1.0
+        return np.maximum(l2, least - totals) if self.config.langevin else l2
 
     def of_sums(
         self,
@@ -56,9 +55,9 @@ class LeafNoise:
         The paper's: variance ``2 / (rate * N)`` for each row. With a temperature of its own: ``2 * temperature / rate``
         in the metric of the natural gradient, which at temperature 1 has the posterior as its stationary law.
         """
-        recipe = self.recipe
-        if recipe.temperature is None:
-            noise = np.sqrt(2.0 / (recipe.learning_rate * self.n_train) * (totals + l2)) * normals
+        config = self.config
+        if config.temperature is None:
+            noise = np.sqrt(2.0 / (config.learning_rate * self.n_train) * (totals + l2)) * normals
             if self.shrinks_with_scale:
                 noise[:, 0] *= min(exp(typical_scale), 1.0)
             return noise
@@ -70,7 +69,7 @@ class LeafNoise:
             train = self.rows.train
             typical = np.average(metric[:, train], axis=1, weights=self.weights[train])
             l2 = l2 * np.where(totals > 0, spread / np.maximum(totals, 1e-300), typical)
-        return np.sqrt(2.0 * recipe.temperature / recipe.learning_rate * (spread + l2)) * normals
+        return np.sqrt(2.0 * config.temperature / config.learning_rate * (spread + l2)) * normals
 
     @property
     def shrinks_with_scale(self) -> bool:
@@ -81,7 +80,7 @@ class LeafNoise:
         chain that runs its length has the paper's noise; where models on trial end training, it is the noise of the
         data that counts.
         """
-        return isinstance(self.family, LocationScaleFamily) and not self.recipe.runs_its_length
+        return isinstance(self.family, LocationScaleFamily) and not self.config.runs_its_length
 
     @property
     def guesses(self) -> bool:
@@ -92,7 +91,7 @@ class LeafNoise:
         guesses would add up to means that no row has come near.
         """
         is_location = isinstance(self.family, LocationScaleFamily)
-        return is_location and self.recipe.differs_by_seed and self.recipe.temperature is None
+        return is_location and self.config.differs_by_seed and self.config.temperature is None
 
     @property
     def guess_size(self) -> float:
@@ -101,4 +100,4 @@ class LeafNoise:
         They are the Langevin noise, at a temperature of one half, of a leaf with one row: however many the rounds and
         however small the rate, they add up to about the same.
         """
-        return sqrt(2.0 * GUESS_TEMPERATURE / (self.recipe.learning_rate * (1.0 + self.recipe.rules.l2)))
+        return sqrt(2.0 * GUESS_TEMPERATURE / (self.config.learning_rate * (1.0 + self.config.rules.l2)))

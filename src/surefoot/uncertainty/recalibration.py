@@ -18,21 +18,21 @@ from scipy.stats import norm
 
 from surefoot.uncertainty.families import DISPERSED, Normal, Poisson, RegressionFamily
 from surefoot.uncertainty.families.base import LocationScaleFamily
-from surefoot.uncertainty.families.normal import LEAST_DISPERSION, MOST_DISPERSION
+from surefoot.uncertainty.families.normal import MAX_DISPERSION, MIN_DISPERSION
 from surefoot.uncertainty.families.targets import weighted_sum
 
 SLOPES = np.linspace(0.0, 1.0, 21)
 MAX_SHIFT = 3.0  # of the log of a scale or of a mean
-MAX_STEP, MOST_COST = 0.5, 0.005  # of the log of a scale, to make intervals even; in nats for each row
-LEAST_LEVEL = 1e-9  # so far inside its distribution, or outside, one row must not decide alone
-MAX_DISPERSION = 2.0  # of counts
+MAX_STEP, MAX_COST = 0.5, 0.005  # of the log of a scale, to make intervals even; in nats for each row
+MIN_LEVEL = 1e-9  # so far inside its distribution, or outside, one row must not decide alone
+MAX_COUNT_DISPERSION = 2.0  # of counts
 FIRST_DISPERSION = 0.1  # of a Normal: where the search begins
-LEAST_GAIN = 1.5  # nats of all held-out rows: by chance alone, one table of Normal noise in 24 gains as much
+MIN_GAIN = 1.5  # nats of all held-out rows: by chance alone, one table of Normal noise in 24 gains as much
 DIGITS = 4  # of line and tails: further ones are chance of the search, and differ with the order of the rows
 NEXT_TO = 0.05  # so close to its least value, the log of a scale has reached it
 N_PASSES = 2  # what suits the mean depends on the scale, and the other way round: a little
-FEWEST_ROWS = 10  # fewer rows say nothing
-LEAST_LOG = -700.0  # of a probability: one row must not decide alone
+MIN_ROWS = 10  # fewer rows say nothing
+MIN_LOG = -700.0  # of a probability: one row must not decide alone
 N_IMAGINED = 5  # members of an imagined ensemble
 VARIANCE_OF_TEN = 0.9  # of ten numbers about their mean; the same for all ensembles: more members must change no member
 
@@ -80,7 +80,7 @@ class HeldOut:
     def correction(self, evens: bool) -> Recalibration:
         """The best one; see ``fit_recalibration``."""
         family, found = self.family, Recalibration()
-        if len(self.y) < FEWEST_ROWS:
+        if len(self.y) < MIN_ROWS:
             return found
         for _ in range(1 if isinstance(family, LocationScaleFamily) else N_PASSES):
             if not isinstance(family, LocationScaleFamily):
@@ -111,7 +111,7 @@ class HeldOut:
         side_by_side = raw.transpose(1, 0, 2).reshape(n_outputs, -1)  # one call for all members, not one for each
         logs = family.log_density(side_by_side, np.tile(self.y, n_members)).reshape(n_members, -1)
         mixed = logs[0] if n_members == 1 else np.logaddexp.reduce(logs, axis=0) - np.log(n_members)
-        return -weighted_sum(np.maximum(mixed, LEAST_LOG), self.shares)
+        return -weighted_sum(np.maximum(mixed, MIN_LOG), self.shares)
 
     def unevenness(self, line: Recalibration) -> float:
         """How far central intervals of all levels are from holding as many rows as they should."""
@@ -120,10 +120,10 @@ class HeldOut:
         return distance_from_uniform(np.abs(2.0 * below - 1.0), self.shares)
 
     def evened(self, line: Recalibration) -> Recalibration:
-        """The line moved to the level at which intervals are even, or as far as costs no more than ``MOST_COST``."""
+        """The line moved to the level at which intervals are even, or as far as costs no more than ``MAX_COST``."""
         _, step = _least(lambda by: self.unevenness(replace(line, shift=line.shift + by)), -MAX_STEP, MAX_STEP)
         cost = self.loss(replace(line, shift=line.shift + step)) - self.loss(line)
-        step *= np.sqrt(min(1.0, MOST_COST / max(cost, np.finfo(float).tiny)))  # it grows with the square
+        step *= np.sqrt(min(1.0, MAX_COST / max(cost, np.finfo(float).tiny)))  # it grows with the square
         return replace(line, shift=line.shift + float(step))
 
     def best_mean_shift(self, line: Recalibration) -> float:
@@ -133,7 +133,7 @@ class HeldOut:
         def loss(root: float) -> float:
             return self.loss(replace(line, dispersion=root * root))
 
-        least, root = _least(loss, 0.0, float(np.sqrt(MAX_DISPERSION)))
+        least, root = _least(loss, 0.0, float(np.sqrt(MAX_COUNT_DISPERSION)))
         return root * root if least < loss(0.0) else 0.0
 
     def limits(self, slope: float) -> tuple[float, float]:
@@ -157,11 +157,11 @@ class HeldOut:
             return replace(line, slope=slope, shift=shift + (1.0 - slope) * self.centre, dispersion=dispersion)
 
         start = (line.slope, line.shift - (1.0 - line.slope) * self.centre, FIRST_DISPERSION)
-        bounds = ((0.0, 1.0), (-MAX_SHIFT, MAX_SHIFT), (LEAST_DISPERSION, MOST_DISPERSION))
+        bounds = ((0.0, 1.0), (-MAX_SHIFT, MAX_SHIFT), (MIN_DISPERSION, MAX_DISPERSION))
         found = minimize(lambda numbers: self.loss(tailed(numbers.tolist())), start, method="L-BFGS-B", bounds=bounds)
         likeliest = tailed([round(number, DIGITS) for number in found.x.tolist()])
         gain = (self.loss(line) - self.loss(likeliest)) * self.weights.sum()
-        return likeliest if gain > LEAST_GAIN else line
+        return likeliest if gain > MIN_GAIN else line
 
     def best_line(self, line: Recalibration) -> tuple[float, float]:
         """The slope, and the shift that goes with it."""
@@ -191,7 +191,7 @@ def _least(loss: Callable[[float], float], low: float = -MAX_SHIFT, high: float 
 def distance_from_uniform(levels: np.ndarray, shares: np.ndarray) -> float:
     """Anderson and Darling's: the squared difference of the distribution functions, weighed by its inverse variance."""
     order = np.argsort(levels, kind="stable")
-    found = np.clip(levels[order], LEAST_LEVEL, 1.0 - LEAST_LEVEL)
+    found = np.clip(levels[order], MIN_LEVEL, 1.0 - MIN_LEVEL)
     upto = np.cumsum(shares[order])
     before = upto - shares[order]
     from_below, from_above = upto**2 - before**2, (1.0 - before) ** 2 - (1.0 - upto) ** 2

@@ -9,8 +9,8 @@ import numpy as np
 from surefoot._exceptions import DataError
 from surefoot.data.columns import Schema
 from surefoot.trees.vector_forest import VectorForest
-from surefoot.uncertainty.encoding import Encoding
 from surefoot.uncertainty.member import Member
+from surefoot.uncertainty.training_table import Encoding
 
 EMPTY_SHARE = 1e-9  # weight of a leaf without training rows, as a share of the tree's: shap divides by weights
 

@@ -9,15 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._parameters import check_boolean, check_number
 from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.fit_spec import FitSpec
 from surefoot.uncertainty.member import Member, raw_outputs
 from surefoot.uncertainty.shap_trees import shap_models
-from surefoot.uncertainty.task import Task
 from surefoot.uncertainty.training import SingleRun, train_members
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 
 class SingleBooster(GradientBooster):
-    """One model: it can be cut short, watched stage by stage, and taken for an ensemble."""
+    """One model: it can be cut short, monitored stage by stage, and taken for an ensemble."""
 
     langevin: bool
     warm_start: bool
@@ -40,20 +40,20 @@ class SingleBooster(GradientBooster):
     def _n_members(self) -> int:
         return 1
 
-    def _run(self, task: Task) -> list[Member]:
+    def _run(self, spec: FitSpec) -> list[Member]:
         """Train; with ``warm_start``, go on from the trees of the last fit, and keep what it takes to do so again.
 
         Without, models on trial tell the number of trees, and the model learns from all rows.
         """
         if not self.warm_start:
             self.__dict__.pop("_run_so_far", None)
-            return train_members(task, 1)
+            return train_members(spec, 1)
         run: SingleRun | None = getattr(self, "_run_so_far", None)
         if run is None or not run.whole:
-            run = SingleRun.begin(task)
+            run = SingleRun.begin(spec)
         else:
-            run.check_same(task)
-        members = [run.run(task)]
+            run.check_same(spec)
+        members = [run.run(spec)]
         self._run_so_far = run
         return members
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from surefoot._exceptions import ParameterError, QuietEnsembleWarning
 from surefoot._parameters import check_integer
+from surefoot.uncertainty.adapters import adapter_for
+from surefoot.uncertainty.adapters.base import MIN_MEMBERS, TreeSequence
+from surefoot.uncertainty.adapters.surefoot import OwnModel
 from surefoot.uncertainty.decomposition import Uncertainty, row_index
-from surefoot.uncertainty.foreign import foreign_sequence
 from surefoot.uncertainty.member_predictions import Members
-from surefoot.uncertainty.own_model import OwnModel
-from surefoot.uncertainty.tree_sequence import FEWEST_MEMBERS, TreeSequence
 
 
 class VirtualEnsemble:
@@ -62,7 +62,7 @@ class VirtualEnsemble:
 
     def __init__(self, model: Any, n_members: int = 10) -> None:
         self.model = model
-        self.n_members = check_integer("n_members", n_members, FEWEST_MEMBERS)
+        self.n_members = check_integer("n_members", n_members, MIN_MEMBERS)
         self._sequence = tree_sequence(model)
         self.members_ = self._sequence.member_sizes(self.n_members)
         if self._sequence.noise_advice is not None:
@@ -112,4 +112,4 @@ def tree_sequence(model: Any) -> TreeSequence:
     """The model as a sequence of trees, or an error that says why it is none and what to pass instead."""
     if isinstance(model, type):
         raise ParameterError(f"model must be a fitted model, got the class {model.__name__}: make one and fit it.")
-    return OwnModel(model) if hasattr(model, "_member_raw") else foreign_sequence(model)
+    return OwnModel(model) if hasattr(model, "_member_raw") else adapter_for(model)

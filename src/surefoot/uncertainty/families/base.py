@@ -18,8 +18,8 @@ from surefoot.uncertainty.families.targets import (
 
 Z_MAX = 8.0  # residuals further out than so many scales count as so many
 RATIO_MAX = 32.0  # most of y / mean - 1: a leaf of such rows, at a rate of 0.1, moves the mean to them and not beyond
-MOST_LOG = 700.0  # e to this power is still a float
-LEAST_SHARE = 1e-9  # a class without weight starts with this share: its log is finite
+MAX_LOG = 700.0  # e to this power is still a float
+MIN_SHARE = 1e-9  # a class without weight starts with this share: its log is finite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class RegressionFamily(ABC):
     def probabilities_below(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The predicted probability of a target below each internal target."""
         plain = replace(self, location=0.0, spread=1.0)
-        return plain.distribution(raw).cdf(np.exp(np.clip(y, -MOST_LOG, MOST_LOG)) if self.reads_logs else y)
+        return plain.distribution(raw).cdf(np.exp(np.clip(y, -MAX_LOG, MAX_LOG)) if self.reads_logs else y)
 
     def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Their means and variances alone."""
@@ -200,4 +200,4 @@ class ClassificationFamily(ABC):
 def class_shares(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
     """Each class's share of the weight; a class without any has a tiny one."""
     kept, shares = rows_with_weight(codes.astype(np.int64), weights)
-    return np.maximum(np.bincount(kept, weights=shares, minlength=n_classes), LEAST_SHARE)
+    return np.maximum(np.bincount(kept, weights=shares, minlength=n_classes), MIN_SHARE)

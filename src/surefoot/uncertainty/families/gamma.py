@@ -20,8 +20,8 @@ from surefoot.uncertainty.families.targets import (
 )
 
 FINEST_LOG = 1e-6  # log y is not read more finely than this, so that no shape is above 1e12
-LEAST_LOG_RANGE = 10.0
-MOST_EXPONENT = 600.0  # e to this power, times the largest shape, is still a float
+MIN_LOG_RANGE = 10.0
+MAX_EXPONENT = 600.0  # e to this power, times the largest shape, is still a float
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 LARGE = 8.0  # the series for large shapes err by less than 1e-10 from here on
 
@@ -47,7 +47,7 @@ class Gamma(RegressionFamily):
     reads_logs: ClassVar[bool] = True
     dispersion_sign: ClassVar[float] = -1.0
     parameters: ClassVar[tuple[str, ...]] = ("log_mean", "log_shape")
-    floor: float = field(default=-math.log(LEAST_LOG_RANGE), repr=False)
+    floor: float = field(default=-math.log(MIN_LOG_RANGE), repr=False)
     cap: float = field(default=-2 * math.log(FINEST_LOG), repr=False)
 
     def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
@@ -58,7 +58,7 @@ class Gamma(RegressionFamily):
             self,
             location=float(special.logsumexp(values, b=shares)),
             # the standard deviation of log y is about 1 / sqrt(shape) for large shapes, and 1 / shape for small ones
-            floor=-math.log(max(float(np.ptp(values)), LEAST_LOG_RANGE)),
+            floor=-math.log(max(float(np.ptp(values)), MIN_LOG_RANGE)),
             cap=-2 * math.log(max(finest, FINEST_LOG)),
         )
 
@@ -117,12 +117,12 @@ def gamma_steps(raw, y, stretch, floor, cap, ratio_max, z_max, steps, scores):
     most_excess = 0.5 * z_max * z_max
     for i in range(y.shape[0]):
         shape = math.exp(min(max(log_shapes[i], floor), cap))
-        log_ratio = min(max(y[i] - log_means[i], -MOST_EXPONENT), MOST_EXPONENT)
+        log_ratio = min(max(y[i] - log_means[i], -MAX_EXPONENT), MAX_EXPONENT)
         surplus = math.expm1(log_ratio)
         mean_steps[i] = min(surplus, ratio_max)
         mean_scores[i] = min(max(surplus * math.sqrt(shape), -z_max), z_max)
         if stretch[i] != 1.0:
-            log_ratio = min(max(stretch[i] * log_ratio, -MOST_EXPONENT), MOST_EXPONENT)
+            log_ratio = min(max(stretch[i] * log_ratio, -MAX_EXPONENT), MAX_EXPONENT)
             surplus = math.expm1(log_ratio)
         slope, information = shape_terms(shape)
         slope -= min(shape * (surplus - log_ratio), most_excess)
@@ -139,7 +139,7 @@ def gamma_nll(raw, y, floor, cap, out):
     for i in range(y.shape[0]):
         log_shape = min(max(log_shapes[i], floor), cap)
         shape = math.exp(log_shape)
-        log_ratio = min(max(y[i] - log_means[i], -MOST_EXPONENT), MOST_EXPONENT)
+        log_ratio = min(max(y[i] - log_means[i], -MAX_EXPONENT), MAX_EXPONENT)
         out[i] = shape * (math.expm1(log_ratio) - log_ratio)
         if shape < LARGE:
             out[i] += math.lgamma(shape) - shape * log_shape + shape

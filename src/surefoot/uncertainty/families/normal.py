@@ -20,9 +20,9 @@ NO_FRACTION = 1.5 * 2.0**52  # added to a number, it rounds it and leaves it in 
 LOG_TWO_HIGH = 0.693145751953125  # the first bits of log 2, times any exponent of a float still exact
 LOG_TWO_LOW = 1.42860682030941723212e-6  # and what they leave out
 TERMS = tuple(1.0 / math.factorial(k) for k in range(14))  # of the series; beyond log(2) / 2 it is not used
-MOST_Z = 1e150  # the square of more would be infinite
-LEAST_DISPERSION = 1e-3  # less is none: a Student t of 1000 degrees of freedom is a Normal
-MOST_DISPERSION = 1 / 3  # three degrees of freedom: with two there would be no variance
+MAX_Z = 1e150  # the square of more would be infinite
+MIN_DISPERSION = 1e-3  # less is none: a Student t of 1000 degrees of freedom is a Normal
+MAX_DISPERSION = 1 / 3  # three degrees of freedom: with two there would be no variance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class Normal(NormalSteps):
     @property
     def has_heavy_tails(self) -> bool:
         """Whether predicted distributions are those of a Student t."""
-        return self.dispersion >= LEAST_DISPERSION
+        return self.dispersion >= MIN_DISPERSION
 
     @property
     def _scale_of_t(self) -> float:
@@ -109,7 +109,7 @@ class Normal(NormalSteps):
             return super().log_density(raw, y)
         df = 1.0 / self.dispersion
         log_scale = np.clip(raw[1], self.floor, self.cap)
-        z = np.minimum(np.abs(y - raw[0]) * np.exp(-log_scale), MOST_Z)
+        z = np.minimum(np.abs(y - raw[0]) * np.exp(-log_scale), MAX_Z)
         constant = 0.5 * math.log(df - 2.0) + float(betaln(0.5 * df, 0.5))
         return -0.5 * (df + 1.0) * np.log1p(z * z / (df - 2.0)) - log_scale - constant
 
@@ -160,5 +160,5 @@ def normal_nll(raw, y, floor, cap, out):
     means, log_scales = raw[0], raw[1]
     for i in range(y.shape[0]):
         log_scale = min(max(log_scales[i], floor), cap)
-        z = min(abs(y[i] - means[i]) * math.exp(-log_scale), MOST_Z)
+        z = min(abs(y[i] - means[i]) * math.exp(-log_scale), MAX_Z)
         out[i] = 0.5 * z * z + log_scale + HALF_LOG_TWO_PI

@@ -13,9 +13,9 @@ from surefoot.uncertainty.distribution import Distribution
 from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily
 from surefoot.uncertainty.families.targets import rows_with_weight, weighted_sum
 
-MOST_COUNT = 2.0**53  # beyond it, a float cannot tell a whole number from a fraction
+MAX_COUNT = 2.0**53  # beyond it, a float cannot tell a whole number from a fraction
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
-LEAST_DISPERSION = 1e-6  # less is none
+MIN_DISPERSION = 1e-6  # less is none
 LARGE = 16.0  # Stirling's series is exact to the last digit from here on
 
 
@@ -51,17 +51,17 @@ class Poisson(RegressionFamily):
     parameters: ClassVar[tuple[str, ...]] = ("log_mean",)
     log_mean: float = field(default=0.0, repr=False)
     dispersion: float = field(default=0.0, repr=False)
-    floor: float = field(default=-math.log(MOST_COUNT), repr=False)
-    cap: float = field(default=math.log(MOST_COUNT), repr=False)
+    floor: float = field(default=-math.log(MAX_COUNT), repr=False)
+    cap: float = field(default=math.log(MAX_COUNT), repr=False)
 
     def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
         log_mean = bounded_log_mean(self.internal(y), weights)
-        limit = math.log(MOST_COUNT)
+        limit = math.log(MAX_COUNT)
         return replace(self, log_mean=log_mean, floor=-limit - log_mean, cap=limit - log_mean)
 
     def internal(self, y: np.ndarray, name: str = "y") -> np.ndarray:
         values = np.ascontiguousarray(y, dtype=np.float64)
-        if not ((values >= 0) & (values <= MOST_COUNT) & (values == np.floor(values))).all():
+        if not ((values >= 0) & (values <= MAX_COUNT) & (values == np.floor(values))).all():
             raise DataError(
                 f"{name} has values that are no counts, which distribution='poisson' cannot have: give whole numbers "
                 "from 0 to 2**53, or choose distribution='normal' or, for positive fractions, 'gamma'."
@@ -90,7 +90,7 @@ class Poisson(RegressionFamily):
 
     def distribution(self, raw: np.ndarray) -> Distribution:
         mean = self._mean(raw)
-        if self.dispersion < LEAST_DISPERSION:
+        if self.dispersion < MIN_DISPERSION:
             return Distribution(self.name, stats.poisson, mu=mean)
         n = 1.0 / self.dispersion
         return Distribution(self.name, stats.nbinom, n=n, p=n / (n + mean))
@@ -109,7 +109,7 @@ class Poisson(RegressionFamily):
 def bounded_log_mean(y: np.ndarray, weights: np.ndarray | None) -> float:
     """Log of the weighted mean; without a single event, that of a mean too small to matter."""
     values, shares = rows_with_weight(y, weights)
-    return math.log(min(max(weighted_sum(values, shares), 1 / MOST_COUNT), MOST_COUNT))
+    return math.log(min(max(weighted_sum(values, shares), 1 / MAX_COUNT), MAX_COUNT))
 
 
 @kernel

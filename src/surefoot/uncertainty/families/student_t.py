@@ -13,8 +13,8 @@ from surefoot.uncertainty.distribution import Distribution
 from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
 from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight, weighted_sum
 
-MOST_Z = 1e150  # the square of more would be infinite
-MOST_STEPS = 200
+MAX_Z = 1e150  # the square of more would be infinite
+MAX_STEPS = 200
 PRECISION = 1e-10  # of the start, in scales
 
 
@@ -50,7 +50,7 @@ class StudentT(LocationScaleFamily):
         """By expectation and maximisation, in the form that divides by the summed weights of the rows: it is faster."""
         values, shares = rows_with_weight(y, weights)
         location, scale = centre_and_spread(values, shares)
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             pull = shares / (self.df + ((values - location) / scale) ** 2)  # outliers pull less
             pull /= pull.sum()
             moved = weighted_sum(values, pull)
@@ -94,7 +94,7 @@ def student_t_steps(raw, y, stretch, df, floor, cap, z_max, steps, scores):
     for i in range(y.shape[0]):
         log_scale = min(max(log_scales[i], floor), cap)
         per_scale = math.exp(-log_scale)
-        z = min(max((y[i] - locations[i]) * per_scale, -MOST_Z), MOST_Z)
+        z = min(max((y[i] - locations[i]) * per_scale, -MAX_Z), MAX_Z)
         pulled = z * (df + 3.0) / (df + z * z)
         location_steps[i] = pulled / per_scale
         location_scores[i] = min(max(pulled * location_root, -z_max), z_max)
@@ -112,5 +112,5 @@ def student_t_nll(raw, y, df, constant, floor, cap, out):
     locations, log_scales = raw[0], raw[1]
     for i in range(y.shape[0]):
         log_scale = min(max(log_scales[i], floor), cap)
-        z = min(abs(y[i] - locations[i]) * math.exp(-log_scale), MOST_Z)
+        z = min(abs(y[i] - locations[i]) * math.exp(-log_scale), MAX_Z)
         out[i] = 0.5 * (df + 1.0) * math.log1p(z * z / df) + log_scale + constant

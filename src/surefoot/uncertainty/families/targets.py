@@ -8,7 +8,7 @@ from surefoot.uncertainty.distribution import within_floats
 
 FINEST = 1e-4  # no scale below this share of the target's spread
 ROUNDING = 1e-6  # values closer than this share of the spread are one value: they differ by rounding
-LEAST_SPREAD = 1e-290  # divided by less than this, a target could leave the range of floats
+MIN_SPREAD = 1e-290  # divided by less than this, a target could leave the range of floats
 
 
 def rows_with_weight(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -26,13 +26,13 @@ def weighted_sum(values: np.ndarray, shares: np.ndarray) -> float:
 
 def centre_and_spread(values: np.ndarray, shares: np.ndarray) -> tuple[float, float]:
     """Weighted mean and standard deviation, for values as large as floats can be; the spread of a constant is 1."""
-    size = max(float(np.abs(values).max()), LEAST_SPREAD)
+    size = max(float(np.abs(values).max()), MIN_SPREAD)
     unit = values / size
     centre = min(max(weighted_sum(unit, shares), float(unit.min())), float(unit.max()))  # a constant is its own mean
     spread = math.sqrt(min(weighted_sum((unit - centre) ** 2, shares), 1.0))  # rounding must not lift it above the size
     if spread == 0:
         return centre * size, 1.0
-    return centre * size, max(spread * size, LEAST_SPREAD)
+    return centre * size, max(spread * size, MIN_SPREAD)
 
 
 def standardise(values: np.ndarray, location: float, spread: float) -> np.ndarray:

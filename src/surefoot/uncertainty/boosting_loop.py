@@ -5,11 +5,11 @@ round takes the share ``rate / (n + l2)`` of its residual away from a row in a l
 product of what is left is kept for every row (its leverage, as minus the log), and the scale of the distribution is
 fitted to residuals stretched back by it: about what they would be if the row had been left out. Rows that are alike in
 every column share one prediction, of which each holds its part and no more. Splits are chosen by looking at the targets
-too, which the product does not see; held-out rows tell how much more to stretch (``honesty``).
+too, which the product does not see; held-out rows tell how much more to stretch (``residual_inflation``).
 """
 
 from collections.abc import Sequence
-from math import exp, inf, log
+from math import exp, inf, log, sqrt
 
 import numpy as np
 
@@ -26,26 +26,23 @@ from surefoot.trees.leaves import (
 )
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.vector_forest import ForestBuilder
-from surefoot.uncertainty.boosted_trees import BoostedTrees
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.targets import weighted_sum
-from surefoot.uncertainty.guide import Guide
+from surefoot.uncertainty.fit_spec import InflationSchedule, TrainingConfig, TrainingRows
 from surefoot.uncertainty.leaf_noise import LeafNoise
-from surefoot.uncertainty.recipe import Recipe
-from surefoot.uncertainty.scale_limits import most_leverage, scale_bounds
-from surefoot.uncertainty.training_rows import TrainingRows
+from surefoot.uncertainty.member import BoostedTrees
 
 DITHER, DRAW, NOISE, GUESS = range(4)  # what random numbers are for
-LEAST_TOTAL = 1e-300  # of weights: no rows at all are not divided by 0
-MOST_STEP = 10.0  # of log-odds in a round, before the learning rate
+MIN_TOTAL = 1e-300  # of weights: no rows at all are not divided by 0
+MAX_STEP = 10.0  # of log-odds in a round, before the learning rate
 SCALE_L2 = 3.0  # times l2: a scale is learned from fewer numbers than a mean, and from larger groups
 STRETCH_ROWS = 8192  # tables above this size refresh their stretches every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
-SPLIT_NOISE, LEAST_NOISE = 1.0, 1e-3  # half standard errors at first; the share that stays breaks ties
+SPLIT_NOISE, MIN_NOISE = 1.0, 1e-3  # half standard errors at first; the share that stays breaks ties
 CLASS_NOISE, LONG_NOISE = 1.0, 3.0  # of classes; of counts, and of classifiers' members that no held-out rows stop
 
 
-class Rounds:
+class BoostingLoop:
     """Trains one model, round by round."""
 
     def __init__(
@@ -53,52 +50,52 @@ class Rounds:
         grower: GradientTreeGrower,
         family: RegressionFamily | ClassificationFamily,
         rows: TrainingRows,
-        recipe: Recipe,
+        config: TrainingConfig,
         seed: tuple[int, int],
         start: np.ndarray,
-        guide: Guide | None = None,
+        inflation_schedule: InflationSchedule | None = None,
         tables: Sequence[PackedCodes] = (),
     ) -> None:
-        """``guide`` is what models on trial have told of the scale, if there were any.
+        """``inflation_schedule`` is the schedule of the scale from trial models, if there were any.
 
         ``tables`` are read in turn, a tree each; if there are none, all trees read that of the grower.
         """
-        self.grower, self.family, self.rows, self.recipe, self.seed = grower, family, rows, recipe, seed
+        self.grower, self.family, self.rows, self.config, self.seed = grower, family, rows, config, seed
         self.table = table = grower.table
         self.tables = tuple(tables) or (table,)
         n_rows, n_outputs = table.n_rows, family.n_outputs
         self.weights = np.ones(n_rows) if rows.weights is None else rows.weights
         self.n_train = max(float(self.weights[rows.train].sum()), 1.0)
-        self.shrink = 1.0 - recipe.learning_rate / (2.0 * self.n_train) if recipe.langevin else 1.0
+        self.shrink = 1.0 - config.learning_rate / (2.0 * self.n_train) if config.langevin else 1.0
         self.start = start
         self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
         self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
-        self.leverage, self.stretch, self.honesty = np.zeros(n_rows), np.ones(n_rows), 1.0
-        self.guide, self.settled, self.level_step = guide, False, 0.0
+        self.leverage, self.stretch, self.residual_inflation = np.zeros(n_rows), np.ones(n_rows), 1.0
+        self.inflation_schedule, self.scale_is_frozen, self.level_step = inflation_schedule, False, 0.0
         self._shares = self.weights[rows.train] / self.weights[rows.train].sum()
         held_out = self.weights[rows.held_out]
-        self._held_out_y, self._held_out_shares = rows.y[rows.held_out], held_out / max(held_out.sum(), LEAST_TOTAL)
+        self._held_out_y, self._held_out_shares = rows.y[rows.held_out], held_out / max(held_out.sum(), MIN_TOTAL)
         self._least_loss = self._loss_at_one_scale(self._held_out_y) if family.has_scale else 0.0
         alike = table.twins(self.weights, rows.train) if family.has_scale else np.empty(0)
-        self._most_leverage = most_leverage(alike)
+        self._max_leverage = max_leverage(alike)
         self._bounds: list[tuple[float, float]] = []
         self._typical_scale = float(start[-1])
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
         self._scale_then = self.raw[-1].copy()
         self._held_out_then = self.raw[:, rows.held_out]
-        n_leaves = 1 << recipe.rules.depth
+        n_leaves = 1 << config.rules.depth
         self._sums, self._totals = np.empty((n_leaves, n_outputs)), np.empty((n_leaves, n_outputs))
         self._counts = np.empty(n_leaves)
-        self.go_on(recipe, grower.threads)
+        self.resume(config, grower.threads)
 
-    def go_on(self, recipe: Recipe, threads: RowThreads) -> None:
-        """Make ready for the rounds of a recipe that differs from the last at most in the number of trees."""
-        self.recipe = recipe
-        self.noise = LeafNoise(recipe, self.family, self.rows, self.weights, self.n_train)
+    def resume(self, config: TrainingConfig, threads: RowThreads) -> None:
+        """Make ready for the rounds of a config that differs from the last at most in the number of trees."""
+        self.config = config
+        self.noise = LeafNoise(config, self.family, self.rows, self.weights, self.n_train)
         self._guess_size = self.noise.guess_size if self.noise.guesses else 0.0
         self.grower.threads = threads
-        seed = self.seed if recipe.differs_by_seed else (0, 0)
-        self._keys = np.stack([random_bits(stream_key(*seed, use), recipe.n_estimators) for use in range(GUESS + 1)])
+        seed = self.seed if config.differs_by_seed else (0, 0)
+        self._keys = np.stack([random_bits(stream_key(*seed, use), config.n_estimators) for use in range(GUESS + 1)])
         self._noise_normals = NormalRows(self._keys[NOISE], self._sums.size)
         self._guess_normals = NormalRows(self._keys[GUESS], len(self._counts))
 
@@ -111,10 +108,10 @@ class Rounds:
         self.table = self.grower.table = self.tables[self.n_done % len(self.tables)]
         if self.n_done and self.shrink < 1.0:
             self.raw *= self.shrink
-        if self.guide is not None:
-            self._follow(self.guide)
+        if self.inflation_schedule is not None:
+            self._follow(self.inflation_schedule)
         self._fill_gradients()
-        if self.settled:
+        if self.scale_is_frozen:
             self.scores[-1] = 0.0
         drawn = self._draw_rows()
         scores = self.scores if self.family.natural else self.steps
@@ -124,13 +121,13 @@ class Rounds:
         self._add_to_rows(tree, values, drawn)
         self.builder.add(tree, values, self._counts)
 
-    def _follow(self, guide: Guide) -> None:
-        settled_for = self.n_done - len(guide.honesties)
-        self.settled = settled_for >= 0
-        if not self.settled:
-            self.honesty = float(guide.honesties[self.n_done])
-        elif settled_for < len(guide.levels):
-            self.level_step = float(guide.levels[settled_for])
+    def _follow(self, inflation_schedule: InflationSchedule) -> None:
+        frozen_for = self.n_done - len(inflation_schedule.residual_inflations)
+        self.scale_is_frozen = frozen_for >= 0
+        if not self.scale_is_frozen:
+            self.residual_inflation = float(inflation_schedule.residual_inflations[self.n_done])
+        elif frozen_for < len(inflation_schedule.levels):
+            self.level_step = float(inflation_schedule.levels[frozen_for])
 
     def _split_noise(self) -> float:
         """Noise in the choice of splits: models that differ by chance shall not all choose the first of equals.
@@ -139,27 +136,27 @@ class Rounds:
         noise of a known size, which no number of rounds fits away: there it stays. A single classifier has some too,
         lest it follow chance in the columns that have most of it to offer, and leave others that say the same unread.
         """
-        if not self.recipe.differs_by_seed:
+        if not self.config.differs_by_seed:
             return CLASS_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
         if not self.family.has_scale:
-            stops = isinstance(self.family, ClassificationFamily) and not self.recipe.runs_its_length
+            stops = isinstance(self.family, ClassificationFamily) and not self.config.runs_its_length
             return CLASS_NOISE if stops else LONG_NOISE
-        left = self.n_train * exp(-self.recipe.learning_rate * self.n_done)
-        return SPLIT_NOISE * max(left / (1.0 + left), LEAST_NOISE)
+        left = self.n_train * exp(-self.config.learning_rate * self.n_done)
+        return SPLIT_NOISE * max(left / (1.0 + left), MIN_NOISE)
 
     def _fill_gradients(self) -> None:
         if isinstance(self.family, RegressionFamily):
             if self.family.has_scale and (self.table.n_rows <= STRETCH_ROWS or self.n_done % STRETCH_EVERY == 0):
-                np.exp(np.multiply(self.leverage, self.honesty, out=self.stretch), out=self.stretch)
+                np.exp(np.multiply(self.leverage, self.residual_inflation, out=self.stretch), out=self.stretch)
             self.family.gradients(self.raw, self.rows.y, self.stretch, self.steps, self.scores)
         else:
             self.family.gradients(self.raw, self.rows.y, self.steps, self.scores)
 
     def _draw_rows(self) -> np.ndarray:
         train = self.rows.train
-        if self.recipe.subsample == 1.0:
+        if self.config.subsample == 1.0:
             return train
-        drawn = train[random_subset(self._keys[DRAW, self.n_done], len(train), self.recipe.subsample)]
+        drawn = train[random_subset(self._keys[DRAW, self.n_done], len(train), self.config.subsample)]
         return drawn if len(drawn) else train[:1]
 
     def _walk_others(self, tree: GrownGradientTree, drawn: np.ndarray) -> None:
@@ -173,37 +170,37 @@ class Rounds:
             tree.walk(self.table.words, others)
 
     def _leaf_values(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
-        """Rate times mean step of each leaf, drawn to zero by l2; with Langevin noise if the recipe has it.
+        """Rate times mean step of each leaf, drawn to zero by l2; with Langevin noise if the config has it.
 
         Of classes, a leaf without rows says what the node above it, which is the other leaf below it, says. Were it to
         say nothing, members would agree best on rows that are like none of the training rows, which end up there. Where
         that node has no rows either it says nothing: were it to speak for nodes further up, such rows would look so
         certain that disagreement no longer shows.
         """
-        recipe = self.recipe
+        config = self.config
         information = None if self.family.natural else self.scores
         sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
         l2, sums = self.noise.l2(self._totals), self._sums
         weights = np.maximum(self._totals + l2, np.finfo(float).tiny)
-        if self.family.has_scale and not recipe.runs_its_length:
-            weights[:, -1] += (SCALE_L2 - 1.0) * recipe.rules.l2
-        if recipe.langevin:
+        if self.family.has_scale and not config.runs_its_length:
+            weights[:, -1] += (SCALE_L2 - 1.0) * config.rules.l2
+        if config.langevin:
             normals = self._noise_normals[self.n_done].reshape(sums.shape)
             typical = self._typical_scale
             sums = sums + self.noise.of_sums(self._totals, l2, self.raw, tree.leaves, drawn, normals, typical)
         values = sums / weights
         if not self.family.natural:
             inherit_leaves(self._sums / weights, self._counts, values)
-            np.clip(values, -MOST_STEP, MOST_STEP, out=values)
+            np.clip(values, -MAX_STEP, MAX_STEP, out=values)
         if self._guess_size > 0.0:
             self._guess(tree, drawn, values)
-        values *= recipe.learning_rate
-        if self.settled:
-            values[:, -1] = recipe.learning_rate * self.level_step
-        if recipe.rules.constraints is not None:
-            first = recipe.learning_rate * sums[:, 0]
+        values *= config.learning_rate
+        if self.scale_is_frozen:
+            values[:, -1] = config.learning_rate * self.level_step
+        if config.rules.constraints is not None:
+            first = config.learning_rate * sums[:, 0]
             bound_leaves(
-                tree.node_features(), self.grower.constraints, first, self._totals[:, 0], recipe.rules.l2, values[:, 0]
+                tree.node_features(), self.grower.constraints, first, self._totals[:, 0], config.rules.l2, values[:, 0]
             )
         tree.repeat_kept(values)
         return values
@@ -219,9 +216,9 @@ class Rounds:
     def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: np.ndarray) -> None:
         add_leaves(tree.leaves, values, self.raw)
         if self.family.has_scale:
-            taken = self.recipe.learning_rate / np.maximum(self._counts + self.recipe.rules.l2, 1e-300)
+            taken = self.config.learning_rate / np.maximum(self._counts + self.config.rules.l2, 1e-300)
             gains = -np.log1p(-np.minimum(taken, 0.99))
-            add_leverage(drawn, tree.leaves, gains, self._most_leverage, self.leverage)
+            add_leverage(drawn, tree.leaves, gains, self._max_leverage, self.leverage)
         self._note_bounds()
 
     def _note_bounds(self) -> None:
@@ -254,13 +251,13 @@ class Rounds:
             self._scale_then = self.raw[-1].copy()
         self._held_out_then = self.raw[:, self.rows.held_out]
 
-    def settle(self, n_rounds: int) -> None:
+    def freeze_scale(self, n_rounds: int) -> None:
         """Take the scale back to what it was when it was last remembered, after ``n_rounds``, and let it be.
 
         Later rounds improve the mean. By then the residuals of the training rows tell what these rows have done to
         them, and no longer what noise there is.
         """
-        self.settled, self.level_step = True, 0.0
+        self.scale_is_frozen, self.level_step = True, 0.0
         self.raw[-1] = self._scale_then * self.shrink ** (self.n_done - n_rounds)
         self.builder.silence_last_output(n_rounds)
         self._bounds[n_rounds:] = [self._bounds[n_rounds - 1]] * (self.n_done - n_rounds)
@@ -295,4 +292,25 @@ class Rounds:
         forest.leaves[:] *= (self.shrink**ages)[:, np.newaxis, np.newaxis]
         start = self.start * exp((n_trees - 1) * log(self.shrink)) if self.shrink < 1.0 else self.start
         trees = BoostedTrees(start, forest, self.shrink, np.array(history), bounds)
-        return trees if self.guide is None else trees.recalibrated(self.guide.recalibration)
+        return trees if self.inflation_schedule is None else trees.recalibrated(self.inflation_schedule.recalibration)
+
+
+MAX_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at residual_inflation 1)
+MIN_ROOM = 1.3  # a scale may be below the typical one by this factor, however few the rows
+ROOM, ROOM_ROWS = 1.5, 1000.0  # and among so many rows by this one: it grows with the root of their number
+
+
+def scale_bounds(typical: float, n_train: float, dispersion_sign: float) -> tuple[float, float]:
+    """Least and most of the last output: no row is much more precise than the typical one, unless rows are many.
+
+    A small scale is learned from the few rows of its kind, and the next of that kind may be the first outlier.
+    ``dispersion_sign`` is that of the family: where it is -1, the output is the log of a shape, which counts twice.
+    """
+    step = log(max(MIN_ROOM, ROOM * sqrt(n_train / ROOM_ROWS)))
+    return (typical - step, inf) if dispersion_sign > 0 else (-inf, typical + 2.0 * step)
+
+
+def max_leverage(twins: np.ndarray) -> np.ndarray:
+    """Most leverage that a row can have which is one of so many alike."""
+    alone = np.minimum(1.0 / np.maximum(twins, 1.0), 1.0 - exp(-MAX_LEVERAGE))
+    return -np.log1p(-alone)

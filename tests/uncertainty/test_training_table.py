@@ -23,13 +23,10 @@ from surefoot.data import Columns
 from surefoot.data.category_statistics import STRENGTH, CategoryStatistics
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
 from surefoot.trees.packed_codes import PackedCodes
-from surefoot.uncertainty.encoding import SET_CATEGORIES, Encoding
+from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
-from surefoot.uncertainty.recipe import Recipe
-from surefoot.uncertainty.rounds import Rounds
-from surefoot.uncertainty.shared_table import MEMBER, ONE_MODEL, SharedTable
-from surefoot.uncertainty.task import Task
-from surefoot.uncertainty.training_rows import TrainingRows
+from surefoot.uncertainty.fit_spec import FitSpec, TrainingConfig, TrainingRows
+from surefoot.uncertainty.training_table import MEMBER, ONE_MODEL, SET_CATEGORIES, Encoding, SharedTable
 
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
 KEY = stream_key(7)
@@ -53,11 +50,22 @@ def fit_encoding(columns, max_bins=16, weights=None):
         return Encoding.fit(columns, max_bins, weights, threads)
 
 
-def make_task(columns, y, validation=None, n_jobs=1, classes=1, **recipe):
-    """What SharedTable reads of a task."""
+def make_task(columns, y, validation=None, n_jobs=1, classes=1, **config):
+    """What SharedTable reads of a spec."""
     family = SimpleNamespace(n_outputs=classes, natural=False)
-    return Task(
-        columns, validation, y, None, family, None, Recipe(3, 0.1, GrowthRules(2), **recipe), 16, 0.0, 0, n_jobs, None
+    return FitSpec(
+        columns,
+        validation,
+        y,
+        None,
+        family,
+        None,
+        TrainingConfig(3, 0.1, GrowthRules(2), **config),
+        16,
+        0.0,
+        0,
+        n_jobs,
+        None,
     )
 
 
@@ -90,10 +98,10 @@ def test_codes_of_the_shared_table_are_those_of_its_blocks(n_jobs, n_many, monke
 def test_codes_of_plain_columns_beside_statistics_are_those_of_the_blocks(names):
     frame, y = make_columns()
     columns = Columns.from_frame(frame[names])
-    task = make_task(columns, y)
-    table = SharedTable.of(task)
+    spec = make_task(columns, y)
+    table = SharedTable.of(spec)
     assert table.words is None
-    _, encoding = table.for_member(task, 0, np.arange(600))
+    _, encoding = table.for_member(spec, 0, np.arange(600))
     codes = encoding.codes(columns, 0, 600)
     np.testing.assert_array_equal(codes[:3], table.codes)
     for start in range(0, 600, 75):
@@ -132,12 +140,12 @@ def test_statistics_are_binned_in_their_order():
     np.testing.assert_array_equal(more[:, held_out], whole.codes(columns, 0, 600)[3:, held_out])
 
 
-@pytest.mark.parametrize(("recipe", "n_orders"), [({}, 1), ({"subsample": 0.5}, 2), ({"langevin": True}, 2)])
-def test_models_that_differ_by_chance_read_coarse_statistics_in_two_orders(recipe, n_orders):
+@pytest.mark.parametrize(("config", "n_orders"), [({}, 1), ({"subsample": 0.5}, 2), ({"langevin": True}, 2)])
+def test_models_that_differ_by_chance_read_coarse_statistics_in_two_orders(config, n_orders):
     frame, y = make_columns(1500, 300)
     columns, train = Columns.from_frame(frame), np.arange(1000)
-    task = make_task(columns, y, **recipe)
-    tables, encoding = SharedTable.of(task).for_member(task, 0, train)
+    spec = make_task(columns, y, **config)
+    tables, encoding = SharedTable.of(spec).for_member(spec, 0, train)
     assert len(tables) == n_orders
     most = encoding.statistics_binner.missing.max()
     assert most == MEMBER.bins if n_orders == 2 else MEMBER.bins < most <= ONE_MODEL.bins
@@ -145,7 +153,7 @@ def test_models_that_differ_by_chance_read_coarse_statistics_in_two_orders(recip
     assert ((first != last).any(axis=0)[train].mean() > 0.5) == (n_orders == 2)
     np.testing.assert_array_equal(first[:, 1000:], last[:, 1000:])  # rows outside training read the same
     np.testing.assert_array_equal(tables[0].n_codes, tables[-1].n_codes)
-    again, _ = SharedTable.of(task).for_member(task, 0, train)
+    again, _ = SharedTable.of(spec).for_member(spec, 0, train)
     np.testing.assert_array_equal(again[-1].words, last)
 
 
@@ -154,8 +162,8 @@ def places_of(encoding):
     return [statistic.columns for statistic in encoding.statistics.statistics if len(statistic.columns) == 2]
 
 
-@pytest.mark.parametrize(("recipe", "draws"), [({}, False), ({"subsample": 0.5}, True), ({"langevin": True}, True)])
-def test_members_share_pairs_of_large_columns_and_draw_pairs_of_small_ones(recipe, draws):
+@pytest.mark.parametrize(("config", "draws"), [({}, False), ({"subsample": 0.5}, True), ({"langevin": True}, True)])
+def test_members_share_pairs_of_large_columns_and_draw_pairs_of_small_ones(config, draws):
     generator = np.random.default_rng(0)
     large = generator.integers(60, size=(2, 4000))
     small_ones = generator.integers(4, size=(6, 4000))
@@ -163,15 +171,15 @@ def test_members_share_pairs_of_large_columns_and_draw_pairs_of_small_ones(recip
     columns |= {f"small {k}": [f"{k}-{code}" for code in codes] for k, codes in enumerate(small_ones)}
     y = (large.sum(axis=0) % 2).astype(float)  # only both large ones together tell it
     frame = Columns.from_frame(pd.DataFrame(columns).astype("category"))
-    task, train = make_task(frame, y, **recipe), np.arange(4000)
-    table = SharedTable.of(task).with_pairs(task, train)
-    found = [places_of(table.for_member(task, member, train)[1]) for member in (0, 1)]
+    spec, train = make_task(frame, y, **config), np.arange(4000)
+    table = SharedTable.of(spec).with_pairs(spec, train)
+    found = [places_of(table.for_member(spec, member, train)[1]) for member in (0, 1)]
     assert [pairs[0] for pairs in found] == [(0, 1), (0, 1)]  # the large columns come first
     drawn = [pairs[1:] for pairs in found]
     assert all(1 < a < b < 8 for pairs in drawn for a, b in pairs)
     assert [len(pairs) > 3 for pairs in drawn] == [draws, draws]
     assert (drawn[0] != drawn[1]) == draws
-    again = places_of(SharedTable.of(task).with_pairs(task, train).for_member(task, 1, train)[1])
+    again = places_of(SharedTable.of(spec).with_pairs(spec, train).for_member(spec, 1, train)[1])
     assert again == found[1]
 
 
@@ -181,15 +189,15 @@ def test_trees_read_the_orders_in_turn():
     missing, plain = np.array([4, 4]), np.zeros(2, dtype=np.bool_)
     tables = [PackedCodes(codes, missing, plain), PackedCodes(np.ascontiguousarray(codes[::-1]), missing, plain)]
     y = codes[0] + 0.01 * generator.normal(size=40)  # the first column of one table, the second of the other
-    recipe = Recipe(4, 0.1, GrowthRules(1))
+    config = TrainingConfig(4, 0.1, GrowthRules(1))
     rows = TrainingRows(y, None, np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32))
     family = REGRESSION_FAMILIES["normal"]()
     with RowThreads(1) as threads:
-        grower = GradientTreeGrower(tables[0], 2, recipe.rules, None, threads)
-        rounds = Rounds(grower, family, rows, recipe, (0, 0), family.start(y, np.ones(40)), None, tables)
+        grower = GradientTreeGrower(tables[0], 2, config.rules, None, threads)
+        loop = BoostingLoop(grower, family, rows, config, (0, 0), family.start(y, np.ones(40)), None, tables)
         for _ in range(4):
-            rounds.step()
-    assert rounds.result().forest.features[:, 0].tolist() == [0, 1, 0, 1]
+            loop.step()
+    assert loop.result().forest.features[:, 0].tolist() == [0, 1, 0, 1]
 
 
 def test_what_reads_alike():
@@ -375,7 +383,7 @@ def test_a_combination_makes_new_rows_more_likely(monkeypatch):
     frame, y = make_deliveries(16_000)
     scores = []
     for fewest in (2000, 100_000):
-        monkeypatch.setattr("surefoot.uncertainty.first_models.FEWEST_ROWS", fewest)
+        monkeypatch.setattr("surefoot.uncertainty.combination_search.MIN_ROWS", fewest)
         model = GradientBoostingRegressor(n_estimators=150, random_state=0, n_jobs=1).fit(frame[:12_000], y[:12_000])
         scores.append(model.score(frame[12_000:], y[12_000:]))
     assert scores[0] > scores[1] + 0.05
@@ -388,7 +396,7 @@ def test_columns_that_tell_nothing_together_have_no_combination():
 
 
 def test_the_most_important_columns_are_paired_one_with_many_categories_and_one_with_few(monkeypatch):
-    monkeypatch.setattr("surefoot.uncertainty.encoding.MOST_TRIED", 3)
+    monkeypatch.setattr("surefoot.uncertainty.training_table.MAX_TRIED", 3)
     encoding = Encoding((1, 3), (0, 2), None, ((1,), (3,)), few=(1, 3))
     assert encoding.pairs(np.array([0.1, 0.4, 0.3, 0.2])) == [(1, 2), (1, 3)]
     assert encoding.pairs(np.array([0.4, 0.1, 0.3, 0.2])) == [(0, 3), (1, 3)]

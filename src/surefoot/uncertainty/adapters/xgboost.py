@@ -7,14 +7,13 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.exceptions import NotFittedError
 
-from surefoot.uncertainty.foreign.refusal import loss_refusal, refusal
+from surefoot.uncertainty.adapters.base import TreeSequence, check_fitted, loss_refusal, refusal
 from surefoot.uncertainty.member_predictions import (
     ClassificationMembers,
     Members,
     RegressionMembers,
     two_class_probabilities,
 )
-from surefoot.uncertainty.tree_sequence import TreeSequence, check_fitted
 
 TWO_CLASSES = ("binary:logistic", "binary:logitraw")
 SEVERAL_CLASSES = ("multi:softprob", "multi:softmax")

@@ -22,9 +22,8 @@ from sklearn.ensemble import (
 from sklearn.pipeline import Pipeline
 
 from surefoot._exceptions import ParameterError
-from surefoot.uncertainty.foreign.refusal import refusal
+from surefoot.uncertainty.adapters.base import TreeSequence, check_fitted, refusal
 from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
-from surefoot.uncertainty.tree_sequence import TreeSequence, check_fitted
 
 BOOSTERS = (GradientBoostingClassifier, GradientBoostingRegressor)
 HISTOGRAM_BOOSTERS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)

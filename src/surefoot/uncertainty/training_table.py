@@ -1,4 +1,4 @@
-"""How a row becomes the codes that trees read."""
+"""The table as trees read it: how a row becomes codes, and which codes all members share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,13 +6,16 @@ from itertools import combinations
 
 import numpy as np
 
-from surefoot._parallel import RowThreads
+from surefoot._parallel import RowThreads, threads_for
+from surefoot._random import random_permutation, stream_key
 from surefoot.data import BinEdges, Binner, Columns
 from surefoot.data.category_combinations import STRENGTH, telling_combinations
-from surefoot.data.category_statistics import CategoryStatistics
+from surefoot.data.category_statistics import CategoryStatistics, telling_pairs
+from surefoot.trees.packed_codes import PackedCodes
+from surefoot.uncertainty.fit_spec import FitSpec
 
 SET_CATEGORIES = 50  # columns with more categories are read through statistics of the target
-MOST_TRIED = 30  # of more categorical columns than this, the most important are tried in combinations
+MAX_TRIED = 30  # of more categorical columns than this, the most important are tried in combinations
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Encoding:
         Pairs of the former are among ``statistics``; the latter are combined by the trees themselves.
         """
         columns = np.array(self.many + self.few)
-        tried = np.sort(np.argsort(-importances[columns], kind="stable")[:MOST_TRIED]).tolist()
+        tried = np.sort(np.argsort(-importances[columns], kind="stable")[:MAX_TRIED]).tolist()
         return [(a, b) for a, b in combinations(tried, 2) if a < len(self.many) <= b]
 
     def with_combinations(
@@ -156,3 +159,92 @@ class Encoding:
             for j in source:
                 out[j] += share / len(source)
         return out
+
+
+# Labels of streams: the order of the rows in a member's statistics (further orders follow), and in the choice of pairs;
+# the pairs of small columns that a member reads.
+STATISTICS, PAIRS, DRAWN_PAIRS = 1_000_033, 1_000_039, 1_000_081
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a model reads its statistics of categories."""
+
+    bins: int
+    orders: int  # of the rows, read in turn, tree by tree
+    strength: float  # a category's mean is drawn to that of all rows as if so many more rows had been there
+    drawn_pairs: int  # pairs of columns with few categories, drawn at random, that have statistics too
+
+
+# A model that is alone gains by all that statistics tell. Members of an ensemble shall differ by what is unknown. Fine
+# bins and a single order show them what chance made of the order, about which they would disagree near the training
+# rows. Rare categories that are hardly drawn to the mean, and pairs that training has not seen together, tell them of
+# rows that are like none of these.
+ONE_MODEL, MEMBER = Reading(255, 1, 5.0, 0), Reading(15, 2, 2.0, 10)
+
+
+@dataclass(frozen=True)
+class SharedTable:
+    """What all members read: codes of the plain columns (and of combinations, if any), and all categories.
+
+    Categories are kept only if a column has many, and so needs statistics. The rows are the training rows, then the
+    validation rows that the user gave.
+    """
+
+    encoding: Encoding
+    codes: np.ndarray
+    categories: np.ndarray | None
+    words: PackedCodes | None  # None: each member has columns of its own besides
+    pairs: tuple[tuple[int, int], ...] = ()  # that have statistics, as places among the categories
+
+    @classmethod
+    def of(cls, spec: FitSpec) -> "SharedTable":
+        own = None if spec.weights is None else spec.weights[: spec.n_training_rows]
+        with RowThreads(threads_for(spec.n_jobs, len(spec.y) * spec.columns.n_columns)) as threads:
+            encoding = Encoding.fit(spec.columns, spec.max_bins, own, threads)
+            parts = [spec.columns] if spec.validation is None else [spec.columns, spec.validation]
+            codes = np.concatenate([encoding.plain_codes(part, threads) for part in parts], axis=1)
+        if encoding.many:
+            return cls(encoding, codes, np.concatenate([encoding.category_codes(part) for part in parts], axis=1), None)
+        return cls(encoding, codes, None, PackedCodes(codes, encoding.missing, encoding.is_categorical))
+
+    def with_pairs(self, spec: FitSpec, train: np.ndarray) -> "SharedTable":
+        """The table with those pairs of large columns that tell enough of the rows ``train``, for all members alike."""
+        if self.categories is None:
+            return self
+        large, key = self.categories[: len(self.encoding.many)], stream_key(spec.seed, PAIRS)
+        return replace(self, pairs=tuple(telling_pairs(large, spec.targets(), _weights(spec), train, key)))
+
+    def _pairs_of(self, spec: FitSpec, member: int, reading: Reading) -> list[tuple[int, int]]:
+        """Those of all members, and a member's own."""
+        first, n_few = len(self.encoding.many), len(self.encoding.few)
+        if n_few < 2:
+            return list(self.pairs)
+        keys = (stream_key(spec.seed, member, DRAWN_PAIRS + k) for k in range(reading.drawn_pairs))
+        drawn = {tuple(sorted(first + random_permutation(key, n_few)[:2].astype(int))) for key in keys}
+        return [*self.pairs, *sorted((int(a), int(b)) for a, b in drawn)]
+
+    def for_member(self, spec: FitSpec, member: int, train: np.ndarray) -> tuple[tuple[PackedCodes, ...], Encoding]:
+        """The table as one member reads it, as often as it has orders of the rows for statistics."""
+        if self.words is not None or self.categories is None:
+            assert self.words is not None
+            return (self.words,), self.encoding
+        reading = reading_of(spec)
+        keys = [stream_key(spec.seed, member, STATISTICS + k) for k in range(reading.orders)]
+        encoding, all_codes = self.encoding.with_statistics(
+            self.categories, self._pairs_of(spec, member, reading), spec.targets(), _weights(spec), train, keys,
+            reading.bins, reading.strength,
+        )  # fmt: skip
+        return tuple(
+            PackedCodes(np.concatenate([self.codes, codes]), encoding.missing, encoding.is_categorical)
+            for codes in all_codes
+        ), encoding
+
+
+def reading_of(spec: FitSpec) -> Reading:
+    """That of a model alone, or of one of several that shall differ."""
+    return MEMBER if spec.config.differs_by_seed else ONE_MODEL
+
+
+def _weights(spec: FitSpec) -> np.ndarray:
+    return np.ones(len(spec.y)) if spec.weights is None else spec.weights

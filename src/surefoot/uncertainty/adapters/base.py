@@ -1,4 +1,4 @@
-"""A fitted model as a sequence of trees that can be cut short."""
+"""A fitted model as a sequence of trees that can be cut short, and the errors for models that cannot."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -9,7 +9,7 @@ from surefoot._exceptions import ParameterError
 from surefoot.uncertainty.decomposition import Uncertainty
 from surefoot.uncertainty.member_predictions import Members
 
-FEWEST_MEMBERS = 2
+MIN_MEMBERS = 2
 
 
 class TreeSequence(ABC):
@@ -44,7 +44,7 @@ class TreeSequence(ABC):
         needed, possible = trees_per_member * n_members, self.n_trees // trees_per_member
         trees = f"{self.n_trees} tree{'' if self.n_trees == 1 else 's'}"
         start = f"n_members={n_members} needs a model of at least {needed} trees, this {self.name} uses {trees}: "
-        if possible < FEWEST_MEMBERS:
+        if possible < MIN_MEMBERS:
             return ParameterError(f"{start}too few for any virtual ensemble, refit it with at least {needed}.")
         return ParameterError(f"{start}ask for at most {possible} members, or refit it with more trees.")
 
@@ -60,3 +60,23 @@ class TreeSequence(ABC):
 def check_fitted(model: Any) -> None:
     """scikit-learn's NotFittedError, in our words, for a model that has not been fitted."""
     check_is_fitted(model, msg="model is not fitted: call fit on this %(name)s before making a VirtualEnsemble of it.")
+
+
+INSTEAD = (
+    "Pass a fitted gradient booster of surefoot, scikit-learn, LightGBM, XGBoost or CatBoost, "
+    "or a forest of scikit-learn"
+)
+
+
+def refusal(model: Any, why: str, instead: str = INSTEAD) -> ParameterError:
+    """The error for a model that cannot be cut short; ``why`` goes on after the name of its class."""
+    return ParameterError(f"model cannot be cut into a virtual ensemble: {type(model).__name__} {why}. {instead}.")
+
+
+def loss_refusal(model: Any, parameter: str, loss: str, known: tuple[str, ...]) -> ParameterError:
+    """The error for a model trained for a loss that does not tell whether it has learnt classes or a number."""
+    return refusal(
+        model,
+        f"was trained for {parameter}={loss!r}, in which surefoot sees neither classes nor a regression",
+        f"Pass one trained for one of {', '.join(known)}",
+    )

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from surefoot.uncertainty.foreign.refusal import loss_refusal, refusal
+from surefoot.uncertainty.adapters.base import TreeSequence, check_fitted, loss_refusal, refusal
 from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
-from surefoot.uncertainty.tree_sequence import TreeSequence, check_fitted
 
 CLASSIFICATION = ("binary", "multiclass", "multiclassova")
 REGRESSION = (

@@ -8,8 +8,8 @@ from reference.gradient_boosters import small, target_of
 from reference.models import make_frame
 
 from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
-from surefoot.uncertainty import first_models
-from surefoot.uncertainty.first_models import FirstModels
+from surefoot.uncertainty import combination_search
+from surefoot.uncertainty.combination_search import CombinationSearch
 
 SINGLE = (GradientBoostingRegressor, GradientBoostingClassifier)
 
@@ -23,29 +23,29 @@ def make_table(n_rows=2400, seed=0):
 
 
 def arguments_of_fit(monkeypatch, estimator, weights=None, **settings):
-    """Task, table and order that a fit gives to the first models, and what these leave."""
+    """FitSpec, table and order that a fit gives to the first models, and what these leave."""
     seen = []
-    train = FirstModels.train
+    train = CombinationSearch.train
 
-    def spy(task, table, order):
-        seen.append((task, table, order, train(task, table, order)))
+    def spy(spec, table, order):
+        seen.append((spec, table, order, train(spec, table, order)))
         return seen[-1][3]
 
-    monkeypatch.setattr(FirstModels, "train", spy)
+    monkeypatch.setattr(CombinationSearch, "train", spy)
     frame, values = make_table()
     small(estimator, **settings).fit(frame, target_of(estimator, values), weights)
-    monkeypatch.setattr(FirstModels, "train", train)
+    monkeypatch.setattr(CombinationSearch, "train", train)
     return seen[0]
 
 
 @pytest.mark.parametrize("estimator", SINGLE)
 @pytest.mark.parametrize("early_stopping", [True, False])
 def test_later_targets_do_not_matter(monkeypatch, estimator, early_stopping):
-    task, table, order, first = arguments_of_fit(monkeypatch, estimator, early_stopping=early_stopping)
+    spec, table, order, first = arguments_of_fit(monkeypatch, estimator, early_stopping=early_stopping)
     for kept in (3 * len(order) // 4, len(order) // 4 + 1):
-        y = task.y.copy()
+        y = spec.y.copy()
         y[order[kept:]] = y[order[kept:]][::-1]
-        again = FirstModels.train(replace(task, y=y), table, order)
+        again = CombinationSearch.train(replace(spec, y=y), table, order)
         np.testing.assert_array_equal(again.left[:, order[:kept]], first.left[:, order[:kept]])
         assert (again.left[:, order[kept:]] != first.left[:, order[kept:]]).any()
 
@@ -53,12 +53,12 @@ def test_later_targets_do_not_matter(monkeypatch, estimator, early_stopping):
 @pytest.mark.parametrize("estimator", SINGLE)
 def test_first_rows_and_rows_not_trained_on_have_no_say(monkeypatch, estimator):
     weights = np.random.default_rng(1).integers(1, 3, size=2400).astype(float)
-    task, _, order, first = arguments_of_fit(monkeypatch, estimator, weights, early_stopping=False)
-    start = -(-len(order) // first_models.FIRST_PART)
+    spec, _, order, first = arguments_of_fit(monkeypatch, estimator, weights, early_stopping=False)
+    start = -(-len(order) // combination_search.FIRST_PART)
     assert (first.weights[order[:start]] == 0).all()
-    np.testing.assert_array_equal(first.weights[order[start:]], task.weights[order[start:]])
+    np.testing.assert_array_equal(first.weights[order[start:]], spec.weights[order[start:]])
     assert (first.left[:, order[:start]] == 0).all()
-    assert first.left[:, order[start:]].std() < 0.95 * np.std(task.y[order[start:]])  # they have learned something
+    assert first.left[:, order[start:]].std() < 0.95 * np.std(spec.y[order[start:]])  # they have learned something
     np.testing.assert_allclose(first.importances.sum(), 1.0)
 
 
@@ -72,6 +72,6 @@ def test_rate_and_number_of_trees_do_not_matter(monkeypatch, estimator):
 
 
 def test_small_tables_go_without(monkeypatch):
-    monkeypatch.setattr(first_models, "FEWEST_ROWS", 2401)
+    monkeypatch.setattr(combination_search, "MIN_ROWS", 2401)
     with pytest.raises(IndexError):  # nobody asks them
         arguments_of_fit(monkeypatch, GradientBoostingRegressor, early_stopping=False)

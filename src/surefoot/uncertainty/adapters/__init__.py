@@ -5,13 +5,12 @@ No library is imported here: a model that is given has already brought its own a
 
 from typing import Any
 
-from surefoot.uncertainty.foreign.refusal import refusal
-from surefoot.uncertainty.tree_sequence import TreeSequence
+from surefoot.uncertainty.adapters.base import TreeSequence, refusal
 
-__all__ = ["foreign_sequence"]
+__all__ = ["adapter_for"]
 
 
-def foreign_sequence(model: Any) -> TreeSequence:
+def adapter_for(model: Any) -> TreeSequence:
     """The adapter for a model, found by the library that its class or a base of it comes from."""
     packages = {base.__module__.split(".")[0] for base in type(model).__mro__}
     if not hasattr(model, "predict"):  # a table of one of these libraries, for example
@@ -19,19 +18,19 @@ def foreign_sequence(model: Any) -> TreeSequence:
     if "surefoot" in packages:
         raise refusal(model, "does not grow one sequence of trees", "Pass surefoot's GradientBoosting models instead")
     if "lightgbm" in packages:
-        from surefoot.uncertainty.foreign.lightgbm import LightGBMModel
+        from surefoot.uncertainty.adapters.lightgbm import LightGBMModel
 
         return LightGBMModel(model)
     if "xgboost" in packages:
-        from surefoot.uncertainty.foreign.xgboost import XGBoostModel
+        from surefoot.uncertainty.adapters.xgboost import XGBoostModel
 
         return XGBoostModel(model)
     if "catboost" in packages:
-        from surefoot.uncertainty.foreign.catboost import CatBoostModel
+        from surefoot.uncertainty.adapters.catboost import CatBoostModel
 
         return CatBoostModel(model)
     if "sklearn" in packages:  # last: the models above are scikit-learn estimators too
-        from surefoot.uncertainty.foreign.scikit_learn import scikit_learn_sequence
+        from surefoot.uncertainty.adapters.scikit_learn import scikit_learn_sequence
 
         return scikit_learn_sequence(model)
     raise refusal(model, "is not a model of trees that surefoot knows")

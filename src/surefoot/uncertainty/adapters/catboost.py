@@ -6,14 +6,13 @@ import numpy as np
 from scipy.special import log_expit, softmax
 from sklearn.exceptions import NotFittedError
 
-from surefoot.uncertainty.foreign.refusal import loss_refusal
+from surefoot.uncertainty.adapters.base import TreeSequence, loss_refusal
 from surefoot.uncertainty.member_predictions import (
     ClassificationMembers,
     Members,
     RegressionMembers,
     two_class_probabilities,
 )
-from surefoot.uncertainty.tree_sequence import TreeSequence
 
 TWO_CLASSES = ("Logloss", "CrossEntropy")
 SEVERAL_CLASSES = ("MultiClass", "MultiClassOneVsAll")

@@ -1,4 +1,4 @@
-"""What the members of our own ensembles, real and virtual, say about rows."""
+"""surefoot's own gradient boosters as sequences of trees, and the uncertainty of their members."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.data import Columns
+from surefoot.uncertainty.adapters.base import TreeSequence, check_fitted
 from surefoot.uncertainty.decomposition import (
     NATS,
     TARGET_SQUARED,
@@ -15,6 +16,31 @@ from surefoot.uncertainty.decomposition import (
 )
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member, each_block
+from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
+
+
+class OwnModel(TreeSequence):
+    """A fitted gradient booster of surefoot: it cuts itself short in one pass, and undoes the shrinkage of each cut."""
+
+    def __init__(self, model: Any) -> None:
+        check_fitted(model)
+        noisy = bool(model.langevin) or getattr(model, "subsample", 1.0) < 1.0
+        super().__init__(model, int(model.n_trees_), None if noisy else "langevin=True or subsample=0.5")
+
+    def predict_uncertainty(self, X: Any, sizes: tuple[int, ...], index: Any = None) -> Uncertainty:
+        model = self.model
+        return members_uncertainty(model._members, model.family_, model._columns(X), model.n_jobs, sizes, index)
+
+    def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
+        raws = self.model._member_raw(X, sizes)
+        family = self.model.family_
+        if hasattr(family, "probabilities"):
+            return ClassificationMembers(np.stack([family.probabilities(raw) for raw in raws]), self.model.classes_)
+        distributions = [family.distribution(raw) for raw in raws]
+        return RegressionMembers(
+            np.stack([distribution.mean for distribution in distributions]),
+            np.stack([distribution.var for distribution in distributions]),
+        )
 
 
 def members_uncertainty(
