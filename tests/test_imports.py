@@ -10,7 +10,7 @@ import pytest
 import surefoot
 
 SOURCE = Path(surefoot.__file__).parent
-FOUNDATION = {"_exceptions", "_jit", "_parallel", "_parameters", "_progress", "_random", "_rollback", "_whole_files"}
+FOUNDATION = {"_exceptions", "_jit", "_parallel", "_parameters", "_progress", "_random", "_rollback", "_atomic_io"}
 FACE = "the public face"
 ALLOWED = {
     "data": set(),

@@ -12,7 +12,7 @@ from reference.audit_tables import numbers
 from typer.testing import CliRunner
 
 from surefoot import GradientBoostingRegressor, load, save
-from surefoot._whole_files import open_descriptor, whole_file, write_text
+from surefoot._atomic_io import open_descriptor, whole_file, write_text
 from surefoot.cli.app import app
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs the devices and pipes of a POSIX system")

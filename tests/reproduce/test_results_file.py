@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from surefoot import DataError, ParameterError
-from surefoot._whole_files import whole_file
+from surefoot._atomic_io import whole_file
 from surefoot.reproduce.results import Result, ResultsFile
 from surefoot.reproduce.run_folder import check_settings, write_settings
 

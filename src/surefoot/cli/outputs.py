@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from surefoot._whole_files import STANDARD_OUTPUT, is_written_in_place, open_descriptor
+from surefoot._atomic_io import STANDARD_OUTPUT, is_written_in_place, open_descriptor
 from surefoot.cli.console import fail
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from surefoot import DataError, UnknownCategoryWarning, load
-from surefoot._whole_files import whole_file
+from surefoot._atomic_io import whole_file
 from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file

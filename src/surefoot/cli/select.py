@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from surefoot._whole_files import write_text
+from surefoot._atomic_io import write_text
 from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file, take_target

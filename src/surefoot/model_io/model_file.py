@@ -3,8 +3,8 @@
 import os
 from typing import Any, BinaryIO
 
+from surefoot._atomic_io import whole_file
 from surefoot._exceptions import ModelFileError
-from surefoot._whole_files import whole_file
 from surefoot.model_io.archive import Archive, write_archive
 from surefoot.model_io.models import read_model, write_model
 from surefoot.model_io.strict_json import read_json, write_json

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from surefoot._atomic_io import write_text
 from surefoot._parameters import check_choice
-from surefoot._whole_files import write_text
 from surefoot.report.answers import Accuracy, Knowing, Line, Stability, Subject, Transfer
 from surefoot.report.clock import Watch
 from surefoot.report.run import AuditRun

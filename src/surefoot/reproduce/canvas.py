@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from surefoot._whole_files import whole_file
+from surefoot._atomic_io import whole_file
 
 DOTS_PER_INCH = 110
 

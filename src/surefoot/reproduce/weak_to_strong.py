@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from surefoot._atomic_io import write_text
 from surefoot._exceptions import ParameterError
-from surefoot._whole_files import write_text
 from surefoot.reproduce.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
 from surefoot.reproduce.adversarial_grid import GRID, grid_differences, grid_trials
 from surefoot.reproduce.comparison import Accuracies

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from surefoot._atomic_io import write_text
 from surefoot._exceptions import ParameterError
-from surefoot._whole_files import write_text
 from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.growing_csv import GrowingCsv
 from surefoot.reproduce.run_folder import (

@@ -7,7 +7,7 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
-from surefoot._whole_files import write_text
+from surefoot._atomic_io import write_text
 
 
 def write_table(path: Path, rows: Sequence[Any]) -> None:

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from surefoot._atomic_io import write_text
 from surefoot._exceptions import DatasetMissingError
-from surefoot._whole_files import write_text
 from surefoot.reproduce.data_folder import ENVIRONMENT, find_data_folder
 from surefoot.reproduce.folder_lock import folder_lock
 from surefoot.reproduce.run_folder import (

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import Uncertainty, VirtualEnsemble
-from surefoot._whole_files import whole_file
+from surefoot._atomic_io import whole_file
 from surefoot.plots import UncertaintyDisplay
 from surefoot.plots.feature_map import FeatureMap
 from surefoot.reproduce.uncertainty.methods import SGLB_ENSEMBLE, VIRTUAL_SGLB

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from surefoot._whole_files import write_text
+from surefoot._atomic_io import write_text
 from surefoot.reproduce.run_folder import SETTINGS, SUMMARY
 from surefoot.reproduce.uncertainty import charts, table_1, table_2, table_4, table_5, table_6, table_7
 from surefoot.reproduce.uncertainty.comparison_table import Cell, Layout, as_csv, compare
