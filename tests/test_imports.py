@@ -19,7 +19,7 @@ FOUNDATION = {
     "_progress",
     "_random",
     "_rollback",
-    "_whole_files",
+    "_atomic_io",
 }
 FACE = "the public face"
 ALLOWED = {

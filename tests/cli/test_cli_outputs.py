@@ -9,10 +9,10 @@ import threading
 
 import pytest
 from reference.audit_tables import numbers
-from surefoot._atomic_io import open_descriptor, whole_file, write_text
 from typer.testing import CliRunner
 
 from surefoot import GradientBoostingRegressor, load, save
+from surefoot._atomic_io import open_descriptor, whole_file, write_text
 from surefoot.cli.app import app
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs the devices and pipes of a POSIX system")

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from surefoot._atomic_io import whole_file
 
 from surefoot import DataError, ParameterError
+from surefoot._atomic_io import whole_file
 from surefoot.reproduce.results import Result, ResultsFile
 from surefoot.reproduce.run_folder import check_settings, write_settings
 
