@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from honesty_tables import NO, PARTLY, SCENARIOS, UNKNOWN, YES, Case
 
+from surefoot.report.models.scoring import Outcome, main_measure
 from surefoot.report.run import AuditRun
-from surefoot.report.scoring import Outcome, main_measure
+from surefoot.report.sections.sentences import NAMES
 from surefoot.report.verdict import verdict
-from surefoot.report.verdict_words import NAMES
 
 SIZES = (400,)  # rows
 FRESH_ROWS = 20_000

@@ -3,7 +3,7 @@
 import pytest
 
 from surefoot.report import run
-from surefoot.report.auditing import audit_run
+from surefoot.report.audit import audit_run
 
 QUICK = ("constant", "linear", "ensemble")
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from surefoot import DataError, ParameterError, audit
 from surefoot.metrics import prediction_rejection_ratio
-from surefoot.report.auditing import audit_run
+from surefoot.report.audit import audit_run
 
 BOOSTERS = {"AdaBoost", "Majority-of-5", "Bagged AdaBoost", "ensemble"}
 

@@ -9,11 +9,12 @@ import pytest
 from sklearn.dummy import DummyRegressor
 
 from surefoot.report import run as audit_order
-from surefoot.report.accuracy import mean_accuracy
-from surefoot.report.answers import Estimate, Stability, StableSet
-from surefoot.report.auditing import audit_run
+from surefoot.report.audit import audit_run
+from surefoot.report.sections.accuracy.measure import mean_accuracy
+from surefoot.report.sections.stability.findings import StabilityFindings, StableSet
+from surefoot.report.sections.stability.verdict import moved_leads, stability_line
+from surefoot.report.statistics.estimates import Estimate
 from surefoot.report.statistics.repeats import mean_record, narrowed_record, standard_error
-from surefoot.report.verdict_of_stability import moved_leads, stability_line
 
 
 def numbers(n_rows=200, noise=1.0, seed=0):
@@ -168,13 +169,13 @@ def found_set(**given):
 
 
 def answer(*sets):
-    return stability_line(Stability(sets, (), None)).answer
+    return stability_line(StabilityFindings(sets, (), None)).answer
 
 
 def test_a_lead_that_may_move_below_its_limit_is_close():
-    held = Stability((found_set(),), (), None)
+    held = StabilityFindings((found_set(),), (), None)
     assert [stability_line(moved_leads(held, by)).answer for by in (-1.0, 0.0, 1.0)] == ["unknown", "yes", "yes"]
-    behind = Stability((found_set(lead=2.5, holds=False),), (), None)
+    behind = StabilityFindings((found_set(lead=2.5, holds=False),), (), None)
     assert [stability_line(moved_leads(behind, by)).answer for by in (-1.0, 0.0, 1.0)] == ["unknown", "unknown", "yes"]
 
 

@@ -14,12 +14,12 @@ from sklearn.linear_model import BayesianRidge, LinearRegression, RidgeClassifie
 
 from surefoot import DataError
 from surefoot.metrics import prediction_rejection_ratio
-from surefoot.report.answers import Estimate
-from surefoot.report.knowing import _imagined, residual_intervals
-from surefoot.report.model_predictions import ModelPredictions, probabilities_of
-from surefoot.report.rejecting import claimed_ratio
-from surefoot.report.target import Target
-from surefoot.report.verdict_of_knowing import knowing_line
+from surefoot.report.inputs.target import Target
+from surefoot.report.models.predictions import ModelPredictions, probabilities_of
+from surefoot.report.sections.uncertainty.measure import _imagined, residual_intervals
+from surefoot.report.sections.uncertainty.rejection import claimed_ratio
+from surefoot.report.sections.uncertainty.verdict import knowing_line
+from surefoot.report.statistics.estimates import Estimate
 
 
 class Sayer:

@@ -19,9 +19,9 @@ from surefoot.cli.table_file import kinds_of, read_table_file, take_target
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
 from surefoot.report import Audit
 from surefoot.report import audit as run_audit
-from surefoot.report.answers import NO, PARTLY, UNKNOWN
-from surefoot.report.column_readers import CATEGORY, NUMBER, kind_of
-from surefoot.report.verdict_words import NAMES
+from surefoot.report.inputs.column_readers import CATEGORY, NUMBER, kind_of
+from surefoot.report.sections.section import NO, PARTLY, UNKNOWN
+from surefoot.report.sections.sentences import NAMES
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 LEVELS = {NO: (NO,), PARTLY: (NO, PARTLY), UNKNOWN: (NO, PARTLY, UNKNOWN)}

@@ -2,20 +2,24 @@
 
 from collections.abc import Sequence
 
-from surefoot.report.answers import Accuracy, DataCheck, Estimate, Knowing, Stability
+from surefoot.report.sections.accuracy.findings import AccuracyFindings
+from surefoot.report.sections.accuracy.verdict import accuracy_line
+from surefoot.report.sections.sentences import NAMES
+from surefoot.report.sections.stability.findings import StabilityFindings
+from surefoot.report.sections.stability.verdict import moved_leads, stability_line
+from surefoot.report.sections.uncertainty.findings import UncertaintyFindings
+from surefoot.report.sections.uncertainty.verdict import knowing_line
+from surefoot.report.statistics.estimates import Estimate
 from surefoot.report.statistics.repeats import narrowed_record, standard_error
-from surefoot.report.verdict_of_accuracy import accuracy_line
-from surefoot.report.verdict_of_knowing import knowing_line
-from surefoot.report.verdict_of_stability import moved_leads, stability_line
-from surefoot.report.verdict_words import NAMES
+from surefoot.report.subject import DataCheck
 
 DRAW_ERRORS = 1.0  # standard errors by which a draw of the folds may move the end of an interval
 
 
 def close_answers(
-    accuracy: Accuracy,
-    uncertainty: Knowing | None,
-    stability: Stability | None,
+    accuracy: AccuracyFindings,
+    uncertainty: UncertaintyFindings | None,
+    stability: StabilityFindings | None,
     checks: Sequence[DataCheck],
     n_draws: int,
 ) -> set[str]:

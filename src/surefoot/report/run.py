@@ -8,23 +8,28 @@ from typing import Any, Self
 
 import numpy as np
 
-from surefoot.report.accuracy import choose, choose_name, mean_accuracy, mean_outcomes, measure_accuracy
-from surefoot.report.answers import Accuracy, DataCheck, Knowing, Stability, Subject, Transfer
-from surefoot.report.arguments import AuditArguments
-from surefoot.report.candidate_models import CONSTANT, ENSEMBLE, CandidateModel, candidate_models
 from surefoot.report.checks.copies import Copies, find_copies
-from surefoot.report.clock import Clock
+from surefoot.report.checks.data_checks import check_data, check_predictions
 from surefoot.report.close_answers import close_answers, is_near
-from surefoot.report.cross_fitting import SHARE_OF_TIME, Comparison, CrossFitted, cross_fit, named
-from surefoot.report.data_checks import check_data, check_predictions
-from surefoot.report.deployment_data import DeploymentData
-from surefoot.report.knowing import mean_uncertainty, measure_uncertainty
-from surefoot.report.leading_columns import LossIncreases
-from surefoot.report.splits import Splits
-from surefoot.report.stability import measure_stability, measured_again
-from surefoot.report.table import AuditTable
-from surefoot.report.transfer import measure_shift, no_deployment_data
-from surefoot.report.verdict_words import NAMES
+from surefoot.report.inputs.arguments import AuditArguments
+from surefoot.report.inputs.deployment_data import DeploymentData
+from surefoot.report.inputs.splits import Splits
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.models.candidate_models import CONSTANT, ENSEMBLE, CandidateModel, candidate_models
+from surefoot.report.models.choice import choose, choose_name, mean_outcomes
+from surefoot.report.models.cross_fitting import SHARE_OF_TIME, Comparison, CrossFitted, cross_fit, named
+from surefoot.report.sections.accuracy.findings import AccuracyFindings
+from surefoot.report.sections.accuracy.measure import mean_accuracy, measure_accuracy
+from surefoot.report.sections.sentences import NAMES
+from surefoot.report.sections.shift.findings import ShiftFindings
+from surefoot.report.sections.shift.measure import measure_shift, no_deployment_data
+from surefoot.report.sections.stability.findings import StabilityFindings
+from surefoot.report.sections.stability.leading_column import LossIncreases
+from surefoot.report.sections.stability.measure import measure_stability, measured_again
+from surefoot.report.sections.uncertainty.findings import UncertaintyFindings
+from surefoot.report.sections.uncertainty.measure import mean_uncertainty, measure_uncertainty
+from surefoot.report.subject import DataCheck, Subject
+from surefoot.report.time_budget import TimeBudget
 
 MAX_DRAWS = 5  # of the folds
 MAX_DRAWN_CELLS = 36_000  # rows times columns times draws: the folds of larger tables are drawn once, as fits take long
@@ -46,18 +51,18 @@ class AuditRun:
     tolerance: float
     seed: int
     n_jobs: int | None
-    clock: Clock
+    budget: TimeBudget
     remarks: list[str] = field(default_factory=list)
-    _accuracies: dict[tuple[int, str], Accuracy] = field(default_factory=dict)  # by draw and audited model
-    _uncertainties: dict[tuple[int, str], Knowing] = field(default_factory=dict)  # likewise
+    _accuracies: dict[tuple[int, str], AccuracyFindings] = field(default_factory=dict)  # by draw and audited model
+    _uncertainties: dict[tuple[int, str], UncertaintyFindings] = field(default_factory=dict)  # likewise
     _without_curve: set[int] = field(default_factory=set)  # draws that no answer about the learning curve needs
 
     @classmethod
     def begin(cls, X: Any, y: Any, **arguments: Any) -> Self:
         """Check everything before anything is trained."""
         given = AuditArguments(X=X, y=y, **arguments)
-        clock = Clock(given.time_limit, given.watch)
-        clock.step(0.0, "reading the table")
+        budget = TimeBudget(given.time_limit, given.watch)
+        budget.step(0.0, "reading the table")
         X, groups, time = given.read_apart()
         table = AuditTable.read(X, y, given.task)
         groups, time = (None if each is None else each[table.known] for each in (groups, time))
@@ -79,7 +84,7 @@ class AuditRun:
             tolerance=given.shift_tolerance,
             seed=given.random_state,
             n_jobs=given.n_jobs,
-            clock=clock,
+            budget=budget,
             remarks=remarks,
         )
 
@@ -95,7 +100,7 @@ class AuditRun:
         constant, *others = candidate_models(self.table, seed, self.n_jobs)
         own = [self.own] if self.own else []  # early: it is what the audit is about
         chosen = [each for each in (constant, *own, *others) if names is None or each.name in names]
-        return cross_fit(self.table, splits, chosen, self.clock, self.remarks)
+        return cross_fit(self.table, splits, chosen, self.budget, self.remarks)
 
     def _seed_of(self, draw: int) -> int:
         """Seeds of further draws differ from those of any other seed of the user's."""
@@ -124,29 +129,31 @@ class AuditRun:
         """The ensemble, if there was time for it."""
         return named(self.fitted, ENSEMBLE)
 
-    def accuracy(self) -> Accuracy:
+    def accuracy(self) -> AccuracyFindings:
         """Question 1."""
         return mean_accuracy([self._accuracy_of(each) for each in self.comparisons])
 
-    def _accuracy_of(self, compared: Comparison) -> Accuracy:
+    def _accuracy_of(self, compared: Comparison) -> AccuracyFindings:
         """Of one draw, kept while the same model is audited: its learning curve takes long."""
         draw = self.draws.index(compared.fitted)
         key = draw, compared.audited.name
         if key not in self._accuracies:
             seed, has_curve = self._seed_of(draw), draw not in self._without_curve
-            self._accuracies[key] = measure_accuracy(self.table, compared, self.time, seed, self.clock, has_curve)
+            self._accuracies[key] = measure_accuracy(self.table, compared, self.time, seed, self.budget, has_curve)
         return self._accuracies[key]
 
     @cached_property
     def checks(self) -> tuple[DataCheck, ...]:
         """What may make the numbers too good."""
-        self.clock.step(0.62, "copies, order and groups of rows")
+        self.budget.step(0.62, "copies, order and groups of rows")
         found = check_data(self.table, self.splits, self.copies, self.groups, self.time, self.seed, self.n_jobs)
         if self.given is not None:
             found += check_predictions(self.given, choose(self.fitted))
         return tuple(found)
 
-    def answers(self) -> tuple[Accuracy, Knowing | None, Stability | None, Transfer | None]:
+    def answers(
+        self,
+    ) -> tuple[AccuracyFindings, UncertaintyFindings | None, StabilityFindings | None, ShiftFindings | None]:
         """All four, in their order; the checks come after the first, which they are about.
 
         Where another draw of the folds could turn an answer, they are drawn again.
@@ -173,9 +180,9 @@ class AuditRun:
         seconds = sum(each.seconds for each in self.fitted)
         if self.own is not None and seconds > MAX_REDRAWN_SECONDS:
             return False
-        return self.clock.has_time_for("further draws of the folds", SHARE_OF_TIME, self.clock.seconds)
+        return self.budget.has_time_for("further draws of the folds", SHARE_OF_TIME, self.budget.seconds)
 
-    def _draw_again(self, accuracy: Accuracy, close: set[str]) -> bool:
+    def _draw_again(self, accuracy: AccuracyFindings, close: set[str]) -> bool:
         """Draw the folds once more, for the models that close answers depend on; False if one of them failed."""
         needed = {CONSTANT, ENSEMBLE, accuracy.audited}
         if close != {NAMES[1]}:
@@ -189,7 +196,9 @@ class AuditRun:
         self.draws.append(fitted)
         return True
 
-    def _close(self, accuracy: Accuracy, uncertainty: Knowing | None, stability: Stability | None) -> set[str]:
+    def _close(
+        self, accuracy: AccuracyFindings, uncertainty: UncertaintyFindings | None, stability: StabilityFindings | None
+    ) -> set[str]:
         """The questions whose answers another draw of the folds may turn; all, if it may change what is audited."""
         close = close_answers(accuracy, uncertainty, stability, self.checks, len(self.draws))
         behind = choose_name(mean_outcomes(self.draws))[1] if self.own is None else None
@@ -197,17 +206,17 @@ class AuditRun:
             return set(NAMES[:3])
         return close
 
-    def uncertainty(self) -> Knowing | None:
+    def uncertainty(self) -> UncertaintyFindings | None:
         """Question 2, if there is time."""
-        if not self.clock.has_time_for("question 2"):
+        if not self.budget.has_time_for("question 2"):
             return None
-        self.clock.step(0.65, "question 2: what it does not know")
+        self.budget.step(0.65, "question 2: what it does not know")
         return self._measure_uncertainty()
 
-    def _measure_uncertainty(self) -> Knowing:
+    def _measure_uncertainty(self) -> UncertaintyFindings:
         return mean_uncertainty([self._uncertainty_of(each) for each in self.comparisons])
 
-    def _uncertainty_of(self, compared: Comparison) -> Knowing:
+    def _uncertainty_of(self, compared: Comparison) -> UncertaintyFindings:
         """Of one draw, kept while the same model is audited."""
         key = self.draws.index(compared.fitted), compared.audited.name
         if key not in self._uncertainties:
@@ -215,16 +224,16 @@ class AuditRun:
             self._uncertainties[key] = measure_uncertainty(self.table, compared.audited, ensemble, self.seed)
         return self._uncertainties[key]
 
-    def stability(self) -> Stability | None:
+    def stability(self) -> StabilityFindings | None:
         """Question 3, if there is time."""
-        if not self.clock.has_time_for("question 3"):
+        if not self.budget.has_time_for("question 3"):
             return None
-        self.clock.step(0.7, "question 3: bags of rows")
+        self.budget.step(0.7, "question 3: bags of rows")
         return self._measure_stability()
 
-    def _measure_stability(self) -> Stability:
+    def _measure_stability(self) -> StabilityFindings:
         return measure_stability(
-            self.table, self.comparisons, self.groups, self.seed, self.n_jobs, self.clock, self._increases_of
+            self.table, self.comparisons, self.groups, self.seed, self.n_jobs, self.budget, self._increases_of
         )
 
     @cached_property
@@ -232,17 +241,17 @@ class AuditRun:
         """What permuting columns does to a model, measured once for each draw of the folds."""
         return cache(LossIncreases.of)
 
-    def shift(self) -> Transfer | None:
+    def shift(self) -> ShiftFindings | None:
         """Question 4, if there are deployment data, and time."""
         if self.deployment is None:
             return no_deployment_data()
-        if not self.clock.has_time_for("question 4"):
+        if not self.budget.has_time_for("question 4"):
             return None
-        self.clock.step(0.9, "question 4: what has shifted")
+        self.budget.step(0.9, "question 4: what has shifted")
         audited = choose(self.fitted) if self.given is not None else self._averaged()
         return measure_shift(
             self.table, self.splits, self.deployment, audited, self.fitted[0], self.ensemble, self.groups,
-            self.tolerance, self.seed, self.n_jobs, self.clock,
+            self.tolerance, self.seed, self.n_jobs, self.budget,
         )  # fmt: skip
 
     def _averaged(self) -> CrossFitted:
@@ -252,7 +261,7 @@ class AuditRun:
     def subject(self) -> Subject:
         """What was audited, and what was left out."""
         target, splits = self.table.target, self.splits
-        late = [f"Left out, as time ran out: {', '.join(self.clock.left_out)}."] if self.clock.left_out else []
+        late = [f"Left out, as time ran out: {', '.join(self.budget.left_out)}."] if self.budget.left_out else []
         shares = np.bincount(target.y) / len(target.y) if target.is_classes else np.empty(0)
         return Subject(
             target=target.name,

@@ -1,0 +1,1 @@
+"""The sections of the audit, one folder for each question."""

@@ -1,0 +1,1 @@
+"""Question 1: is it as accurate as the data allows?"""

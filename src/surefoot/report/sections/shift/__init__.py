@@ -1,0 +1,1 @@
+"""Question 4: does it hold where it will be used?"""

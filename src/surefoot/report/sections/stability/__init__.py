@@ -1,0 +1,1 @@
+"""Question 3: would the conclusion survive dropping a row?"""

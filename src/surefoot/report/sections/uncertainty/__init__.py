@@ -1,0 +1,1 @@
+"""Question 2: does it know what it does not know?"""
