@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.report.sections import QUESTIONS, SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve, ModelScore
-from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, VerdictLine
-from surefoot.report.sections.sentences import QUESTIONS
+from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, Section, VerdictLine
 from surefoot.report.sections.shift.findings import (
     DeploymentLoss,
     NewRows,
@@ -48,6 +48,11 @@ class ExampleAudit:
     command: str | None = "surefoot audit credit.csv --target risk --new new.csv -o report.html"
     seconds: float = 147.3
     random_state: int = 0
+    sections: tuple[Section, ...] = SECTIONS
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        return {section.name: getattr(self, section.name) for section in self.sections}
 
     def but(self, **changes: Any) -> "ExampleAudit":
         return replace(self, **changes)

@@ -197,7 +197,7 @@ def test_bad_arguments_are_refused_before_anything_is_trained(arguments, said):
 
     X, y = numbers()
     with pytest.raises((DataError, ParameterError), match=said):
-        audit(X, y, watch=watch, **arguments)
+        audit(X, y, callback=watch, **arguments)
 
 
 def test_new_rows_that_are_old_ones_are_noticed():

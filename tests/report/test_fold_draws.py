@@ -62,7 +62,7 @@ def test_every_draw_has_folds_of_its_own(thrice):
     judged = [np.concatenate([judge for _, judge in fitted[0].splits.folds]) for fitted in run.draws]
     assert all(sorted(rows) == list(range(200)) for rows in judged)
     assert not any(np.array_equal(judged[0], other) for other in judged[1:])
-    others = [[run._seed_of(draw) for draw in range(3)], [replace(run, seed=1)._seed_of(draw) for draw in range(3)]]
+    others = [[run.seed_of(draw) for draw in range(3)], [replace(run, seed=1).seed_of(draw) for draw in range(3)]]
     assert len({*others[0], *others[1]}) == 6  # a user who tries seeds 0, 1, 2 does not see the same draws again
 
 
@@ -123,7 +123,8 @@ def test_the_gain_of_a_chosen_model_is_that_of_draws_with_all_candidates(thrice)
 
 def test_what_a_draw_has_shown_is_measured_once(thrice):
     run, _ = thrice
-    assert run._increases_of.cache_info().misses == len(run._uncertainties) == len(run._accuracies) == 3
+    kept = [key[0] for key in run.kept]
+    assert run.loss_increases.cache_info().misses == kept.count("uncertainty") == kept.count("accuracy") == 3
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_only_what_is_shown_not_to_survive_is_a_no():
 
 def test_progress_never_falls(quick_audit, close):
     seen = []
-    quick_audit(*numbers(60), watch=lambda done, what: seen.append(done))
+    quick_audit(*numbers(60), callback=lambda done, what: seen.append(done))
     assert seen == sorted(seen)
 
 

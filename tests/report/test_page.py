@@ -17,10 +17,10 @@ from scipy.stats import binomtest
 
 from surefoot.report.page.chart_svg import usable
 from surefoot.report.page.document import page_html
-from surefoot.report.page.words import rejection_steps
+from surefoot.report.sections import QUESTIONS
 from surefoot.report.sections.section import VerdictLine
-from surefoot.report.sections.sentences import QUESTIONS
 from surefoot.report.sections.uncertainty.findings import Rejection
+from surefoot.report.sections.uncertainty.page import rejection_steps
 
 MOST_BYTES = 600_000
 

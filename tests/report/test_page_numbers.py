@@ -16,9 +16,10 @@ from surefoot.report.page.numbers import (
     value_of,
     whole,
 )
-from surefoot.report.page.words import last_doubling, noise_floor, overconfidence, ratio_in_words
 from surefoot.report.sections.accuracy.findings import Duplicates, LearningCurve
+from surefoot.report.sections.accuracy.page import last_doubling, noise_floor
 from surefoot.report.sections.uncertainty.findings import Calibration
+from surefoot.report.sections.uncertainty.page import overconfidence, ratio_in_words
 from surefoot.report.statistics.estimates import Estimate
 
 

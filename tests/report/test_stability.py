@@ -48,7 +48,7 @@ def cross_fitted(table, splits, model=None, raw=False):
     quick = [each for each in candidate_models(table, 0, 1) if each.name in ("constant", "linear")]
     if model is not None:
         quick.append(CandidateModel("your model" if raw else "other", "", model, raw=raw))
-    return cross_fit(table, splits, quick, TimeBudget(), [])
+    return cross_fit(table, splits, quick, TimeBudget())[0]
 
 
 def measured(X, y, groups=None, seed=0, model=None):

@@ -26,7 +26,7 @@ from surefoot.report.sections.shift.findings import (
     ShiftFindings,
     WeightedEstimate,
 )
-from surefoot.report.sections.shift.measure import measure_shift, no_deployment_data, target_there
+from surefoot.report.sections.shift.measure import ShiftInputs, measure_shift, no_deployment_data, target_there
 from surefoot.report.sections.shift.unusual_rows import rows_outside
 from surefoot.report.sections.shift.verdict import bias_in_words, rise_in_words, shift_line
 from surefoot.report.statistics.estimates import Estimate
@@ -59,7 +59,7 @@ def prepared(X, y, seed, groups=None):
         CandidateModel(CONSTANT, "", DummyClassifier() if classes else DummyRegressor()),
         CandidateModel("model", "", LogisticRegression() if classes else LinearRegression()),
     ]
-    return table, splits, cross_fit(table, splits, models, NoBoosters(), [])
+    return table, splits, cross_fit(table, splits, models, NoBoosters())[0]
 
 
 def deployed(table, X, y=None, groups=None):
@@ -71,10 +71,21 @@ def asked(X, y, X_new, y_new=None, groups=None, groups_new=None, seed=0):
     """What is found, and its line."""
     table, splits, (constant, model) = prepared(X, y, seed, groups)
     deployment = deployed(table, X_new, y_new, groups_new)
-    found = measure_shift(
-        table, splits, deployment, model, constant, None, groups, 0.25, seed, None, NoBoosters()
-    )  # fmt: skip
-    return found, shift_line(found, None)
+    given = ShiftInputs(
+        table=table,
+        splits=splits,
+        deployment=deployment,
+        audited=model,
+        constant=constant,
+        ensemble=None,
+        groups=groups,
+        tolerance=0.25,
+        seed=seed,
+        n_jobs=None,
+        budget=NoBoosters(),
+    )
+    found = measure_shift(given)
+    return found, shift_line(found)
 
 
 def numbers(generator, n_rows, noise=1.0, moved=0.0):

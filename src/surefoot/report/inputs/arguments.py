@@ -38,7 +38,7 @@ class AuditArguments:
     time_limit: float | None = None
     random_state: int = 0
     n_jobs: int | None = None
-    watch: Any = None
+    callback: Any = None
 
     def __post_init__(self) -> None:
         if self.y_new is not None and self.X_new is None:

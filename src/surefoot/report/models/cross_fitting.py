@@ -66,11 +66,6 @@ class CrossFitted:
         most = 1.0 if measure in RATES else inf
         return cross_fitted(loss_of(self.outcome, measure), len(self.splits.judged), 0.0, most)
 
-    @cached_property
-    def full_model(self) -> Any:
-        """The model fitted to all rows: the one that would be used."""
-        return self.candidate.fit(self.table, self.splits.rows)
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -89,10 +84,13 @@ def named(fitted: Sequence[CrossFitted], name: str) -> CrossFitted | None:
 
 
 def cross_fit(
-    table: AuditTable, splits: Splits, candidates: Sequence[CandidateModel], budget: TimeBudget, remarks: list[str]
-) -> list[CrossFitted]:
-    """Fit every candidate once for each fold; one that fails, or that there is no time for, is left out by name."""
-    fitted = []
+    table: AuditTable, splits: Splits, candidates: Sequence[CandidateModel], budget: TimeBudget
+) -> tuple[list[CrossFitted], list[str]]:
+    """Fit every candidate once for each fold, and say which of them failed.
+
+    One that fails, or that there is no time for, is left out by name.
+    """
+    fitted, remarks = [], []
     for i, candidate in enumerate(candidates):
         done = 0.05 + 0.45 * i / len(candidates)
         needed = candidate.raw or candidate.name == CONSTANT
@@ -109,7 +107,7 @@ def cross_fit(
             continue
         if one is not None:
             fitted.append(one)
-    return fitted
+    return fitted, remarks
 
 
 def _expected_seconds(table: AuditTable, splits: Splits, candidate: CandidateModel) -> float:

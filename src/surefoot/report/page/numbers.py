@@ -99,6 +99,15 @@ def points_between(estimate: Estimate) -> str:
     return between(estimate, lambda share: _signed(100 * share, 1))
 
 
+def difference(estimate: Estimate, measure: str) -> str:
+    """A difference of losses with its interval, without its sign: the words around it say which way it goes."""
+    if estimate.value < 0:
+        estimate = Estimate(-estimate.value, -estimate.high, -estimate.low)
+    if measure in RATES:
+        return f"{points(estimate.value)} (95% interval {points_between(estimate)})"
+    return f"{value_of(estimate, measure)} (95% interval {interval_of(estimate, measure)})"
+
+
 def _with_digits_of(estimate: Estimate, measure: str) -> Callable[[float], str]:
     if measure in RATES:
         return percent

@@ -8,13 +8,6 @@ from surefoot.report.sections.accuracy.findings import AccuracyFindings, ModelSc
 from surefoot.report.statistics import is_withheld
 from surefoot.report.statistics.estimates import Estimate
 
-QUESTIONS = (
-    "Is it as accurate as the data allows?",
-    "Does it know what it does not know?",
-    "Would the conclusion survive dropping a row?",
-    "Does it hold where it will be used?",
-)
-NAMES = ("accuracy", "uncertainty", "stability", "shift")
 NO_TIME = "There was no time to find out."
 MAX_LETTERS = 200  # of a set of models
 

@@ -7,7 +7,6 @@ from surefoot.report.page.numbers import interval_of, percent, value_of
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, VerdictLine
 from surefoot.report.sections.sentences import (
-    QUESTIONS,
     audited_model,
     between_percents,
     called,
@@ -17,6 +16,8 @@ from surefoot.report.sections.sentences import (
 )
 from surefoot.report.statistics import INSIDE, OUTSIDE, decide, is_withheld, rows_needed
 from surefoot.report.subject import DataCheck, Subject
+
+QUESTION = "Is it as accurate as the data allows?"
 
 TOLERANCE = 0.05  # fraction of the loss that another model, or twice the rows, may take off
 USELESS = 0.05  # fraction of the constant's loss: a model that removes less predicts nothing
@@ -60,11 +61,11 @@ def accuracy_line(accuracy: AccuracyFindings, checks: Sequence[DataCheck]) -> Ve
         reasons.append(f"The errors may be too small: see the checks below ({listed(doubts)}).")
     sentences = " ".join([rivals[1], growth[1], *reasons])
     if rivals[0] == OUTSIDE:
-        return VerdictLine(QUESTIONS[0], NO, sentences)
+        return VerdictLine(QUESTION, NO, sentences)
     if growth[0] == OUTSIDE and not doubts:
-        return VerdictLine(QUESTIONS[0], PARTLY, sentences)
+        return VerdictLine(QUESTION, PARTLY, sentences)
     both = rivals[0] == growth[0] == INSIDE
-    return VerdictLine(QUESTIONS[0], YES if both and not reasons else UNKNOWN, sentences)
+    return VerdictLine(QUESTION, YES if both and not reasons else UNKNOWN, sentences)
 
 
 def _no_gain(accuracy: AccuracyFindings) -> VerdictLine:
@@ -73,10 +74,10 @@ def _no_gain(accuracy: AccuracyFindings) -> VerdictLine:
     name = capital(called(model)) if model.yours else "The best model that was tried"
     if gain.high < USELESS:
         sentence = f"{name} removes less than {USELESS:.0%} of the constant's loss{_range(accuracy)}."
-        return VerdictLine(QUESTIONS[0], NO, sentence)
+        return VerdictLine(QUESTION, NO, sentence)
     needed = more_rows(rows_needed(gain, accuracy.n_rows, (0.0, float("inf"))), accuracy.n_rows)
     sentence = f"{name} is not shown to be better than a constant{_range(accuracy)}.{needed}"
-    return VerdictLine(QUESTIONS[0], UNKNOWN, sentence)
+    return VerdictLine(QUESTION, UNKNOWN, sentence)
 
 
 def _rivals(accuracy: AccuracyFindings) -> tuple[str, str]:

@@ -87,5 +87,6 @@ def _score(model: DeployedModel, base: Outcome, is_classes: bool) -> ModelScore:
 
 def deployed(fitted: CrossFitted, deployment: DeploymentData, audited: bool = False) -> DeployedModel:
     """A candidate, fitted to all training rows, on the deployment data."""
-    outcome = deployment.outcome(fitted.candidate, fitted.full_model, fitted.table.target)
+    model = fitted.candidate.fit(fitted.table, fitted.splits.rows)
+    outcome = deployment.outcome(fitted.candidate, model, fitted.table.target)
     return DeployedModel(fitted.candidate, outcome, audited)

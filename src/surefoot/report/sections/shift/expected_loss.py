@@ -14,14 +14,13 @@ from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.models.scoring import RMSE
 from surefoot.report.sections.shift.density_ratio import effective_rows, importance_weights
 from surefoot.report.sections.shift.deployment_loss import loss_interval
-from surefoot.report.sections.shift.findings import OutsideRange, WeightedEstimate
+from surefoot.report.sections.shift.findings import SEPARABLE_AUC, OutsideRange, WeightedEstimate
 from surefoot.report.statistics import is_one_sided, is_withheld, mean_loss_interval, root_of, unpaired_ratio
 from surefoot.report.statistics.estimates import Estimate
 from surefoot.shift.two_sample_test import limited_threads
 
 MAX_ROWS = 10_000  # of either table
 MIN_EFFECTIVE = 100
-MAX_AUC = 0.95  # above it hardly any training row is like the deployment rows
 MAX_OUTSIDE = 0.02  # fraction of deployment rows outside the training range, beyond chance: no weight stands for them
 MAX_IMBALANCE = 0.1  # standard deviations, beyond chance, by which weighted rows may differ from deployment rows
 MAX_BALANCED_COLUMNS = 20
@@ -71,7 +70,7 @@ def expected_error(
 def _why_not(auc: Estimate | None, outside: OutsideRange, effective: float) -> str:
     if auc is None:
         return "there are too few rows or groups to compare both tables"
-    if auc.value > MAX_AUC:
+    if auc.value > SEPARABLE_AUC:
         return "hardly any training row is like the deployment rows"
     if outside.fraction.value - outside.expected > MAX_OUTSIDE:
         return f"{outside.fraction.value:.1%} of the deployment rows lie outside the range of the training data"

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from surefoot.report.sections.accuracy.findings import ModelScore
 from surefoot.report.sections.uncertainty.findings import UncertainRow
 from surefoot.report.statistics.estimates import Estimate
+from surefoot.shift.column_shift import LEVEL
+
+SEPARABLE_AUC = 0.95  # of a classifier of the two tables: from here on hardly a row of one is like those of the other
 
 
 @dataclass(frozen=True)
@@ -93,3 +96,9 @@ class ShiftFindings:
     outside: OutsideRange | None = None
     new: NewRows | None = None
     by_groups: bool = False  # whether tests permute groups
+
+
+def is_more_than_chance(rows: NewRows | OutsideRange) -> bool:
+    """Whether more deployment rows are unusual than chance explains: the one limit of the verdict and the page."""
+    fraction = rows.share if isinstance(rows, NewRows) else rows.fraction
+    return rows.p_value < LEVEL and fraction.value > rows.expected

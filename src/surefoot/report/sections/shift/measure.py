@@ -1,5 +1,6 @@
 """Question 4: does it hold where it will be used?"""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,42 +25,65 @@ from surefoot.shift.shift_report_tables import ComparedTables
 
 def no_deployment_data() -> ShiftFindings:
     """It is not known where the model will be used."""
-    return ShiftFindings(None, "", None, None, (), (), None, None, None, "")
+    return ShiftFindings(
+        where=None,
+        verdict="",
+        auc=None,
+        p_value=None,
+        columns=(),
+        models=(),
+        loss_here=None,
+        loss_there=None,
+        weighted=None,
+        measure="",
+    )
 
 
-def measure_shift(
-    table: AuditTable,
-    splits: Splits,
-    deployment: DeploymentData,
-    audited: CrossFitted,
-    constant: CrossFitted,
-    ensemble: CrossFitted | None,
-    groups: np.ndarray | None,
-    tolerance: float,
-    seed: int,
-    n_jobs: int | None,
-    budget: TimeBudget,
-) -> ShiftFindings:
-    """All that is measured for question 4.
+@dataclass(frozen=True)
+class ShiftInputs:
+    """What question 4 is measured from.
 
-    Parameters
+    Attributes
     ----------
     audited, constant : CrossFitted
         The model that the audit is about, and the constant.
     ensemble : CrossFitted or None
-        The one whose knowledge uncertainty tells strange rows.
+        The one whose knowledge uncertainty shows unusual rows.
     groups : array of shape (n_rows of the table,) or None
         With groups of the deployment rows, tests permute whole groups.
     tolerance : float
         By what fraction the loss may rise.
     """
+
+    table: AuditTable
+    splits: Splits
+    deployment: DeploymentData
+    audited: CrossFitted
+    constant: CrossFitted
+    ensemble: CrossFitted | None
+    groups: np.ndarray | None
+    tolerance: float
+    seed: int
+    n_jobs: int | None
+    budget: TimeBudget
+
+
+def measure_shift(given: ShiftInputs) -> ShiftFindings:
+    """All that is measured for question 4."""
+    table, splits, deployment, audited, budget = (
+        given.table,
+        given.splits,
+        given.deployment,
+        given.audited,
+        given.budget,
+    )
     budget.step(0.9, "question 4: columns of training and deployment data")
-    report = _report(table, splits, deployment, groups, seed, n_jobs)
+    report = _report(table, splits, deployment, given.groups, given.seed, given.n_jobs)
     auc = None if np.isnan(report.auc) else Estimate(report.auc, *report.auc_interval)
-    outside = rows_outside(table, splits, deployment, groups, seed)
+    outside = rows_outside(table, splits, deployment, given.groups, given.seed)
     new: NewRows | None = None
-    if ensemble is not None and budget.has_time_for("strange rows of the deployment data", 0.97):
-        new = rows_little_known(table, splits, deployment, ensemble, groups, seed)
+    if given.ensemble is not None and budget.has_time_for("strange rows of the deployment data", 0.97):
+        new = rows_little_known(table, splits, deployment, given.ensemble, given.groups, given.seed)
     found: dict[str, Any] = {
         "where": deployment.where,
         "verdict": report.verdict,
@@ -67,36 +91,37 @@ def measure_shift(
         "p_value": None if np.isnan(report.p_value) else float(report.p_value),
         "columns": tuple(_column(column) for column in report.columns),
         "n_rows": len(deployment.frame),
-        "tolerance": tolerance,
+        "tolerance": given.tolerance,
         "outside": outside,
         "new": new,
-        "by_groups": _are_grouped(groups, deployment),
+        "by_groups": _are_grouped(given.groups, deployment),
     }
     if len(deployment.known):
         budget.step(0.95, "question 4: models on the deployment data")
-        with_targets = _with_targets(
-            table, splits, deployment, audited, constant, groups, tolerance, seed, n_jobs, budget
-        )
-        return ShiftFindings(**found, **with_targets, weighted=None)
+        return ShiftFindings(**found, **_with_targets(given), weighted=None)
     measure = measure_there(table.target, audited.outcome, audited.outcome)
     weighted = None
     if budget.has_time_for("expected error on the deployment data", 0.97):
         budget.step(0.95, "question 4: expected error on the deployment data")
-        weighted = expected_error(table, splits, deployment, audited, measure, auc, outside, seed, n_jobs)
+        weighted = expected_error(table, splits, deployment, audited, measure, auc, outside, given.seed, given.n_jobs)
     loss_here = loss_interval(audited.outcome, measure)
     return ShiftFindings(**found, models=(), loss_here=loss_here, loss_there=None, weighted=weighted, measure=measure)
 
 
-def _with_targets(
-    table: AuditTable, splits: Splits, deployment: DeploymentData, audited: CrossFitted, constant: CrossFitted,
-    groups: np.ndarray | None, tolerance: float, seed: int, n_jobs: int | None, budget: TimeBudget,
-) -> dict[str, Any]:  # fmt: skip
+def _with_targets(given: ShiftInputs) -> dict[str, Any]:
     """What targets of deployment rows show."""
-    own, base = deployed(audited, deployment, audited=True), deployed(constant, deployment)
-    models = [own] if audited.name == constant.name else [base, own]
-    models = deployed_models(table, splits, deployment, models, seed, n_jobs, budget)
+    table, splits, deployment, audited, groups = (
+        given.table,
+        given.splits,
+        given.deployment,
+        given.audited,
+        given.groups,
+    )
+    own, base = deployed(audited, deployment, audited=True), deployed(given.constant, deployment)
+    models = [own] if audited.name == given.constant.name else [base, own]
+    models = deployed_models(table, splits, deployment, models, given.seed, given.n_jobs, given.budget)
     measure = measure_there(table.target, audited.outcome, own.outcome)
-    tolerances = Tolerances.of(table.target, splits.rows, tolerance)
+    tolerances = Tolerances.of(table.target, splits.rows, given.tolerance)
     seen = None
     if groups is not None and deployment.groups is not None:
         seen = np.isin(deployment.groups[deployment.known].astype(str), groups[splits.rows].astype(str))

@@ -3,35 +3,34 @@
 from math import isfinite
 
 from surefoot.report.models.scoring import RMSE
-from surefoot.report.page.numbers import interval_of, number, points, value_of
-from surefoot.report.sections.accuracy.findings import AccuracyFindings
+from surefoot.report.page.numbers import interval_of, number, percent, points, value_of
 from surefoot.report.sections.section import NO, UNKNOWN, YES, VerdictLine
-from surefoot.report.sections.sentences import NO_TIME, QUESTIONS, capital
+from surefoot.report.sections.sentences import NO_TIME, capital
 from surefoot.report.sections.shift.deployment_loss import ALL_ROWS, MAX_AUC_FALL, decisive
-from surefoot.report.sections.shift.findings import DeploymentLoss, ShiftFindings
-from surefoot.report.sections.shift.page import higher
+from surefoot.report.sections.shift.findings import SEPARABLE_AUC, DeploymentLoss, ShiftFindings, is_more_than_chance
 from surefoot.report.statistics import INSIDE, OUTSIDE
 from surefoot.report.statistics.estimates import Estimate
-from surefoot.shift.column_shift import LEVEL, SHIFTED
+from surefoot.shift.column_shift import SHIFTED
 
-MOST_OUTSIDE = 0.5  # fraction of the rows outside the training range
-TOLD_APART = 0.95  # AUC at which hardly a row of one table could be of the other
+QUESTION = "Does it hold where it will be used?"
+
+MAX_OUTSIDE = 0.5  # fraction of the rows outside the training range
 MIN_ROWS_FOR_A_LOSS = 150  # fewer cannot show how large rare errors are
 MAX_NAMED = 3
 NO_TARGETS = "Without targets from there, a changed rule cannot be seen"
 
 
-def shift_line(findings: ShiftFindings | None, accuracy: AccuracyFindings | None = None) -> VerdictLine:
+def shift_line(findings: ShiftFindings | None) -> VerdictLine:
     """Whether the loss stays within its tolerance on the deployment data.
 
     *Yes* needs targets of the deployment rows. Without them the answer is *unknown*, or *no* where the rows lie outside
     the training data, or the loss must be expected to rise by more than the tolerance.
     """
     if findings is None:
-        return VerdictLine(QUESTIONS[3], UNKNOWN, NO_TIME)
+        return VerdictLine(QUESTION, UNKNOWN, NO_TIME)
     if findings.where is None:
         advice = "pass new rows (X_new in Python, --new on the command line), or a column of time"
-        return VerdictLine(QUESTIONS[3], UNKNOWN, f"It is not known where the model will be used: {advice}.")
+        return VerdictLine(QUESTION, UNKNOWN, f"It is not known where the model will be used: {advice}.")
     if findings.losses:
         return _with_targets(findings)
     return _without_targets(findings)
@@ -41,10 +40,10 @@ def _with_targets(findings: ShiftFindings) -> VerdictLine:
     part = decisive(findings.losses)
     measured, moved = _measured(findings, part), _target_moved(findings)
     if part.outcome == OUTSIDE:
-        return VerdictLine(QUESTIONS[3], NO, f"{measured}. {findings.verdict}{moved}")
+        return VerdictLine(QUESTION, NO, f"{measured}. {findings.verdict}{moved}")
     if part.outcome == INSIDE:
-        return VerdictLine(QUESTIONS[3], YES, f"{measured}. {findings.verdict}{moved}")
-    return VerdictLine(QUESTIONS[3], UNKNOWN, f"{measured}. {_how_many_more(part)} {findings.verdict}{moved}")
+        return VerdictLine(QUESTION, YES, f"{measured}. {findings.verdict}{moved}")
+    return VerdictLine(QUESTION, UNKNOWN, f"{measured}. {_how_many_more(part)} {findings.verdict}{moved}")
 
 
 def _measured(findings: ShiftFindings, part: DeploymentLoss) -> str:
@@ -81,10 +80,10 @@ def _without_targets(findings: ShiftFindings) -> VerdictLine:
     seen = f"{findings.verdict}{_strange(findings)}"
     reason = _reason_for_no(findings)
     if reason:
-        return VerdictLine(QUESTIONS[3], NO, f"{reason} {seen}")
+        return VerdictLine(QUESTION, NO, f"{reason} {seen}")
     weighted = findings.weighted
     if weighted is None or weighted.loss is None or weighted.rise is None:
-        return VerdictLine(QUESTIONS[3], UNKNOWN, f"{NO_TARGETS}. {seen}")
+        return VerdictLine(QUESTION, UNKNOWN, f"{NO_TARGETS}. {seen}")
     measure, rise = findings.measure, weighted.rise
     expected = (
         f"If the rule is the same there, {measure} {_with_range(weighted.loss, measure)} is to be expected, "
@@ -92,20 +91,20 @@ def _without_targets(findings: ShiftFindings) -> VerdictLine:
     )
     if rise.low > findings.tolerance:
         limit = f"The {measure} is expected to rise by more than the {findings.tolerance:.0%} that is tolerated."
-        return VerdictLine(QUESTIONS[3], NO, f"{limit} {expected} {seen}")
-    return VerdictLine(QUESTIONS[3], UNKNOWN, f"{NO_TARGETS}. {seen} {expected}")
+        return VerdictLine(QUESTION, NO, f"{limit} {expected} {seen}")
+    return VerdictLine(QUESTION, UNKNOWN, f"{NO_TARGETS}. {seen} {expected}")
 
 
 def _reason_for_no(findings: ShiftFindings) -> str:
     """Why nothing that was measured on the training data applies."""
     outside = findings.outside
-    if outside is not None and outside.p_value < LEVEL and outside.fraction.low - outside.expected > MOST_OUTSIDE:
+    if outside is not None and is_more_than_chance(outside) and outside.fraction.low - outside.expected > MAX_OUTSIDE:
         names = ", ".join(name for name, _ in outside.columns[:MAX_NAMED])
         return (
             f"{outside.fraction.value:.0%} of the deployment rows lie outside the range of the training data "
             f"({names}): nothing measured on the training data applies to them."
         )
-    if findings.auc is not None and findings.auc.low >= TOLD_APART:
+    if findings.auc is not None and findings.auc.low >= SEPARABLE_AUC:
         return (
             f"Deployment rows are told from training rows almost without fail (AUC {findings.auc.value:.2f}): nothing "
             "measured on the training data applies to them."
@@ -116,12 +115,12 @@ def _reason_for_no(findings: ShiftFindings) -> str:
 def _strange(findings: ShiftFindings) -> str:
     """Rows outside the training range, or with much knowledge uncertainty, if there are more than chance explains."""
     text, outside, new = "", findings.outside, findings.new
-    if outside is not None and outside.p_value < LEVEL:
+    if outside is not None and is_more_than_chance(outside):
         text += (
             f" {outside.fraction.value:.1%} of the deployment rows lie outside the range of the training data, where "
             f"{outside.expected:.1%} would by chance."
         )
-    if new is not None and new.p_value < LEVEL and new.share.value > new.expected:
+    if new is not None and is_more_than_chance(new):
         text += f" {new.share.value:.0%} have more knowledge uncertainty than 95% of the held-out training rows."
     return text
 
@@ -160,3 +159,9 @@ def _size(value: float, measure: str) -> str:
     if not isfinite(value):
         return "no limit"
     return number(value) if measure == RMSE else points(value)
+
+
+def higher(fraction: float) -> str:
+    """Such as "12% higher"."""
+    size = percent(abs(fraction), 0)
+    return "unchanged" if size == "0%" else f"{size} {'lower' if fraction < 0 else 'higher'}"

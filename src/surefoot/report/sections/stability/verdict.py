@@ -3,27 +3,29 @@
 from dataclasses import replace
 
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, VerdictLine
-from surefoot.report.sections.sentences import NO_TIME, QUESTIONS, cut
+from surefoot.report.sections.sentences import NO_TIME, cut
 from surefoot.report.sections.stability.bags import MAX_INSTABILITY, MIN_LEAD, upper_limit
 from surefoot.report.sections.stability.column_selection import LASSO, TREE
 from surefoot.report.sections.stability.findings import StabilityFindings, StableSet
 from surefoot.report.sections.stability.stable_sets import LEADING, NO_COLUMN, WINNER
+
+QUESTION = "Would the conclusion survive dropping a row?"
 
 
 def stability_line(stability: StabilityFindings | None) -> VerdictLine:
     """Yes if every conclusion survives, partly if some do, unknown if none is shown to but one may, no if none does."""
     if stability is None or not stability.sets:
         why = NO_TIME if stability is None else stability.note or "There was nothing to choose between."
-        return VerdictLine(QUESTIONS[2], UNKNOWN, why)
+        return VerdictLine(QUESTION, UNKNOWN, why)
     held = "; ".join(claim_of(each) for each in stability.sets if each.holds)
     lost = "; ".join(f"{claim_of(each)} ({doubt_of(each)})" for each in stability.sets if not each.holds)
     if not lost:
-        return VerdictLine(QUESTIONS[2], YES, f"Every conclusion survives: {held}.")
+        return VerdictLine(QUESTION, YES, f"Every conclusion survives: {held}.")
     if held:
-        return VerdictLine(QUESTIONS[2], PARTLY, f"What survives: {held}. What does not, or may not: {lost}.")
+        return VerdictLine(QUESTION, PARTLY, f"What survives: {held}. What does not, or may not: {lost}.")
     if any(is_open(each) or is_unknown(each) for each in stability.sets):
-        return VerdictLine(QUESTIONS[2], UNKNOWN, f"No conclusion is known to survive: {lost}.")
-    return VerdictLine(QUESTIONS[2], NO, f"No conclusion survives: {lost}.")
+        return VerdictLine(QUESTION, UNKNOWN, f"No conclusion is known to survive: {lost}.")
+    return VerdictLine(QUESTION, NO, f"No conclusion survives: {lost}.")
 
 
 def _is_alone(found: StableSet) -> bool:

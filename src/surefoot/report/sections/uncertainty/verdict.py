@@ -2,10 +2,12 @@
 
 from surefoot.report.page.numbers import hundredths
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, VerdictLine
-from surefoot.report.sections.sentences import NO_TIME, QUESTIONS, capital, more_rows
+from surefoot.report.sections.sentences import NO_TIME, capital, more_rows
 from surefoot.report.sections.uncertainty.findings import Calibration, UncertaintyFindings
 from surefoot.report.statistics import INSIDE, OUTSIDE, UNDECIDED, decide, is_withheld, rows_needed
 from surefoot.report.statistics.estimates import Estimate
+
+QUESTION = "Does it know what it does not know?"
 
 MIN_SLOPE, MAX_SLOPE = 0.8, 1.25  # of calibration, that is acceptable
 TOLERANCE, FAR_TOLERANCE = 0.05, 0.03  # fraction inside an interval, or below or above it; the latter for far tails
@@ -13,17 +15,17 @@ FAR_LEVEL = 0.9  # of intervals whose tails are far
 LITTLE_CLAIMED = 0.2  # prediction-rejection ratio below which a model claims to find but few errors
 
 
-def knowing_line(knowing: UncertaintyFindings | None) -> VerdictLine:
+def uncertainty_line(knowing: UncertaintyFindings | None) -> VerdictLine:
     """Whether its uncertainty finds its errors, and whether its probabilities or intervals are right."""
     if knowing is None:
-        return VerdictLine(QUESTIONS[1], UNKNOWN, NO_TIME)
+        return VerdictLine(QUESTION, UNKNOWN, NO_TIME)
     finds, found = _finding(knowing)
     if not knowing.own:
         gives = f"{capital(knowing.model)} gives neither probabilities nor intervals."
-        return VerdictLine(QUESTIONS[1], PARTLY if finds == INSIDE else NO, f"{gives} {found}")
+        return VerdictLine(QUESTION, PARTLY if finds == INSIDE else NO, f"{gives} {found}")
     assert knowing.calibration is not None
     right, how = _honesty(knowing.calibration, knowing.n_rows)
-    return VerdictLine(QUESTIONS[1], _answer(finds, right), f"{how} {found}")
+    return VerdictLine(QUESTION, _answer(finds, right), f"{how} {found}")
 
 
 def _answer(finds: str, right: str) -> str:

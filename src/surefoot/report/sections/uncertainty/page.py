@@ -1,91 +1,91 @@
-"""Sentences of the page that depend on what was found."""
+"""Question 2 on the page: its sentences."""
 
-from collections.abc import Sequence
+from dataclasses import asdict
 from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
-from surefoot.report.models.scoring import ERROR_RATE, RATES
+from surefoot.report.models.scoring import ERROR_RATE
 from surefoot.report.page.numbers import (
     between,
+    difference,
     hundredths,
-    interval_of,
     loss_writer,
     number,
     percent,
     points,
-    points_between,
-    value_of,
     whole,
 )
-from surefoot.report.sections.accuracy.findings import Duplicates, LearningCurve
-from surefoot.report.sections.uncertainty.findings import Calibration, Rejection
+from surefoot.report.page.templates import render
+from surefoot.report.sections.section import SectionContext
+from surefoot.report.sections.uncertainty.calibration import TABLE_LEVELS
+from surefoot.report.sections.uncertainty.charts import calibration_chart, rejection_chart
+from surefoot.report.sections.uncertainty.findings import WELL_CALIBRATED, Calibration, Rejection, UncertaintyFindings
+from surefoot.report.sections.uncertainty.measure import NATS
+from surefoot.report.sections.uncertainty.verdict import (
+    FAR_LEVEL,
+    FAR_TOLERANCE,
+    LITTLE_CLAIMED,
+    MAX_SLOPE,
+    MIN_SLOPE,
+    TOLERANCE,
+)
 from surefoot.report.statistics import share_interval
 from surefoot.report.statistics.estimates import Estimate
-from surefoot.shift.shift_report_text import counted
 
-NATS = "nats"
+TEMPLATE = "sections/uncertainty/page.html.j2"
 SLIDER_STEPS = 100  # one for every percent of the rows
 TABLE_STEPS = (0, 5, 10, 20, 30, 50)
-SELECTORS = {  # of conclusions: a heading, and how the conclusion is drawn
-    "winner": (
-        "Which model is best",
-        "The model with the smallest mean loss on rows that it has not seen. On each bag, the models are compared by "
-        "the losses of the bag's rows.",
-    ),
-    "LASSO": (
-        "Columns that the LASSO chooses",
-        "The LASSO is a linear model that leaves out columns that it can do without. Each bag has its own scales and "
-        "its own penalty.",
-    ),
-    "decision tree": (
-        "Columns that a small decision tree asks for",
-        "A decision tree of two levels: one question about a column, then one more for each answer.",
-    ),
-    "leading column": (
-        "The column that the model relies on most",
-        "The column whose permutation raises the loss of the audited model most, on rows that it has not seen.",
-    ),
-}
+FIRST_STEP = 10
 
 
-def difference(estimate: Estimate, measure: str) -> str:
-    """A difference of losses with its interval, without its sign: the words around it say which way it goes."""
-    if estimate.value < 0:
-        estimate = Estimate(-estimate.value, -estimate.high, -estimate.low)
-    if measure in RATES:
-        return f"{points(estimate.value)} (95% interval {points_between(estimate)})"
-    return f"{value_of(estimate, measure)} (95% interval {interval_of(estimate, measure)})"
-
-
-def last_doubling(curve: LearningCurve) -> str:
-    """What twice the rows have given."""
-    before, after = (whole(count) for count in curve.n_rows[-2:]) if len(curve.n_rows) > 1 else ("half", "all")
-    step = curve.last_doubling
-    return (
-        f"With {before} training rows the loss is {percent(step.value)} above that with {after} (95% interval "
-        f"{between(step, percent)})."
+def uncertainty_page(findings: UncertaintyFindings, context: SectionContext) -> Markup:
+    """The rejection curve with its slider, the calibration and the rows that are most uncertain."""
+    calibration = findings.calibration
+    return render(
+        TEMPLATE,
+        findings=findings,
+        measure=context.measure,
+        is_rate=context.is_rate,
+        rejection=_rejection(findings, context.measure),
+        calibration=calibration,
+        calibration_chart=None if calibration is None else calibration_chart(calibration),
+        overconfidence=overconfidence,
+        slope_in_words=slope_in_words,
+        claim_in_words=claim_in_words,
+        ratio_in_words=ratio_in_words,
+        limits=_limits(calibration),
     )
 
 
-def noise_floor(duplicates: Duplicates, measure: str) -> str:
-    """What rows that are alike tell of the noise in the target."""
-    if not duplicates.n_rows:
-        return (
-            "No two rows are alike in every column, so the table itself does not show how noisy the target is, and how "
-            "much of the remaining error nobody could avoid."
-        )
-    alike = f"{counted(duplicates.n_rows, 'row')} in {counted(duplicates.n_groups, 'group')} are alike in every column"
-    if not duplicates.n_conflicting:
-        return f"{alike}, and rows that are alike never differ in their target."
-    said = f"{alike}; {whole(duplicates.n_conflicting)} of them are in groups with different targets."
-    if duplicates.floor is None or not isfinite(duplicates.floor):
-        return said
-    floor = loss_writer(measure)(duplicates.floor)
-    if measure == ERROR_RATE:
-        return f"{said} No model can tell such rows apart: on them, an {measure} below {floor} is out of reach."
-    return f"{said} No model can tell such rows apart: on them, an {measure} much below {floor} cannot be expected."
+def _limits(calibration: Calibration | None) -> dict[str, str]:
+    """The limits of the verdict, in words."""
+    far = [f"{100 * level:g}" for level in TABLE_LEVELS if level >= FAR_LEVEL]
+    return {
+        "slope": f"{MIN_SLOPE} and {MAX_SLOPE}",
+        "gap": points(WELL_CALIBRATED if calibration is None else calibration.room),
+        "claimed": str(LITTLE_CLAIMED),
+        "coverage": f"{100 * TOLERANCE:g} points",
+        "far_coverage": f"{100 * FAR_TOLERANCE:g}",
+        "levels": f"{', '.join(f'{100 * level:g}' for level in TABLE_LEVELS[:-1])} and {100 * TABLE_LEVELS[-1]:g}%",
+        "far_levels": f"{' and '.join(far)}%",
+    }
+
+
+def _rejection(findings: UncertaintyFindings, measure: str) -> dict[str, Any] | None:
+    """The rejection curve with all that the slider shows."""
+    if findings.by_total is None:
+        return None
+    chart = rejection_chart(findings, measure)
+    steps = rejection_steps(findings.by_total, measure, findings.n_rows, findings.unit, findings.by_groups)
+    if chart is None or not steps:
+        return None
+    svg, frame = chart
+    table = [steps[place] for place in TABLE_STEPS]
+    data = {"frame": asdict(frame), "steps": steps}
+    return {"svg": svg, "data": data, "steps": steps, "table": table, "first": FIRST_STEP}
 
 
 def overconfidence(calibration: Calibration) -> str:
@@ -181,11 +181,3 @@ def _rule(threshold: float, unit: str) -> str:
     root = f" (a standard deviation of {number(sqrt(max(threshold, 0.0)))})"
     least = f"{number(threshold)}{' nats' if unit == NATS else root}"
     return f"These are the rows with a total uncertainty of {least} or more."
-
-
-def classes_in_words(
-    classes: Sequence[str], shares: Sequence[float], most: int = 6
-) -> tuple[list[tuple[str, str]], int]:
-    """The most frequent classes with their shares, and how many others there are."""
-    order = sorted(range(len(classes)), key=lambda place: -shares[place])[:most]
-    return [(classes[place], percent(shares[place])) for place in order], len(classes) - len(order)
