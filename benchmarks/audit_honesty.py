@@ -14,7 +14,6 @@ import json
 import os
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,10 @@ from typing import Any
 import numpy as np
 from honesty_tables import NO, PARTLY, SCENARIOS, UNKNOWN, YES, Case
 
+from surefoot.report.audit import Audit, audit_run
+from surefoot.report.models.scoring import Outcome, main_measure
 from surefoot.report.run import AuditRun
-from surefoot.report.scoring import Outcome, main_measure
-from surefoot.report.verdict import verdict
-from surefoot.report.verdict_words import NAMES
+from surefoot.report.sections import NAMES
 
 SIZES = (400,)  # rows
 FRESH_ROWS = 20_000
@@ -61,22 +60,21 @@ def run_one(name: str, n: int, replication: int) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     seed = [sum(name.encode()), n, replication]
     case = SCENARIOS[name](np.random.default_rng(seed), n)
-    run = AuditRun.begin(case.X, case.y, **case.options, random_state=replication, n_jobs=1)
-    asked = run.answers()
-    subject = run.subject()
-    lines = dict(zip(("headline", *NAMES), verdict(subject, *asked), strict=True))
+    run, audit = audit_run(case.X, case.y, **case.options, random_state=replication, n_jobs=1)
+    subject = audit.subject
+    lines = dict(zip(("headline", *NAMES), audit.verdict, strict=True))
     return {
         "scenario": name,
         "n": n,
         "replication": replication,
-        "seconds": round(run.clock.seconds, 2),
+        "seconds": round(run.budget.seconds, 2),
         "answers": {question: lines[question].answer for question in case.wrong},
         "sentences": {question: lines[question].sentence for question in ("headline", *case.wrong)},
         "headline": lines["headline"].answer,
         "wrong": [question for question, wrong in case.wrong.items() if lines[question].answer in wrong],
         "asked": list(case.wrong),
         "noted": _noted(case, subject),
-        "interval": _interval(case, run, asked),
+        "interval": _interval(case, run, audit),
     }
 
 
@@ -88,11 +86,11 @@ def _noted(case: Case, subject: Any) -> bool | None:
     return None if case.must_note is None else any(case.must_note in note for note in notes)
 
 
-def _interval(case: Case, run: AuditRun, asked: Sequence[Any]) -> str | None:
+def _interval(case: Case, run: AuditRun, audit: Audit) -> str | None:
     """Whether the interval of the audited model's loss holds the mean loss of the fold models on fresh rows."""
     if case.fresh is None and case.there is None:
         return None
-    accuracy, shift = asked[0], asked[NAMES.index("shift")]
+    accuracy, shift = audit.accuracy, audit.shift
     measure = main_measure(run.table.target, run.splits.judged)
     loss = next(model for model in accuracy.models if model.chosen).loss
     if case.there is not None:

@@ -26,9 +26,9 @@ from honesty_tables import SCENARIOS
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from surefoot.report import run
-from surefoot.report.answers import Estimate
-from surefoot.report.auditing import Audit, audit_run
-from surefoot.report.verdict_words import NAMES
+from surefoot.report.audit import Audit, audit_run
+from surefoot.report.sections import NAMES
+from surefoot.report.statistics.estimates import Estimate
 
 BUNDLED = {
     "breast cancer": load_breast_cancer,

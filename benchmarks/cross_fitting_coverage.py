@@ -22,8 +22,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
 
-from surefoot.report.answers import Estimate
-from surefoot.report.intervals import cross_fitted, share_interval
+from surefoot.report.statistics import cross_fitted, share_interval
+from surefoot.report.statistics.estimates import Estimate
 from surefoot.report.statistics.spread import spread_of
 
 N_FOLDS, ROWS = 5, (60, 200, 1000)

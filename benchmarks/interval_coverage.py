@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from interval_scenarios import SECTIONS, Case
 
-from surefoot.report.intervals import is_one_sided, is_withheld
+from surefoot.report.statistics import is_one_sided, is_withheld
 
 LINE = "| {:<46} | {:>5} | {:>5} | {:>8} | {:>5} | {:>11} | {:>11} | {:>12} |"
 

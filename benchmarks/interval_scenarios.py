@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-from surefoot.report.answers import Estimate
-from surefoot.report.intervals import (
+from surefoot.report.statistics import (
     auc_interval,
     explained_variance,
     mean_interval,
@@ -23,6 +22,7 @@ from surefoot.report.intervals import (
     root_mean_square_interval,
     share_interval,
 )
+from surefoot.report.statistics.estimates import Estimate
 
 Errors = Callable[[np.random.Generator, int], np.ndarray]
 LARGE = 2_000_000  # rows for a truth without a formula

@@ -45,7 +45,7 @@ from surefoot.uncertainty import (
 )
 
 if typing.TYPE_CHECKING:
-    from surefoot.report import Audit, audit
+    from surefoot.report.audit import Audit, audit
 
 __version__ = "0.1.0"
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from surefoot import GradientBoostingClassifier, load, save
 from surefoot.cli.app import app
 from surefoot.cli.table_file import kinds_of, read_table_file
-from surefoot.report.column_readers import ColumnReader
+from surefoot.report.inputs.column_readers import ColumnReader
 
 STORED = Path(__file__).parents[1] / "models"
 FIT = ("--target", "y", "--members", 2, "--quiet", "--jobs", 1)

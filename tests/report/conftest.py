@@ -3,7 +3,8 @@
 import pytest
 
 from surefoot.report import run
-from surefoot.report.auditing import audit_run
+from surefoot.report.audit import audit_run
+from surefoot.report.sections.accuracy import AccuracySection
 
 QUICK = ("constant", "linear", "ensemble")
 
@@ -35,6 +36,6 @@ def two_candidates(monkeypatch):
     monkeypatch.setattr(run, "candidate_models", lambda *arguments: every(*arguments)[:2])
 
     def answer(X, y, **given):
-        return run.AuditRun.begin(X, y, random_state=0, **given).accuracy()
+        return AccuracySection().measure(run.AuditRun.begin(X, y, random_state=0, **given).fit())
 
     return answer

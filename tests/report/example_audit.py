@@ -6,36 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.report.answers import (
-    NO,
-    PARTLY,
-    UNKNOWN,
-    YES,
-    Accuracy,
-    Calibration,
-    ColumnNote,
-    Coverage,
-    DataCheck,
+from surefoot.report.sections import QUESTIONS, SECTIONS
+from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve, ModelScore
+from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, Section, VerdictLine
+from surefoot.report.sections.shift.findings import (
     DeploymentLoss,
-    Drop,
-    Duplicates,
-    Estimate,
-    Knowing,
-    LearningCurve,
-    LeastKnown,
-    Line,
-    ModelScore,
     NewRows,
     OutsideRange,
-    Rejection,
     ShiftedColumn,
-    Stability,
-    StableSet,
-    Subject,
-    Transfer,
+    ShiftFindings,
     WeightedEstimate,
 )
-from surefoot.report.verdict_words import QUESTIONS
+from surefoot.report.sections.stability.findings import RowRemoval, StabilityFindings, StableSet
+from surefoot.report.sections.uncertainty.findings import (
+    Calibration,
+    Coverage,
+    Rejection,
+    UncertainRow,
+    UncertaintyFindings,
+)
+from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.subject import ColumnNote, DataCheck, Subject
 
 GUARANTEE = (
     "For at most a share 0.05 of the rows, removing that row would give a set of models that shares none with this "
@@ -48,15 +39,20 @@ class ExampleAudit:
     """What the page is made of."""
 
     subject: Subject
-    verdict: tuple[Line, ...]
-    accuracy: Accuracy
-    uncertainty: Knowing | None
-    stability: Stability | None
-    shift: Transfer | None
+    verdict: tuple[VerdictLine, ...]
+    accuracy: AccuracyFindings
+    uncertainty: UncertaintyFindings | None
+    stability: StabilityFindings | None
+    shift: ShiftFindings | None
     version: str = "0.1.0"
     command: str | None = "surefoot audit credit.csv --target risk --new new.csv -o report.html"
     seconds: float = 147.3
     random_state: int = 0
+    sections: tuple[Section, ...] = SECTIONS
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        return {section.name: getattr(self, section.name) for section in self.sections}
 
     def but(self, **changes: Any) -> "ExampleAudit":
         return replace(self, **changes)
@@ -93,8 +89,8 @@ def model(name: str, what: str, loss: float, **others: Any) -> ModelScore:
     return ModelScore(name, what, **{**fields, **others})
 
 
-def verdict_of(*lines: tuple[str, str]) -> tuple[Line, ...]:
-    return tuple(Line(question, *line) for question, line in zip(("", *QUESTIONS), lines, strict=True))
+def verdict_of(*lines: tuple[str, str]) -> tuple[VerdictLine, ...]:
+    return tuple(VerdictLine(question, *line) for question, line in zip(("", *QUESTIONS), lines, strict=True))
 
 
 def classification() -> ExampleAudit:
@@ -131,7 +127,7 @@ def classification() -> ExampleAudit:
     return ExampleAudit(subject, verdict, _accuracy(), _knowing(), _stability(), _transfer())
 
 
-def _accuracy() -> Accuracy:
+def _accuracy() -> AccuracyFindings:
     models = (
         model("constant", "always the most frequent class", 0.300, auc=0.5, seconds=0.1),
         model("gradient boosting", "surefoot, stopped early", 0.240, auc=0.782, seconds=4.2, chosen=True),
@@ -147,14 +143,16 @@ def _accuracy() -> Accuracy:
     return accuracy_of("error rate", models, "gradient boosting", curve, Duplicates(46, 21, 10, 0.109))
 
 
-def accuracy_of(measure: str, models: tuple[ModelScore, ...], audited: str, curve: Any, duplicates: Any) -> Accuracy:
-    return Accuracy(
+def accuracy_of(
+    measure: str, models: tuple[ModelScore, ...], audited: str, curve: Any, duplicates: Any
+) -> AccuracyFindings:
+    return AccuracyFindings(
         measure=measure, models=models, audited=audited, gain=around(0.2, 0.03), is_better=True, rival="linear",
         behind=around(0.01, 0.02), curve=curve, duplicates=duplicates, left_out=(), n_rows=1000,
     )  # fmt: skip
 
 
-def _knowing() -> Knowing:
+def _knowing() -> UncertaintyFindings:
     expected = (0.53, 0.58, 0.64, 0.69, 0.74, 0.79, 0.84, 0.88, 0.92, 0.96)
     observed = np.array((0.52, 0.6, 0.56, 0.68, 0.72, 0.8, 0.8, 0.92, 0.88, 0.96))
     curve = (expected, *(tuple(line.tolist()) for line in (observed, observed - 0.17, np.minimum(observed + 0.13, 1))))
@@ -167,10 +165,10 @@ def _knowing() -> Knowing:
         ("12", "bad", ("credit_amount = 1108", "savings missing")),
     ]
     rows = tuple(
-        LeastKnown(row, "good", truth, 0.21 - 0.012 * place, 0.69 - 0.01 * place, behind)
+        UncertainRow(row, "good", truth, 0.21 - 0.012 * place, 0.69 - 0.01 * place, behind)
         for place, (row, truth, behind) in enumerate(described)
     )
-    return Knowing(
+    return UncertaintyFindings(
         unit="nats",
         model="gradient boosting",
         own=True,
@@ -210,7 +208,7 @@ def stable_set(selector: str, single: str, stable: str, **others: Any) -> Stable
     return StableSet(selector, single, stable=stable, **{**fields, **others})
 
 
-def _stability() -> Stability:
+def _stability() -> StabilityFindings:
     both = "checking_status, duration"
     lasso = stable_set(
         "LASSO",
@@ -231,14 +229,14 @@ def _stability() -> Stability:
         **undecided,
     )
     drops = (
-        Drop("a random 1% of the rows", 8, 200, 0.2, 3, 0.034, None),
-        Drop("group north", 230, 1, 0.0, 1, 0.072, around(0.27, 0.06)),
-        Drop("group south", 180, 1, None, 0, None, around(0.31, 0.07)),
+        RowRemoval("a random 1% of the rows", 8, 200, 0.2, 3, 0.034, None),
+        RowRemoval("group north", 230, 1, 0.0, 1, 0.072, around(0.27, 0.06)),
+        RowRemoval("group south", 180, 1, None, 0, None, around(0.31, 0.07)),
     )
-    return Stability((lasso, tree), drops, None)
+    return StabilityFindings((lasso, tree), drops, None)
 
 
-def _transfer() -> Transfer:
+def _transfer() -> ShiftFindings:
     columns = (
         ShiftedColumn("credit_amount", 0.34, 1e-9, "shifted", ""),
         ShiftedColumn("duration", 0.22, 0.00031, "shifted", ""),
@@ -264,7 +262,7 @@ def _transfer() -> Transfer:
         bias=around(-0.03, 0.04), auc_change=None, outcome="undecided", rows_needed=2100,
     )  # fmt: skip
     outside = OutsideRange(300, 12, around(0.04, 0.02), 0.01, 0.003, (("credit_amount", 12),))
-    return Transfer(
+    return ShiftFindings(
         "the new rows", verdict, around(0.71, 0.04), 1e-8, columns, models, *losses, None, "error rate", n_known=300,
         n_rows=300, losses=(measured,), bias_tolerance=0.05, outside=outside,
         new=NewRows(300, 38, Estimate(0.1267, 0.0937, 0.1691), 0.0518, 0.00003, _knowing().rows),
@@ -296,14 +294,14 @@ def regression() -> ExampleAudit:
     curve = LearningCurve("linear", (41, 83, 166, 332), losses, Estimate(1.7, 0.2, 3.2))
     accuracy = accuracy_of("RMSE", models, "linear", curve, Duplicates(0, 0, 0, None))
     lasso = stable_set("LASSO", "bmi, bp, s5", "bmi and s5 and (bp or s3)", single_weight=0.71, instability=0.0)
-    drop = Drop("a random 1% of the rows", 3, 200, 0.1, 3, 0.041, None)
-    stability = Stability((lasso,), (drop,), None)
+    drop = RowRemoval("a random 1% of the rows", 3, 200, 0.1, 3, 0.041, None)
+    stability = StabilityFindings((lasso,), (drop,), None)
     return ExampleAudit(
         subject, verdict, accuracy, _knowing_numbers(), stability, _transfer_without_target(), command=None
     )
 
 
-def _knowing_numbers() -> Knowing:
+def _knowing_numbers() -> UncertaintyFindings:
     levels = np.arange(1, 20) / 20
     seen = levels**1.15
     lines = (levels, seen, np.maximum(seen - 0.06, 0), np.minimum(seen + 0.06, 1))
@@ -313,10 +311,10 @@ def _knowing_numbers() -> Knowing:
     )
     labels = ("level of the central interval", "fraction of targets inside it")
     rows = (
-        LeastKnown("23", "212.4", "310", 612.0, 3800.0, ("bmi = 0.171", "s5 = 0.134")),
-        LeastKnown("99", "98.1", "71", 580.0, 3300.0, ()),
+        UncertainRow("23", "212.4", "310", 612.0, 3800.0, ("bmi = 0.171", "s5 = 0.134")),
+        UncertainRow("99", "98.1", "71", 580.0, 3300.0, ()),
     )
-    return Knowing(
+    return UncertaintyFindings(
         unit="target squared",
         model="linear",
         own=False,
@@ -330,7 +328,7 @@ def _knowing_numbers() -> Knowing:
     )
 
 
-def _transfer_without_target() -> Transfer:
+def _transfer_without_target() -> ShiftFindings:
     sentence = (
         "It cannot be known: hardly any held-out row is like the rows there. Get the target of some rows there, and "
         "run the audit again with them."
@@ -339,6 +337,6 @@ def _transfer_without_target() -> Transfer:
     columns = (ShiftedColumn("bmi", 0.81, 1e-30, "shifted", ""), ShiftedColumn("sex", 0.02, 1.0, "not shifted", ""))
     verdict = "1 of 10 columns has shifted (bmi)."
     here = around(54.3, 6.2)
-    return Transfer(
+    return ShiftFindings(
         "the last part by visit", verdict, around(0.97, 0.02), 1e-20, columns, (), here, None, weighted, "RMSE"
     )

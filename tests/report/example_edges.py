@@ -5,26 +5,13 @@ from math import inf, nan
 
 from example_audit import GUARANTEE, ExampleAudit, classification, regression
 
-from surefoot.report.answers import (
-    UNKNOWN,
-    Calibration,
-    ColumnNote,
-    DataCheck,
-    Drop,
-    Duplicates,
-    Estimate,
-    Knowing,
-    LearningCurve,
-    LeastKnown,
-    Line,
-    ModelScore,
-    Rejection,
-    ShiftedColumn,
-    Stability,
-    StableSet,
-    Subject,
-    Transfer,
-)
+from surefoot.report.sections.accuracy.findings import Duplicates, LearningCurve, ModelScore
+from surefoot.report.sections.section import UNKNOWN, VerdictLine
+from surefoot.report.sections.shift.findings import ShiftedColumn, ShiftFindings
+from surefoot.report.sections.stability.findings import RowRemoval, StabilityFindings, StableSet
+from surefoot.report.sections.uncertainty.findings import Calibration, Rejection, UncertainRow, UncertaintyFindings
+from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.subject import ColumnNote, DataCheck, Subject
 
 SCRIPT = "<script>alert(1)</script>"
 HOSTILE_NAMES = (
@@ -58,7 +45,7 @@ def hostile() -> ExampleAudit:
         remarks=tuple(names), task_sentence=names[1], source=names[0], split=names[1],
         checks=tuple(DataCheck(name, True, name) for name in names),
     )  # fmt: skip
-    rows = tuple(LeastKnown(name, name, name, 0.2, 0.6, (name, f"{name} = {name}")) for name in names)
+    rows = tuple(UncertainRow(name, name, name, 0.2, 0.6, (name, f"{name} = {name}")) for name in names)
     calibration = replace(plain.uncertainty.calibration, xlabel=names[5], ylabel=names[0])
     knowing = replace(
         plain.uncertainty,
@@ -81,15 +68,15 @@ def hostile() -> ExampleAudit:
         )
         for each, name in zip(plain.stability.sets, names, strict=False)
     )
-    drops = tuple(Drop(name, 1, 1, 0.0, 0, 0.0, None) for name in names)
+    drops = tuple(RowRemoval(name, 1, 1, 0.0, 0, 0.0, None) for name in names)
     columns = tuple(ShiftedColumn(name, 0.5, 0.01, "shifted", name) for name in names)
     transfer = replace(plain.shift, where=SCRIPT, verdict=names[1], columns=columns, models=models)
     return plain.but(
         subject=subject,
-        verdict=tuple(Line(name, "yes", name) for name in names[:5]),
+        verdict=tuple(VerdictLine(name, "yes", name) for name in names[:5]),
         accuracy=replace(plain.accuracy, models=models, audited=SCRIPT),
         uncertainty=knowing,
-        stability=Stability(sets, drops, names[2]),
+        stability=StabilityFindings(sets, drops, names[2]),
         shift=transfer,
         command=f"surefoot audit '{SCRIPT}.csv' --target \"{names[1]}\"",
         version=SCRIPT,
@@ -103,7 +90,7 @@ def bare() -> ExampleAudit:
         classes=(), shares=(), notes=(), checks=(), remarks=(), fingerprint="",
     )  # fmt: skip
     accuracy = replace(regression().accuracy, measure="error rate", models=(), curve=None)
-    lines = tuple(Line("", UNKNOWN, "") for _ in range(5))
+    lines = tuple(VerdictLine("", UNKNOWN, "") for _ in range(5))
     return ExampleAudit(subject, lines, accuracy, None, None, None, command=None, seconds=0.2)
 
 
@@ -112,7 +99,7 @@ def empty_sections() -> ExampleAudit:
     nothing = Estimate(nan, -inf, inf)
     no_curve = Rejection((), (), (), (), (), (), None)
     calibration = Calibration(None, (), (), (), (), (), (), "promised", "observed")
-    knowing = Knowing(
+    knowing = UncertaintyFindings(
         model="the ensemble", own=True, unit="nats", n_rows=0, loss=nothing, by_total=no_curve, by_knowledge=no_curve,
         calibration=calibration, columns_behind=(), rows=(),
     )  # fmt: skip
@@ -125,11 +112,14 @@ def empty_sections() -> ExampleAudit:
         instability=0.0, instability_limit=1.0, n_left_out=1, single_changed=0, n_dropped=0, n_units=1, unit="row",
         n_bags=1, bag_size=1, remarks=(),
     )  # fmt: skip
-    drops = (Drop("a random 1% of the rows", 1, 1, None, 0, None, None),)
-    transfer = Transfer("the new rows", "", None, None, (), (), None, None, None, "")
+    drops = (RowRemoval("a random 1% of the rows", 1, 1, None, 0, None, None),)
+    transfer = ShiftFindings("the new rows", "", None, None, (), (), None, None, None, "")
     plain = bare()
     return plain.but(
-        accuracy=accuracy, uncertainty=knowing, stability=Stability((stable,), drops, "No columns."), shift=transfer
+        accuracy=accuracy,
+        uncertainty=knowing,
+        stability=StabilityFindings((stable,), drops, "No columns."),
+        shift=transfer,
     )
 
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from surefoot import DataError, ParameterError, audit
 from surefoot.metrics import prediction_rejection_ratio
-from surefoot.report.auditing import audit_run
+from surefoot.report.audit import audit_run
 
 BOOSTERS = {"AdaBoost", "Majority-of-5", "Bagged AdaBoost", "ensemble"}
 
@@ -197,7 +197,7 @@ def test_bad_arguments_are_refused_before_anything_is_trained(arguments, said):
 
     X, y = numbers()
     with pytest.raises((DataError, ParameterError), match=said):
-        audit(X, y, watch=watch, **arguments)
+        audit(X, y, callback=watch, **arguments)
 
 
 def test_new_rows_that_are_old_ones_are_noticed():

@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsRegressor
 
 from surefoot.report.checks import looks_like_counts, question_predictions, suggest_roles
-from surefoot.report.target import Target
+from surefoot.report.inputs.target import Target
 
 
 def roles(X, y):

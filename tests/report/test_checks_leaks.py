@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from surefoot.report.checks import find_leaks
 from surefoot.report.checks.single_leaks import auc_of_scores, aucs_of_column
-from surefoot.report.target import Target
+from surefoot.report.inputs.target import Target
 
 N = 1000
 

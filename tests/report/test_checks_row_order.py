@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score
 from surefoot.report.checks import check_row_order
 from surefoot.report.checks.row_order import _error, sorted_by_target
 from surefoot.report.checks.split_comparison import SplitComparison
-from surefoot.report.target import Target
+from surefoot.report.inputs.target import Target
 
 N = 600
 

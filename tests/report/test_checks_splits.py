@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot.report.answers import Estimate
 from surefoot.report.checks import suggest_roles
 from surefoot.report.checks.column_roles import role_excess
 from surefoot.report.checks.split_comparison import SplitComparison, as_fraction, is_ruled_out, is_shown
-from surefoot.report.target import Target
+from surefoot.report.inputs.target import Target
+from surefoot.report.statistics.estimates import Estimate
 
 N = 600
 

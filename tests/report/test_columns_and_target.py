@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from surefoot import DataError, ParameterError
-from surefoot.report.column_readers import CATEGORY, DATE, NUMBER, kind_of
-from surefoot.report.table import AuditTable, to_pandas
-from surefoot.report.target import Target
+from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, kind_of
+from surefoot.report.inputs.table import AuditTable, to_pandas
+from surefoot.report.inputs.target import Target
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,8 @@ from math import inf, nan
 
 import pytest
 
-from surefoot.report.answers import Estimate
-from surefoot.report.intervals import (
-    cross_fitted,
-    decide,
-    is_one_sided,
-    is_withheld,
-    redrawn,
-    rows_needed,
-    withheld,
-)
+from surefoot.report.statistics import cross_fitted, decide, is_one_sided, is_withheld, redrawn, rows_needed, withheld
+from surefoot.report.statistics.estimates import Estimate
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ import pytest
 from sklearn.dummy import DummyRegressor
 
 from surefoot.report import run as audit_order
-from surefoot.report.accuracy import mean_accuracy
-from surefoot.report.answers import Estimate, Stability, StableSet
-from surefoot.report.auditing import audit_run
+from surefoot.report.audit import audit_run
+from surefoot.report.sections.accuracy.measure import mean_accuracy
+from surefoot.report.sections.stability.findings import StabilityFindings, StableSet
+from surefoot.report.sections.stability.verdict import moved_leads, stability_line
+from surefoot.report.statistics.estimates import Estimate
 from surefoot.report.statistics.repeats import mean_record, narrowed_record, standard_error
-from surefoot.report.verdict_of_stability import moved_leads, stability_line
 
 
 def numbers(n_rows=200, noise=1.0, seed=0):
@@ -61,7 +62,7 @@ def test_every_draw_has_folds_of_its_own(thrice):
     judged = [np.concatenate([judge for _, judge in fitted[0].splits.folds]) for fitted in run.draws]
     assert all(sorted(rows) == list(range(200)) for rows in judged)
     assert not any(np.array_equal(judged[0], other) for other in judged[1:])
-    others = [[run._seed_of(draw) for draw in range(3)], [replace(run, seed=1)._seed_of(draw) for draw in range(3)]]
+    others = [[run.seed_of(draw) for draw in range(3)], [replace(run, seed=1).seed_of(draw) for draw in range(3)]]
     assert len({*others[0], *others[1]}) == 6  # a user who tries seeds 0, 1, 2 does not see the same draws again
 
 
@@ -122,7 +123,8 @@ def test_the_gain_of_a_chosen_model_is_that_of_draws_with_all_candidates(thrice)
 
 def test_what_a_draw_has_shown_is_measured_once(thrice):
     run, _ = thrice
-    assert run._increases_of.cache_info().misses == len(run._uncertainties) == len(run._accuracies) == 3
+    kept = [key[0] for key in run.kept]
+    assert run.loss_increases.cache_info().misses == kept.count("uncertainty") == kept.count("accuracy") == 3
 
 
 @pytest.mark.parametrize(
@@ -168,13 +170,13 @@ def found_set(**given):
 
 
 def answer(*sets):
-    return stability_line(Stability(sets, (), None)).answer
+    return stability_line(StabilityFindings(sets, (), None)).answer
 
 
 def test_a_lead_that_may_move_below_its_limit_is_close():
-    held = Stability((found_set(),), (), None)
+    held = StabilityFindings((found_set(),), (), None)
     assert [stability_line(moved_leads(held, by)).answer for by in (-1.0, 0.0, 1.0)] == ["unknown", "yes", "yes"]
-    behind = Stability((found_set(lead=2.5, holds=False),), (), None)
+    behind = StabilityFindings((found_set(lead=2.5, holds=False),), (), None)
     assert [stability_line(moved_leads(behind, by)).answer for by in (-1.0, 0.0, 1.0)] == ["unknown", "unknown", "yes"]
 
 
@@ -190,7 +192,7 @@ def test_only_what_is_shown_not_to_survive_is_a_no():
 
 def test_progress_never_falls(quick_audit, close):
     seen = []
-    quick_audit(*numbers(60), watch=lambda done, what: seen.append(done))
+    quick_audit(*numbers(60), callback=lambda done, what: seen.append(done))
     assert seen == sorted(seen)
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest, ttest_1samp
 from sklearn.metrics import roc_auc_score
 
-from surefoot.report.intervals import (
+from surefoot.report.statistics import (
     auc_interval,
     bootstrap_interval,
     mean_interval,

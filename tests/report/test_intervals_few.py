@@ -7,8 +7,7 @@ from scipy.stats.contingency import relative_risk
 from sklearn.metrics import roc_auc_score
 
 from surefoot.metrics import rejection_curve
-from surefoot.report.answers import Estimate
-from surefoot.report.intervals import (
+from surefoot.report.statistics import (
     auc_interval,
     is_withheld,
     mean_interval,
@@ -20,6 +19,7 @@ from surefoot.report.intervals import (
     share_interval,
     unpaired_ratio,
 )
+from surefoot.report.statistics.estimates import Estimate
 from surefoot.report.statistics.spread import spread_of
 
 

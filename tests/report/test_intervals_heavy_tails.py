@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chi2, ttest_1samp
 from sklearn.metrics import r2_score, root_mean_squared_error
 
-from surefoot.report.intervals import (
+from surefoot.report.statistics import (
     explained_variance,
     is_one_sided,
     is_withheld,

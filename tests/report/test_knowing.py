@@ -14,12 +14,12 @@ from sklearn.linear_model import BayesianRidge, LinearRegression, RidgeClassifie
 
 from surefoot import DataError
 from surefoot.metrics import prediction_rejection_ratio
-from surefoot.report.answers import Estimate
-from surefoot.report.knowing import _imagined, residual_intervals
-from surefoot.report.model_predictions import ModelPredictions, probabilities_of
-from surefoot.report.rejecting import claimed_ratio
-from surefoot.report.target import Target
-from surefoot.report.verdict_of_knowing import knowing_line
+from surefoot.report.inputs.target import Target
+from surefoot.report.models.predictions import ModelPredictions, probabilities_of
+from surefoot.report.sections.uncertainty.measure import _imagined, residual_intervals
+from surefoot.report.sections.uncertainty.rejection import claimed_ratio
+from surefoot.report.sections.uncertainty.verdict import uncertainty_line
+from surefoot.report.statistics.estimates import Estimate
 
 
 class Sayer:
@@ -54,7 +54,7 @@ def line_of(**changes):
     found = classification().uncertainty
     right = replace(found.calibration, gap=around(0.0, 0.02), slope=around(1.0, 0.1), change=0.0)
     by_total = replace(found.by_total, ratio=around(0.4, 0.1))
-    return knowing_line(replace(found, **{"calibration": right, "by_total": by_total, **changes}))
+    return uncertainty_line(replace(found, **{"calibration": right, "by_total": by_total, **changes}))
 
 
 def ratio_of(ratio, claimed):
@@ -113,7 +113,7 @@ def line_of_intervals(below, above, reach=0.01):
         )
     calibration = replace(found.calibration, coverage=tuple(coverage))
     by_total = replace(found.by_total, ratio=around(0.4, 0.1))
-    return knowing_line(replace(found, own=True, calibration=calibration, by_total=by_total))
+    return uncertainty_line(replace(found, own=True, calibration=calibration, by_total=by_total))
 
 
 def test_intervals_are_judged_at_every_level_and_in_both_tails():

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from surefoot import BoostingEnsembleRegressor
-from surefoot.report import least_known
-from surefoot.report.table import AuditTable
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.sections.uncertainty import most_uncertain
 
 
 @pytest.mark.parametrize("cells_at_once", [1, 500_000])
 def test_falls_are_those_of_one_column_after_the_other(monkeypatch, cells_at_once):
-    monkeypatch.setattr(least_known, "CELLS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr(most_uncertain, "CELLS_AT_ONCE", cells_at_once)
     generator = np.random.default_rng(0)
     X = pd.DataFrame({
         "size": generator.normal(size=120),
@@ -24,7 +24,7 @@ def test_falls_are_those_of_one_column_after_the_other(monkeypatch, cells_at_onc
     model.fit(table.frame, table.target.labels)
     rows = table.frame.iloc[[3, 50, 7, 90]]
     knowledge = model.predict_uncertainty(rows).knowledge
-    found = least_known.falls_by_column(model, table, rows, knowledge)
+    found = most_uncertain.falls_by_column(model, table, rows, knowledge)
     usual = {"size": table.frame["size"].median(), "rooms": table.frame["rooms"].median()}
     usual["town"] = table.frame["town"].mode()[0]
     for falls, reader in zip(found, table.readers, strict=True):

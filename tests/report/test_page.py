@@ -15,11 +15,12 @@ from example_edges import EXAMPLES, HOSTILE_NAMES, SCRIPT, bare, hostile
 from page_outline import PageOutline
 from scipy.stats import binomtest
 
-from surefoot.report.answers import Line, Rejection
-from surefoot.report.chart_svg import usable
-from surefoot.report.page import page_html
-from surefoot.report.page_words import rejection_steps
-from surefoot.report.verdict_words import QUESTIONS
+from surefoot.report.page.chart_svg import usable
+from surefoot.report.page.document import page_html
+from surefoot.report.sections import QUESTIONS
+from surefoot.report.sections.section import VerdictLine
+from surefoot.report.sections.uncertainty.findings import Rejection
+from surefoot.report.sections.uncertainty.page import rejection_steps
 
 MOST_BYTES = 600_000
 
@@ -126,7 +127,7 @@ def test_verdict_is_told_in_words_and_signs(pages):
         assert word in outline.texts["span"][0] or any(word in part for part in outline.texts["span"])
     for section in ("accuracy", "uncertainty", "stability", "shift"):
         assert f"#{section}" in outline.values("href")
-    odd = classification().but(verdict=(Line("", "perhaps", "An answer that nobody knows."),))
+    odd = classification().but(verdict=(VerdictLine("", "perhaps", "An answer that nobody knows."),))
     text = PageOutline(page_html(odd)).text
     assert "Not known" in text
     assert "Would the conclusion survive dropping a row?" in text
@@ -281,7 +282,7 @@ def test_a_page_needs_no_data_frames():
     script = (
         f"import sys; sys.modules.update(dict.fromkeys({missing!r})); sys.path.insert(0, {here!r})\n"
         "from example_audit import classification\n"
-        "from surefoot.report.page import page_html\n"
+        "from surefoot.report.page.document import page_html\n"
         "print(len(page_html(classification())))"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)

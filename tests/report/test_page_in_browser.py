@@ -8,7 +8,7 @@ from example_audit import classification
 from example_edges import EXAMPLES
 from page_outline import PageOutline
 
-from surefoot.report.page import page_html
+from surefoot.report.page.document import page_html
 
 PHONE, SCREEN = 390, 1400
 SHARE = "document.getElementById('share')"

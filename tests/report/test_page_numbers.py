@@ -4,8 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from surefoot.report.answers import Calibration, Duplicates, Estimate, LearningCurve
-from surefoot.report.page_numbers import (
+from surefoot.report.page.numbers import (
     bar_length,
     between,
     duration,
@@ -17,7 +16,11 @@ from surefoot.report.page_numbers import (
     value_of,
     whole,
 )
-from surefoot.report.page_words import last_doubling, noise_floor, overconfidence, ratio_in_words
+from surefoot.report.sections.accuracy.findings import Duplicates, LearningCurve
+from surefoot.report.sections.accuracy.page import last_doubling, noise_floor
+from surefoot.report.sections.uncertainty.findings import Calibration
+from surefoot.report.sections.uncertainty.page import overconfidence, ratio_in_words
+from surefoot.report.statistics.estimates import Estimate
 
 
 @pytest.mark.parametrize(

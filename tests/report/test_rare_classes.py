@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, balanced_accuracy_score, roc_auc_score
 
 from surefoot import audit
-from surefoot.report.scoring import ERROR_RATE, RANKING_ERROR, main_measure
-from surefoot.report.table import AuditTable
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.models.scoring import ERROR_RATE, RANKING_ERROR, main_measure
 
 
 class Guard(ClassifierMixin, BaseEstimator):

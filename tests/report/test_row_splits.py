@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from surefoot import DataError
-from surefoot.report.splits import Splits, rows_of_memory, smaller_folds
-from surefoot.report.target import Target
+from surefoot.report.inputs.splits import Splits, rows_of_memory, smaller_folds
+from surefoot.report.inputs.target import Target
 
 
 def target_of(n, classes=None):

@@ -10,19 +10,29 @@ import pytest
 from scipy.stats import binomtest, hypergeom, ttest_rel
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from surefoot.report.answers import NO, PARTLY, UNKNOWN, YES, Stability
-from surefoot.report.candidate_models import CandidateModel, candidate_models
-from surefoot.report.clock import Clock
-from surefoot.report.column_selection import LASSO, TREE, SelectionFrame, columns_of, copies_of
-from surefoot.report.conclusions import BAG_SEED, GROUP, ROW, Bagged, SmallestSum, Units, draw_lots, upper_limit
-from surefoot.report.cross_fitting import Comparison, cross_fit
-from surefoot.report.leading_columns import MAX_COLUMNS, N_PERMUTATIONS, LossIncreases
-from surefoot.report.splits import Splits
-from surefoot.report.stability import column_set, measure_stability
-from surefoot.report.stable_sets import LEADING, WINNER, in_words, stable_set
-from surefoot.report.table import AuditTable
-from surefoot.report.verdict_of_stability import stability_line
-from surefoot.report.winner import comparable_losses
+from surefoot.report.inputs.splits import Splits
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.models.candidate_models import CandidateModel, candidate_models
+from surefoot.report.models.cross_fitting import Comparison, cross_fit
+from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES
+from surefoot.report.sections.stability.bags import (
+    BAG_SEED,
+    GROUP,
+    ROW,
+    Bagged,
+    SmallestSum,
+    Units,
+    draw_lots,
+    upper_limit,
+)
+from surefoot.report.sections.stability.column_selection import LASSO, TREE, SelectionFrame, columns_of, copies_of
+from surefoot.report.sections.stability.findings import StabilityFindings
+from surefoot.report.sections.stability.leading_column import MAX_COLUMNS, N_PERMUTATIONS, LossIncreases
+from surefoot.report.sections.stability.measure import column_set, measure_stability
+from surefoot.report.sections.stability.stable_sets import LEADING, WINNER, in_words, stable_set
+from surefoot.report.sections.stability.verdict import stability_line
+from surefoot.report.sections.stability.winner import comparable_losses
+from surefoot.report.time_budget import TimeBudget
 from surefoot.selection import inflated_argmax
 
 
@@ -38,14 +48,14 @@ def cross_fitted(table, splits, model=None, raw=False):
     quick = [each for each in candidate_models(table, 0, 1) if each.name in ("constant", "linear")]
     if model is not None:
         quick.append(CandidateModel("your model" if raw else "other", "", model, raw=raw))
-    return cross_fit(table, splits, quick, Clock(), [])
+    return cross_fit(table, splits, quick, TimeBudget())[0]
 
 
 def measured(X, y, groups=None, seed=0, model=None):
     table = AuditTable.read(X, y)
     splits = Splits.draw(table.target, groups, None, False, seed)
     fitted = cross_fitted(table, splits, model)
-    return measure_stability(table, [Comparison(fitted, fitted[-1])], groups, seed, 1, Clock())
+    return measure_stability(table, [Comparison(fitted, fitted[-1])], groups, seed, 1, TimeBudget())
 
 
 @pytest.fixture(scope="module")
@@ -355,13 +365,13 @@ def test_a_model_without_probabilities_is_compared_by_its_errors():
 
 
 def test_a_slow_model_is_not_trained_again(of_clear_table):
-    from surefoot.report.dropping import measure_drops
+    from surefoot.report.sections.stability.row_removal import measure_drops
 
     X, y = clear_table(100)
     table = AuditTable.read(X, y)
     fitted = cross_fitted(table, Splits.draw(table.target, None, None, False, 0))
     slow = replace(fitted[-1], seconds=11.0 * len(fitted[-1].fold_models))
-    drop = measure_drops([fitted[0], slow], slow, None, 0, Clock())[0]
+    drop = measure_drops([fitted[0], slow], slow, None, 0, TimeBudget())[0]
     assert (drop.n_refits, drop.predictions_changed) == (0, None)
 
 
@@ -388,28 +398,28 @@ def fake(selector=LASSO, **changes):
     ],
 )
 def test_the_sentence_says_why_a_conclusion_does_not_survive(changes, reason):
-    line = stability_line(Stability((fake(**changes),), (), None))
+    line = stability_line(StabilityFindings((fake(**changes),), (), None))
     assert line.answer == NO
     assert line.sentence.startswith("No conclusion survives: ")
     assert reason in line.sentence
-    both = stability_line(Stability((fake(holds=True), fake(**changes)), (), None))
+    both = stability_line(StabilityFindings((fake(holds=True), fake(**changes)), (), None))
     assert both.answer == PARTLY
     assert both.sentence.startswith("What survives: the LASSO chooses a and b. What does not, or may not: ")
 
 
 def test_too_few_rows_make_a_conclusion_unknown():
     few = fake(n_left_out=40, n_dropped=40)
-    line = stability_line(Stability((few,), (), None))
+    line = stability_line(StabilityFindings((few,), (), None))
     assert line.answer == UNKNOWN
     assert "about 59 would have to be tried" in line.sentence
     assert upper_limit(0, 59) < 0.05 <= upper_limit(0, 58)
-    assert stability_line(Stability((few, fake(undecided=True)), (), None)).answer == UNKNOWN
-    assert stability_line(Stability((few, fake(holds=True)), (), None)).answer == PARTLY
+    assert stability_line(StabilityFindings((few, fake(undecided=True)), (), None)).answer == UNKNOWN
+    assert stability_line(StabilityFindings((few, fake(holds=True)), (), None)).answer == PARTLY
 
 
 def test_a_lead_that_is_not_clear_is_open():
     ahead = fake(WINNER, single="linear", lead=2.25)
-    line = stability_line(Stability((ahead, fake(undecided=True)), (), None))
+    line = stability_line(StabilityFindings((ahead, fake(undecided=True)), (), None))
     assert line.answer == UNKNOWN
     assert line.sentence.startswith(
         "No conclusion is known to survive: linear is the best model (it leads by 2.2 standard errors, and 3 are asked"
@@ -428,4 +438,4 @@ def test_a_lead_that_is_not_clear_is_open():
 
 def test_nothing_to_say():
     assert stability_line(None).answer == UNKNOWN
-    assert stability_line(Stability((), (), "Too few rows.")).sentence == "Too few rows."
+    assert stability_line(StabilityFindings((), (), "Too few rows.")).sentence == "Too few rows."

@@ -9,27 +9,34 @@ from scipy.stats import betabinom, ks_2samp
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from surefoot.report.answers import DeploymentLoss, Estimate, OutsideRange, ShiftedColumn, Transfer, WeightedEstimate
-from surefoot.report.candidate_models import CONSTANT, CandidateModel
-from surefoot.report.clock import Clock
-from surefoot.report.cross_fitting import cross_fit
-from surefoot.report.density_ratio import effective_rows, importance_weights
-from surefoot.report.deployment_data import DeploymentData
-from surefoot.report.deployment_loss import Tolerances, bias_of, decisive, rise_of
-from surefoot.report.expected_error import weighted_mean
-from surefoot.report.scoring import ERROR_RATE, LOG_LOSS, RMSE, Outcome
-from surefoot.report.splits import Splits
-from surefoot.report.strangeness import rows_outside
-from surefoot.report.table import AuditTable
-from surefoot.report.target import Target
-from surefoot.report.transfer import measure_shift, no_deployment_data, target_there
-from surefoot.report.verdict_of_transfer import bias_in_words, rise_in_words, shift_line
+from surefoot.report.inputs.deployment_data import DeploymentData
+from surefoot.report.inputs.splits import Splits
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.inputs.target import Target
+from surefoot.report.models.candidate_models import CONSTANT, CandidateModel
+from surefoot.report.models.cross_fitting import cross_fit
+from surefoot.report.models.scoring import ERROR_RATE, LOG_LOSS, RMSE, Outcome
+from surefoot.report.sections.shift.density_ratio import effective_rows, importance_weights
+from surefoot.report.sections.shift.deployment_loss import Tolerances, bias_of, decisive, rise_of
+from surefoot.report.sections.shift.expected_loss import weighted_mean
+from surefoot.report.sections.shift.findings import (
+    DeploymentLoss,
+    OutsideRange,
+    ShiftedColumn,
+    ShiftFindings,
+    WeightedEstimate,
+)
+from surefoot.report.sections.shift.measure import ShiftInputs, measure_shift, no_deployment_data, target_there
+from surefoot.report.sections.shift.unusual_rows import rows_outside
+from surefoot.report.sections.shift.verdict import bias_in_words, rise_in_words, shift_line
+from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.time_budget import TimeBudget
 
 SOME = Estimate(0.2, 0.18, 0.22)
 SLOPES = np.array([1.0, 2.0, 0.0, 1.0])
 
 
-class NoBoosters(Clock):
+class NoBoosters(TimeBudget):
     """Time for everything but models that are trained for the deployment data."""
 
     def has_time_for(self, what, *others):
@@ -52,7 +59,7 @@ def prepared(X, y, seed, groups=None):
         CandidateModel(CONSTANT, "", DummyClassifier() if classes else DummyRegressor()),
         CandidateModel("model", "", LogisticRegression() if classes else LinearRegression()),
     ]
-    return table, splits, cross_fit(table, splits, models, NoBoosters(), [])
+    return table, splits, cross_fit(table, splits, models, NoBoosters())[0]
 
 
 def deployed(table, X, y=None, groups=None):
@@ -64,10 +71,21 @@ def asked(X, y, X_new, y_new=None, groups=None, groups_new=None, seed=0):
     """What is found, and its line."""
     table, splits, (constant, model) = prepared(X, y, seed, groups)
     deployment = deployed(table, X_new, y_new, groups_new)
-    found = measure_shift(
-        table, splits, deployment, model, constant, None, groups, 0.25, seed, None, NoBoosters()
-    )  # fmt: skip
-    return found, shift_line(found, None)
+    given = ShiftInputs(
+        table=table,
+        splits=splits,
+        deployment=deployment,
+        audited=model,
+        constant=constant,
+        ensemble=None,
+        groups=groups,
+        tolerance=0.25,
+        seed=seed,
+        n_jobs=None,
+        budget=NoBoosters(),
+    )
+    found = measure_shift(given)
+    return found, shift_line(found)
 
 
 def numbers(generator, n_rows, noise=1.0, moved=0.0):
@@ -313,7 +331,7 @@ def test_classes_there_are_compared_by_their_fractions():
 def findings(**others):
     column = ShiftedColumn("age", 0.02, 0.5, "not shifted", "")
     found = {"models": (), "loss_here": SOME, "loss_there": None, "weighted": None, "measure": RMSE, **others}
-    return Transfer("the new rows", "What was found.", SOME, 0.4, (column,), **found)
+    return ShiftFindings("the new rows", "What was found.", SOME, 0.4, (column,), **found)
 
 
 @pytest.mark.parametrize(("rise", "answer"), [(0.1, "unknown"), (0.3, "unknown"), (0.5, "no")])

@@ -19,9 +19,9 @@ from surefoot.cli.table_file import kinds_of, read_table_file, take_target
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
 from surefoot.report import Audit
 from surefoot.report import audit as run_audit
-from surefoot.report.answers import NO, PARTLY, UNKNOWN
-from surefoot.report.column_readers import CATEGORY, NUMBER, kind_of
-from surefoot.report.verdict_words import NAMES
+from surefoot.report.inputs.column_readers import CATEGORY, NUMBER, kind_of
+from surefoot.report.sections import NAMES
+from surefoot.report.sections.section import NO, PARTLY, UNKNOWN
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 LEVELS = {NO: (NO,), PARTLY: (NO, PARTLY), UNKNOWN: (NO, PARTLY, UNKNOWN)}
@@ -96,7 +96,7 @@ def audit(
             found = run_audit(
                 **tables, groups=group, time=time, task=task, shift_tolerance=shift_tolerance, time_limit=limit,
                 random_state=seed, n_jobs=jobs,
-                watch=bar.show_share,
+                callback=bar.show_share,
             )  # fmt: skip
             subject = replace(found.subject, source=data.name)
             found = replace(found, subject=subject, command=shlex.join(["surefoot", *sys.argv[1:]]))

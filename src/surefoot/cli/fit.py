@@ -10,10 +10,10 @@ from surefoot import ParameterError, save
 from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file, take_target
-from surefoot.report.candidate_models import new_ensemble
-from surefoot.report.column_readers import DATE
-from surefoot.report.table import AuditTable
-from surefoot.report.target import Target
+from surefoot.report.inputs.column_readers import DATE
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.inputs.target import Target
+from surefoot.report.models.candidate_models import new_ensemble
 
 
 def fit(

@@ -12,7 +12,7 @@ from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file
 from surefoot.cli.unusual_rows import lines_of, outside_range, unseen_categories
-from surefoot.report.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
+from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
 
 LEVEL = 0.9
 

@@ -12,11 +12,11 @@ from surefoot._atomic_io import write_text
 from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file, take_target
-from surefoot.report.answers import StableSet
-from surefoot.report.column_selection import SelectionFrame
-from surefoot.report.conclusions import Units
-from surefoot.report.stability import column_set
-from surefoot.report.table import AuditTable
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.sections.stability.bags import Units
+from surefoot.report.sections.stability.column_selection import SelectionFrame
+from surefoot.report.sections.stability.findings import StableSet
+from surefoot.report.sections.stability.measure import column_set
 
 
 def select(

@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot import DataError
 from surefoot.cli.text_columns import read_cells
-from surefoot.report.column_readers import CATEGORY, NUMBER, kind_of
+from surefoot.report.inputs.column_readers import CATEGORY, NUMBER, kind_of
 
 DELIMITERS = (",", ";", "\t", "|")
 TEXT = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.report.column_readers import CATEGORY, DATE, NUMBER
+from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER
 
 TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 A_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)

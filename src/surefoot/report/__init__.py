@@ -1,5 +1,5 @@
 """The audit: four answers about a table and its model, on one page."""
 
-from surefoot.report.auditing import Audit, audit
+from surefoot.report.audit import Audit, audit
 
 __all__ = ["Audit", "audit"]

@@ -2,33 +2,21 @@
 
 from collections.abc import Sequence
 
-from surefoot.report.answers import Accuracy, DataCheck, Estimate, Knowing, Stability
-from surefoot.report.statistics.repeats import narrowed_record, standard_error
-from surefoot.report.verdict_of_accuracy import accuracy_line
-from surefoot.report.verdict_of_knowing import knowing_line
-from surefoot.report.verdict_of_stability import moved_leads, stability_line
-from surefoot.report.verdict_words import NAMES
+from surefoot.report.sections.section import RedrawnSection, SectionContext
+from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics.repeats import standard_error
 
 DRAW_ERRORS = 1.0  # standard errors by which a draw of the folds may move the end of an interval
 
 
-def close_answers(
-    accuracy: Accuracy,
-    uncertainty: Knowing | None,
-    stability: Stability | None,
-    checks: Sequence[DataCheck],
-    n_draws: int,
-) -> set[str]:
-    """Names of the questions whose answers would be others if intervals were wider, or narrower, or leads smaller."""
-    found = [
-        (
-            accuracy_line(narrowed_record(accuracy, by), checks).answer,
-            knowing_line(narrowed_record(uncertainty, by)).answer,
-            stability_line(moved_leads(stability, by)).answer,
-        )
-        for by in (-_reach(n_draws), 0.0, _reach(n_draws))
-    ]
-    return {name for name, answers in zip(NAMES[:3], zip(*found, strict=True), strict=True) if len({*answers}) > 1}
+def close_answers(sections: Sequence[RedrawnSection], context: SectionContext, n_draws: int) -> set[str]:
+    """Names of the sections whose answers would change if intervals were wider, or narrower, or leads smaller."""
+    return {section.name for section in sections if len(_answers(section, context, n_draws)) > 1}
+
+
+def _answers(section: RedrawnSection, context: SectionContext, n_draws: int) -> set[str]:
+    findings, reach = context.findings[section.name], _reach(n_draws)
+    return {section.verdict(section.moved(findings, by), context).answer for by in (-reach, 0.0, reach)}
 
 
 def is_near(end: float, estimate: Estimate, n_draws: int) -> bool:

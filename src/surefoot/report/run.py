@@ -1,34 +1,34 @@
 """The order of an audit: what is checked and trained once, and used for several questions."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache, cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from surefoot.report.accuracy import choose, choose_name, mean_accuracy, mean_outcomes, measure_accuracy
-from surefoot.report.answers import Accuracy, DataCheck, Knowing, Stability, Subject, Transfer
-from surefoot.report.arguments import AuditArguments
-from surefoot.report.candidate_models import CONSTANT, ENSEMBLE, CandidateModel, candidate_models
 from surefoot.report.checks.copies import Copies, find_copies
-from surefoot.report.clock import Clock
+from surefoot.report.checks.data_checks import check_data, check_predictions
 from surefoot.report.close_answers import close_answers, is_near
-from surefoot.report.cross_fitting import SHARE_OF_TIME, Comparison, CrossFitted, cross_fit, named
-from surefoot.report.data_checks import check_data, check_predictions
-from surefoot.report.deployment_data import DeploymentData
-from surefoot.report.knowing import mean_uncertainty, measure_uncertainty
-from surefoot.report.leading_columns import LossIncreases
-from surefoot.report.splits import Splits
-from surefoot.report.stability import measure_stability, measured_again
-from surefoot.report.table import AuditTable
-from surefoot.report.transfer import measure_shift, no_deployment_data
-from surefoot.report.verdict_words import NAMES
+from surefoot.report.inputs.arguments import AuditArguments
+from surefoot.report.inputs.deployment_data import DeploymentData
+from surefoot.report.inputs.splits import Splits
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.models.candidate_models import CONSTANT, ENSEMBLE, CandidateModel, candidate_models
+from surefoot.report.models.choice import choose, choose_name, mean_outcomes
+from surefoot.report.models.cross_fitting import SHARE_OF_TIME, Comparison, CrossFitted, cross_fit, named
+from surefoot.report.sections import SECTIONS
+from surefoot.report.sections.accuracy.findings import AccuracyFindings
+from surefoot.report.sections.section import RedrawnSection, Section, SectionContext
+from surefoot.report.sections.stability.leading_column import LossIncreases
+from surefoot.report.subject import DataCheck, Subject
+from surefoot.report.time_budget import TimeBudget
 
 MAX_DRAWS = 5  # of the folds
 MAX_DRAWN_CELLS = 36_000  # rows times columns times draws: the folds of larger tables are drawn once, as fits take long
 MAX_REDRAWN_SECONDS = 30.0  # of the fits of one draw, if the model is the user's
+Findings = TypeVar("Findings")
 
 
 @dataclass
@@ -46,18 +46,19 @@ class AuditRun:
     tolerance: float
     seed: int
     n_jobs: int | None
-    clock: Clock
+    budget: TimeBudget
     remarks: list[str] = field(default_factory=list)
-    _accuracies: dict[tuple[int, str], Accuracy] = field(default_factory=dict)  # by draw and audited model
-    _uncertainties: dict[tuple[int, str], Knowing] = field(default_factory=dict)  # likewise
-    _without_curve: set[int] = field(default_factory=set)  # draws that no answer about the learning curve needs
+    draws: list[list[CrossFitted]] = field(default_factory=list)  # every candidate for each draw of the folds
+    checks: tuple[DataCheck, ...] = ()
+    kept: dict[Hashable, Any] = field(default_factory=dict)  # measurements by section, draw and audited model
+    without_curve: set[int] = field(default_factory=set)  # draws that no answer about the learning curve needs
 
     @classmethod
     def begin(cls, X: Any, y: Any, **arguments: Any) -> Self:
         """Check everything before anything is trained."""
         given = AuditArguments(X=X, y=y, **arguments)
-        clock = Clock(given.time_limit, given.watch)
-        clock.step(0.0, "reading the table")
+        budget = TimeBudget(given.time_limit, given.callback)
+        budget.step(0.0, "reading the table")
         X, groups, time = given.read_apart()
         table = AuditTable.read(X, y, given.task)
         groups, time = (None if each is None else each[table.known] for each in (groups, time))
@@ -79,25 +80,28 @@ class AuditRun:
             tolerance=given.shift_tolerance,
             seed=given.random_state,
             n_jobs=given.n_jobs,
-            clock=clock,
+            budget=budget,
             remarks=remarks,
         )
 
-    @cached_property
-    def draws(self) -> list[list[CrossFitted]]:
-        """Every model of question 1 after cross-fitting, the constant first, for each draw of the folds."""
-        return [self._fit(0)]
+    def fit(self) -> Self:
+        """Fit every candidate on the first draw of the folds."""
+        if not self.draws:
+            self.draws.append(self._fit(0))
+        return self
 
     def _fit(self, draw: int, names: Collection[str] | None = None) -> list[CrossFitted]:
         """Candidates (None: all) on one draw of the folds."""
-        seed = self._seed_of(draw)
+        seed = self.seed_of(draw)
         splits = self.splits if draw == 0 else self.splits.drawn_again(self.table.target, seed)
         constant, *others = candidate_models(self.table, seed, self.n_jobs)
         own = [self.own] if self.own else []  # early: it is what the audit is about
         chosen = [each for each in (constant, *own, *others) if names is None or each.name in names]
-        return cross_fit(self.table, splits, chosen, self.clock, self.remarks)
+        fitted, remarks = cross_fit(self.table, splits, chosen, self.budget)
+        self.remarks += remarks
+        return fitted
 
-    def _seed_of(self, draw: int) -> int:
+    def seed_of(self, draw: int) -> int:
         """Seeds of further draws differ from those of any other seed of the user's."""
         return self.seed if draw == 0 else int(np.random.SeedSequence([self.seed, draw]).generate_state(1)[0])
 
@@ -124,45 +128,41 @@ class AuditRun:
         """The ensemble, if there was time for it."""
         return named(self.fitted, ENSEMBLE)
 
-    def accuracy(self) -> Accuracy:
-        """Question 1."""
-        return mean_accuracy([self._accuracy_of(each) for each in self.comparisons])
+    def measured_once(self, key: Hashable, measure: Callable[..., Findings], *arguments: Any) -> Findings:
+        """The result of a measurement that takes long, kept for when the folds are drawn again."""
+        if key not in self.kept:
+            self.kept[key] = measure(*arguments)
+        return self.kept[key]
 
-    def _accuracy_of(self, compared: Comparison) -> Accuracy:
-        """Of one draw, kept while the same model is audited: its learning curve takes long."""
-        draw = self.draws.index(compared.fitted)
-        key = draw, compared.audited.name
-        if key not in self._accuracies:
-            seed, has_curve = self._seed_of(draw), draw not in self._without_curve
-            self._accuracies[key] = measure_accuracy(self.table, compared, self.time, seed, self.clock, has_curve)
-        return self._accuracies[key]
-
-    @cached_property
-    def checks(self) -> tuple[DataCheck, ...]:
-        """What may make the numbers too good."""
-        self.clock.step(0.62, "copies, order and groups of rows")
+    def check(self) -> None:
+        """Look for what may make the numbers too good."""
+        self.budget.step(0.62, "copies, order and groups of rows")
         found = check_data(self.table, self.splits, self.copies, self.groups, self.time, self.seed, self.n_jobs)
         if self.given is not None:
             found += check_predictions(self.given, choose(self.fitted))
-        return tuple(found)
+        self.checks = tuple(found)
 
-    def answers(self) -> tuple[Accuracy, Knowing | None, Stability | None, Transfer | None]:
-        """All four, in their order; the checks come after the first, which they are about.
+    def measure(self, sections: Sequence[Section] = SECTIONS) -> dict[str, Any]:
+        """The findings of each section by its name.
 
-        Where another draw of the folds could turn an answer, they are drawn again.
+        The checks come after the first section, which they are about. Where another draw of the folds could turn an
+        answer, they are drawn again; the sections that do not depend on the draw come last.
         """
-        accuracy, _ = self.accuracy(), self.checks
-        uncertainty, stability = self.uncertainty(), self.stability()
-        while (close := self._close(accuracy, uncertainty, stability)) and self._may_draw_again():
-            if not self._draw_again(accuracy, close):
+        self.fit()
+        redrawn = [section for section in sections if isinstance(section, RedrawnSection)]
+        first, *others = redrawn
+        found = {first.name: first.measure(self)}
+        self.check()
+        found |= {section.name: section.measure(self) for section in others}
+        while (close := self._close(redrawn, found)) and self._may_draw_again():
+            before = found["accuracy"].audited
+            if not self._draw_again(found["accuracy"], close):
                 break
-            before, accuracy = accuracy.audited, self.accuracy()
-            uncertainty = None if uncertainty is None else self._measure_uncertainty()
-            if stability is not None and accuracy.audited == before:
-                stability = measured_again(stability, self.comparisons, self.groups, self.n_jobs, self._increases_of)
-            elif stability is not None:
-                stability = self._measure_stability()
-        return accuracy, uncertainty, stability, self.shift()
+            for section in redrawn:
+                same_model = before == self.audited.name
+                found[section.name] = section.measure_again(found[section.name], self, same_model)
+        found |= {section.name: section.measure(self) for section in sections if section not in redrawn}
+        return {section.name: found[section.name] for section in sections}
 
     def _may_draw_again(self) -> bool:
         """Whether the folds can be drawn again, and whether that takes a bearable time."""
@@ -173,86 +173,43 @@ class AuditRun:
         seconds = sum(each.seconds for each in self.fitted)
         if self.own is not None and seconds > MAX_REDRAWN_SECONDS:
             return False
-        return self.clock.has_time_for("further draws of the folds", SHARE_OF_TIME, self.clock.seconds)
+        return self.budget.has_time_for("further draws of the folds", SHARE_OF_TIME, self.budget.seconds)
 
-    def _draw_again(self, accuracy: Accuracy, close: set[str]) -> bool:
+    def _draw_again(self, accuracy: AccuracyFindings, close: set[str]) -> bool:
         """Draw the folds once more, for the models that close answers depend on; False if one of them failed."""
         needed = {CONSTANT, ENSEMBLE, accuracy.audited}
-        if close != {NAMES[1]}:
+        if close != {"uncertainty"}:
             needed.add(accuracy.rival or CONSTANT)
         names = {each.name for each in self.fitted if each.name in needed}
         fitted = self._fit(len(self.draws), names)
         if {each.name for each in fitted} != names:
             return False
-        if NAMES[0] not in close:
-            self._without_curve.add(len(self.draws))
+        if "accuracy" not in close:
+            self.without_curve.add(len(self.draws))
         self.draws.append(fitted)
         return True
 
-    def _close(self, accuracy: Accuracy, uncertainty: Knowing | None, stability: Stability | None) -> set[str]:
-        """The questions whose answers another draw of the folds may turn; all, if it may change what is audited."""
-        close = close_answers(accuracy, uncertainty, stability, self.checks, len(self.draws))
+    def _close(self, sections: Sequence[RedrawnSection], found: dict[str, Any]) -> set[str]:
+        """The sections whose answers another draw of the folds may turn; all, if it may change what is audited."""
+        close = close_answers(sections, SectionContext(self.subject(), found), len(self.draws))
         behind = choose_name(mean_outcomes(self.draws))[1] if self.own is None else None
         if behind is not None and is_near(behind.low, behind, len(self.draws)):
-            return set(NAMES[:3])
+            return {section.name for section in sections}
         return close
 
-    def uncertainty(self) -> Knowing | None:
-        """Question 2, if there is time."""
-        if not self.clock.has_time_for("question 2"):
-            return None
-        self.clock.step(0.65, "question 2: what it does not know")
-        return self._measure_uncertainty()
-
-    def _measure_uncertainty(self) -> Knowing:
-        return mean_uncertainty([self._uncertainty_of(each) for each in self.comparisons])
-
-    def _uncertainty_of(self, compared: Comparison) -> Knowing:
-        """Of one draw, kept while the same model is audited."""
-        key = self.draws.index(compared.fitted), compared.audited.name
-        if key not in self._uncertainties:
-            ensemble = named(compared.fitted, ENSEMBLE)
-            self._uncertainties[key] = measure_uncertainty(self.table, compared.audited, ensemble, self.seed)
-        return self._uncertainties[key]
-
-    def stability(self) -> Stability | None:
-        """Question 3, if there is time."""
-        if not self.clock.has_time_for("question 3"):
-            return None
-        self.clock.step(0.7, "question 3: bags of rows")
-        return self._measure_stability()
-
-    def _measure_stability(self) -> Stability:
-        return measure_stability(
-            self.table, self.comparisons, self.groups, self.seed, self.n_jobs, self.clock, self._increases_of
-        )
-
     @cached_property
-    def _increases_of(self) -> Callable[[CrossFitted], LossIncreases]:
+    def loss_increases(self) -> Callable[[CrossFitted], LossIncreases]:
         """What permuting columns does to a model, measured once for each draw of the folds."""
         return cache(LossIncreases.of)
 
-    def shift(self) -> Transfer | None:
-        """Question 4, if there are deployment data, and time."""
-        if self.deployment is None:
-            return no_deployment_data()
-        if not self.clock.has_time_for("question 4"):
-            return None
-        self.clock.step(0.9, "question 4: what has shifted")
-        audited = choose(self.fitted) if self.given is not None else self._averaged()
-        return measure_shift(
-            self.table, self.splits, self.deployment, audited, self.fitted[0], self.ensemble, self.groups,
-            self.tolerance, self.seed, self.n_jobs, self.clock,
-        )  # fmt: skip
-
-    def _averaged(self) -> CrossFitted:
+    def averaged(self) -> CrossFitted:
         """The audited model, its losses the means over the draws of the folds: those that question 1 reports."""
         return replace(self.audited, averaged=mean_outcomes(self.draws)[self.audited.name])
 
     def subject(self) -> Subject:
         """What was audited, and what was left out."""
         target, splits = self.table.target, self.splits
-        late = [f"Left out, as time ran out: {', '.join(self.clock.left_out)}."] if self.clock.left_out else []
+        late = [f"Left out, as time ran out: {', '.join(self.budget.left_out)}."] if self.budget.left_out else []
         shares = np.bincount(target.y) / len(target.y) if target.is_classes else np.empty(0)
         return Subject(
             target=target.name,

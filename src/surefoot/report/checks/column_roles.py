@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.report.answers import Estimate
 from surefoot.report.checks.column_codes import codes_of
 from surefoot.report.checks.split_comparison import SplitComparison
-from surefoot.report.column_readers import CATEGORY, DATE, ColumnReader, kind_of
+from surefoot.report.inputs.column_readers import CATEGORY, DATE, ColumnReader, kind_of
+from surefoot.report.statistics.estimates import Estimate
 
 GROUP, TIME = "group", "time"
 MAX_ROWS = 6000

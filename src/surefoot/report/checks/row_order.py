@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr, t
 
-from surefoot.report.answers import Estimate
 from surefoot.report.checks.split_comparison import SplitComparison, as_fraction, is_ruled_out, is_shown
-from surefoot.report.page_numbers import between, percent
-from surefoot.report.statistics.estimates import withheld
+from surefoot.report.page.numbers import between, percent
+from surefoot.report.statistics.estimates import Estimate, withheld
 
 N_BLOCKS = 10  # of the last rows, whose means tell how sure the difference is
 MUCH_WORSE = 0.25

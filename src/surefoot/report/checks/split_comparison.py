@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.report.answers import Estimate
+from surefoot.report.statistics.estimates import Estimate
 from surefoot.report.statistics.means import paired_mean_difference
 from surefoot.uncertainty import GradientBoostingClassifier, GradientBoostingRegressor
 

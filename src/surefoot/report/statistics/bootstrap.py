@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from surefoot.metrics.intervals import CONFIDENCE
-from surefoot.report.answers import Estimate
+from surefoot.report.statistics.estimates import Estimate
 from surefoot.report.statistics.spread import MIN_GROUPS
 
 BOOTSTRAPS = 1000

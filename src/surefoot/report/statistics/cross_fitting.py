@@ -2,7 +2,7 @@
 
 from math import inf, sqrt
 
-from surefoot.report.answers import Estimate
+from surefoot.report.statistics.estimates import Estimate
 
 OVERLAP_ROWS = 90.0  # by simulation (benchmarks/cross_fitting_coverage.py), five folds
 REDRAWN = 0.9  # by seeds (benchmarks/audit_seeds.py --draws 1: the square of the column "doubling", times 1 + REDRAWN)

@@ -2,7 +2,7 @@
 
 from math import ceil, floor, inf, isfinite, log10
 
-from surefoot.report.answers import Estimate
+from surefoot.report.statistics.estimates import Estimate
 
 INSIDE, OUTSIDE, UNDECIDED = "inside", "outside", "undecided"
 MAX_GROWTH = 100.0  # times as many rows: a value that needs more lies on the limit

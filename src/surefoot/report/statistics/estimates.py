@@ -1,8 +1,16 @@
 """Estimates without an interval, with one open end, or with limits."""
 
+from dataclasses import dataclass
 from math import inf, isfinite, sqrt
 
-from surefoot.report.answers import Estimate
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number measured on some rows, with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
 
 
 def withheld(value: float) -> Estimate:

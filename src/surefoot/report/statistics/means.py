@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from surefoot.report.answers import Estimate
-from surefoot.report.statistics.estimates import withheld
+from surefoot.report.statistics.estimates import Estimate, withheld
 from surefoot.report.statistics.spread import spread_of
 from surefoot.report.statistics.tails import MIN_PAIRED_ROWS, MIN_ROWS, is_dominated
 

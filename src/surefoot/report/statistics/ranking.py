@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.report.answers import Estimate
-from surefoot.report.statistics.estimates import withheld
+from surefoot.report.statistics.estimates import Estimate, withheld
 from surefoot.report.statistics.spread import Spread, spread_of
 
 Z = 1.959963984540054

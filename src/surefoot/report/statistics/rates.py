@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from surefoot.report.answers import Estimate
-from surefoot.report.statistics.estimates import unpaired_difference, unpaired_ratio, withheld
+from surefoot.report.statistics.estimates import Estimate, unpaired_difference, unpaired_ratio, withheld
 from surefoot.report.statistics.spread import spread_of
 
 Z = 1.959963984540054

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from surefoot.report.answers import Estimate
-from surefoot.report.statistics.estimates import withheld
+from surefoot.report.statistics.estimates import Estimate, withheld
 from surefoot.report.statistics.ranking import Area, Z, effective_rows
 from surefoot.report.statistics.spread import Spread, spread_of
 from surefoot.report.statistics.tails import is_dominated

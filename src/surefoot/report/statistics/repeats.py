@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from surefoot.metrics.intervals import CONFIDENCE
-from surefoot.report.answers import Estimate
+from surefoot.report.statistics.estimates import Estimate
 
 Record = TypeVar("Record")
 

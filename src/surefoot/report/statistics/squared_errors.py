@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from surefoot.report.answers import Estimate
-from surefoot.report.statistics.estimates import is_withheld, root_of, unpaired_ratio, withheld
+from surefoot.report.statistics.estimates import Estimate, is_withheld, root_of, unpaired_ratio, withheld
 from surefoot.report.statistics.means import mean_loss_interval
 from surefoot.report.statistics.spread import Spread, spread_of
 from surefoot.report.statistics.tails import MIN_PAIRED_ROWS, MIN_ROWS, is_dominated

@@ -1,0 +1,277 @@
+"""Four questions about one table and the model of it, and their answers."""
+
+import json
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot._atomic_io import write_text
+from surefoot._exceptions import ParameterError
+from surefoot._extras import needs
+from surefoot._parameters import check_choice
+from surefoot.report.run import AuditRun
+from surefoot.report.sections import NAMES, SECTIONS
+from surefoot.report.sections.accuracy.findings import AccuracyFindings
+from surefoot.report.sections.accuracy.verdict import headline
+from surefoot.report.sections.section import Section, SectionContext, VerdictLine
+from surefoot.report.sections.shift.findings import ShiftFindings
+from surefoot.report.sections.stability.findings import StabilityFindings
+from surefoot.report.sections.uncertainty.findings import UncertaintyFindings
+from surefoot.report.subject import Subject
+from surefoot.report.time_budget import ProgressCallback
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """The result of `audit`. In a notebook it shows its verdict.
+
+    Attributes
+    ----------
+    subject : Subject
+        What was audited: target, task, rows, columns, and what was noticed about them.
+    verdict : tuple of VerdictLine
+        A headline, and for each question an ``answer`` ("yes", "partly", "no", "unknown") and a ``sentence``.
+    accuracy, uncertainty, stability, shift : records of numbers
+        The findings of the four questions. None where there was no time for one.
+    seconds : float
+        Time that the audit took.
+    random_state : int
+        The seed.
+    version, command : str
+        Of surefoot, and the command line, if there was one.
+    own_findings : dict of str to records
+        The findings of your own sections by name.
+    sections : tuple of Section
+        The sections, in the order of the verdict; not part of the JSON.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from surefoot import audit
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> result = audit(X, y, time_limit=0.01)  # a trial: nearly everything is left out
+    >>> result.subject.task, result.answer("shift")
+    ('classes', 'unknown')
+    """
+
+    subject: Subject
+    verdict: tuple[VerdictLine, ...]
+    accuracy: AccuracyFindings
+    uncertainty: UncertaintyFindings | None
+    stability: StabilityFindings | None
+    shift: ShiftFindings | None
+    seconds: float
+    random_state: int
+    version: str
+    command: str | None = None
+    own_findings: Mapping[str, Any] = field(default_factory=dict)
+    sections: tuple[Section, ...] = SECTIONS
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        """The findings of every section by name; None where there was no time for one."""
+        return {name: getattr(self, name) for name in NAMES} | dict(self.own_findings)
+
+    def answer(self, question: str) -> str:
+        """Return the answer to one question.
+
+        Parameters
+        ----------
+        question : str
+            "accuracy", "uncertainty", "stability" or "shift", or the name of a section of your own.
+
+        Returns
+        -------
+        str
+            "yes", "partly", "no" or "unknown".
+        """
+        names = tuple(section.name for section in self.sections)
+        return self.verdict[1 + names.index(check_choice("question", question, names))].answer
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the page: one file that needs no other.
+
+        Parameters
+        ----------
+        path : str or Path, default=None
+            Where to write it: the whole page or, if that fails, nothing.
+
+        Returns
+        -------
+        str
+            The HTML.
+        """
+        from surefoot.report.page.document import page_html
+
+        text = page_html(self)
+        if path is not None:
+            write_text(Path(path), text)
+        return text
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return all numbers as JSON; a number that is not finite is null.
+
+        Parameters
+        ----------
+        path : str or Path, default=None
+            Where to write it: the whole file or, if that fails, nothing.
+
+        Returns
+        -------
+        str
+            The JSON. The findings of a section of your own are below its name.
+        """
+        names = [each.name for each in fields(self) if each.name not in ("own_findings", "sections")]
+        values = {name: getattr(self, name) for name in names} | dict(self.own_findings)
+        text = json.dumps(_plain(values), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        if path is not None:
+            write_text(Path(path), text)
+        return text
+
+    def __repr__(self) -> str:
+        head, *lines = self.verdict
+        answers = [f"{line.question} {line.answer.capitalize()}. {line.sentence}" for line in lines]
+        return "\n".join([head.sentence, *answers])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head, *lines = self.verdict
+        rows = "".join(
+            f"<tr><td>{escape(line.question)}</td><td><b>{escape(line.answer)}</b></td><td>{escape(line.sentence)}</td></tr>"
+            for line in lines
+        )
+        return f"<div><p><b>{escape(head.sentence)}</b></p><table>{rows}</table></div>"
+
+
+@needs("pandas", "jinja2", "matplotlib")
+def audit(
+    X: Any,
+    y: Any,
+    *,
+    X_new: Any = None,
+    y_new: Any = None,
+    model: Any = None,
+    predictions: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    task: str | None = None,
+    shift_tolerance: float = 0.25,
+    time_limit: float | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    sections: Sequence[Section] | None = None,
+    callback: ProgressCallback | None = None,
+    watch: ProgressCallback | None = None,
+) -> Audit:
+    """Ask four questions about a table of data and the model of it.
+
+    Is it as accurate as the data allows? Does it know what it does not know? Would the conclusion survive dropping a
+    row? Does it hold where it will be used? All four answers are about one model, yours or the one that is chosen.
+    Every row is held out once, and predicted by models that have not seen it. An answer is *yes* or *no* where an
+    interval lies inside or outside a stated tolerance, and *unknown* otherwise.
+
+    Parameters
+    ----------
+    X : array, pandas or polars frame of shape (n_rows, n_columns)
+        Dates, text and missing values are taken as they are.
+    y : array or series of shape (n_rows,)
+        Rows without a value are left out.
+    X_new : table with the columns of X, default=None
+        Deployment data: rows of where the model will be used.
+    y_new : array of shape (n_new,), default=None
+        Their target, if it is known.
+    model : scikit-learn estimator, default=None
+        Your own. Clones of it are fitted to the rows of X as they are, one for each fold.
+    predictions : array of shape (n_rows,), default=None
+        Predictions of your own for the rows of X, made by a model that has not seen them.
+    groups : name of a column of X, or array of shape (n_rows,), default=None
+        Groups of rows that belong together are held out together. They are not given to the models.
+    time : name of a column of X, or array of shape (n_rows,), default=None
+        Rows are predicted by models of earlier ones, and the last fifth is deployment data, unless there is
+        ``X_new``. It is not given to the models.
+    task : {"binary", "classes", "regression"}, default=None
+        None: taken from the values of y, and reported.
+    shift_tolerance : float, default=0.25
+        By what fraction the error may be larger on the deployment data, for question 4 to be answered with yes.
+    time_limit : float, default=None
+        Seconds. Steps for which there is not enough time are left out, and named.
+    random_state : int, default=0
+        Seed of everything that is drawn at random.
+    n_jobs : int, default=None
+        Threads; the numbers do not depend on it.
+    sections : sequence of Section, default=None
+        Sections of your own. They come after the four questions, in the verdict, on the page and in the JSON.
+    callback : callable, default=None
+        Called with the fraction of the work that is done and the name of the next step.
+    watch : callable, default=None
+        The former name of ``callback``; it goes with the next release.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from surefoot import audit
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> found = audit(X, y, time_limit=0.01)  # a trial: nearly everything is left out
+    >>> found.to_html().startswith("<!DOCTYPE html>")  # to_html("wine.html") writes it
+    True
+    """
+    arguments = dict(locals())
+    if arguments.pop("watch") is not None:
+        warnings.warn("watch is now called callback, and goes with the next release.", FutureWarning, stacklevel=2)
+        arguments["callback"] = callback or watch
+    return audit_run(**arguments)[1]
+
+
+def audit_run(X: Any, y: Any, *, sections: Sequence[Section] | None = None, **arguments: Any) -> tuple[AuditRun, Audit]:
+    """An audit with everything that was fitted for it; the arguments are those of `audit`."""
+    from surefoot import __version__
+
+    every = (*SECTIONS, *_checked(sections or ()))
+    run = AuditRun.begin(X, y, **arguments)
+    found = run.measure(every)
+    subject = run.subject()
+    context = SectionContext(subject=subject, findings=found)
+    lines = [section.verdict(found[section.name], context) for section in every]
+    result = Audit(
+        subject=subject,
+        verdict=(headline(subject, found["accuracy"]), *lines),
+        **{name: found[name] for name in NAMES},
+        seconds=run.budget.seconds,
+        random_state=run.seed,
+        version=__version__,
+        own_findings={name: findings for name, findings in found.items() if name not in NAMES},
+        sections=every,
+    )
+    return run, result
+
+
+def _checked(sections: Sequence[Section]) -> Sequence[Section]:
+    """The user's sections; their names are keys of the JSON, so that they must be new ones."""
+    taken = {each.name for each in fields(Audit)} | {"findings", "verdict", "checks", "remarks", "limits"}
+    for section in sections:
+        missing = [part for part in ("name", "question", "measure", "verdict", "page") if not hasattr(section, part)]
+        if missing:
+            raise ParameterError(f"sections has a {type(section).__name__} without {missing[0]}: give it one.")
+        if section.name in taken:
+            raise ParameterError(f"sections has the name {section.name!r}, which is taken: choose another.")
+        taken.add(section.name)
+    return sections
+
+
+def _plain(value: Any) -> Any:
+    """The same as plain values, with None for numbers that JSON does not have."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,99 @@
+"""What may make the numbers of an audit too good: copies, the order of the rows, groups nobody has named."""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.report.checks.column_roles import GROUP, TIME, RoleQuestion, role_excess, suggest_roles
+from surefoot.report.checks.copies import Copies
+from surefoot.report.checks.near_copies import near_copies
+from surefoot.report.checks.row_order import check_row_order
+from surefoot.report.checks.seen_predictions import question_predictions
+from surefoot.report.checks.split_comparison import SplitComparison, is_ruled_out, is_shown
+from surefoot.report.inputs.splits import Splits
+from surefoot.report.inputs.table import AuditTable, to_pandas
+from surefoot.report.models.cross_fitting import CrossFitted
+from surefoot.report.page.numbers import between, percent
+from surefoot.report.subject import DataCheck
+
+ORDER_MATTERS = "whether the order of the rows matters"
+COPIES, NEAR_COPIES, ROW_ORDER, ROLE, SEEN = "copies", "near copies", "row order", "column role", "predictions"
+
+
+def check_data(
+    table: AuditTable,
+    splits: Splits,
+    copies: Copies,
+    groups: np.ndarray | None,
+    time: np.ndarray | None,
+    seed: int,
+    n_jobs: int | None,
+) -> list[DataCheck]:
+    """Everything that was noticed; what ``matters`` or is undecided rules out the answer yes to question 1."""
+    checks = []
+    if copies.groups is not None:
+        apart = groups is not None and _cross(copies.groups, groups)
+        where = " Some are in different groups, so that a model may have seen them." if apart else ""
+        checks.append(DataCheck(COPIES, apart, f"{copies.sentence}{where}"))
+    sides = np.full(table.n_rows, -1)
+    for k, (_, judge) in enumerate(splits.folds):
+        sides[judge] = k
+    near = near_copies(table.frame, sides, seed)
+    if near.matters:
+        checks.append(DataCheck(NEAR_COPIES, True, near.sentence))
+    comparison = SplitComparison.of(table.frame, table.target, copies.groups, seed, n_jobs)
+    if groups is None and time is None:
+        checks += _row_order(comparison, table)
+    raw = to_pandas(table.raw, "X").rename(columns=str)
+    known = {GROUP: groups is not None, TIME: time is not None}
+    questions = [question for question in suggest_roles(raw, table.target) if not known[question.role]]
+    return checks + [_role(comparison, raw, question) for question in questions]
+
+
+def _row_order(comparison: SplitComparison, table: AuditTable) -> list[DataCheck]:
+    """Whether the order of the rows matters, unless it is shown that it does not."""
+    order = check_row_order(comparison, table.frame, table.target)
+    if order is None:
+        sentence = "There are too few rows to tell whether their order matters."
+        return [DataCheck(ROW_ORDER, False, sentence, ORDER_MATTERS)]
+    if order.matters or order.neighbours_alike:
+        return [DataCheck(ROW_ORDER, True, order.sentence)]
+    return [DataCheck(ROW_ORDER, False, order.sentence, ORDER_MATTERS)] if order.undecided else []
+
+
+def _role(comparison: SplitComparison, raw: Any, question: RoleQuestion) -> DataCheck:
+    """A question about a column, with what it would cost to respect its groups or times."""
+    excess = role_excess(comparison, raw[question.column], question)
+    matters = f"whether {question.column} matters for the split"
+    if excess is None:
+        return DataCheck(ROLE, False, question.sentence, matters)
+    split = "groups that they have not seen" if question.role == GROUP else "the first and the last fifth of its order"
+    measured = (
+        f" On {split}, quick models have a loss that is higher by {percent(excess.value)} ({between(excess, percent)}) "
+        "than under random splits."
+    )
+    undecided = "" if is_shown(excess) or is_ruled_out(excess) else matters
+    return DataCheck(ROLE, is_shown(excess), question.sentence + measured, undecided)
+
+
+def check_predictions(given: CrossFitted, reference: CrossFitted) -> list[DataCheck]:
+    """Whether predictions look as if their model had seen the rows."""
+    table, rows = given.table, given.splits.judged
+    target: Any = table.target.of_rows(rows)
+    if target.is_classes:
+        if reference.predictions.probabilities is None:
+            return []
+        own = given.predictions.probabilities
+        values = own if own is not None else np.searchsorted(target.classes, given.predictions.values)
+        found = question_predictions(target, values, reference.predictions.probabilities)
+    else:
+        found = question_predictions(target, given.predictions.values, reference.predictions.values)
+    return [DataCheck(SEEN, True, found.sentence)] if found is not None and found.questioned else []
+
+
+def _cross(copies: np.ndarray, groups: np.ndarray) -> bool:
+    """Whether copies of one row are in different groups."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    order = np.lexsort((codes, copies))
+    same = copies[order][1:] == copies[order][:-1]
+    return bool((same & (codes[order][1:] != codes[order][:-1])).any())

@@ -1,0 +1,1 @@
+"""The candidate models, their predictions and their losses."""

@@ -1,0 +1,1 @@
+"""The page: one HTML document that needs no other file."""

@@ -1,0 +1,70 @@
+"""The audit as one HTML page that needs nothing else: no network, no other file."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from markupsafe import Markup
+
+from surefoot.report.page.numbers import percent
+from surefoot.report.page.templates import render, text_of
+from surefoot.report.sections.section import UNKNOWN, Section, SectionContext, VerdictLine
+
+TEMPLATE, STYLE, SCRIPT = "page/page.html.j2", "page/page.css", "page/page.js"
+MAX_CLASSES = 6
+
+
+@dataclass(frozen=True)
+class PagePart:
+    """A section on the page: its name, its line of the verdict and its HTML, None where it was left out."""
+
+    name: str
+    line: VerdictLine
+    html: str | None
+
+
+def page_html(audit: Any) -> str:
+    """The page, as text to be written in UTF-8.
+
+    Parameters
+    ----------
+    audit : Audit
+        Or any object with its ``subject``, ``verdict``, ``sections``, ``findings``, ``version``, ``command``,
+        ``seconds`` and ``random_state``.
+    """
+    subject, script = audit.subject, text_of(SCRIPT)
+    html = render(
+        TEMPLATE,
+        audit=audit,
+        subject=subject,
+        style=Markup(text_of(STYLE)),
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        headline=audit.verdict[0] if audit.verdict else VerdictLine(question="", answer=UNKNOWN, sentence=""),
+        parts=_parts(audit),
+        classes=_classes(subject.classes, subject.shares),
+    )
+    return str(html).strip() + "\n"
+
+
+def _parts(audit: Any) -> list[PagePart]:
+    """Every section, whatever the verdict lacks."""
+    given = audit.verdict[1:]
+    return [_part(audit, section, given[k] if k < len(given) else None) for k, section in enumerate(audit.sections)]
+
+
+def _part(audit: Any, section: Section, line: VerdictLine | None) -> PagePart:
+    line = line or VerdictLine(question="", answer=UNKNOWN, sentence="")
+    line = replace(line, question=line.question or section.question)
+    findings = audit.findings[section.name]
+    context = SectionContext(subject=audit.subject, findings=audit.findings, line=line)
+    html = None if findings is None else Markup(section.page(findings, context))
+    return PagePart(name=section.name, line=line, html=html)
+
+
+def _classes(classes: Sequence[str], fractions: Sequence[float]) -> tuple[list[tuple[str, str]], int]:
+    """The most frequent classes with their fractions, and how many others there are."""
+    order = sorted(range(len(classes)), key=lambda place: -fractions[place])[:MAX_CLASSES]
+    return [(classes[place], percent(fractions[place])) for place in order], len(classes) - len(order)

@@ -1,0 +1,48 @@
+"""Question 1: is it as accurate as the data allows?"""
+
+from typing import TYPE_CHECKING
+
+from surefoot.report.sections.accuracy.findings import AccuracyFindings
+from surefoot.report.sections.accuracy.measure import mean_accuracy, measure_accuracy
+from surefoot.report.sections.accuracy.verdict import QUESTION, accuracy_line
+from surefoot.report.sections.section import SectionContext, VerdictLine
+from surefoot.report.statistics.repeats import narrowed_record
+
+if TYPE_CHECKING:
+    from surefoot.report.run import AuditRun
+
+
+class AccuracySection:
+    """Compares candidate models, and shows what more rows would give."""
+
+    name = "accuracy"
+    question = QUESTION
+
+    def measure(self, run: "AuditRun") -> AccuracyFindings:
+        """Means over the draws of the folds; each draw is measured once, as its learning curve takes long."""
+        records = []
+        for compared in run.comparisons:
+            draw = run.draws.index(compared.fitted)
+            seed, has_curve = run.seed_of(draw), draw not in run.without_curve
+            arguments = (run.table, compared, run.time, seed, run.budget, has_curve)
+            key = (self.name, draw, compared.audited.name)
+            records.append(run.measured_once(key, measure_accuracy, *arguments))
+        return mean_accuracy(records)
+
+    def measure_again(self, findings: AccuracyFindings, run: "AuditRun", same_model: bool) -> AccuracyFindings:
+        """Measure again after another draw of the folds."""
+        return self.measure(run)
+
+    def moved(self, findings: AccuracyFindings, by: float) -> AccuracyFindings:
+        """The findings with narrower intervals."""
+        return narrowed_record(findings, by)
+
+    def verdict(self, findings: AccuracyFindings, context: SectionContext) -> VerdictLine:
+        """Answer the question."""
+        return accuracy_line(findings, context.subject.checks)
+
+    def page(self, findings: AccuracyFindings, context: SectionContext) -> str:
+        """Render the section; needs jinja2 and matplotlib, as the rest of an audit does not."""
+        from surefoot.report.sections.accuracy.page import accuracy_page
+
+        return accuracy_page(findings, context)

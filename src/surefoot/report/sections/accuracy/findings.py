@@ -1,0 +1,60 @@
+"""The record of question 1: is it as accurate as the data allows?"""
+
+from dataclasses import dataclass
+
+from surefoot.report.statistics.estimates import Estimate
+
+
+@dataclass(frozen=True)
+class ModelScore:
+    """One model on the held-out rows."""
+
+    name: str
+    what: str
+    loss: Estimate  # fraction of errors, root mean squared error or, for a rare class, fraction of pairs in wrong order
+    gain: Estimate  # fraction of the constant's log-loss, or of its squared error (R2), that it removes
+    auc: Estimate | None  # of two classes
+    seconds: float
+    chosen: bool  # the one that is audited
+    yours: bool
+    error_rate: Estimate | None = None  # where the loss is another
+    log_loss: Estimate | None = None  # of classes, where it gives probabilities
+    excess: Estimate | None = None  # by what fraction the audited model's loss is above this one's, on the same rows
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Loss on the held-out rows of a model trained on more and more of the training rows."""
+
+    model: str  # the audited one; a single booster stands for an ensemble
+    n_rows: tuple[int, ...]
+    loss: tuple[Estimate, ...]
+    last_doubling: Estimate  # by what fraction the loss with half of the rows is above that with all, paired
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Rows that are alike in every column, and what their targets tell of noise."""
+
+    n_rows: int  # in groups of two or more
+    n_groups: int
+    n_conflicting: int  # rows of groups with different targets
+    floor: float | None  # least possible loss on such rows: fraction of errors, or standard deviation
+
+
+@dataclass(frozen=True)
+class AccuracyFindings:
+    """Question 1: is it as accurate as the data allows?"""
+
+    measure: str  # "error rate", "RMSE" or, for a rare class, "ranking error"
+    models: tuple[ModelScore, ...]  # the constant first, then by log-loss or squared error
+    audited: str
+    gain: Estimate  # of your model over the constant; or of the best candidate, on rows that it was not chosen on
+    is_better: bool  # whether it is shown to be better than the constant: by that gain, by its errors or its AUC
+    rival: str | None  # the best of the others
+    behind: Estimate | None  # by what fraction the loss of the audited model is above the rival's
+    curve: LearningCurve | None
+    duplicates: Duplicates
+    left_out: tuple[str, ...]  # candidates that did not take part
+    n_rows: int  # held-out rows
+    n_rare: int | None = None  # held-out rows of a rare class

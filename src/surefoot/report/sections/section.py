@@ -1,0 +1,91 @@
+"""What a section of the audit is: a question with its numbers, its answer and its part of the page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from surefoot.report.inputs.target import REGRESSION
+from surefoot.report.models.scoring import ERROR_RATE, RMSE
+from surefoot.report.subject import Subject
+
+if TYPE_CHECKING:
+    from surefoot.report.run import AuditRun
+
+YES, PARTLY, NO, UNKNOWN = "yes", "partly", "no", "unknown"
+
+
+@dataclass(frozen=True)
+class VerdictLine:
+    """One line of the verdict: a question, its answer ("yes", "partly", "no", "unknown"), and why, in a sentence."""
+
+    question: str
+    answer: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class SectionContext:
+    """What a section may use besides its own findings.
+
+    Attributes
+    ----------
+    subject : Subject
+        The table that was audited, and the checks of its data.
+    findings : mapping of str to records
+        The findings of every section by its name; None where there was no time for one.
+    line : VerdictLine
+        The line of the section in the verdict. Empty while the verdict is not known.
+    """
+
+    subject: Subject
+    findings: Mapping[str, Any]
+    line: VerdictLine = VerdictLine(question="", answer=UNKNOWN, sentence="")
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether errors are wrong labels, so that their mean is a fraction of the rows."""
+        return self.subject.task != REGRESSION
+
+    @property
+    def measure(self) -> str:
+        """The name of the error: "error rate" or "RMSE"."""
+        return ERROR_RATE if self.is_rate else RMSE
+
+
+class Section(Protocol):
+    """A question that an audit answers; pass your own as ``audit(..., sections=[...])``.
+
+    Attributes
+    ----------
+    name : str
+        A short name: the key of the findings in the JSON, and the anchor on the page.
+    question : str
+        The question, as the verdict and the page ask it.
+    """
+
+    name: str
+    question: str
+
+    def measure(self, run: "AuditRun") -> Any:
+        """Measure the findings: a dataclass, or a dict of plain values. None if there is no time for them.
+
+        ``run.table`` is the table, ``run.comparisons`` holds the models that were compared, each with its predictions
+        for rows that it has not seen, and ``run.audited`` is the one that the audit is about.
+        """
+
+    def verdict(self, findings: Any, context: SectionContext) -> VerdictLine:
+        """Answer the question; ``findings`` may be None."""
+
+    def page(self, findings: Any, context: SectionContext) -> str:
+        """Return the HTML below the heading of the section; it is not called without findings."""
+
+
+@runtime_checkable
+class RedrawnSection(Section, Protocol):
+    """A section whose answer may depend on how the folds were drawn: where it is close, they are drawn again."""
+
+    def measure_again(self, findings: Any, run: "AuditRun", same_model: bool) -> Any:
+        """Measure again after another draw of the folds, after which the audited model may be another."""
+
+    def moved(self, findings: Any, by: float) -> Any:
+        """Return the findings with their intervals or leads moved by so many standard errors."""

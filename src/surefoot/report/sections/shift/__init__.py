@@ -1,0 +1,57 @@
+"""Question 4: does it hold where it will be used?"""
+
+from typing import TYPE_CHECKING
+
+from surefoot.report.models.candidate_models import YOUR_PREDICTIONS
+from surefoot.report.models.choice import choose
+from surefoot.report.sections.section import UNKNOWN, SectionContext, VerdictLine
+from surefoot.report.sections.shift.findings import ShiftFindings
+from surefoot.report.sections.shift.measure import ShiftInputs, measure_shift, no_deployment_data
+from surefoot.report.sections.shift.verdict import QUESTION, shift_line
+
+if TYPE_CHECKING:
+    from surefoot.report.run import AuditRun
+
+
+class ShiftSection:
+    """Compares the training data with the deployment data, and the loss on both."""
+
+    name = "shift"
+    question = QUESTION
+
+    def measure(self, run: "AuditRun") -> ShiftFindings | None:
+        """Measure, if there are deployment data, and time."""
+        if run.deployment is None:
+            return no_deployment_data()
+        if not run.budget.has_time_for("question 4"):
+            return None
+        run.budget.step(0.9, "question 4: what has shifted")
+        return measure_shift(
+            ShiftInputs(
+                table=run.table,
+                splits=run.splits,
+                deployment=run.deployment,
+                audited=choose(run.fitted) if run.given is not None else run.averaged(),
+                constant=run.fitted[0],
+                ensemble=run.ensemble,
+                groups=run.groups,
+                tolerance=run.tolerance,
+                seed=run.seed,
+                n_jobs=run.n_jobs,
+                budget=run.budget,
+            )
+        )
+
+    def verdict(self, findings: ShiftFindings | None, context: SectionContext) -> VerdictLine:
+        """Answer the question; predictions without their model say nothing about other rows."""
+        line, accuracy = shift_line(findings), context.findings["accuracy"]
+        if accuracy.audited != YOUR_PREDICTIONS or findings is None or findings.where is None:
+            return line
+        without = "Predictions without their model say nothing about other rows. Of the best candidate instead: "
+        return VerdictLine(question=line.question, answer=UNKNOWN, sentence=without + line.sentence)
+
+    def page(self, findings: ShiftFindings, context: SectionContext) -> str:
+        """Render the section; needs jinja2 and matplotlib, as the rest of an audit does not."""
+        from surefoot.report.sections.shift.page import shift_page
+
+        return shift_page(findings, context)

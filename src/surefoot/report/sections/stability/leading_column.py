@@ -1,0 +1,165 @@
+"""The columns that the audited model relies on: how much its loss rises on each row when a column is permuted."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from surefoot.report.inputs.column_readers import CATEGORY
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.models.cross_fitting import CrossFitted
+from surefoot.report.models.predictions import probabilities_of
+from surefoot.report.models.scoring import class_places, log_losses_of
+from surefoot.report.sections.stability.bags import BAG_SEED
+from surefoot.selection.table import take_rows
+
+MAX_ROWS, MAX_COLUMNS = 2000, 30
+N_PERMUTATIONS = 5
+N_BINS = 10  # of a column, to see how much it says about the target by itself
+MAX_CELLS = 500_000  # values that are predicted from at once
+
+
+@dataclass(frozen=True)
+class LossIncreases:
+    """By how much the loss of some judged rows rises when a column is permuted.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    rows : array
+        Places of the rows among the judged ones.
+    increases : array of shape (n_rows, n_columns)
+        Means over several permutations; each row is predicted by a model that has not seen it.
+    remarks : tuple of str
+    """
+
+    columns: tuple[str, ...]
+    rows: np.ndarray
+    increases: np.ndarray
+    remarks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, audited: CrossFitted) -> "LossIncreases":
+        splits, target = audited.splits, audited.table.target
+        drawn = np.random.default_rng(BAG_SEED).permutation(len(splits.judged))[:MAX_ROWS]
+        names, remarks = _columns_of(audited.table, splits.judged[drawn])
+        rows, parts = [], []
+        for model, (_, judge) in zip(audited.fold_models, splits.folds, strict=True):
+            own = np.sort(drawn[np.isin(splits.judged[drawn], judge)])
+            if len(own) > 1:
+                X = _table_of(audited, splits.judged[own])
+                losses = _Losses(audited, model, target.labels[splits.judged[own]])
+                parts.append(_increases(X, names, losses, audited.outcome.proper[own]))
+                rows.append(own)
+        order = np.argsort(np.concatenate(rows), kind="stable")
+        return cls(tuple(map(str, names)), np.concatenate(rows)[order], np.concatenate(parts)[order], remarks)
+
+    @classmethod
+    def mean_of(cls, draws: Sequence["LossIncreases"]) -> "LossIncreases":
+        """The mean over several draws of the folds, of those in which the same rows were judged."""
+        first = draws[0]
+        alike = [each.increases for each in draws if np.array_equal(each.rows, first.rows)]
+        return replace(first, increases=np.mean(alike, axis=0))
+
+
+@dataclass(frozen=True)
+class _Losses:
+    """The losses of a fold's model on its judged rows, whatever is done to the table."""
+
+    audited: CrossFitted
+    model: Any
+    truth: np.ndarray
+
+    def of(self, X: Any, n_times: int) -> np.ndarray:
+        """(n_times, n_rows) of a table that has the rows so many times; nothing else is asked of the model."""
+        target, candidate = self.audited.table.target, self.audited.candidate
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            chances = probabilities_of(self.model, X, target)
+            if chances is not None:
+                return log_losses_of(chances, np.tile(self._places, n_times)).reshape(n_times, -1)
+            values = np.asarray(self.model.predict(X))
+        if candidate.raw:
+            values = target.read_predictions(values, len(values), candidate.name)
+        losses = target.losses_there(values, np.tile(self.truth, n_times))
+        return losses.astype(np.float64).reshape(n_times, -1)
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        return class_places(self.audited.table.target, self.truth)
+
+
+def _increases(X: Any, names: list[Any], losses: _Losses, before: np.ndarray) -> np.ndarray:
+    """Several columns at once, as calls cost more than rows do."""
+    n_rows, generator = len(before), np.random.default_rng(BAG_SEED)
+    orders = np.concatenate([generator.permutation(n_rows) for _ in range(N_PERMUTATIONS)])
+    at_once = max(1, MAX_CELLS // (N_PERMUTATIONS * n_rows * max(len(names), 1)))
+    out = np.empty((n_rows, len(names)))
+    for start in range(0, len(names), at_once):
+        block = names[start : start + at_once]
+        n_times = len(block) * N_PERMUTATIONS
+        after = losses.of(_permuted(X, block, orders), n_times).reshape(len(block), N_PERMUTATIONS, n_rows)
+        out[:, start : start + len(block)] = after.mean(axis=1).T - before[:, np.newaxis]
+    return out
+
+
+def _table_of(audited: CrossFitted, rows: np.ndarray) -> Any:
+    """The rows as the model reads them."""
+    table = audited.table
+    return take_rows(table.raw, rows) if audited.candidate.raw else table.frame.iloc[rows]
+
+
+def _permuted(X: Any, names: list[Any], orders: np.ndarray) -> Any:
+    """The rows several times for each column, with the values of that column in other orders.
+
+    Columns of arrays are named by their places: x0, x1, ...
+    """
+    n_each, every = len(orders), np.arange(len(X))
+    rows = np.tile(every, len(names) * n_each // len(every))
+    taken = {}
+    for k, name in enumerate(names):
+        taken[str(name)] = rows.copy()
+        taken[str(name)][k * n_each : (k + 1) * n_each] = orders
+    native = nw.from_native(X, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        columns = [native[name][taken.get(str(name), rows)] for name in native.columns]
+        return columns[0].to_frame().with_columns(*columns[1:]).to_native()
+    changed = np.asarray(X)[rows]
+    for name, order in taken.items():
+        changed[:, int(name[1:])] = np.asarray(X)[order, int(name[1:])]
+    return changed
+
+
+def _columns_of(table: AuditTable, rows: np.ndarray) -> tuple[list[Any], tuple[str, ...]]:
+    """All columns; of many, those that say most about the target by themselves."""
+    names = [reader.name for reader in table.readers]
+    if len(names) <= MAX_COLUMNS:
+        return names, ()
+    said = [_explained(table.frame[reader.name].iloc[rows], reader.kind, table, rows) for reader in table.readers]
+    kept = np.sort(np.argsort(said, kind="stable")[-MAX_COLUMNS:])
+    remark = (
+        f"Of {len(names)} columns, the {MAX_COLUMNS} that say most about the target by themselves were permuted (by "
+        f"the variance between {N_BINS} bins of each)."
+    )
+    return [names[place] for place in kept], (remark,)
+
+
+def _explained(column: Any, kind: str, table: AuditTable, rows: np.ndarray) -> float:
+    """The fraction of the target's variance between bins of a column, or its categories."""
+    if kind == CATEGORY:
+        codes = column.cat.codes.to_numpy() + 1
+    else:
+        values = column.to_numpy(np.float64)
+        edges = np.nanquantile(values, np.linspace(0, 1, N_BINS + 1)[1:-1]) if np.isfinite(values).any() else []
+        codes = np.where(np.isnan(values), 0, 1 + np.searchsorted(edges, values, side="right"))
+    y = table.target.y[rows]
+    Y = np.eye(len(table.target.classes))[y] if table.target.is_classes else y[:, np.newaxis]
+    counts = np.bincount(codes)
+    means = np.stack([np.bincount(codes, each) / np.maximum(counts, 1) for each in (Y - Y.mean(axis=0)).T], axis=1)
+    # a bin of few rows says little, though its mean is far out
+    between = (counts[:, np.newaxis] * means**2).sum() - float(np.sum(counts > 0)) * Y.var(axis=0).sum()
+    return float(between / max(len(rows) * Y.var(axis=0).sum(), 1e-300))
