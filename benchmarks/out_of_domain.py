@@ -20,15 +20,15 @@ import numpy as np
 import pandas as pd
 from catboost import CatBoostClassifier, CatBoostRegressor
 
-from surefoot.reproduce.growing_csv import GrowingCsv
-from surefoot.reproduce.run_folder import RESULTS
-from surefoot.reproduce.uncertainty.boosters import train_boosters
-from surefoot.reproduce.uncertainty.datasets import DATASETS, load_table
-from surefoot.reproduce.uncertainty.lines import ResultLine
-from surefoot.reproduce.uncertainty.measures import measure
-from surefoot.reproduce.uncertainty.methods import SGB, SGB_ENSEMBLE, SGLB, SGLB_ENSEMBLE, Settings
-from surefoot.reproduce.uncertainty.problem import Problem
 from surefoot.uncertainty.member_predictions import ClassificationMembers, RegressionMembers
+from surefoot_experiments.growing_csv import GrowingCsv
+from surefoot_experiments.run_folder import RESULTS
+from surefoot_experiments.uncertainty.boosters import train_boosters
+from surefoot_experiments.uncertainty.datasets import DATASETS, load_table
+from surefoot_experiments.uncertainty.lines import ResultLine
+from surefoot_experiments.uncertainty.measures import measure
+from surefoot_experiments.uncertainty.methods import SGB, SGB_ENSEMBLE, SGLB, SGLB_ENSEMBLE, Settings
+from surefoot_experiments.uncertainty.problem import Problem
 
 BAR = 0.03
 OURS = {SGB_ENSEMBLE: SGB, SGLB_ENSEMBLE: SGLB}
