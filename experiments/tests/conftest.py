@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot_experiments import adversarial_grid
-from surefoot_experiments.weak_to_strong import Settings
+from surefoot_experiments.weak_to_strong import adversarial_grid
+from surefoot_experiments.weak_to_strong.experiment import WeakToStrongSettings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
@@ -36,9 +36,9 @@ def tiny_tables(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tiny_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    def make(quick: bool, gamma: float, hypotheses: int) -> Settings:
-        return Settings(quick, 3, (3, 5, 7), 1000, gamma, 40)
+    def make(quick: bool, gamma: float, hypotheses: int) -> WeakToStrongSettings:
+        return WeakToStrongSettings(quick, 3, (3, 5, 7), 1000, gamma, 40)
 
-    monkeypatch.setattr(Settings, "make", make)
+    monkeypatch.setattr(WeakToStrongSettings, "make", make)
     monkeypatch.setattr(adversarial_grid, "GAMMAS", (0.1,))
     monkeypatch.setattr(adversarial_grid, "HYPOTHESES", (20, 40))

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from surefoot import AdaBoostClassifier, BaggedBoostClassifier
-from surefoot_experiments.adversarial import (
+from surefoot_experiments.weak_to_strong.adversarial import (
     FALLBACK,
     N_SAMPLES,
     UNIVERSE,

@@ -3,10 +3,24 @@
 import numpy as np
 import pytest
 
-from surefoot_experiments.comparison import Accuracies, Claim, Difference, Finding, curve_difference, judge
-from surefoot_experiments.results import Result
-from surefoot_experiments.summary import show, write_summary
-from surefoot_experiments.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset, Split
+from surefoot_experiments.weak_to_strong.comparison import (
+    Accuracies,
+    Claim,
+    ClaimsFinding,
+    Difference,
+    curve_difference,
+    judge_boosters,
+)
+from surefoot_experiments.weak_to_strong.summary import show, write_summary
+from surefoot_experiments.weak_to_strong.trials import (
+    ADABOOST,
+    BAGGED,
+    LARSEN_RITZERT,
+    MAJORITY,
+    Dataset,
+    Result,
+    Split,
+)
 
 NOISE = np.array([0.001, -0.001, 0.0, 0.002, -0.002])
 
@@ -87,10 +101,10 @@ def test_what_becomes_of_a_claim(says_ahead: bool, points: float, verdict: str) 
 
 def test_a_finding_is_as_good_as_its_worst_claim() -> None:
     claims = {p: Claim("Pima", BAGGED, True, spread_out(p, 0.1)) for p in (1.0, 0.0, -1.0)}
-    assert Finding("", (claims[1.0], claims[1.0])).verdict == "holds"
-    assert Finding("", (claims[1.0], claims[0.0])).verdict == "cannot be told"
-    assert Finding("", (claims[1.0], claims[0.0], claims[-1.0])).verdict == "does not hold"
-    assert Finding("", ()).verdict == "cannot be told"
+    assert ClaimsFinding("", (claims[1.0], claims[1.0])).verdict == "holds"
+    assert ClaimsFinding("", (claims[1.0], claims[0.0])).verdict == "cannot be told"
+    assert ClaimsFinding("", (claims[1.0], claims[0.0], claims[-1.0])).verdict == "does not hold"
+    assert ClaimsFinding("", ()).verdict == "cannot be told"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +122,7 @@ def test_the_papers_findings(
     accuracies = made_up(
         {"higgs": {MAJORITY: large_majority, BAGGED: 0.0}, "pima": {MAJORITY: small_majority, BAGGED: small_bagged}}
     )
-    findings = judge(accuracies, [dataset("higgs", True), dataset("pima", False)])
+    findings = judge_boosters(accuracies, [dataset("higgs", True), dataset("pima", False)])
     assert [finding.verdict for finding in findings] == verdicts
 
 

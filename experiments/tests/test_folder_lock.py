@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from surefoot import ParameterError
-from surefoot_experiments.folder_lock import folder_lock
+from surefoot_experiments.skeleton.run import folder_lock
 
 pytest.importorskip("fcntl", reason="locks need a Unix")
 
-HOLD = "import sys, pathlib\nfrom surefoot_experiments.folder_lock import folder_lock\n"
+HOLD = "import sys, pathlib\nfrom surefoot_experiments.skeleton.run import folder_lock\n"
 HOLD += "with folder_lock(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
 
 

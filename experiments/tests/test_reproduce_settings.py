@@ -1,15 +1,15 @@
-"""Settings of the weak-to-strong run."""
+"""WeakToStrongSettings of the weak-to-strong run."""
 
 import pytest
 
 from surefoot import ParameterError
-from surefoot_experiments.weak_to_strong import Settings, run
+from surefoot_experiments.weak_to_strong.experiment import WeakToStrongSettings, run
 
 
 def test_the_papers_settings() -> None:
-    settings = Settings.make(False, 0.05, 1000)
+    settings = WeakToStrongSettings.make(False, 0.05, 1000)
     assert (settings.rounds, settings.members, settings.max_rows) == (300, tuple(range(3, 30, 2)), None)
-    quick = Settings.make(True, 0.05, 1000)
+    quick = WeakToStrongSettings.make(True, 0.05, 1000)
     assert quick.quick
     assert quick.rounds < 300
 

@@ -7,8 +7,8 @@ import pytest
 
 from surefoot import DataError, ParameterError
 from surefoot._whole_files import whole_file
-from surefoot_experiments.results import Result, ResultsFile
-from surefoot_experiments.run_folder import check_settings, write_settings
+from surefoot_experiments.skeleton.run import check_settings, write_settings
+from surefoot_experiments.weak_to_strong.trials import Result, ResultsFile
 
 SETTINGS: dict[str, Any] = {"quick": False, "gamma": 0.05, "sources": {"pima": "pima.parquet, 768 rows"}}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot_experiments.datasets import data_folder, load_tables
 from surefoot_experiments.exceptions import DatasetMissingError
+from surefoot_experiments.weak_to_strong.datasets import data_folder, load_tables
 
 
 def test_without_a_folder_the_error_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from surefoot import BaggedBoostClassifier, LarsenRitzertClassifier
-from surefoot_experiments.datasets import SOURCES, Table
-from surefoot_experiments.trials import (
+from surefoot_experiments.weak_to_strong.datasets import SOURCES, Table
+from surefoot_experiments.weak_to_strong.trials import (
     ADABOOST,
     BAGGED,
     LARSEN_RITZERT,

@@ -9,8 +9,8 @@ import pytest
 from run_checks import stopping_watch, without_seconds
 
 from surefoot import ParameterError
-from surefoot_experiments import weak_to_strong
-from surefoot_experiments.run_folder import default_folder
+from surefoot_experiments.skeleton.run import default_folder
+from surefoot_experiments.weak_to_strong import experiment as weak_to_strong
 
 pytestmark = pytest.mark.usefixtures("tiny_settings")
 
@@ -99,7 +99,7 @@ def test_heavy_packages_wait_until_they_are_needed() -> None:
         import sys, surefoot
         before = set(sys.modules)
         assert not any(name.startswith(("surefoot.cli", "surefoot_experiments")) for name in before)
-        import surefoot_experiments.weak_to_strong
+        import surefoot_experiments.weak_to_strong.experiment
         assert not {"matplotlib", "typer"} & set(sys.modules)
         assert not {"pandas", "rich"} & (set(sys.modules) - before)  # scikit-learn may have brought them already
     """

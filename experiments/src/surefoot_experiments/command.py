@@ -11,12 +11,13 @@ from surefoot import SurefootError
 from surefoot.cli import INTERRUPTED
 from surefoot.cli.console import Bar, fail
 from surefoot.cli.outputs import check_output_folder
-from surefoot_experiments import EXPERIMENTS, weak_to_strong
-from surefoot_experiments.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
-from surefoot_experiments.data_folder import ENVIRONMENT
+from surefoot_experiments import EXPERIMENTS
 from surefoot_experiments.shift import experiment as shift
+from surefoot_experiments.skeleton.run import ENVIRONMENT
 from surefoot_experiments.stability import experiment as stability
 from surefoot_experiments.uncertainty import experiment as uncertainty
+from surefoot_experiments.weak_to_strong import experiment as weak_to_strong
+from surefoot_experiments.weak_to_strong.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
 
 RUNS: dict[str, Any] = {
     weak_to_strong.NAME: weak_to_strong.run, uncertainty.NAME: uncertainty.run, stability.NAME: stability.run,

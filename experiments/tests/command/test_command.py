@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from surefoot import __version__
 from surefoot.cli.app import app
-from surefoot_experiments import weak_to_strong
-from surefoot_experiments.weak_to_strong import Settings
+from surefoot_experiments.weak_to_strong import experiment as weak_to_strong
+from surefoot_experiments.weak_to_strong.experiment import WeakToStrongSettings
 
 runner = CliRunner()
 
@@ -26,9 +26,11 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pd.DataFrame(X, columns=["a", "b"]).assign(target=(X[:, 0] > 0).astype(int) + low).to_parquet(
             folder / f"{name}.parquet"
         )
-    make = Settings.make
+    make = WeakToStrongSettings.make
     monkeypatch.setattr(
-        Settings, "make", lambda *given: Settings(given[0], 2, (3, 5), 1000, given[1], min(30, make(*given).hypotheses))
+        WeakToStrongSettings,
+        "make",
+        lambda *given: WeakToStrongSettings(given[0], 2, (3, 5), 1000, given[1], min(30, make(*given).hypotheses)),
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SUREFOOT_DATA", raising=False)

@@ -8,7 +8,7 @@ from run_checks import assert_refused
 from typer.testing import CliRunner
 
 from surefoot.cli.app import app
-from surefoot_experiments.shift.protocol import Settings
+from surefoot_experiments.shift.protocol import ShiftSettings
 
 runner = CliRunner()
 
@@ -16,7 +16,7 @@ runner = CliRunner()
 @pytest.fixture(autouse=True)
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        Settings, "make", lambda quick: replace(Settings(), quick=quick, target_sizes=(10, 20), draws=3)
+        ShiftSettings, "make", lambda quick: replace(ShiftSettings(), quick=quick, target_sizes=(10, 20), draws=3)
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SUREFOOT_DATA", raising=False)

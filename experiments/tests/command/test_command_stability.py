@@ -8,7 +8,7 @@ from run_checks import assert_refused
 from typer.testing import CliRunner
 
 from surefoot.cli.app import app
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 
 runner = CliRunner()
 
@@ -16,7 +16,9 @@ runner = CliRunner()
 @pytest.fixture(autouse=True)
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        Settings, "make", lambda quick: replace(Settings(), quick=quick, larger_draws=1, larger_bags=30)
+        StabilitySettings,
+        "make",
+        lambda quick: replace(StabilitySettings(), quick=quick, larger_draws=1, larger_bags=30),
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SUREFOOT_DATA", raising=False)

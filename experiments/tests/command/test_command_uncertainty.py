@@ -8,15 +8,15 @@ from typer.testing import CliRunner
 
 from surefoot.cli.app import app
 from surefoot_experiments.uncertainty import spiral
-from surefoot_experiments.uncertainty.methods import Settings
+from surefoot_experiments.uncertainty.methods import UncertaintySettings
 
 runner = CliRunner()
 
 
 @pytest.fixture(autouse=True)
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny = Settings(True, 12, (2,), (0.1,), members=3, forest_trees=6, rows_per_cell=2)
-    monkeypatch.setattr(Settings, "make", lambda quick: tiny)
+    tiny = UncertaintySettings(True, 12, (2,), (0.1,), members=3, forest_trees=6, rows_per_cell=2)
+    monkeypatch.setattr(UncertaintySettings, "make", lambda quick: tiny)
     monkeypatch.setattr(spiral, "ROWS_PER_CLASS", 20)
     monkeypatch.setattr(spiral, "STEPS", 4)
     monkeypatch.chdir(tmp_path)

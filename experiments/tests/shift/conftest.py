@@ -9,9 +9,11 @@ import pytest
 from stand_in import StandIn
 
 from surefoot_experiments.shift import methods
-from surefoot_experiments.shift.protocol import Budget, Settings
+from surefoot_experiments.shift.protocol import Budget, ShiftSettings
 
-TINY = Settings(target_sizes=(10, 20, 40), draws=6, budgets=(Budget("flexible", 4, 3, 0.3), Budget("small", 2, 2, 0.3)))
+TINY = ShiftSettings(
+    target_sizes=(10, 20, 40), draws=6, budgets=(Budget("flexible", 4, 3, 0.3), Budget("small", 2, 2, 0.3))
+)
 N_ROWS = 90
 
 
@@ -37,8 +39,8 @@ def shift_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tiny_shift(monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setattr(Settings, "make", lambda quick: replace(TINY, quick=quick))
+def tiny_shift(monkeypatch: pytest.MonkeyPatch) -> ShiftSettings:
+    monkeypatch.setattr(ShiftSettings, "make", lambda quick: replace(TINY, quick=quick))
     return TINY
 
 

@@ -10,12 +10,11 @@ from scipy.stats import rankdata, spearmanr
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from surefoot_experiments.data_folder import find_data_folder
-from surefoot_experiments.shift import task as task_module
-from surefoot_experiments.shift.biased_sample import draw_rows, generator_for, selection_scores
+from surefoot_experiments.shift import biased_sample
+from surefoot_experiments.shift.biased_sample import Task, draw_rows, generator_for, selection_scores
 from surefoot_experiments.shift.protocol import COMPONENT, ONE_FEATURE, SELECTIONS, STRENGTH, TWO_FEATURES
 from surefoot_experiments.shift.tables import TABLES
-from surefoot_experiments.shift.task import Task
+from surefoot_experiments.skeleton.run import find_data_folder
 from surefoot_experiments.uncertainty.datasets import load_table
 
 needs_data = pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA names no data folder")
@@ -118,7 +117,7 @@ def test_a_task_keeps_its_parts_apart(shift_tables, selection):
 
 
 def test_a_large_target_is_cut_and_still_scored_whole(shift_tables, monkeypatch):
-    monkeypatch.setattr(task_module, "MOST_TARGET", 6)
+    monkeypatch.setattr(biased_sample, "MOST_TARGET", 6)
     task = Task.from_table(load_table(TABLES["boston"], shift_tables), 0, ONE_FEATURE)
     assert len(task.X_target) == 6
     assert len(task.test.y) == 15

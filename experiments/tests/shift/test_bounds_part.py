@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot_experiments.shift.bound_cases import CASES, CONTINUOUS, EIGHT, NOISE, ONE_SIGN, TIES, BoundCase
-from surefoot_experiments.shift.bounds import measure
+from surefoot_experiments.shift.bounds import CASES, CONTINUOUS, EIGHT, NOISE, ONE_SIGN, TIES, BoundCase, measure
 from surefoot_experiments.shift.bounds_report import tell_bounds
 
 

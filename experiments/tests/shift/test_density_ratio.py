@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot_experiments.shift.density_ratio import effective_size, importance_weights
+from surefoot_experiments.shift.methods import effective_size, importance_weights
 
 
 def test_weights_of_two_normal_distributions():

@@ -8,11 +8,18 @@ from sklearn.metrics import root_mean_squared_error
 
 from surefoot.shift import VMatrix
 from surefoot_experiments.shift import experiment
-from surefoot_experiments.shift.density_ratio import effective_size, importance_weights
-from surefoot_experiments.shift.methods import OPTIONS, default_method, fit_method, make_model, methods
+from surefoot_experiments.shift.biased_sample import Rows, Task
+from surefoot_experiments.shift.methods import (
+    OPTIONS,
+    default_method,
+    effective_size,
+    fit_method,
+    importance_weights,
+    make_model,
+    methods,
+)
 from surefoot_experiments.shift.protocol import FLEXIBLE, SMALL
 from surefoot_experiments.shift.study import fit_sample
-from surefoot_experiments.shift.task import Rows, Task
 
 
 def made_up_task(n_features=2, apart=0.0):

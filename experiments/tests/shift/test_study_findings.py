@@ -2,7 +2,7 @@
 
 from made_up_results import results
 
-from surefoot_experiments.shift.study_findings import Averages, judge
+from surefoot_experiments.shift.study_findings import Averages, judge_study
 
 METHODS = {"weighted": 1.05, "mean": 0.95, "joint": 1.0, "product": 1.0, "pure mean": 1.3, "pure joint": 1.5,
            "unbiased rows": 0.8}  # fmt: skip
@@ -10,7 +10,7 @@ METHODS = {"weighted": 1.05, "mean": 0.95, "joint": 1.0, "product": 1.0, "pure m
 
 def found(**changed):
     ratios = {**METHODS, **{name.replace("_", " "): value for name, value in changed.items()}}
-    return judge(Averages(results(ratios), "mean"))
+    return judge_study(Averages(results(ratios), "mean"))
 
 
 def verdict(findings, words):
@@ -51,4 +51,4 @@ def test_every_method_is_reported():
 
 
 def test_without_results_nothing_is_claimed():
-    assert all(finding.holds is None for finding in judge(Averages([], "mean")))
+    assert all(finding.holds is None for finding in judge_study(Averages([], "mean")))

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from noisy_trajectories import predators_and_prey
 
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 
-TINY = Settings(
+TINY = StabilitySettings(
     regression_trials=3, regression_bags=60, larger_draws=2, larger_bags=60, dynamics_trials=2, dynamics_bags=40,
     fewer_bags=(5, 20), graph_bags=20, penalty_step=100, tree_draws=1, tree_bags=20, tree_left_out_bags=10,
 )  # fmt: skip
@@ -39,6 +39,6 @@ def stability_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tiny_settings_of_stability(monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setattr(Settings, "make", lambda quick: replace(TINY, quick=quick))
+def tiny_settings_of_stability(monkeypatch: pytest.MonkeyPatch) -> StabilitySettings:
+    monkeypatch.setattr(StabilitySettings, "make", lambda quick: replace(TINY, quick=quick))
     return TINY

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 
 from surefoot_experiments.stability import graph, paper
 from surefoot_experiments.stability.graph import Graph, contenders, fit_bags, penalties
-from surefoot_experiments.stability.graph_findings import judge
+from surefoot_experiments.stability.graph_findings import judge_graphs, make_remarks
 from surefoot_experiments.stability.graph_folds import LIKELIHOOD, PENALISED, FoldLine, Validation, fold_lines
 from surefoot_experiments.stability.graph_peer import (
     ALL_CELLS,
@@ -29,13 +29,12 @@ from surefoot_experiments.stability.graph_peer import (
     PeerUnit,
     peer_line,
 )
-from surefoot_experiments.stability.graph_remarks import make_remarks
 from surefoot_experiments.stability.graph_results import Graphs, graph_of, graph_words
 from surefoot_experiments.stability.lines import RuleLine, WeightLine
 from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 
-TINY = replace(Settings(), graph_bags=30, penalty_step=150)
+TINY = replace(StabilitySettings(), graph_bags=30, penalty_step=150)
 N_CELLS = 720
 PAIRS = np.triu_indices(4, 1)
 FILES = (graph.RESULTS, graph.WEIGHTS, graph.FOLDS, graph.PEER)
@@ -206,16 +205,16 @@ def test_findings_are_computed() -> None:
     printed = {one: row.instability for one, row in paper.TABLE_2.items()}
     sizes = {one: row.set_size for one, row in paper.TABLE_2.items()}
     best = Validation(np.array([50, 77]), np.array([1.0, 2.0]), np.array([2.0, 1.0]))
-    found = judge(made_up(printed, sizes, {("Raf", "Mek")}), best)
+    found = judge_graphs(made_up(printed, sizes, {("Raf", "Mek")}), best)
     assert [finding.holds for finding in found] == [True] * 6
 
     other = Validation(np.array([50, 77]), np.array([2.0, 1.0]), np.array([2.0, 1.0]))
     worse = {**printed, ours: 0.021, top_2: 0.02, base: 0.1, argmax: 0.015}
-    found = judge(made_up(worse, sizes, {("Raf", "Akt")}), other)
+    found = judge_graphs(made_up(worse, sizes, {("Raf", "Akt")}), other)
     assert [finding.holds for finding in found] == [False] * 6
-    many = judge(made_up(printed, {**sizes, ours: 2.0}, {("Raf", "Mek")}), best)
+    many = judge_graphs(made_up(printed, {**sizes, ours: 2.0}, {("Raf", "Mek")}), best)
     assert [finding.holds for finding in many[:2]] == [False, False]
-    few = judge(made_up(printed, sizes, {("Raf", "Mek")}, n=4), best)
+    few = judge_graphs(made_up(printed, sizes, {("Raf", "Mek")}, n=4), best)
     assert [finding.holds for finding in few] == [None] * 5 + [True]  # the folds are not drawn
 
 
@@ -229,7 +228,7 @@ def test_seeds_that_disagree_cannot_tell() -> None:
     for line, unstable in enumerate((0.005, 0.049, 0.001, 0.038, 0.002)):
         graphs.rules[ours][line] = replace(graphs.rules[ours][line], instability=unstable)
     mixed = replace(graphs, by_seed=[*graphs.by_seed[:4], *other.by_seed])
-    stable, beside, *_, edge = judge(mixed, Validation.of([]))
+    stable, beside, *_, edge = judge_graphs(mixed, Validation.of([]))
     assert (stable.holds, beside.holds, edge.holds) == (None, None, None)
     assert "instability 0.019 (0.001 to 0.049)" in stable.detail
     assert "so with 4 of 5 seeds" in edge.detail
@@ -285,8 +284,8 @@ def test_five_folds_choose_the_papers_penalty_on_its_cells() -> None:
     tried = (40, 60, 70, 74, 76, 77, 78, 80, 84, 100, 150)
     validation = Validation.of(line for penalty in tried for line in fold_lines(X, penalty))
     assert validation.best()[LIKELIHOOD] == paper.GRAPH_PENALTY
-    assert penalties(Settings()) == list(range(1, 501))
-    assert paper.GRAPH_PENALTY in penalties(Settings.make(quick=True))
+    assert penalties(StabilitySettings()) == list(range(1, 501))
+    assert paper.GRAPH_PENALTY in penalties(StabilitySettings.make(quick=True))
 
 
 @needs_data

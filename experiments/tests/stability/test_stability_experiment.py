@@ -11,9 +11,10 @@ from run_checks import stopping_watch, without_seconds
 
 from surefoot import ParameterError
 from surefoot_experiments.exceptions import DatasetMissingError
+from surefoot_experiments.skeleton.judge import Finding
+from surefoot_experiments.skeleton.report import Section
 from surefoot_experiments.stability import dynamics, experiment, larger_sample, regression
-from surefoot_experiments.stability.part import Finding, Section
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.summary import write_summary
 
 pytestmark = pytest.mark.usefixtures("tiny_settings_of_stability")
@@ -192,7 +193,7 @@ def test_verdicts_in_words() -> None:
     assert words == ["**It is so.** Holds: see.", "**It is so.** Does not hold: see.",
                      "**It is so.** Cannot be told: see."]  # fmt: skip
     section = Section("A part", "text", (Finding("It is so.", True, "see."),), ("beware",), 90.0)
-    page = write_summary([section], ["Not run: trees."], Settings())
+    page = write_summary([section], ["Not run: trees."], StabilitySettings())
     assert page.index("## A part") < page.index("It is so.") < page.index("text") < page.index("- beware")
     assert "1.5 minutes of one thread" in page
     assert "- Not run: trees." in page

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Lasso
 
+from surefoot_experiments.skeleton.report import Section
 from surefoot_experiments.stability.correlated import PRODUCT, covariance, draw_table
 from surefoot_experiments.stability.larger_sample import LargerSample, run_draw
 from surefoot_experiments.stability.larger_sample_report import tell
 from surefoot_experiments.stability.lines import DrawLine, RuleLine, WeightLine
-from surefoot_experiments.stability.part import Section
 from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K
 
 
@@ -92,6 +92,6 @@ def test_the_text(tmp_path: Path) -> None:
 
 
 def test_nothing_to_tell(tmp_path: Path) -> None:
-    from surefoot_experiments.stability.settings import Settings
+    from surefoot_experiments.stability.settings import StabilitySettings
 
-    assert LargerSample().report(tmp_path, tmp_path, Settings()) is None
+    assert LargerSample().report(tmp_path, tmp_path, StabilitySettings()) is None

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot_experiments.growing_csv import GrowingCsv
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.stability.lines import RuleLine, WeightLine, weight_lines
 from surefoot_experiments.stability.regression_report import mean_weights, top_six
 from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INCLUSION, INFLATED, TOP_K, Contender
 from surefoot_experiments.stability.sweep import Sweep, Sweeps, contenders
-from surefoot_experiments.stability.sweep_findings import judge, rule_table, undecided, what_is_promised
+from surefoot_experiments.stability.sweep_findings import judge_rules, rule_table, undecided, what_is_promised
 
 PANEL = (Contender(INCLUSION, 0.3), Contender(TOP_K, 2), Contender(INFLATED, 0.8))
 
@@ -38,7 +38,7 @@ def made_up(bags: int = 100, shift: float = 0.0) -> list[RuleLine]:
 
 
 def test_findings_that_hold() -> None:
-    findings = judge(Sweeps(made_up() + made_up(10, 0.05), 100), PANEL, 0.2, (10,))
+    findings = judge_rules(Sweeps(made_up() + made_up(10, 0.05), 100), PANEL, 0.2, (10,))
     assert [finding.holds for finding in findings] == [True] * 7
     assert "top-2, top-3, of 2 values of k" in findings[4].detail
     assert findings[6].words.startswith(
@@ -49,7 +49,7 @@ def test_findings_that_hold() -> None:
 
 def test_four_trials_cannot_tell() -> None:
     lines = [one for one in made_up() + made_up(10, 0.05) if one.trial < 4]
-    assert [finding.holds for finding in judge(Sweeps(lines, 100), PANEL, 0.2, (10,))] == [None] * 7
+    assert [finding.holds for finding in judge_rules(Sweeps(lines, 100), PANEL, 0.2, (10,))] == [None] * 7
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_four_trials_cannot_tell() -> None:
 )
 def test_trials_that_disagree_cannot_tell(place: int, change: object) -> None:
     lines = [change(one) for one in made_up() + made_up(10, 0.05)]  # type: ignore[operator]
-    assert judge(Sweeps(lines, 100), PANEL, 0.2, (10,))[place].holds is None
+    assert judge_rules(Sweeps(lines, 100), PANEL, 0.2, (10,))[place].holds is None
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_trials_that_disagree_cannot_tell(place: int, change: object) -> None:
 )
 def test_each_finding_can_fail(place: int, change: object) -> None:
     lines = [change(one) for one in made_up() + made_up(10, 0.05)]  # type: ignore[operator]
-    assert judge(Sweeps(lines, 100), PANEL, 0.2, (10,))[place].holds is False
+    assert judge_rules(Sweeps(lines, 100), PANEL, 0.2, (10,))[place].holds is False
 
 
 def test_curves() -> None:

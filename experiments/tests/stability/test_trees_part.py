@@ -12,20 +12,28 @@ import pytest
 from run_checks import heaviest, stopping_watch, without_seconds
 from sklearn.tree import DecisionTreeClassifier, export_text
 
-from surefoot_experiments.canvas import new_figure
-from surefoot_experiments.growing_csv import GrowingCsv
+from surefoot_experiments.skeleton.report import new_figure
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.stability import paper, trees
 from surefoot_experiments.stability.lines import RuleLine
 from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.trees import Trees, contenders, fit_draw
-from surefoot_experiments.stability.trees_cells import FATE, FILE, Cells
 from surefoot_experiments.stability.trees_figure_15 import RED, draw_tree, tree_places
-from surefoot_experiments.stability.trees_findings import judge, make_remarks
-from surefoot_experiments.stability.trees_models import CHANCE, FIXED, TreeLine, grow_again, tree_words
+from surefoot_experiments.stability.trees_findings import judge_trees, make_remarks
+from surefoot_experiments.stability.trees_models import (
+    CHANCE,
+    FATE,
+    FILE,
+    FIXED,
+    Cells,
+    TreeLine,
+    grow_again,
+    tree_words,
+)
 from surefoot_experiments.stability.trees_results import Draws
 
-TINY = replace(Settings(), tree_draws=2, tree_bags=60, tree_left_out_bags=20)
+TINY = replace(StabilitySettings(), tree_draws=2, tree_bags=60, tree_left_out_bags=20)
 N_POOL = ceil(20 / (1 - 45 / 50))  # bags of which about 20 lack a given cell
 FILES = (*trees.RESULTS.values(), trees.MODELS)
 
@@ -48,7 +56,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_cells(tmp_path_factory.mktemp("mesc"))
 
 
-def run(data: Path, folder: Path, stop_before: int | None = None, settings: Settings = TINY) -> Path:
+def run(data: Path, folder: Path, stop_before: int | None = None, settings: StabilitySettings = TINY) -> Path:
     folder.mkdir(exist_ok=True)
     Trees().run(folder, data, settings, None, stopping_watch(stop_before))
     return folder
@@ -207,9 +215,9 @@ def made_up(changes: dict[Contender, tuple[float, float]]) -> Draws:
 
 
 def test_findings_are_computed() -> None:
-    assert [finding.holds for finding in judge(made_up({}), CHANCE)] == [True] * 4
+    assert [finding.holds for finding in judge_trees(made_up({}), CHANCE)] == [True] * 4
     worse = {Contender(BASE): (0.2, 1.0), Contender(TOP_K, 2): (0.12, 1.5), Contender(INFLATED, 0.04): (0.13, 9.0)}
-    assert [finding.holds for finding in judge(made_up(worse), CHANCE)] == [False] * 4
+    assert [finding.holds for finding in judge_trees(made_up(worse), CHANCE)] == [False] * 4
 
 
 def test_a_fixed_seed_is_suspected_only_where_the_range_speaks_for_it() -> None:

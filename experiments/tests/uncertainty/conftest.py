@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from surefoot_experiments.uncertainty import spiral
-from surefoot_experiments.uncertainty.methods import Settings
+from surefoot_experiments.uncertainty.methods import UncertaintySettings
 from surefoot_experiments.uncertainty.out_of_domain import standardised
 from surefoot_experiments.uncertainty.problem import Problem
 
-TINY = Settings(False, 12, (2, 3), (0.1, 0.3), members=3, forest_trees=6, forest_depth=3, rows_per_cell=3)
+TINY = UncertaintySettings(False, 12, (2, 3), (0.1, 0.3), members=3, forest_trees=6, forest_depth=3, rows_per_cell=3)
 
 
 def numbers(rng: np.random.Generator, n_rows: int, n_columns: int) -> pd.DataFrame:
@@ -59,9 +59,11 @@ def tables(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Settings, and a spiral, of next to nothing."""
-    monkeypatch.setattr(Settings, "make", lambda quick: Settings(**{**TINY.__dict__, "quick": quick}))
+def tiny(monkeypatch: pytest.MonkeyPatch) -> UncertaintySettings:
+    """UncertaintySettings, and a spiral, of next to nothing."""
+    monkeypatch.setattr(
+        UncertaintySettings, "make", lambda quick: UncertaintySettings(**{**TINY.__dict__, "quick": quick})
+    )
     monkeypatch.setattr(spiral, "ROWS_PER_CLASS", 30)
     monkeypatch.setattr(spiral, "STEPS", 5)
     return TINY

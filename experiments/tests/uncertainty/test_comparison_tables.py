@@ -5,8 +5,17 @@ import csv
 import pytest
 from made_up import result
 
-from surefoot_experiments.uncertainty import table_1, table_2, table_4, table_6
-from surefoot_experiments.uncertainty.comparison_table import Cell, as_csv, as_markdown, compare, count_reached
+from surefoot_experiments.uncertainty import table_2
+from surefoot_experiments.uncertainty.comparison_table import (
+    TABLE_1,
+    TABLE_4,
+    TABLE_6,
+    Cell,
+    as_csv,
+    as_markdown,
+    compare,
+    count_reached,
+)
 from surefoot_experiments.uncertainty.scores import Scores
 
 
@@ -19,8 +28,8 @@ def test_a_table_has_ours_and_the_papers() -> None:
     lines = [result("boston", k, "SGB", nll=2.40 + 0.02 * k, error=3.0) for k in range(3)]
     lines += [result("boston", k, "SGLB", nll=2.60 + 0.02 * k, error=3.2) for k in range(3)]
     lines += [result("adult", 0, "SGB", nll=0.2761, error=0.1274)]
-    cells = compare(table_4.LAYOUT, Scores(lines))
-    text = as_markdown(table_4.LAYOUT, cells)
+    cells = compare(TABLE_4, Scores(lines))
+    text = as_markdown(TABLE_4, cells)
     assert "Regression, NLL (lower is better):" in text
     assert "| Boston | 3 | 2.42* (2.47) | 2.62 (2.52) |  |  |  |" in text
     assert "| Adult | 1 | 12.7 (12.8) |" in text
@@ -36,9 +45,9 @@ def test_uncertainties_stand_below_one_another_and_share_their_best() -> None:
     lines = [
         result("wine", k, "SGB ensemble", auc_total=0.60 + k / 1000, auc_knowledge=0.74 + k / 900) for k in range(3)
     ]
-    cells = compare(table_1.LAYOUT, Scores(lines))
-    assert "| Wine | TU | 3 |  |  | 60 (60) |  |  |" in as_markdown(table_1.LAYOUT, cells)
-    assert "| Wine | KU | 3 |  |  | 74* (74) |  |  |" in as_markdown(table_1.LAYOUT, cells)
+    cells = compare(TABLE_1, Scores(lines))
+    assert "| Wine | TU | 3 |  |  | 60 (60) |  |  |" in as_markdown(TABLE_1, cells)
+    assert "| Wine | KU | 3 |  |  | 74* (74) |  |  |" in as_markdown(TABLE_1, cells)
     assert cell_of(cells, "wine", "SGB ensemble", "auc", "knowledge").is_reached is None  # three splits
 
 
@@ -48,28 +57,28 @@ def test_uncertainties_stand_below_one_another_and_share_their_best() -> None:
 )
 def test_cells_are_compared_with_the_paper_over_splits(values: list[float], reached: bool | None) -> None:
     lines = [result("boston", k, "SGB", nll=value) for k, value in enumerate(values)]  # the paper prints 2.47
-    found = [cell.is_reached for cell in compare(table_4.LAYOUT, Scores(lines)) if cell.measure == "nll"]
+    found = [cell.is_reached for cell in compare(TABLE_4, Scores(lines)) if cell.measure == "nll"]
     assert found == [reached]
 
 
 def test_parts_of_datasets_are_shown_but_not_counted() -> None:
-    cells = compare(table_4.LAYOUT, Scores([result("churn", 0, "SGB", nll=0.6, error=0.3)]))
+    cells = compare(TABLE_4, Scores([result("churn", 0, "SGB", nll=0.6, error=0.3)]))
     assert count_reached(cells) == {True: 0, False: 0, None: 0}
-    assert "| KDD-Churn† | 1 | 0.600 (0.235) |" in as_markdown(table_4.LAYOUT, cells)
+    assert "| KDD-Churn† | 1 | 0.600 (0.235) |" in as_markdown(TABLE_4, cells)
 
 
 def test_methods_are_compared_on_common_splits() -> None:
     lines = [result("boston", k, "SGLB", error=3.0 if k < 2 else 9.0) for k in range(20)]
     lines += [result("boston", k, "RF", error=2.9) for k in range(2)]
-    cells = compare(table_6.LAYOUT, Scores(lines))
+    cells = compare(TABLE_6, Scores(lines))
     assert cell_of(cells, "boston", "SGLB", "error").mean == 3.0
-    assert "| Boston | 2 | 3.00 (3.12) | 2.90* (2.98) |  |  |" in as_markdown(table_6.LAYOUT, cells)
+    assert "| Boston | 2 | 3.00 (3.12) | 2.90* (2.98) |  |  |" in as_markdown(TABLE_6, cells)
     assert sum(count_reached(cells).values()) == 1, "scikit-learn's forests are not ours"
 
 
 def test_a_tiny_error_is_not_printed_as_zero() -> None:
-    cells = compare(table_4.LAYOUT, Scores([result("naval", 0, "SGB", nll=-5.5, error=0.0008)]))
-    assert "0.0008 (0.00)" in as_markdown(table_4.LAYOUT, cells)
+    cells = compare(TABLE_4, Scores([result("naval", 0, "SGB", nll=-5.5, error=0.0008)]))
+    assert "0.0008 (0.00)" in as_markdown(TABLE_4, cells)
     assert count_reached(cells) == {True: 0, False: 0, None: 2}
 
 

@@ -3,16 +3,16 @@
 import pytest
 from made_up import result
 
-from surefoot_experiments.uncertainty.findings import Finding, judge
+from surefoot_experiments.uncertainty.findings import DatasetsFinding, judge_tables
 from surefoot_experiments.uncertainty.scores import Scores
 from surefoot_experiments.uncertainty.table_2 import bar_rows
 
 NOISE = (0.01, -0.01, 0.02, -0.02, 0.0)
 
 
-def found(*lines: object) -> dict[str, Finding]:
+def found(*lines: object) -> dict[str, DatasetsFinding]:
     scores = Scores(lines)  # type: ignore[arg-type]
-    return {finding.text.split(" (")[0].split(":")[0]: finding for finding in judge(scores, bar_rows(scores))}
+    return {finding.text.split(" (")[0].split(":")[0]: finding for finding in judge_tables(scores, bar_rows(scores))}
 
 
 def splits(dataset: str, method: str, n_splits: int = 5, noisy: str = "", **values: float) -> list[object]:
@@ -25,7 +25,7 @@ def splits(dataset: str, method: str, n_splits: int = 5, noisy: str = "", **valu
     ]
 
 
-def verdicts(finding: Finding) -> dict[str, bool | None]:
+def verdicts(finding: DatasetsFinding) -> dict[str, bool | None]:
     return {name: place.holds for name, place in finding.places.items()}
 
 

@@ -7,11 +7,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from surefoot_experiments.uncertainty import heart, spiral
-from surefoot_experiments.uncertainty.figure_2 import draw_figure_2
-from surefoot_experiments.uncertainty.figure_3 import draw_figure_3
-from surefoot_experiments.uncertainty.figure_4 import draw_figure_4
+from surefoot_experiments.uncertainty.figures import draw_figure_2, draw_figure_3, draw_figure_4
 from surefoot_experiments.uncertainty.maps import read_map, write_map
-from surefoot_experiments.uncertainty.methods import Settings
+from surefoot_experiments.uncertainty.methods import UncertaintySettings
 
 
 def test_no_rows_inside_the_heart_and_equally_many_elsewhere() -> None:
@@ -34,7 +32,7 @@ def test_cells_have_their_level_and_their_noise() -> None:
 
 
 def test_an_ensemble_of_a_few_trees_already_sees_the_heart(tmp_path: Path) -> None:
-    settings = Settings(trees=150, members=5, rows_per_cell=60)
+    settings = UncertaintySettings(trees=150, members=5, rows_per_cell=60)
     frame = heart.run(settings, 1)
     write_map(tmp_path / "heart.csv", frame)
     again = read_map(tmp_path / "heart.csv")
@@ -48,7 +46,7 @@ def test_an_ensemble_of_a_few_trees_already_sees_the_heart(tmp_path: Path) -> No
 
 
 def test_knowledge_uncertainty_separates_the_heart_perfectly() -> None:
-    found = heart.detection(heart.run(Settings(trees=400, members=10, rows_per_cell=300), 2))
+    found = heart.detection(heart.run(UncertaintySettings(trees=400, members=10, rows_per_cell=300), 2))
     assert found["SGLB ensemble"]["knowledge"] == 1.0
     assert found["vSGLB"]["knowledge"] == 1.0
 
@@ -72,7 +70,7 @@ def test_features_are_rotated_axes_and_the_radius() -> None:
     np.testing.assert_allclose(found[:, -1], np.linalg.norm(points, axis=1))
 
 
-def test_figures_are_drawn_from_maps(tiny: Settings, tmp_path: Path) -> None:
+def test_figures_are_drawn_from_maps(tiny: UncertaintySettings, tmp_path: Path) -> None:
     write_map(tmp_path / "heart.csv", heart.run(tiny, 1))
     write_map(tmp_path / "spiral.csv", spiral.run(tiny, 1))
     maps = read_map(tmp_path / "heart.csv"), read_map(tmp_path / "spiral.csv")

@@ -9,7 +9,7 @@ from surefoot_experiments.uncertainty.boosters import train_boosters
 from surefoot_experiments.uncertainty.datasets import BY_NAME
 from surefoot_experiments.uncertainty.forests import train_forests
 from surefoot_experiments.uncertainty.lines import TuningLine
-from surefoot_experiments.uncertainty.methods import FOREST_SPLITS, Settings
+from surefoot_experiments.uncertainty.methods import FOREST_SPLITS, UncertaintySettings
 from surefoot_experiments.uncertainty.problem import Problem
 from surefoot_experiments.uncertainty.trials import plan
 from surefoot_experiments.uncertainty.tuning import best, trees_to_keep, tune
@@ -20,14 +20,14 @@ def line(depth: int, nll: float, trees: int = 10) -> TuningLine:
 
 
 def test_the_papers_settings() -> None:
-    settings = Settings.make(False)
+    settings = UncertaintySettings.make(False)
     assert (settings.trees, settings.members, settings.depths) == (1000, 10, (3, 4, 5, 6))
     assert settings.rates == (0.001, 0.01, 0.1)
     assert (settings.forest_trees, settings.forest_depth, settings.rows_per_cell) == (1000, 10, 1000)
-    assert Settings.make(True).trees < 1000
+    assert UncertaintySettings.make(True).trees < 1000
 
 
-def test_every_pair_of_the_grid_is_tried(regression: Problem, tiny: Settings) -> None:
+def test_every_pair_of_the_grid_is_tried(regression: Problem, tiny: UncertaintySettings) -> None:
     lines = tune(regression, "SGB", tiny, 1)
     assert [(tried.depth, tried.rate) for tried in lines] == [(2, 0.1), (2, 0.3), (3, 0.1), (3, 0.3)]
     train, validation = regression.part_for_validation()
@@ -41,7 +41,7 @@ def test_every_pair_of_the_grid_is_tried(regression: Problem, tiny: Settings) ->
     assert lines[2].validation_nll == model.validation_nll_.min()
 
 
-def test_jobs_do_not_change_what_is_found(classification: Problem, tiny: Settings) -> None:
+def test_jobs_do_not_change_what_is_found(classification: Problem, tiny: UncertaintySettings) -> None:
     one, two = (tune(classification, "SGLB", tiny, n_jobs) for n_jobs in (1, 2))
     assert [(a.unit, a.trees, a.validation_nll) for a in one] == [(b.unit, b.trees, b.validation_nll) for b in two]
     assert {tried.trees for tried in one} == {12}, "the chain of SGLB runs its length"
@@ -62,7 +62,7 @@ def test_validation_rows_are_a_fifth_of_the_training_rows(classification: Proble
     assert shares[0] == pytest.approx(shares[1], abs=0.03)
 
 
-def test_single_ensemble_and_virtual_come_from_one_training(regression: Problem, tiny: Settings) -> None:
+def test_single_ensemble_and_virtual_come_from_one_training(regression: Problem, tiny: UncertaintySettings) -> None:
     chosen = line(3, 0.0, trees=12)
     found = train_boosters(regression, "SGLB", chosen, tiny, 1)
     ensemble = BoostingEnsembleRegressor(
@@ -78,7 +78,7 @@ def test_single_ensemble_and_virtual_come_from_one_training(regression: Problem,
     np.testing.assert_array_equal(found["vSGLB"](regression.X_test).means, virtual.means)
 
 
-def test_sgb_is_trained_on_all_rows_with_the_trees_found(classification: Problem, tiny: Settings) -> None:
+def test_sgb_is_trained_on_all_rows_with_the_trees_found(classification: Problem, tiny: UncertaintySettings) -> None:
     found = train_boosters(classification, "SGB", line(2, 0.0, trees=7), tiny, 1)
     assert set(found) == {"SGB", "SGB ensemble"}
     alone = GradientBoostingClassifier(
@@ -95,7 +95,7 @@ def test_sgb_is_trained_on_all_rows_with_the_trees_found(classification: Problem
 
 
 def test_sgb_may_hold_rows_back_for_the_scale(
-    regression: Problem, tiny: Settings, monkeypatch: pytest.MonkeyPatch
+    regression: Problem, tiny: UncertaintySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(methods, "HELD_OUT_FOR_SCALE", ("SGB", "SGLB"))
     found = train_boosters(regression, "SGB", line(2, 0.0, trees=7), tiny, 1)["SGB"](regression.X_test)
@@ -109,7 +109,7 @@ def test_sgb_may_hold_rows_back_for_the_scale(
 
 
 @pytest.mark.parametrize("kind", ["regression", "classification"])
-def test_forests_in_parts_and_several(kind: str, tiny: Settings, request: pytest.FixtureRequest) -> None:
+def test_forests_in_parts_and_several(kind: str, tiny: UncertaintySettings, request: pytest.FixtureRequest) -> None:
     problem = request.getfixturevalue(kind)
     one = train_forests(problem, "RF", tiny, 1)
     several = train_forests(problem, "RF ensemble", tiny, 1)

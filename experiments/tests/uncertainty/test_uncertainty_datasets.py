@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from surefoot import DataError, ParameterError
-from surefoot_experiments.data_folder import find_data_folder
 from surefoot_experiments.exceptions import DatasetMissingError
+from surefoot_experiments.skeleton.run import find_data_folder
 from surefoot_experiments.uncertainty import datasets
 from surefoot_experiments.uncertainty.datasets import BY_NAME, DATASETS, choose_datasets, load_table
 

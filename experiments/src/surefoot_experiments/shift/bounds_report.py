@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from surefoot.plots.style import COLOURS
-from surefoot_experiments.canvas import new_figure, save_figure
-from surefoot_experiments.markdown import table
-from surefoot_experiments.shift.bound_cases import CASES, RESIDUALS
+from surefoot_experiments.shift.bounds import CASES, RESIDUALS
 from surefoot_experiments.shift.lines import BoundLine
 from surefoot_experiments.shift.protocol import CONFIDENCE
-from surefoot_experiments.stability.charts import image
-from surefoot_experiments.stability.part import Finding, Section
+from surefoot_experiments.skeleton.judge import Finding
+from surefoot_experiments.skeleton.report import Section, image, new_figure, save_figure, table
 
 PICTURE = "bounds"
 THEOREMS = {"3.2": ("bound_3_2", "above_3_2"), "3.3": ("bound_3_3", "above_3_3")}

@@ -8,9 +8,17 @@ from typing import Any
 
 from surefoot import ParameterError
 from surefoot._whole_files import write_text
-from surefoot_experiments.folder_lock import folder_lock
-from surefoot_experiments.growing_csv import GrowingCsv
-from surefoot_experiments.run_folder import (
+from surefoot_experiments.shift import protocol
+from surefoot_experiments.shift.bounds import run_bounds
+from surefoot_experiments.shift.bounds_report import tell_bounds
+from surefoot_experiments.shift.lines import BOUNDS_FILE, BoundLine, ResultLine
+from surefoot_experiments.shift.methods import DEFAULT, make_model
+from surefoot_experiments.shift.protocol import BOUNDS, PARTS, QUICK_SPLITS, SPLITS, STUDY, ShiftSettings
+from surefoot_experiments.shift.study import run_study
+from surefoot_experiments.shift.study_report import tell_study
+from surefoot_experiments.shift.summary import write_summary
+from surefoot_experiments.shift.tables import Tables
+from surefoot_experiments.skeleton.run import (
     RESULTS,
     SETTINGS,
     SUMMARY,
@@ -20,18 +28,10 @@ from surefoot_experiments.run_folder import (
     check_settings,
     choose_parts,
     default_folder,
+    folder_lock,
     open_folder,
 )
-from surefoot_experiments.shift import protocol
-from surefoot_experiments.shift.bounds import run_bounds
-from surefoot_experiments.shift.bounds_report import tell_bounds
-from surefoot_experiments.shift.lines import BOUNDS_FILE, BoundLine, ResultLine
-from surefoot_experiments.shift.methods import DEFAULT, make_model
-from surefoot_experiments.shift.protocol import BOUNDS, PARTS, QUICK_SPLITS, SPLITS, STUDY, Settings
-from surefoot_experiments.shift.study import run_study
-from surefoot_experiments.shift.study_report import tell_study
-from surefoot_experiments.shift.summary import write_summary
-from surefoot_experiments.shift.tables import Tables
+from surefoot_experiments.skeleton.unit import GrowingCsv
 
 NAME = "shift"
 FILES: dict[str, type[Any]] = {BOUNDS_FILE: BoundLine, RESULTS: ResultLine}
@@ -49,7 +49,7 @@ def run(
     watch: Watcher = lambda done, total, label: None,
 ) -> Outputs:
     """Run what is not yet in the files of ``out``; then draw and write about everything that is there."""
-    settings, splits, chosen = Settings.make(quick), _count_splits(n_splits, quick), choose_parts(parts, PARTS)
+    settings, splits, chosen = ShiftSettings.make(quick), _count_splits(n_splits, quick), choose_parts(parts, PARTS)
     check_jobs(n_jobs)
     tables = Tables.find(data, datasets, quick) if STUDY in chosen else Tables()
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
@@ -64,7 +64,7 @@ def run(
     return outputs
 
 
-def write_report(folder: Path, settings: Settings) -> None:
+def write_report(folder: Path, settings: ShiftSettings) -> None:
     """Figures, tables and the summary, of both parts as far as they have results."""
     bounds = list(GrowingCsv(folder / BOUNDS_FILE, BoundLine).lines.values())
     results = list(GrowingCsv(folder / RESULTS, ResultLine).lines.values())
@@ -74,7 +74,7 @@ def write_report(folder: Path, settings: Settings) -> None:
     write_text(folder / SUMMARY, write_summary(sections, absent, settings))
 
 
-def _open(folder: Path, settings: Settings, sources: dict[str, str]) -> None:
+def _open(folder: Path, settings: ShiftSettings, sources: dict[str, str]) -> None:
     """Results belong to the protocol, to the booster's defaults, and to the content of the tables."""
     fixed = {
         name.lower(): getattr(protocol, name)

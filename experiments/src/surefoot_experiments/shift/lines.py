@@ -46,7 +46,7 @@ class BoundLine:
         return BoundUnit(self.case, self.residuals, self.n_target)
 
 
-class Unit(NamedTuple):
+class SampleUnit(NamedTuple):
     """What one line of the results is about."""
 
     dataset: str
@@ -84,5 +84,5 @@ class ResultLine:
     refusal: str
 
     @property
-    def unit(self) -> Unit:
-        return Unit(self.dataset, self.split, self.selection, self.budget, self.method)
+    def unit(self) -> SampleUnit:
+        return SampleUnit(self.dataset, self.split, self.selection, self.budget, self.method)

@@ -7,10 +7,9 @@ import numpy as np
 
 from surefoot import DataError
 from surefoot.shift.regressor import VMatrixBoostingRegressor
-from surefoot_experiments.shift.density_ratio import effective_size, importance_weights
+from surefoot_experiments.shift.biased_sample import Rows, Task
 from surefoot_experiments.shift.lines import ResultLine
 from surefoot_experiments.shift.protocol import Budget
-from surefoot_experiments.shift.task import Rows, Task
 
 PLAIN, WEIGHTED, UNBIASED = "plain", "weighted", "unbiased rows"
 MEAN, JOINT, PRODUCT, DEFAULT = "mean", "joint", "product", "default"
@@ -79,3 +78,20 @@ def fit_method(task: Task, budget: Budget, method: str) -> ResultLine:
 def rmse(model: Any, rows: Rows) -> float:
     """Of the predictions for these rows."""
     return float(np.sqrt(np.mean(np.square(model.predict(rows.X) - rows.y))))
+
+
+def importance_weights(X: np.ndarray, X_target: np.ndarray) -> np.ndarray:
+    """The odds of the target by a logistic regression on standardised columns, brought to a mean of 1."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    both = StandardScaler().fit_transform(np.concatenate([X, X_target]))
+    is_target = np.repeat([0, 1], [len(X), len(X_target)])
+    log_odds = LogisticRegression(max_iter=1000).fit(both, is_target).decision_function(both[: len(X)])
+    weights = np.exp(log_odds - log_odds.max())
+    return weights / weights.mean()
+
+
+def effective_size(weights: np.ndarray) -> float:
+    """The number of evenly weighted rows that tell a mean as precisely (Kish)."""
+    return float(weights.sum() ** 2 / np.square(weights).sum())

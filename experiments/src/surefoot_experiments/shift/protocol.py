@@ -49,7 +49,7 @@ FLEXIBLE, SMALL = Budget("flexible", 200, 16, 0.1), Budget("small", 20, 4, 0.1)
 
 
 @dataclass(frozen=True)
-class Settings:
+class ShiftSettings:
     """How much of everything a run does; ``target_sizes`` and ``draws`` are those of the part on bounds."""
 
     quick: bool = False
@@ -58,7 +58,7 @@ class Settings:
     budgets: tuple[Budget, ...] = (FLEXIBLE, SMALL)
 
     @classmethod
-    def make(cls, quick: bool) -> "Settings":
+    def make(cls, quick: bool) -> "ShiftSettings":
         """Those of the protocol, or of a run that takes about a minute."""
         if not quick:
             return cls()

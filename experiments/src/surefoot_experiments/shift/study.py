@@ -7,13 +7,13 @@ from pathlib import Path
 
 from surefoot import SurefootWarning
 from surefoot._parallel import Cancellation, run_tasks
-from surefoot_experiments.growing_csv import GrowingCsv
-from surefoot_experiments.run_folder import RESULTS, Watcher
-from surefoot_experiments.shift.lines import ResultLine, Unit
+from surefoot_experiments.shift.biased_sample import Task
+from surefoot_experiments.shift.lines import ResultLine, SampleUnit
 from surefoot_experiments.shift.methods import fit_method, methods
-from surefoot_experiments.shift.protocol import SELECTIONS, Budget, Settings
+from surefoot_experiments.shift.protocol import SELECTIONS, Budget, ShiftSettings
 from surefoot_experiments.shift.tables import Tables
-from surefoot_experiments.shift.task import Task
+from surefoot_experiments.skeleton.run import RESULTS, Watcher
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.uncertainty.datasets import Dataset, load_table
 
 
@@ -25,10 +25,10 @@ class Sample:
     split: int
     selection: str
 
-    def units(self, budgets: Sequence[Budget], names: Sequence[str]) -> list[Unit]:
+    def units(self, budgets: Sequence[Budget], names: Sequence[str]) -> list[SampleUnit]:
         """The lines that it gives."""
         return [
-            Unit(self.dataset.name, self.split, self.selection, budget.name, name)
+            SampleUnit(self.dataset.name, self.split, self.selection, budget.name, name)
             for budget in budgets
             for name in names
         ]
@@ -49,7 +49,7 @@ def plan(datasets: Sequence[Dataset], n_splits: int) -> list[Sample]:
 
 
 def run_study(
-    folder: Path, tables: Tables, n_splits: int, settings: Settings, n_jobs: int | None, watch: Watcher
+    folder: Path, tables: Tables, n_splits: int, settings: ShiftSettings, n_jobs: int | None, watch: Watcher
 ) -> None:
     """The samples whose lines are not all there; lines are written as soon as a sample is done."""
     file, names, samples = GrowingCsv(folder / RESULTS, ResultLine), methods(), plan(tables.datasets, n_splits)

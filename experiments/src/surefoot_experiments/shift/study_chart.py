@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from surefoot.plots.style import COLOURS, REFERENCE_COLOUR
-from surefoot_experiments.canvas import new_figure, save_figure
 from surefoot_experiments.shift.protocol import BAR, SELECTIONS
 from surefoot_experiments.shift.ratios import Average, TaskRatio
+from surefoot_experiments.skeleton.report import new_figure, save_figure
 
 LEFT, RIGHT = 0.7, 1.6  # what lies beyond is drawn at the edge, with its value if it is a mean
 TICKS = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)

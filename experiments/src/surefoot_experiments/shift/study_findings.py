@@ -7,7 +7,7 @@ from surefoot_experiments.shift.lines import ResultLine
 from surefoot_experiments.shift.methods import IN_WORDS, PURE_JOINT, PURE_MEAN, UNBIASED, WEIGHTED
 from surefoot_experiments.shift.protocol import BAR, FLEXIBLE, SMALL
 from surefoot_experiments.shift.ratios import BOTH, Average, averages, compare_budgets, task_ratios
-from surefoot_experiments.stability.part import Finding
+from surefoot_experiments.skeleton.judge import Finding
 
 NO_RESULTS = "no results yet."
 
@@ -31,7 +31,7 @@ class Averages:
         return next((entry for entry in self.all if (entry.budget, entry.method) == (budget, method)), None)
 
 
-def judge(found_in: Averages) -> list[Finding]:
+def judge_study(found_in: Averages) -> list[Finding]:
     """The bar first, then every method, then what is asked about them."""
     shown = [method for method in found_in.methods if method != UNBIASED]
     return [

@@ -5,17 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from surefoot_experiments.markdown import bullets, table
 from surefoot_experiments.shift.lines import ResultLine
 from surefoot_experiments.shift.methods import IN_WORDS, JOINT, PLAIN, UNBIASED, WEIGHTED, default_method
-from surefoot_experiments.shift.protocol import COVERED, FLEXIBLE, LEVEL, SELECTIONS, SMALL, STRENGTH, Settings
+from surefoot_experiments.shift.protocol import COVERED, FLEXIBLE, LEVEL, SELECTIONS, SMALL, STRENGTH, ShiftSettings
 from surefoot_experiments.shift.ratios import BOTH, Average, TaskRatio
 from surefoot_experiments.shift.study_chart import draw_ratios
-from surefoot_experiments.shift.study_findings import Averages, judge, ratio_in_words
-from surefoot_experiments.shift.table_file import write_table
+from surefoot_experiments.shift.study_findings import Averages, judge_study, ratio_in_words
 from surefoot_experiments.shift.tables import TABLES
-from surefoot_experiments.stability.charts import image
-from surefoot_experiments.stability.part import Section
+from surefoot_experiments.skeleton.report import Section, bullets, image, table, write_table
 
 PICTURE, RATIOS, AVERAGES = "ratios", "ratios.csv", "averages.csv"
 HOW_TO_READ = f"""\
@@ -27,7 +24,7 @@ dataset alike; their {100 * COVERED:.0f}% intervals are by resampling datasets. 
 boosting on as many rows that were drawn evenly shows what the bias costs."""
 
 
-def tell_study(folder: Path, lines: Sequence[ResultLine], settings: Settings) -> Section | None:
+def tell_study(folder: Path, lines: Sequence[ResultLine], settings: ShiftSettings) -> Section | None:
     """Draw the figure, write the tables, and say what they show; None where nothing can be compared yet."""
     means = Averages(lines, default_method())
     if not means.ratios:
@@ -40,7 +37,7 @@ def tell_study(folder: Path, lines: Sequence[ResultLine], settings: Settings) ->
     return Section(
         "Biased samples of nine UCI tables",
         "\n\n".join(parts),
-        tuple(judge(means)),
+        tuple(judge_study(means)),
         tuple(_remarks(lines)),
         sum(line.seconds for line in lines),
     )
@@ -83,7 +80,7 @@ def _cell(entry: TaskRatio) -> str:
     return f"{entry.ratio:.3f}{'*' if entry.is_better or entry.is_worse else ''}"
 
 
-def _samples(lines: Sequence[ResultLine], settings: Settings) -> str:
+def _samples(lines: Sequence[ResultLine], settings: ShiftSettings) -> str:
     """What the samples are like, and how plain boosting fares on either side; means over splits."""
     rows, budget = [], settings.budgets[0].name
     for name in TABLES:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from surefoot_experiments.markdown import bullets
-from surefoot_experiments.shift.protocol import Settings
-from surefoot_experiments.stability.part import Section
+from surefoot_experiments.shift.protocol import ShiftSettings
+from surefoot_experiments.skeleton.report import Section, bullets
 
 TITLE = "The V-matrix: bounds of its estimate, and boosting on biased samples"
 QUICK_MARK = "QUICK RUN, not the experiment"
@@ -19,7 +18,7 @@ PROTOCOL = (
 )
 
 
-def write_summary(sections: Sequence[Section], absent: Sequence[str], settings: Settings) -> str:
+def write_summary(sections: Sequence[Section], absent: Sequence[str], settings: ShiftSettings) -> str:
     """The whole page; ``absent`` are the parts without results."""
     minutes = sum(section.seconds for section in sections) / 60
     command = f"surefoot reproduce shift --data DIR{' --quick' if settings.quick else ''}"
@@ -40,7 +39,7 @@ def _page(section: Section) -> str:
     return "\n\n".join([*parts, f"{section.seconds / 60:.1f} minutes of one thread."])
 
 
-def _quick(settings: Settings) -> str:
+def _quick(settings: ShiftSettings) -> str:
     budgets = ", ".join(f"{budget.name} {budget.n_estimators} trees" for budget in settings.budgets)
     return (
         f"{QUICK_MARK}: {settings.draws} draws of at most {max(settings.target_sizes):,} target rows; fewer datasets "

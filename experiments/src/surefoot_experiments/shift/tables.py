@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from surefoot import ParameterError
-from surefoot_experiments.data_folder import find_data_folder
 from surefoot_experiments.exceptions import DatasetMissingError
 from surefoot_experiments.shift.protocol import QUICK_DATASETS
+from surefoot_experiments.skeleton.run import find_data_folder
 from surefoot_experiments.uncertainty.datasets import DATASETS, REGRESSION, Dataset
 
 TABLES = {entry.name: entry for entry in DATASETS if entry.task == REGRESSION and entry.file.endswith(".parquet")}

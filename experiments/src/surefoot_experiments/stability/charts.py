@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.plots import RuleCurve, StabilityDisplay
 from surefoot.plots.style import LEGEND_SIZE
-from surefoot_experiments.canvas import new_figure, save_figure
+from surefoot_experiments.skeleton.report import new_figure, save_figure
 
 MOST_LABELS = 30  # names of more rows and columns could not be read
 
@@ -68,8 +68,3 @@ def legend_below(figure: Any, ax: Any) -> None:
     legend.remove()
     style: dict[str, Any] = {"frameon": False, "fontsize": LEGEND_SIZE, "ncols": min(len(handles), 5)}
     figure.legend(handles, labels, loc="outside lower center", **style)
-
-
-def image(name: str) -> str:
-    """A picture in Markdown; the file lies beside the summary."""
-    return f"![{name}]({name}.png)"

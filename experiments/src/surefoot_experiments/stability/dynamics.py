@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from surefoot import StableSelector
-from surefoot_experiments.growing_csv import GrowingCsv
-from surefoot_experiments.run_folder import Watcher
+from surefoot_experiments.skeleton.report import Section
+from surefoot_experiments.skeleton.run import Watcher
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.stability import lynx_hare, paper
 from surefoot_experiments.stability.dynamics_report import Trajectories, TrialRun, tell
 from surefoot_experiments.stability.lines import RuleLine, WeightLine, of_trials, weight_lines
 from surefoot_experiments.stability.motion import JOIN, NAMES, fit_bags, in_words, items_in_words
-from surefoot_experiments.stability.part import Section
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.sweep import Sweep
 from surefoot_experiments.stability.validation import ValidationLine, grid, validate
 
@@ -39,7 +39,7 @@ class Dynamics:
         VALIDATION: ValidationLine,
     }
 
-    def run(self, folder: Path, data: Path, settings: Settings, n_jobs: int | None, watch: Watcher) -> None:
+    def run(self, folder: Path, data: Path, settings: StabilitySettings, n_jobs: int | None, watch: Watcher) -> None:
         """What is not in the files yet."""
         trajectories = read_trajectories(data)
         _run_validation(folder, trajectories, watch)
@@ -48,7 +48,7 @@ class Dynamics:
         for replace in RESULTS:
             _run_trials(folder, trajectories, settings, n_jobs, watch, replace=replace)
 
-    def report(self, folder: Path, data: Path, settings: Settings) -> Section | None:
+    def report(self, folder: Path, data: Path, settings: StabilitySettings) -> Section | None:
         """Figures 2, 3, 10 and 13, and table 3."""
         runs = [_read_run(folder, settings, replace=replace) for replace in RESULTS]
         validation = list(GrowingCsv(folder / VALIDATION, ValidationLine).lines.values())
@@ -57,13 +57,13 @@ class Dynamics:
         return tell(folder, data, read_trajectories(data), runs, validation, settings)
 
 
-def _open_sweep(folder: Path, settings: Settings, *, replace: bool) -> Sweep:
+def _open_sweep(folder: Path, settings: StabilitySettings, *, replace: bool) -> Sweep:
     """The rules of figure 3, and their file."""
     results = GrowingCsv(folder / RESULTS[replace], RuleLine)
     return Sweep(results, paper.FIGURE_3, settings.dynamics_bags, settings.fewer_bags)
 
 
-def _read_run(folder: Path, settings: Settings, *, replace: bool) -> TrialRun:
+def _read_run(folder: Path, settings: StabilitySettings, *, replace: bool) -> TrialRun:
     """The trials that are whole."""
     sweep = _open_sweep(folder, settings, replace=replace)
     whole, weights = sweep.whole_trials(), GrowingCsv(folder / WEIGHTS[replace], WeightLine)
@@ -86,7 +86,13 @@ def _run_validation(folder: Path, trajectories: Trajectories, watch: Watcher) ->
 
 
 def _run_trials(
-    folder: Path, trajectories: Trajectories, settings: Settings, n_jobs: int | None, watch: Watcher, *, replace: bool
+    folder: Path,
+    trajectories: Trajectories,
+    settings: StabilitySettings,
+    n_jobs: int | None,
+    watch: Watcher,
+    *,
+    replace: bool,
 ) -> None:
     weights, sweep = GrowingCsv(folder / WEIGHTS[replace], WeightLine), _open_sweep(folder, settings, replace=replace)
     states = trajectories.states[: settings.dynamics_trials]

@@ -7,18 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.selection.polynomial_library import PolynomialLibrary
-from surefoot_experiments.canvas import new_figure, save_figure
-from surefoot_experiments.markdown import table
+from surefoot_experiments.skeleton.report import Section, image, new_figure, save_figure, table
 from surefoot_experiments.stability import lynx_hare, paper
-from surefoot_experiments.stability.charts import draw_correlations, image, save_by_bags, save_stability
+from surefoot_experiments.stability.charts import draw_correlations, save_by_bags, save_stability
 from surefoot_experiments.stability.lines import RuleLine, WeightLine
 from surefoot_experiments.stability.motion import DEGREE, JOIN, NAMES, TRUTH, Motion
-from surefoot_experiments.stability.part import Section
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.sweep import Sweeps
 from surefoot_experiments.stability.sweep_findings import (
-    judge,
     judge_accuracies,
+    judge_rules,
     rule_table,
     undecided,
     what_is_promised,
@@ -74,7 +72,7 @@ def tell(
     trajectories: Trajectories,
     runs: Sequence[TrialRun],
     validation: Sequence[ValidationLine],
-    settings: Settings,
+    settings: StabilitySettings,
 ) -> Section:
     """Draw the figures, and say what they show."""
     sweeps = {run.replace: Sweeps(run.results, settings.dynamics_bags) for run in runs}
@@ -84,7 +82,7 @@ def tell(
     n_times = len(trajectories.times)
     parts = [image("figure-2"), *(_trials(folder, run, sweeps[run.replace], settings, n_times) for run in runs)]
     parts += [_table_3(validation, motion), lynx_hare.tell(folder, data)]
-    findings = judge(sweeps[False], paper.FIGURE_3, paper.FIGURE_3_ACCURACY, settings.fewer_bags)
+    findings = judge_rules(sweeps[False], paper.FIGURE_3, paper.FIGURE_3_ACCURACY, settings.fewer_bags)
     how = ", if bags are drawn with replacement"
     findings += [judge_accuracies(sweeps[True], paper.FIGURE_3, paper.FIGURE_3_ACCURACY, how)]
     findings += judge_validation(validation, motion)
@@ -99,7 +97,7 @@ def tell(
     return Section(title, "\n\n".join(part for part in parts if part), tuple(findings), remarks, seconds)
 
 
-def _trials(folder: Path, run: TrialRun, sweeps: Sweeps, settings: Settings, n_times: int) -> str:
+def _trials(folder: Path, run: TrialRun, sweeps: Sweeps, settings: StabilitySettings, n_times: int) -> str:
     """Figures 3 and 13 with one way of drawing bags, and their numbers."""
     mark = "-replaced" if run.replace else ""
     title = f"Figure 3: SINDy on predators and prey, bags drawn {run.how}"

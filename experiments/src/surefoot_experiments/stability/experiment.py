@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from surefoot._whole_files import write_text
-from surefoot_experiments.data_folder import ENVIRONMENT, find_data_folder
 from surefoot_experiments.exceptions import DatasetMissingError
-from surefoot_experiments.folder_lock import folder_lock
-from surefoot_experiments.run_folder import (
+from surefoot_experiments.skeleton.run import (
+    ENVIRONMENT,
     SETTINGS,
     SUMMARY,
     Outputs,
@@ -21,6 +20,8 @@ from surefoot_experiments.run_folder import (
     check_settings,
     choose_parts,
     default_folder,
+    find_data_folder,
+    folder_lock,
     open_folder,
 )
 from surefoot_experiments.stability.dynamics import Dynamics
@@ -28,7 +29,7 @@ from surefoot_experiments.stability.graph import Graph
 from surefoot_experiments.stability.larger_sample import LargerSample
 from surefoot_experiments.stability.part import Part
 from surefoot_experiments.stability.regression import Regression
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.summary import write_summary
 from surefoot_experiments.stability.trees import Trees
 
@@ -46,7 +47,7 @@ def run(
     watch: Watcher = lambda done, total, label: None,
 ) -> Outputs:
     """Run what is not yet in the files of ``out``; then draw and write about everything that is there."""
-    settings, chosen = Settings.make(quick), [PARTS[name] for name in choose_parts(parts, PARTS)]
+    settings, chosen = StabilitySettings.make(quick), [PARTS[name] for name in choose_parts(parts, PARTS)]
     check_jobs(n_jobs)
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
     tables, sources = _find_data(data, chosen, outputs.folder)
@@ -59,7 +60,7 @@ def run(
     return outputs
 
 
-def write_report(folder: Path, data: Path, settings: Settings) -> None:
+def write_report(folder: Path, data: Path, settings: StabilitySettings) -> None:
     """Figures, tables and the summary, of all parts that have results."""
     sections, not_run, no_data = [], [], []
     for part in PARTS.values():
@@ -97,7 +98,7 @@ def _find_data(data: str | Path | None, parts: Sequence[Part], out: Path) -> tup
     return folder, {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in read}
 
 
-def _open(folder: Path, settings: Settings, sources: dict[str, str]) -> None:
+def _open(folder: Path, settings: StabilitySettings, sources: dict[str, str]) -> None:
     kinds = {name: kind for part in PARTS.values() for name, kind in part.lines.items()}
     wanted: dict[str, Any] = {"experiment": NAME, **json.loads(json.dumps(asdict(settings))), "sources": sources}
     for name in kinds if not (folder / SETTINGS).exists() else ():

@@ -9,17 +9,17 @@ import numpy as np
 
 from surefoot import StableSelector
 from surefoot.selection import Argmax, GraphicalLassoSelector, stability_epsilon
-from surefoot_experiments.growing_csv import GrowingCsv
-from surefoot_experiments.run_folder import Watcher
+from surefoot_experiments.skeleton.report import Section
+from surefoot_experiments.skeleton.run import Watcher
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.stability import paper
 from surefoot_experiments.stability.graph_folds import N_FOLDS, FoldLine, FoldUnit, Validation, fold_lines
 from surefoot_experiments.stability.graph_peer import ALL_CELLS, BAG, WITHOUT, PeerLine, Peers, PeerUnit, peer_line
 from surefoot_experiments.stability.graph_report import tell
 from surefoot_experiments.stability.graph_results import Graphs, graph_words
 from surefoot_experiments.stability.lines import RuleLine, RuleUnit, WeightLine, of_trials, weight_lines
-from surefoot_experiments.stability.part import Section
 from surefoot_experiments.stability.rule_grid import INFLATED, Contender, with_curves
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.sweep import rule_lines
 
 FILE = "sachs_cd3cd28icam2_u0126.parquet"
@@ -37,7 +37,7 @@ class Graph:
     files: tuple[str, ...] = (FILE,)
     lines: Mapping[str, type[Any]] = {RESULTS: RuleLine, WEIGHTS: WeightLine, FOLDS: FoldLine, PEER: PeerLine}
 
-    def run(self, folder: Path, data: Path, settings: Settings, n_jobs: int | None, watch: Watcher) -> None:
+    def run(self, folder: Path, data: Path, settings: StabilitySettings, n_jobs: int | None, watch: Watcher) -> None:
         """The bags, the cross-validation, and some bags by scikit-learn: what is not in the files yet."""
         cells = read_cells(data)
         results, weights = GrowingCsv(folder / RESULTS, RuleLine), GrowingCsv(folder / WEIGHTS, WeightLine)
@@ -58,7 +58,7 @@ class Graph:
         watch(total - 1, total, "graph, bags by scikit-learn")
         _compare(folder, cells, settings)
 
-    def report(self, folder: Path, data: Path, settings: Settings) -> Section | None:
+    def report(self, folder: Path, data: Path, settings: StabilitySettings) -> Section | None:
         """Table 2 and figures 4, 5 and 11."""
         results, cells = GrowingCsv(folder / RESULTS, RuleLine), read_cells(data)
         seeds = [seed for seed in SEEDS if _is_done(results, len(cells), settings, seed)]
@@ -86,7 +86,7 @@ def contenders(n_rows: int) -> list[Contender]:
     return [*with_curves(paper.TABLE_2), Contender(INFLATED, promising)]
 
 
-def _is_done(results: GrowingCsv[RuleLine], n_rows: int, settings: Settings, seed: int) -> bool:
+def _is_done(results: GrowingCsv[RuleLine], n_rows: int, settings: StabilitySettings, seed: int) -> bool:
     """Whether all lines of a seed's bags are there."""
     units = [RuleUnit(seed, settings.graph_bags, one.rule, one.parameter) for one in contenders(n_rows)]
     return all(unit in results.lines for unit in units)
@@ -102,13 +102,13 @@ def fit_bags(cells: Any, bags: int, n_jobs: int | None, seed: int = SEEDS[0]) ->
     return stable.fit(cells)
 
 
-def penalties(settings: Settings) -> list[int]:
+def penalties(settings: StabilitySettings) -> list[int]:
     """Those of figure 11, the paper's choice among them."""
     step = settings.penalty_step
     return sorted({*range(step, paper.LARGEST_PENALTY + 1, step), int(paper.GRAPH_PENALTY)})
 
 
-def _validate(folder: Path, X: np.ndarray, settings: Settings) -> None:
+def _validate(folder: Path, X: np.ndarray, settings: StabilitySettings) -> None:
     """The folds of every penalty."""
     folds = GrowingCsv(folder / FOLDS, FoldLine)
     for penalty in penalties(settings):
@@ -116,7 +116,7 @@ def _validate(folder: Path, X: np.ndarray, settings: Settings) -> None:
             folds.append(fold_lines(X, penalty))
 
 
-def _compare(folder: Path, cells: Any, settings: Settings) -> None:
+def _compare(folder: Path, cells: Any, settings: StabilitySettings) -> None:
     """All cells, all but one of some, and the first bags, by scikit-learn."""
     peers = GrowingCsv(folder / PEER, PeerLine)
     some = range(0, len(cells), 1 if settings.graph_bags >= len(cells) else len(cells) // settings.graph_bags + 1)

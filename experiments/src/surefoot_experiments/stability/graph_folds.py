@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR
 from surefoot.selection.graphical_lasso import solve_graphical_lasso
-from surefoot_experiments.canvas import new_figure, save_figure
+from surefoot_experiments.skeleton.report import new_figure, save_figure
 from surefoot_experiments.stability import paper
 
 N_FOLDS = 5

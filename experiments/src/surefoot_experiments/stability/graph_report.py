@@ -7,17 +7,14 @@ import numpy as np
 
 from surefoot.plots import GraphDisplay, StabilityDisplay
 from surefoot.plots.stability_display import REFERENCE_STYLE
-from surefoot_experiments.canvas import new_figure, save_figure
-from surefoot_experiments.markdown import table
+from surefoot_experiments.skeleton.judge import spread
+from surefoot_experiments.skeleton.report import Section, image, new_figure, save_figure, table
 from surefoot_experiments.stability import paper
-from surefoot_experiments.stability.charts import image, legend_below, save_correlations
-from surefoot_experiments.stability.graph_findings import OURS_RULE, judge
+from surefoot_experiments.stability.charts import legend_below, save_correlations
+from surefoot_experiments.stability.graph_findings import OURS_RULE, judge_graphs, make_remarks
 from surefoot_experiments.stability.graph_folds import Validation, draw_figure_11
 from surefoot_experiments.stability.graph_peer import Peers
-from surefoot_experiments.stability.graph_remarks import make_remarks
 from surefoot_experiments.stability.graph_results import Graphs
-from surefoot_experiments.stability.part import Section
-from surefoot_experiments.verdict import spread
 
 TOP = 2  # graphs that figure 5 shows
 FIGURES = ("figure-4", "figure-5", "figure-11", "graph-rules")
@@ -44,7 +41,7 @@ def tell(folder: Path, cells: Any, graphs: Graphs, validation: Validation, peers
     return Section(
         "Graphs of proteins: table 2, figures 4, 5 and 11",
         "\n\n".join(text),
-        judge(graphs, validation),
+        judge_graphs(graphs, validation),
         make_remarks(graphs, peers),
         seconds,
     )

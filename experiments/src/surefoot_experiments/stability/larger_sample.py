@@ -12,15 +12,15 @@ import numpy as np
 
 from surefoot import StableSelector
 from surefoot.selection import Argmax, LassoSelector, LeaveOneOut, ModelWeights
-from surefoot_experiments.growing_csv import GrowingCsv
-from surefoot_experiments.run_folder import Watcher
+from surefoot_experiments.skeleton.report import Section
+from surefoot_experiments.skeleton.run import Watcher
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.stability import paper
 from surefoot_experiments.stability.correlated import RELEVANT, covariate_names, draw_table
 from surefoot_experiments.stability.larger_sample_report import tell
 from surefoot_experiments.stability.lines import DrawLine, RuleLine, WeightLine, weight_lines
-from surefoot_experiments.stability.part import Section
 from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.sweep import rule_lines
 
 RESULTS, DRAWS, WEIGHTS = "larger_sample.csv", "larger_sample-draws.csv", "larger_sample-weights.csv"
@@ -34,7 +34,7 @@ class LargerSample:
     files: tuple[str, ...] = ()
     lines: Mapping[str, type[Any]] = {RESULTS: RuleLine, DRAWS: DrawLine, WEIGHTS: WeightLine}
 
-    def run(self, folder: Path, data: Path, settings: Settings, n_jobs: int | None, watch: Watcher) -> None:
+    def run(self, folder: Path, data: Path, settings: StabilitySettings, n_jobs: int | None, watch: Watcher) -> None:
         """The draws that are not in the files yet."""
         results, draws = GrowingCsv(folder / RESULTS, RuleLine), GrowingCsv(folder / DRAWS, DrawLine)
         weights = GrowingCsv(folder / WEIGHTS, WeightLine)
@@ -46,7 +46,7 @@ class LargerSample:
                 weights.append(models)
                 draws.append([about])  # last: it says that the draw is done
 
-    def report(self, folder: Path, data: Path, settings: Settings) -> Section | None:
+    def report(self, folder: Path, data: Path, settings: StabilitySettings) -> Section | None:
         """Figure 9 and the distributions over draws."""
         draws = list(GrowingCsv(folder / DRAWS, DrawLine).lines.values())
         if not draws:

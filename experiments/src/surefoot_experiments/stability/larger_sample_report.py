@@ -8,16 +8,13 @@ import numpy as np
 
 from surefoot.plots import ModelWeightsDisplay
 from surefoot.plots.style import COLOURS, REFERENCE_COLOUR
-from surefoot_experiments.canvas import new_figure, save_figure
-from surefoot_experiments.markdown import table
+from surefoot_experiments.skeleton.judge import MIN_VALUES, Finding, is_above, is_most, spread
+from surefoot_experiments.skeleton.report import Section, image, new_figure, save_figure, table
 from surefoot_experiments.stability import paper
-from surefoot_experiments.stability.charts import image
 from surefoot_experiments.stability.correlated import BLOCKS, PRODUCT
 from surefoot_experiments.stability.lines import ALL_ROWS, DrawLine, RuleLine, WeightLine, of_trials
-from surefoot_experiments.stability.part import Finding, Section
 from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender
 from surefoot_experiments.stability.sweep import Sweeps
-from surefoot_experiments.verdict import MIN_VALUES, is_above, is_most, spread
 
 PICTURE = "larger_sample-draws"
 PRINTED = {ARGMAX: paper.LARGER_ARGMAX_INSTABILITY, INFLATED: paper.LARGER_INFLATED_INSTABILITY}

@@ -9,15 +9,13 @@ import numpy as np
 from surefoot import StableSelector
 from surefoot.plots import ModelWeightsDisplay
 from surefoot.selection import InflatedArgmax, stability_epsilon
-from surefoot_experiments.canvas import new_figure, save_figure
-from surefoot_experiments.growing_csv import GrowingCsv
-from surefoot_experiments.markdown import table
+from surefoot_experiments.skeleton.report import image, new_figure, save_figure, table
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.stability import paper
-from surefoot_experiments.stability.charts import image
 from surefoot_experiments.stability.lines import RuleLine, WeightLine, weight_lines
 from surefoot_experiments.stability.motion import JOIN, fit_bags, in_words, items_in_words
 from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INFLATED, Contender
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.sweep import rule_lines
 
 FILE = "lynx_hare.parquet"
@@ -49,7 +47,7 @@ def contenders(n_rows: int) -> list[Contender]:
     return [Contender(BASE), Contender(ARGMAX), *paper.FIGURE_3, Contender(INFLATED, promising)]
 
 
-def run(folder: Path, data: Path, settings: Settings, n_jobs: int | None) -> None:
+def run(folder: Path, data: Path, settings: StabilitySettings, n_jobs: int | None) -> None:
     """Fit, unless that has been done."""
     results, weights = GrowingCsv(folder / RESULTS, RuleLine), GrowingCsv(folder / WEIGHTS, WeightLine)
     states, years = read_states(data)

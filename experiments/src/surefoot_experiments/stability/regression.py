@@ -8,14 +8,14 @@ import numpy as np
 
 from surefoot import StableSelector
 from surefoot.selection import Argmax, LassoSelector
-from surefoot_experiments.growing_csv import GrowingCsv
-from surefoot_experiments.run_folder import Watcher
+from surefoot_experiments.skeleton.report import Section
+from surefoot_experiments.skeleton.run import Watcher
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.stability import paper
 from surefoot_experiments.stability.correlated import RELEVANT, covariate_names
 from surefoot_experiments.stability.lines import RuleLine, WeightLine, of_trials, weight_lines
-from surefoot_experiments.stability.part import Section
 from surefoot_experiments.stability.regression_report import tell
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.sweep import Sweep
 
 FILE = "correlated_regression_trials.npz"
@@ -29,7 +29,7 @@ class Regression:
     files: tuple[str, ...] = (FILE,)
     lines: Mapping[str, type[Any]] = {RESULTS: RuleLine, WEIGHTS: WeightLine}
 
-    def run(self, folder: Path, data: Path, settings: Settings, n_jobs: int | None, watch: Watcher) -> None:
+    def run(self, folder: Path, data: Path, settings: StabilitySettings, n_jobs: int | None, watch: Watcher) -> None:
         """The trials whose lines are not all there."""
         tables = read_trials(data)[: settings.regression_trials]
         weights, sweep = GrowingCsv(folder / WEIGHTS, WeightLine), open_sweep(folder, settings)
@@ -45,7 +45,7 @@ class Regression:
                 weights.append(weight_lines(stable.weights_, trial))
                 sweep.results.append(lines)  # last: they say that the trial is done
 
-    def report(self, folder: Path, data: Path, settings: Settings) -> Section | None:
+    def report(self, folder: Path, data: Path, settings: StabilitySettings) -> Section | None:
         """Figures 6, 7, 8 and 12."""
         sweep = open_sweep(folder, settings)
         whole = sweep.whole_trials()
@@ -56,7 +56,7 @@ class Regression:
         return tell(folder, results, weights, read_trials(data), settings)
 
 
-def open_sweep(folder: Path, settings: Settings) -> Sweep:
+def open_sweep(folder: Path, settings: StabilitySettings) -> Sweep:
     """The rules of figure 7, and their file."""
     results = GrowingCsv(folder / RESULTS, RuleLine)
     return Sweep(results, paper.FIGURE_7, settings.regression_bags, settings.fewer_bags)

@@ -7,22 +7,25 @@ import numpy as np
 
 from surefoot.plots import ModelWeightsDisplay
 from surefoot.selection.expression import expression_of
-from surefoot_experiments.canvas import new_figure, save_figure
+from surefoot_experiments.skeleton.judge import Finding, is_always
+from surefoot_experiments.skeleton.report import Section, image, new_figure, save_figure
 from surefoot_experiments.stability import paper
-from surefoot_experiments.stability.charts import draw_correlations, image, save_by_bags, save_stability
+from surefoot_experiments.stability.charts import draw_correlations, save_by_bags, save_stability
 from surefoot_experiments.stability.correlated import BLOCKS, PRODUCT, covariance, covariate_names
 from surefoot_experiments.stability.lines import RuleLine, WeightLine
-from surefoot_experiments.stability.part import Finding, Section
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.sweep import Sweeps
-from surefoot_experiments.stability.sweep_findings import BATCHES, judge, rule_table, undecided, what_is_promised
-from surefoot_experiments.verdict import is_always
+from surefoot_experiments.stability.sweep_findings import BATCHES, judge_rules, rule_table, undecided, what_is_promised
 
 TOP = 10
 
 
 def tell(
-    folder: Path, results: Sequence[RuleLine], weights: Sequence[WeightLine], tables: np.ndarray, settings: Settings
+    folder: Path,
+    results: Sequence[RuleLine],
+    weights: Sequence[WeightLine],
+    tables: np.ndarray,
+    settings: StabilitySettings,
 ) -> Section:
     """Draw the figures, and say what they show."""
     sweeps = Sweeps(results, settings.regression_bags)
@@ -41,7 +44,7 @@ def tell(
                 *(image(f"figure-{number}") for number in (6, 7, 8, 12)),
             ]
         ),
-        (*judge(sweeps, paper.FIGURE_7, paper.FIGURE_7_ACCURACY, settings.fewer_bags), top_six(weights, names)),
+        (*judge_rules(sweeps, paper.FIGURE_7, paper.FIGURE_7_ACCURACY, settings.fewer_bags), top_six(weights, names)),
         (
             what_is_promised(paper.FIGURE_7[-1].parameter, n_rows, paper.REGRESSION_BAG_SIZE),
             *undecided(sweeps, paper.FIGURE_7),
@@ -50,7 +53,7 @@ def tell(
     )
 
 
-def _draw_sweeps(folder: Path, sweeps: Sweeps, settings: Settings) -> None:
+def _draw_sweeps(folder: Path, sweeps: Sweeps, settings: StabilitySettings) -> None:
     """Figures 7 and 12."""
     title = "Figure 7: the LASSO on correlated covariates"
     save_stability(folder / "figure-7.png", title, sweeps.curves(paper.FIGURE_7))

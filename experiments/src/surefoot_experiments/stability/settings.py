@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Settings:
+class StabilitySettings:
     """The experiment as the paper has it, or a quick look at it.
 
     ``fewer_bags`` are the numbers of bags of figures 12 and 13, apart from the experiment's own. ``penalty_step`` is
@@ -27,7 +27,7 @@ class Settings:
     tree_left_out_bags: int = 5_000
 
     @classmethod
-    def make(cls, quick: bool) -> "Settings":
+    def make(cls, quick: bool) -> "StabilitySettings":
         """Those of the experiment, or of a run that takes a minute or two."""
         if not quick:
             return cls()

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from surefoot_experiments.markdown import bullets
-from surefoot_experiments.stability.part import Section
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.skeleton.report import Section, bullets
+from surefoot_experiments.stability.settings import StabilitySettings
 
 TITLE = "Stabilizing black-box model selection with the inflated argmax, figures 2 to 15 and tables 2 to 4"
 QUICK_MARK = "QUICK RUN, not the experiment"
@@ -28,7 +27,7 @@ POOL = (
 )
 
 
-def write_summary(sections: Sequence[Section], absent: Sequence[str], settings: Settings) -> str:
+def write_summary(sections: Sequence[Section], absent: Sequence[str], settings: StabilitySettings) -> str:
     """The whole page; figures are named as files beside it. ``absent`` are remarks about parts that are not there."""
     minutes = sum(section.seconds for section in sections) / 60
     command = f"surefoot reproduce stability --data DIR{' --quick' if settings.quick else ''}"
@@ -53,7 +52,7 @@ def _page(section: Section) -> str:
     return "\n\n".join(parts)
 
 
-def _quick(settings: Settings) -> str:
+def _quick(settings: StabilitySettings) -> str:
     return (
         f"{QUICK_MARK}: {settings.regression_trials} regression trials with {settings.regression_bags} bags, "
         f"{settings.dynamics_trials} of dynamics with {settings.dynamics_bags}, {settings.larger_draws} larger samples "

@@ -9,7 +9,7 @@ import numpy as np
 from surefoot import StableSelector
 from surefoot.plots import RuleCurve
 from surefoot.selection.bagging import LeftOutWeights
-from surefoot_experiments.growing_csv import GrowingCsv
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.stability.lines import RuleLine, RuleUnit
 from surefoot_experiments.stability.rule_grid import (
     ARGMAX,

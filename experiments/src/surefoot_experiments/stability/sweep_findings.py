@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 
 from surefoot.selection import stability_delta
-from surefoot_experiments.markdown import table
-from surefoot_experiments.stability.part import Finding
+from surefoot_experiments.skeleton.judge import Finding, all_of, is_above, is_always, is_at_least, is_within
+from surefoot_experiments.skeleton.report import table
 from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INCLUSION, INFLATED, TOP_K, Contender
 from surefoot_experiments.stability.sweep import Sweeps
-from surefoot_experiments.verdict import all_of, is_above, is_always, is_at_least, is_within
 
 CLOSE_ACCURACY = 0.05  # what "approximately" means here
 STABLE = 0.05
 BATCHES = 5  # that trials are dealt to, where a statement is about worst cases or medians
 
 
-def judge(sweeps: Sweeps, panel: Sequence[Contender], accuracy: float, numbers: Sequence[int]) -> list[Finding]:
+def judge_rules(sweeps: Sweeps, panel: Sequence[Contender], accuracy: float, numbers: Sequence[int]) -> list[Finding]:
     """The findings that figures 3 and 7 (and 12 and 13) share; ``accuracy`` is that of the caption."""
     return [
         judge_accuracies(sweeps, panel, accuracy),

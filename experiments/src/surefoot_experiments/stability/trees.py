@@ -13,19 +13,20 @@ from typing import Any
 
 from surefoot import StableSelector
 from surefoot.selection import Argmax
-from surefoot_experiments.growing_csv import GrowingCsv
-from surefoot_experiments.run_folder import Watcher
+from surefoot_experiments.skeleton.report import Section
+from surefoot_experiments.skeleton.run import Watcher
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.stability import paper
 from surefoot_experiments.stability.lines import RuleLine, RuleUnit
-from surefoot_experiments.stability.part import Section
 from surefoot_experiments.stability.rule_grid import Contender, with_curves
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.sweep import rule_lines
-from surefoot_experiments.stability.trees_cells import FILE, Cells
 from surefoot_experiments.stability.trees_models import (
     CHANCE,
+    FILE,
     FIXED,
     TIES,
+    Cells,
     TreeLine,
     tree_lines,
     tree_selector,
@@ -44,7 +45,7 @@ class Trees:
     files: tuple[str, ...] = (FILE,)
     lines: Mapping[str, type[Any]] = {RESULTS[CHANCE]: RuleLine, RESULTS[FIXED]: RuleLine, MODELS: TreeLine}
 
-    def run(self, folder: Path, data: Path, settings: Settings, n_jobs: int | None, watch: Watcher) -> None:
+    def run(self, folder: Path, data: Path, settings: StabilitySettings, n_jobs: int | None, watch: Watcher) -> None:
         """The draws whose lines are not all there."""
         cells, models = Cells.read(data), GrowingCsv(folder / MODELS, TreeLine)
         results = {ties: GrowingCsv(folder / name, RuleLine) for ties, name in RESULTS.items()}
@@ -58,7 +59,7 @@ class Trees:
                 models.append(tree_lines(stable, draw, ties))
                 results[ties].append(lines)  # last: they say that the draw is done
 
-    def report(self, folder: Path, data: Path, settings: Settings) -> Section | None:
+    def report(self, folder: Path, data: Path, settings: StabilitySettings) -> Section | None:
         """Table 4 and figures 14 and 15."""
         models = GrowingCsv(folder / MODELS, TreeLine).lines.values()
         draws = {}
@@ -75,7 +76,7 @@ def contenders() -> list[Contender]:
     return with_curves(paper.TABLE_4)
 
 
-def _units(draw: int, settings: Settings) -> list[RuleUnit]:
+def _units(draw: int, settings: StabilitySettings) -> list[RuleUnit]:
     return [RuleUnit(draw, settings.tree_bags, one.rule, one.parameter) for one in contenders()]
 
 

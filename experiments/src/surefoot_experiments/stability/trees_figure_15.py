@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.plots.graph_display import INK, RED
-from surefoot_experiments.canvas import new_figure, save_figure
-from surefoot_experiments.stability.trees_cells import Cells
-from surefoot_experiments.stability.trees_models import TIES, TreeLine, grow_again
+from surefoot_experiments.skeleton.report import new_figure, save_figure
+from surefoot_experiments.stability.trees_models import TIES, Cells, TreeLine, grow_again
 
 SPLIT, LEAF = "#E8EEF4", "white"
 NODE = "#"  # how scikit-learn begins the text of a node, before its number

@@ -4,20 +4,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from surefoot_experiments.skeleton.judge import MIN_VALUES, Finding, all_of, is_above, spread
 from surefoot_experiments.stability import paper
-from surefoot_experiments.stability.part import Finding
 from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender
-from surefoot_experiments.stability.settings import Settings
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.sweep_findings import what_is_promised
 from surefoot_experiments.stability.trees_models import CHANCE, FIXED, TIES
 from surefoot_experiments.stability.trees_results import Draws
-from surefoot_experiments.verdict import MIN_VALUES, all_of, is_above, spread
 
 BASE_RULE, ARGMAX_RULE, TOP_2 = Contender(BASE), Contender(ARGMAX), Contender(TOP_K, 2)
 SMALLER, LARGER = Contender(INFLATED, 0.03), Contender(INFLATED, 0.04)
 
 
-def judge(draws: Draws, ties: str) -> tuple[Finding, ...]:
+def judge_trees(draws: Draws, ties: str) -> tuple[Finding, ...]:
     """The findings, on means over draws, for one way to decide ties."""
     found = (_unstable(draws), _beside_top_2(draws), _more_inflation(draws), _paper_within(draws))
     return tuple(Finding(f"{one.text} (Ties {TIES[ties]}.)", one.holds, one.detail) for one in found)
@@ -75,7 +74,7 @@ def _paper_within(draws: Draws) -> Finding:
     return Finding(text, not outside if len(draws.numbers) >= MIN_VALUES else None, told)
 
 
-def make_remarks(found: Mapping[str, Draws], settings: Settings) -> tuple[str, ...]:
+def make_remarks(found: Mapping[str, Draws], settings: StabilitySettings) -> tuple[str, ...]:
     """About promises, the draws, ties, and the number of bags."""
     return (
         f"Which {paper.TREE_CELLS} cells the paper took is not published: the range over our draws says more than any "
@@ -119,7 +118,7 @@ def _undecided(found: Mapping[str, Draws]) -> list[str]:
     ]
 
 
-def _left_out_bags(settings: Settings) -> list[str]:
+def _left_out_bags(settings: StabilitySettings) -> list[str]:
     if settings.tree_left_out_bags >= settings.tree_bags:
         return []
     return [

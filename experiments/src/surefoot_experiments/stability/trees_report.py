@@ -4,24 +4,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from surefoot.plots import StabilityDisplay
-from surefoot_experiments.canvas import new_figure, save_figure
-from surefoot_experiments.markdown import table
+from surefoot_experiments.skeleton.judge import spread
+from surefoot_experiments.skeleton.report import Section, image, new_figure, save_figure, table
 from surefoot_experiments.stability import paper
-from surefoot_experiments.stability.charts import image, legend_below, save_correlations
-from surefoot_experiments.stability.part import Section
+from surefoot_experiments.stability.charts import legend_below, save_correlations
 from surefoot_experiments.stability.rule_grid import INFLATED, TOP_K
-from surefoot_experiments.stability.settings import Settings
-from surefoot_experiments.stability.trees_cells import Cells
+from surefoot_experiments.stability.settings import StabilitySettings
 from surefoot_experiments.stability.trees_figure_15 import draw_figure_15
-from surefoot_experiments.stability.trees_findings import SMALLER, TOP_2, judge, make_remarks
-from surefoot_experiments.stability.trees_models import TIES
+from surefoot_experiments.stability.trees_findings import SMALLER, TOP_2, judge_trees, make_remarks
+from surefoot_experiments.stability.trees_models import TIES, Cells
 from surefoot_experiments.stability.trees_results import Draws
-from surefoot_experiments.verdict import spread
 
 SHOWN = {INFLATED: SMALLER, TOP_K: TOP_2}
 
 
-def tell(folder: Path, cells: Cells, found: Mapping[str, Draws], settings: Settings) -> Section:
+def tell(folder: Path, cells: Cells, found: Mapping[str, Draws], settings: StabilitySettings) -> Section:
     """Draw the figures, and say what they show; ``found`` are the draws for each way to decide ties."""
     pictures = _draw(folder, cells, found)
     number = max(len(draws.numbers) for draws in found.values())
@@ -37,7 +34,7 @@ def tell(folder: Path, cells: Cells, found: Mapping[str, Draws], settings: Setti
     return Section(
         "Trees of cells: table 4, figures 14 and 15",
         "\n\n".join(text),
-        tuple(finding for ties, draws in found.items() for finding in judge(draws, ties)),
+        tuple(finding for ties, draws in found.items() for finding in judge_trees(draws, ties)),
         make_remarks(found, settings),
         sum(draws.seconds for draws in found.values()),
     )

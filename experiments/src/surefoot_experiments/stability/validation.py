@@ -12,11 +12,10 @@ import numpy as np
 from surefoot.plots.style import COLOURS
 from surefoot.selection.finite_differences import differentiate
 from surefoot.selection.polynomial_library import PolynomialLibrary
-from surefoot_experiments.canvas import new_figure, save_figure
-from surefoot_experiments.markdown import table
+from surefoot_experiments.skeleton.judge import Finding
+from surefoot_experiments.skeleton.report import new_figure, save_figure, table
 from surefoot_experiments.stability import paper
 from surefoot_experiments.stability.motion import DEGREE, NAMES, Motion
-from surefoot_experiments.stability.part import Finding
 
 FOLDS = 5
 LABELS = {"u1": "u1, prey", "u2": "u2, predators"}

@@ -10,13 +10,13 @@ from surefoot.uncertainty.member_predictions import ClassificationMembers, Membe
 from surefoot_experiments.uncertainty import methods
 from surefoot_experiments.uncertainty.lines import TuningLine
 from surefoot_experiments.uncertainty.measures import Predictor
-from surefoot_experiments.uncertainty.methods import BOOSTER_TRAININGS, SGLB, VIRTUAL_SGLB, Settings
+from surefoot_experiments.uncertainty.methods import BOOSTER_TRAININGS, SGLB, VIRTUAL_SGLB, UncertaintySettings
 from surefoot_experiments.uncertainty.problem import Problem
 from surefoot_experiments.uncertainty.tuning import L2
 
 
 def train_boosters(
-    problem: Problem, method: str, chosen: TuningLine, settings: Settings, n_jobs: int | None
+    problem: Problem, method: str, chosen: TuningLine, settings: UncertaintySettings, n_jobs: int | None
 ) -> dict[str, Predictor]:
     """Train an ensemble on all training rows with the settings that tuning found; its predictors by method."""
     kind = BoostingEnsembleRegressor if problem.is_regression else BoostingEnsembleClassifier

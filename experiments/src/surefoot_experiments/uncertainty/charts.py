@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.plots.style import COLOURS
-from surefoot_experiments.canvas import new_figure, save_figure
+from surefoot_experiments.skeleton.report import new_figure, save_figure
 from surefoot_experiments.uncertainty.comparison_table import TITLES, Cell, Layout
 from surefoot_experiments.uncertainty.table_2 import MEASURES, BarRow
 

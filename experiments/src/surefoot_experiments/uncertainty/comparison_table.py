@@ -1,4 +1,4 @@
-"""A table of the paper with our numbers beside its own: computing, as Markdown, and as CSV."""
+"""Tables 1, 4, 5, 6 and 7 of the paper with our numbers beside its own: computed, as Markdown, and as CSV."""
 
 import csv
 import io
@@ -7,9 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot_experiments.markdown import table
+from surefoot_experiments.skeleton.judge import is_at_least_by_summary
+from surefoot_experiments.skeleton.report import table
 from surefoot_experiments.uncertainty.datasets import CLASSIFICATION, DATASETS, REGRESSION, Dataset
-from surefoot_experiments.uncertainty.methods import BOOSTERS
+from surefoot_experiments.uncertainty.methods import (
+    BOOSTERS,
+    FOREST,
+    FORESTS,
+    SGLB,
+    SGLB_ENSEMBLE,
+    VIRTUAL_FOREST,
+    VIRTUAL_SGLB,
+)
 from surefoot_experiments.uncertainty.paper import Place, Printed, printed
 from surefoot_experiments.uncertainty.scores import (
     LOWER_IS_BETTER,
@@ -18,7 +27,6 @@ from surefoot_experiments.uncertainty.scores import (
     not_worse_than_best,
     on_common_splits,
 )
-from surefoot_experiments.verdict import is_at_least_by_summary
 
 TITLES = {
     ("nll", CLASSIFICATION): "NLL", ("nll", REGRESSION): "NLL", ("error", CLASSIFICATION): "% error",
@@ -162,3 +170,45 @@ def count_reached(cells: Sequence[Cell]) -> dict[bool | None, int]:
     """In how many cells our boosters are at least as good as the paper's, are not, or it cannot be told."""
     found = [cell.is_reached for cell in cells if cell.is_comparable and cell.method in BOOSTERS]
     return {verdict: found.count(verdict) for verdict in (True, False, None)}
+
+
+TABLE_1 = Layout(
+    1,
+    "Detection of errors and of out-of-domain rows",
+    BOOSTERS,
+    tuple((task, measure) for task in (CLASSIFICATION, REGRESSION) for measure in ("prr", "auc", "auc2")),
+    ("total", "knowledge"),
+)
+
+
+TABLE_4 = Layout(
+    4,
+    "NLL, and RMSE or error rate",
+    BOOSTERS,
+    tuple((task, measure) for task in (CLASSIFICATION, REGRESSION) for measure in ("nll", "error")),
+)
+
+
+TABLE_5 = Layout(
+    5,
+    "Comparison with random forests: NLL and error rate of classifiers",
+    (SGLB, FOREST, SGLB_ENSEMBLE, FORESTS),
+    ((CLASSIFICATION, "nll"), (CLASSIFICATION, "error")),
+)
+
+
+TABLE_6 = Layout(
+    6,
+    "Comparison with random forests: RMSE",
+    (SGLB, FOREST, SGLB_ENSEMBLE, FORESTS),
+    ((REGRESSION, "error"),),
+)
+
+
+TABLE_7 = Layout(
+    7,
+    "Comparison with random forests: detection of errors and of out-of-domain rows",
+    (VIRTUAL_SGLB, VIRTUAL_FOREST, SGLB_ENSEMBLE, FORESTS),
+    tuple((task, measure) for task in (CLASSIFICATION, REGRESSION) for measure in ("prr", "auc", "auc2")),
+    ("total", "knowledge"),
+)

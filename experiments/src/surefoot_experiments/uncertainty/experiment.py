@@ -6,22 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import ParameterError
-from surefoot_experiments.data_folder import find_data_folder
-from surefoot_experiments.folder_lock import folder_lock
-from surefoot_experiments.run_folder import (
+from surefoot_experiments.skeleton.run import (
     RESULTS,
     Outputs,
     Watcher,
     check_jobs,
     choose_parts,
     default_folder,
+    find_data_folder,
+    folder_lock,
     open_folder,
 )
 from surefoot_experiments.uncertainty import heart, spiral
 from surefoot_experiments.uncertainty.datasets import Dataset, choose_datasets
 from surefoot_experiments.uncertainty.lines import TUNING, ResultLine, TuningLine
 from surefoot_experiments.uncertainty.maps import write_map
-from surefoot_experiments.uncertainty.methods import HELD_OUT_FOR_SCALE, Settings
+from surefoot_experiments.uncertainty.methods import HELD_OUT_FOR_SCALE, UncertaintySettings
 from surefoot_experiments.uncertainty.out_of_domain import check_sources
 from surefoot_experiments.uncertainty.report import write_report
 from surefoot_experiments.uncertainty.trials import Trials, plan
@@ -60,7 +60,11 @@ def run(
     watch: Watcher = lambda done, total, label: None,
 ) -> Outputs:
     """Run what is not yet in the results of ``out``; then draw and write about everything that is there."""
-    settings, splits, parts = Settings.make(quick), _count_splits(n_splits, quick), choose_parts(parts, PARTS)
+    settings, splits, parts = (
+        UncertaintySettings.make(quick),
+        _count_splits(n_splits, quick),
+        choose_parts(parts, PARTS),
+    )
     check_jobs(n_jobs)
     tables = Tables() if set(parts) == {FIGURES} else Tables.find(data, datasets, quick)
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
@@ -75,7 +79,7 @@ def run(
     return outputs
 
 
-def make_maps(folder: Path, settings: Settings, n_jobs: int | None, watch: Watcher) -> None:
+def make_maps(folder: Path, settings: UncertaintySettings, n_jobs: int | None, watch: Watcher) -> None:
     """Heart and spiral, unless they are there."""
     makers = {"heart": heart.run, "spiral": spiral.run}
     for done, (name, make) in enumerate(makers.items()):
@@ -85,7 +89,7 @@ def make_maps(folder: Path, settings: Settings, n_jobs: int | None, watch: Watch
             write_map(path, make(settings, n_jobs))
 
 
-def _open(outputs: Outputs, settings: Settings, sources: dict[str, str]) -> None:
+def _open(outputs: Outputs, settings: UncertaintySettings, sources: dict[str, str]) -> None:
     wanted: dict[str, Any] = {"experiment": NAME, **asdict(settings), "sources": sources}
     wanted |= {"depths": list(settings.depths), "rates": list(settings.rates)}
     wanted |= {"held_out_for_scale": list(HELD_OUT_FOR_SCALE)}

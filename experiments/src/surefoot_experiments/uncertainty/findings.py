@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot_experiments.skeleton.judge import MIN_VALUES, WORDS, is_above, is_at_least, is_within, spread
 from surefoot_experiments.uncertainty.datasets import CLASSIFICATION, DATASETS, REGRESSION
 from surefoot_experiments.uncertainty.methods import (
     ENSEMBLES,
@@ -19,7 +20,6 @@ from surefoot_experiments.uncertainty.methods import (
 )
 from surefoot_experiments.uncertainty.scores import Scores
 from surefoot_experiments.uncertainty.table_2 import MEASURES, BarRow
-from surefoot_experiments.verdict import MIN_VALUES, WORDS, is_above, is_at_least, is_within, spread
 
 CLOSE = 0.03  # of AUC-ROC: what "about as well" means here
 EVERY_TASK = (CLASSIFICATION, REGRESSION)
@@ -64,7 +64,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Finding:
+class DatasetsFinding:
     """A sentence of the paper and the places where it could be looked for."""
 
     text: str
@@ -125,19 +125,19 @@ CLAIMS = (
 )
 
 
-def judge(scores: Scores, rows: Sequence[BarRow]) -> list[Finding]:
+def judge_tables(scores: Scores, rows: Sequence[BarRow]) -> list[DatasetsFinding]:
     """The bars of table 2, and what the paper says about its other tables."""
     return [*(_bars(rows, measure) for measure in MEASURES), *(_look(claim, scores) for claim in CLAIMS)]
 
 
-def _bars(rows: Sequence[BarRow], measure: str) -> Finding:
+def _bars(rows: Sequence[BarRow], measure: str) -> DatasetsFinding:
     """The gap is that below the bar."""
     text = f"Table 2: our SGB reaches the bar set by the better of NGBoost and CatBoost ({MEASURES[measure]})."
     gaps = {row.dataset.title: row.margins for row in rows if row.measure == measure}
-    return Finding(text, {name: Place(is_at_least(values), values) for name, values in gaps.items()})
+    return DatasetsFinding(text, {name: Place(is_at_least(values), values) for name, values in gaps.items()})
 
 
-def _look(claim: Claim, scores: Scores) -> Finding:
+def _look(claim: Claim, scores: Scores) -> DatasetsFinding:
     """Every dataset that has the results the claim needs."""
     places = {}
     for dataset in DATASETS:
@@ -145,4 +145,4 @@ def _look(claim: Claim, scores: Scores) -> Finding:
             place = gap.judge(scores, dataset.name)
             if place is not None:
                 places[f"{dataset.title} ({about})" if about else dataset.title] = place
-    return Finding(claim.text, places)
+    return DatasetsFinding(claim.text, places)

@@ -12,11 +12,13 @@ from surefoot import VirtualEnsemble
 from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
 from surefoot_experiments.uncertainty.leave_one_out import LeaveOneOutEncoder
 from surefoot_experiments.uncertainty.measures import Predictor
-from surefoot_experiments.uncertainty.methods import FOREST, FORESTS, VIRTUAL_FOREST, Settings
+from surefoot_experiments.uncertainty.methods import FOREST, FORESTS, VIRTUAL_FOREST, UncertaintySettings
 from surefoot_experiments.uncertainty.problem import Problem
 
 
-def train_forests(problem: Problem, training: str, settings: Settings, n_jobs: int | None) -> dict[str, Predictor]:
+def train_forests(
+    problem: Problem, training: str, settings: UncertaintySettings, n_jobs: int | None
+) -> dict[str, Predictor]:
     """Train one forest, or ten small ones; their predictors by method."""
     encoder = LeaveOneOutEncoder(seed=problem.split)
     target = problem.y if problem.is_regression else (problem.y == np.unique(problem.y)[-1]).astype(np.float64)
@@ -34,7 +36,7 @@ def train_forests(problem: Problem, training: str, settings: Settings, n_jobs: i
 
 
 def _fit_forest(
-    problem: Problem, X: np.ndarray, n_trees: int, member: int, settings: Settings, n_jobs: int | None
+    problem: Problem, X: np.ndarray, n_trees: int, member: int, settings: UncertaintySettings, n_jobs: int | None
 ) -> Any:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 

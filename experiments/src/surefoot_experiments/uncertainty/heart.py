@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot import BoostingEnsembleRegressor, metrics
 from surefoot_experiments.uncertainty.maps import map_of
-from surefoot_experiments.uncertainty.methods import SGLB_ENSEMBLE, VIRTUAL_SGLB, Settings
+from surefoot_experiments.uncertainty.methods import SGLB_ENSEMBLE, VIRTUAL_SGLB, UncertaintySettings
 
 DRAWING = """
 .........
@@ -49,7 +49,7 @@ def training_rows(rows_per_cell: int) -> tuple[Any, np.ndarray]:
     return _frame(up, across), levels[up, across] + noise
 
 
-def run(settings: Settings, n_jobs: int | None) -> Any:
+def run(settings: UncertaintySettings, n_jobs: int | None) -> Any:
     """Train the ensemble and ask about every cell: a map with columns ``inside`` and ``true_variance`` too."""
     import pandas as pd
 

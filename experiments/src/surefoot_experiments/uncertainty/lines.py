@@ -6,7 +6,7 @@ from typing import NamedTuple
 TUNING = "tuning.csv"
 
 
-class Unit(NamedTuple):
+class MethodUnit(NamedTuple):
     """What one line of the results is about."""
 
     dataset: str
@@ -70,5 +70,5 @@ class ResultLine:
     seconds: float
 
     @property
-    def unit(self) -> Unit:
-        return Unit(self.dataset, self.split, self.method)
+    def unit(self) -> MethodUnit:
+        return MethodUnit(self.dataset, self.split, self.method)

@@ -1,4 +1,4 @@
-"""What an ensemble and a virtual ensemble say about every place of a plane; kept in a file, drawn from it."""
+"""Maps of the uncertainty of an ensemble and a virtual ensemble over a plane: kept in a file, drawn from it."""
 
 from pathlib import Path
 from typing import Any

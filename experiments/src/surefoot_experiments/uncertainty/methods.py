@@ -17,7 +17,7 @@ HELD_OUT_FOR_SCALE: tuple[str, ...] = (SGB, SGLB)
 
 
 @dataclass(frozen=True)
-class Settings:
+class UncertaintySettings:
     """Everything that the results depend on, but for the splits: each split stands for itself."""
 
     quick: bool = False
@@ -30,6 +30,6 @@ class Settings:
     rows_per_cell: int = 1000
 
     @classmethod
-    def make(cls, quick: bool) -> "Settings":
+    def make(cls, quick: bool) -> "UncertaintySettings":
         """The paper's, or those of a quick look."""
         return cls(True, 400, (3, 6), (0.1,), forest_trees=100, rows_per_cell=500) if quick else cls()

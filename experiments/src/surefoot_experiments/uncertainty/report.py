@@ -5,25 +5,32 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from surefoot._whole_files import write_text
-from surefoot_experiments.run_folder import SETTINGS, SUMMARY
-from surefoot_experiments.uncertainty import charts, table_1, table_2, table_4, table_5, table_6, table_7
-from surefoot_experiments.uncertainty.comparison_table import Cell, Layout, as_csv, compare
-from surefoot_experiments.uncertainty.figure_2 import draw_figure_2
-from surefoot_experiments.uncertainty.figure_3 import draw_figure_3
-from surefoot_experiments.uncertainty.figure_4 import draw_figure_4
-from surefoot_experiments.uncertainty.findings import judge
+from surefoot_experiments.skeleton.run import SETTINGS, SUMMARY
+from surefoot_experiments.uncertainty import charts, table_2
+from surefoot_experiments.uncertainty.comparison_table import (
+    TABLE_1,
+    TABLE_4,
+    TABLE_5,
+    TABLE_6,
+    TABLE_7,
+    Cell,
+    Layout,
+    as_csv,
+    compare,
+)
+from surefoot_experiments.uncertainty.figures import draw_figure_2, draw_figure_3, draw_figure_4
+from surefoot_experiments.uncertainty.findings import judge_tables
 from surefoot_experiments.uncertainty.maps import read_map
-from surefoot_experiments.uncertainty.methods import Settings
-from surefoot_experiments.uncertainty.remarks import QUICK_MARK, make_remarks
+from surefoot_experiments.uncertainty.methods import UncertaintySettings
 from surefoot_experiments.uncertainty.scores import Scores
-from surefoot_experiments.uncertainty.summary import write_summary
+from surefoot_experiments.uncertainty.summary import QUICK_MARK, make_remarks, write_summary
 from surefoot_experiments.uncertainty.trials import Trials
 
 TITLE = "Uncertainty in Gradient Boosting via Ensembles, tables 1, 2, 4 to 7 and figures 2 to 4"
-LAYOUTS = (table_1.LAYOUT, table_4.LAYOUT, table_5.LAYOUT, table_6.LAYOUT, table_7.LAYOUT)
+LAYOUTS = (TABLE_1, TABLE_4, TABLE_5, TABLE_6, TABLE_7)
 
 
-def write_report(folder: Path, trials: Trials, settings: Settings) -> None:
+def write_report(folder: Path, trials: Trials, settings: UncertaintySettings) -> None:
     """Everything but the results themselves."""
     scores = Scores(trials.results.lines.values())
     mark = f" ({QUICK_MARK})" if settings.quick else ""
@@ -41,7 +48,7 @@ def write_report(folder: Path, trials: Trials, settings: Settings) -> None:
         title=TITLE + mark,
         command=f"surefoot reproduce uncertainty --data DIR{' --quick' if settings.quick else ''}",
         seconds=_seconds(trials),
-        findings=judge(scores, bars),
+        findings=judge_tables(scores, bars),
         remarks=make_remarks(scores, settings, _sources(folder)),
         bars=bars,
         tables=tables,

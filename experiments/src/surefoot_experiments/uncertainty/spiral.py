@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot import BoostingEnsembleClassifier
 from surefoot_experiments.uncertainty.maps import map_of
-from surefoot_experiments.uncertainty.methods import Settings
+from surefoot_experiments.uncertainty.methods import UncertaintySettings
 
 N_CLASSES, ROWS_PER_CLASS = 3, 1000
 TURNS, NOISE = 1.5, 0.03  # noise in units of the outermost radius
@@ -36,7 +36,7 @@ def features(points: np.ndarray) -> np.ndarray:
     return np.column_stack([points @ axes, np.hypot(*points.T)])
 
 
-def run(settings: Settings, n_jobs: int | None) -> Any:
+def run(settings: UncertaintySettings, n_jobs: int | None) -> Any:
     """Train the ensemble and ask about a grid of places."""
     import pandas as pd
 

@@ -12,12 +12,12 @@ from math import sqrt
 
 import numpy as np
 
-from surefoot_experiments.markdown import table
+from surefoot_experiments.skeleton.judge import WORDS, is_at_least
+from surefoot_experiments.skeleton.report import table
 from surefoot_experiments.uncertainty.datasets import DATASETS, REGRESSION, Dataset
 from surefoot_experiments.uncertainty.methods import SGB
 from surefoot_experiments.uncertainty.paper import CATBOOST, DEEP_ENSEMBLE, NGBOOST, Place, Printed, printed
 from surefoot_experiments.uncertainty.scores import Score, Scores
-from surefoot_experiments.verdict import WORDS, is_at_least
 
 NUMBER, TITLE = 2, "Comparison with existing methods"
 PEERS = (NGBOOST, CATBOOST, DEEP_ENSEMBLE)

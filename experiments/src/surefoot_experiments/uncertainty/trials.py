@@ -5,14 +5,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from surefoot_experiments.growing_csv import GrowingCsv
-from surefoot_experiments.run_folder import RESULTS, Watcher
+from surefoot_experiments.skeleton.run import RESULTS, Watcher
+from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.uncertainty.boosters import train_boosters
 from surefoot_experiments.uncertainty.datasets import Dataset, load_table
 from surefoot_experiments.uncertainty.forests import train_forests
-from surefoot_experiments.uncertainty.lines import TUNING, ResultLine, TuningLine, Unit
+from surefoot_experiments.uncertainty.lines import TUNING, MethodUnit, ResultLine, TuningLine
 from surefoot_experiments.uncertainty.measures import Predictor, measure
-from surefoot_experiments.uncertainty.methods import BOOSTER_TRAININGS, FOREST_SPLITS, FOREST_TRAININGS, Settings
+from surefoot_experiments.uncertainty.methods import (
+    BOOSTER_TRAININGS,
+    FOREST_SPLITS,
+    FOREST_TRAININGS,
+    UncertaintySettings,
+)
 from surefoot_experiments.uncertainty.problem import Problem
 from surefoot_experiments.uncertainty.tuning import best, tune
 
@@ -27,8 +32,8 @@ class Training:
     methods: tuple[str, ...]
 
     @property
-    def units(self) -> list[Unit]:
-        return [Unit(self.dataset.name, self.split, method) for method in self.methods]
+    def units(self) -> list[MethodUnit]:
+        return [MethodUnit(self.dataset.name, self.split, method) for method in self.methods]
 
     @property
     def label(self) -> str:
@@ -38,7 +43,7 @@ class Training:
 class Trials:
     """The trainings of a run, and the two files that their results go to."""
 
-    def __init__(self, folder: Path, data: Path, settings: Settings, n_jobs: int | None) -> None:
+    def __init__(self, folder: Path, data: Path, settings: UncertaintySettings, n_jobs: int | None) -> None:
         self.data, self.settings, self.n_jobs = data, settings, n_jobs
         self.results = GrowingCsv(folder / RESULTS, ResultLine)
         self.tuning = GrowingCsv(folder / TUNING, TuningLine)

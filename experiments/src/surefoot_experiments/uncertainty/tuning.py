@@ -9,14 +9,14 @@ import numpy as np
 from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot._parallel import Cancellation, run_tasks
 from surefoot_experiments.uncertainty.lines import TuningLine
-from surefoot_experiments.uncertainty.methods import SGLB, Settings
+from surefoot_experiments.uncertainty.methods import SGLB, UncertaintySettings
 from surefoot_experiments.uncertainty.problem import Problem
 
 SUBSAMPLE = 0.5  # of SGB
 L2 = {True: 3.0, False: 0.1}  # of regressors (CatBoost's default, as in the paper) and of classifiers
 
 
-def tune(problem: Problem, method: str, settings: Settings, n_jobs: int | None) -> list[TuningLine]:
+def tune(problem: Problem, method: str, settings: UncertaintySettings, n_jobs: int | None) -> list[TuningLine]:
     """One line for each pair of depth and rate."""
     train, validation = problem.part_for_validation()
     X, X_val = problem.X.iloc[train], problem.X.iloc[validation]
@@ -46,7 +46,7 @@ def best(lines: Iterable[TuningLine]) -> TuningLine:
 
 
 def _make_model(
-    problem: Problem, method: str, settings: Settings, depth: int, rate: float
+    problem: Problem, method: str, settings: UncertaintySettings, depth: int, rate: float
 ) -> GradientBoostingRegressor | GradientBoostingClassifier:
     kind = GradientBoostingRegressor if problem.is_regression else GradientBoostingClassifier
     return kind(

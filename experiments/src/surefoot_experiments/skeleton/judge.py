@@ -7,6 +7,7 @@ intervals somewhat too narrow.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -87,3 +88,18 @@ def opposite(verdict: bool | None) -> bool | None:
 def spread(values: Sequence[float] | np.ndarray, words: Callable[[float], str] = "{:.3f}".format) -> str:
     """Mean, least and largest; ``words`` writes each."""
     return f"{words(float(np.mean(values)))} ({words(float(np.min(values)))} to {words(float(np.max(values)))})"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence of the paper, or a promise, and what was found; ``holds`` is None where that cannot be told."""
+
+    text: str
+    holds: bool | None
+    detail: str
+
+    @property
+    def words(self) -> str:
+        """One line of Markdown."""
+        verdict = {True: "Holds", False: "Does not hold", None: "Cannot be told"}[self.holds]
+        return f"**{self.text}** {verdict}: {self.detail}"

@@ -1,4 +1,4 @@
-"""A CSV file that only grows: one whole line per finished unit, so that a stopped run goes on where it stopped."""
+"""The units of a run: one CSV line per finished unit, so that an interrupted run continues where it stopped."""
 
 import csv
 import io

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_1samp
 
-from surefoot_experiments import verdict
+from surefoot_experiments.skeleton import judge as verdict
 
 
 @pytest.mark.parametrize("seed", range(30))

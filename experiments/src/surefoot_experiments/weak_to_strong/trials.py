@@ -4,7 +4,8 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +17,48 @@ from surefoot.boosting import (
     MajorityBoostClassifier,
 )
 from surefoot.boosting.subsamples import subsample_levels
-from surefoot_experiments import adversarial
-from surefoot_experiments.datasets import Table
-from surefoot_experiments.results import Result, Unit
+from surefoot_experiments.skeleton.unit import GrowingCsv
+from surefoot_experiments.weak_to_strong import adversarial
+from surefoot_experiments.weak_to_strong.datasets import Table
+
+
+class VoteUnit(NamedTuple):
+    """What one line of the results is about."""
+
+    dataset: str
+    seed: int
+    learner: str
+    n_members: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the results; ``seconds`` is what this unit added to the run."""
+
+    dataset: str
+    seed: int
+    learner: str
+    n_members: int
+    accuracy: float
+    seconds: float
+    rows: int
+    note: str
+
+    @property
+    def unit(self) -> VoteUnit:
+        return VoteUnit(self.dataset, self.seed, self.learner, self.n_members)
+
+
+class ResultsFile(GrowingCsv[Result]):
+    """The results of a run."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, Result)
+
+    @property
+    def results(self) -> dict[VoteUnit, Result]:
+        return self.lines
+
 
 ADABOOST, MAJORITY, BAGGED, LARSEN_RITZERT = "AdaBoost", "Majority-of-X", "Bagged AdaBoost", "Larsen-Ritzert"
 BAGGED_SHARE = 0.95  # rows drawn for each bagged member, with replacement, as in the paper
@@ -100,9 +140,9 @@ def plan_trials(dataset: Dataset, seed: int, members: tuple[int, ...]) -> list[T
     ]
 
 
-def units_of(trial: Trial) -> list[Unit]:
+def units_of(trial: Trial) -> list[VoteUnit]:
     """The lines of the results that a trial fills."""
-    return [Unit(trial.dataset, trial.seed, trial.learner, count) for count in trial.counts]
+    return [VoteUnit(trial.dataset, trial.seed, trial.learner, count) for count in trial.counts]
 
 
 def results_of(trial: Trial, dataset: Dataset, accuracies: list[float], seconds: list[float]) -> list[Result]:

@@ -12,17 +12,25 @@ from typing import Any
 
 from surefoot import ParameterError
 from surefoot._whole_files import write_text
-from surefoot_experiments.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
-from surefoot_experiments.adversarial_grid import GRID, grid_differences, grid_trials
-from surefoot_experiments.comparison import Accuracies
-from surefoot_experiments.datasets import Source, Table, data_folder, load_tables
-from surefoot_experiments.figures import draw_figure
-from surefoot_experiments.folder_lock import folder_lock
-from surefoot_experiments.results import Result, ResultsFile
-from surefoot_experiments.run_folder import RESULTS, Outputs, Watcher, check_jobs, default_folder, open_folder
-from surefoot_experiments.summary import write_summary
-from surefoot_experiments.trials import (
+from surefoot_experiments.skeleton.run import (
+    RESULTS,
+    Outputs,
+    Watcher,
+    check_jobs,
+    default_folder,
+    folder_lock,
+    open_folder,
+)
+from surefoot_experiments.weak_to_strong.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
+from surefoot_experiments.weak_to_strong.adversarial_grid import GRID, grid_differences, grid_trials
+from surefoot_experiments.weak_to_strong.comparison import Accuracies
+from surefoot_experiments.weak_to_strong.datasets import Source, Table, data_folder, load_tables
+from surefoot_experiments.weak_to_strong.figures import draw_figure
+from surefoot_experiments.weak_to_strong.summary import write_summary
+from surefoot_experiments.weak_to_strong.trials import (
     Dataset,
+    Result,
+    ResultsFile,
     adversarial_dataset,
     plan_trials,
     results_of,
@@ -38,7 +46,7 @@ QUICK_MARK = "QUICK RUN, not the experiment"
 
 
 @dataclass(frozen=True)
-class Settings:
+class WeakToStrongSettings:
     """Everything that the results depend on, but for the seeds: each seed stands for itself."""
 
     quick: bool = False
@@ -49,7 +57,7 @@ class Settings:
     hypotheses: int = DEFAULT_HYPOTHESES
 
     @classmethod
-    def make(cls, quick: bool, gamma: float, hypotheses: int) -> "Settings":
+    def make(cls, quick: bool, gamma: float, hypotheses: int) -> "WeakToStrongSettings":
         if not 0 < gamma < 0.5:
             raise ParameterError(f"gamma must lie between 0 and 0.5, got {gamma:g}.")
         if hypotheses < 1:
@@ -71,7 +79,7 @@ def run(
     watch: Watcher = lambda done, total, label: None,
 ) -> Outputs:
     """Run what is not yet in the results of ``out``, then draw the figures and write the summary."""
-    settings = Settings.make(quick, gamma, hypotheses)
+    settings = WeakToStrongSettings.make(quick, gamma, hypotheses)
     seeds = range(_count_seeds(n_seeds, quick))
     check_jobs(n_jobs)
     tables, missing = load_tables(data_folder(data))
@@ -86,7 +94,7 @@ def run(
     return outputs
 
 
-def make_datasets(tables: Sequence[Table], settings: Settings) -> list[Dataset]:
+def make_datasets(tables: Sequence[Table], settings: WeakToStrongSettings) -> list[Dataset]:
     """The tables and the adversarial instance."""
     return [
         *(table_dataset(table, settings.max_rows) for table in tables),
@@ -96,7 +104,7 @@ def make_datasets(tables: Sequence[Table], settings: Settings) -> list[Dataset]:
 
 def run_trials(
     datasets: Sequence[Dataset],
-    settings: Settings,
+    settings: WeakToStrongSettings,
     seeds: Sequence[int],
     results: ResultsFile,
     n_jobs: int | None,
@@ -119,7 +127,9 @@ def run_trials(
     watch(total, total, "adversarial instances")
 
 
-def run_grid(folder: Path, settings: Settings, seeds: Sequence[int], n_jobs: int | None, watch: Watcher) -> None:
+def run_grid(
+    folder: Path, settings: WeakToStrongSettings, seeds: Sequence[int], n_jobs: int | None, watch: Watcher
+) -> None:
     """The adversarial instance with other parameters; their results go to a file of their own."""
     results = ResultsFile(folder / GRID)
     trials = grid_trials(seeds, settings.members)
@@ -135,7 +145,7 @@ def write_report(
     outputs: Outputs,
     results: ResultsFile,
     datasets: Sequence[Dataset],
-    settings: Settings,
+    settings: WeakToStrongSettings,
     seeds: Sequence[int],
     remarks: Sequence[str],
 ) -> None:
@@ -165,7 +175,7 @@ def write_report(
     write_text(outputs.summary, text)
 
 
-def _open_folder(outputs: Outputs, settings: Settings, tables: Sequence[Table]) -> None:
+def _open_folder(outputs: Outputs, settings: WeakToStrongSettings, tables: Sequence[Table]) -> None:
     sources = {table.source.name: f"{table.file}, {len(table.y)} rows" for table in tables}
     wanted: dict[str, Any] = {"experiment": NAME, **asdict(settings), "sources": sources}
     wanted["members"] = list(settings.members)
@@ -180,7 +190,7 @@ def _count_seeds(n_seeds: int | None, quick: bool) -> int:
     return n_seeds
 
 
-def _command(settings: Settings, n_seeds: int) -> str:
+def _command(settings: WeakToStrongSettings, n_seeds: int) -> str:
     quick = " --quick" if settings.quick else ""
     return (
         f"surefoot reproduce {NAME} --data DIR{quick} --seeds {n_seeds} "
@@ -188,7 +198,7 @@ def _command(settings: Settings, n_seeds: int) -> str:
     )
 
 
-def _remarks(tables: Sequence[Table], missing: Sequence[Source], settings: Settings) -> list[str]:
+def _remarks(tables: Sequence[Table], missing: Sequence[Source], settings: WeakToStrongSettings) -> list[str]:
     """What a reader must know before comparing with the paper."""
     remarks = [
         f"{table.source.title} is PARTIAL: {table.file} has {len(table.y):,} of the {table.source.paper_rows:,} rows."

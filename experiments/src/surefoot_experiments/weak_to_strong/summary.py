@@ -5,10 +5,10 @@ from math import isnan
 
 import numpy as np
 
-from surefoot_experiments.adversarial_grid import grid_section
-from surefoot_experiments.comparison import Accuracies, Difference, Finding, judge
-from surefoot_experiments.markdown import bullets
-from surefoot_experiments.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
+from surefoot_experiments.skeleton.report import bullets
+from surefoot_experiments.weak_to_strong.adversarial_grid import grid_section
+from surefoot_experiments.weak_to_strong.comparison import Accuracies, ClaimsFinding, Difference, judge_boosters
+from surefoot_experiments.weak_to_strong.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
 
 HOW_TO_READ = """\
 Accuracy is the mean over seeds on the test rows, ± its standard deviation; the difference to AdaBoost is paired by
@@ -30,7 +30,7 @@ def write_summary(
     grid: Mapping[str, Difference] | None = None,
 ) -> str:
     """The whole page; ``figures`` are names of files beside it."""
-    findings = judge(accuracies, datasets)
+    findings = judge_boosters(accuracies, datasets)
     parts = [
         f"# {title}",
         bullets(
@@ -52,7 +52,7 @@ def write_summary(
     return "\n\n".join(parts) + "\n"
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: ClaimsFinding) -> str:
     claims = [
         f"{claim.text}: {claim.verdict} ({show(claim.difference)}; by seed {_range(claim.difference)})"
         for claim in finding.claims

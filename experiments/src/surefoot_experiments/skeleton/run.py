@@ -1,14 +1,17 @@
-"""The folder of a run: what it holds belongs to one experiment with one set of settings."""
+"""A run: its folder with one set of settings, its lock, its data files and its progress."""
 
 import json
-from collections.abc import Callable, Collection, Sequence
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from surefoot import ParameterError
 from surefoot._whole_files import write_text
-from surefoot_experiments.growing_csv import GrowingCsv
+from surefoot_experiments.exceptions import DatasetMissingError
+from surefoot_experiments.skeleton.unit import GrowingCsv
 
 RESULTS, SETTINGS, SUMMARY = "results.csv", "settings.json", "summary.md"
 
@@ -101,3 +104,39 @@ def check_settings(path: Path, settings: dict[str, Any], results_path: Path) -> 
 def write_settings(path: Path, settings: dict[str, Any]) -> None:
     """Write the settings beside the results they belong to."""
     write_text(path, json.dumps(settings, indent=2) + "\n")
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Refuse a folder that another run is writing to; a run that was killed leaves no lock behind."""
+    try:
+        import fcntl
+    except ImportError:  # not a Unix: nothing to lock with
+        yield
+        return
+    path = folder / ".lock"
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise ParameterError(
+                f"Another run is writing to {folder}: wait for it, or choose another --out."
+            ) from error
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+ENVIRONMENT = "SUREFOOT_DATA"
+
+
+def find_data_folder(given: str | Path | None, wanted: str) -> Path:
+    """``given``, or else what the environment variable SUREFOOT_DATA says; ``wanted`` are the files it should hold."""
+    named = given if given is not None else os.environ.get(ENVIRONMENT)
+    if not named:
+        raise DatasetMissingError(f"No data folder: pass --data DIR, or set {ENVIRONMENT} to a folder with {wanted}.")
+    folder = Path(named).expanduser()
+    if not folder.is_dir():
+        raise DatasetMissingError(f"{folder} is not a folder: let --data or {ENVIRONMENT} name one with {wanted}.")
+    return folder

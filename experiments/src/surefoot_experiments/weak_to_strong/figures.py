@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from surefoot_experiments.canvas import new_figure, save_figure
-from surefoot_experiments.comparison import Accuracies
-from surefoot_experiments.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
+from surefoot_experiments.skeleton.report import new_figure, save_figure
+from surefoot_experiments.weak_to_strong.comparison import Accuracies
+from surefoot_experiments.weak_to_strong.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
 
 SHOWN_ERRORS = 2.0  # standard errors that error bars show
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and dashes say it again.

@@ -9,8 +9,8 @@ import numpy as np
 
 from surefoot import DataError
 from surefoot_experiments import originals
-from surefoot_experiments.data_folder import find_data_folder
 from surefoot_experiments.exceptions import DatasetMissingError
+from surefoot_experiments.skeleton.run import find_data_folder
 
 Reader = Callable[[Path], tuple[np.ndarray, np.ndarray]]
 

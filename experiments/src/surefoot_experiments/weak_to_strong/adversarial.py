@@ -91,7 +91,7 @@ class AdversarialLearner(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from surefoot_experiments.adversarial import AdversarialLearner, draw_sample
+    >>> from surefoot_experiments.weak_to_strong.adversarial import AdversarialLearner, draw_sample
     >>> X, y = draw_sample(seed=0)
     >>> bool(AdversarialLearner().fit(X, y).score(X, y) > 0.5)
     True

@@ -6,9 +6,8 @@ from math import sqrt
 
 import numpy as np
 
-from surefoot_experiments.results import Result, Unit
-from surefoot_experiments.trials import ADABOOST, BAGGED, MAJORITY, Dataset
-from surefoot_experiments.verdict import WORDS, is_above
+from surefoot_experiments.skeleton.judge import WORDS, is_above
+from surefoot_experiments.weak_to_strong.trials import ADABOOST, BAGGED, MAJORITY, Dataset, Result, VoteUnit
 
 AHEAD, BEHIND, LEVEL = "ahead", "behind", "neither"
 HOLDS, FAILS, UNDECIDED = WORDS[True], WORDS[False], WORDS[None]
@@ -22,13 +21,15 @@ class Accuracies:
         self._by_unit = {result.unit: result.accuracy for result in results}
 
     def at(self, dataset: str, learner: str, n_members: int) -> np.ndarray:
-        return np.array([self._by_unit[Unit(dataset, seed, learner, n_members)] for seed in self.seeds])
+        return np.array([self._by_unit[VoteUnit(dataset, seed, learner, n_members)] for seed in self.seeds])
 
     def counts(self, dataset: str, learner: str) -> list[int]:
         """The numbers of members that every seed has a result for."""
         there = {unit.n_members for unit in self._by_unit if unit.dataset == dataset and unit.learner == learner}
         return sorted(
-            count for count in there if all(Unit(dataset, seed, learner, count) in self._by_unit for seed in self.seeds)
+            count
+            for count in there
+            if all(VoteUnit(dataset, seed, learner, count) in self._by_unit for seed in self.seeds)
         )
 
     def curve(self, dataset: str, learner: str) -> np.ndarray:
@@ -102,7 +103,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClaimsFinding:
     """What the paper found, as claims that the results can bear out or not."""
 
     text: str
@@ -117,7 +118,7 @@ class Finding:
         return HOLDS if verdicts == {HOLDS} else UNDECIDED
 
 
-def judge(accuracies: Accuracies, datasets: Sequence[Dataset]) -> list[Finding]:
+def judge_boosters(accuracies: Accuracies, datasets: Sequence[Dataset]) -> list[ClaimsFinding]:
     """The paper's two findings."""
 
     def claims(large: bool, learner: str, says_ahead: bool) -> list[Claim]:
@@ -128,8 +129,8 @@ def judge(accuracies: Accuracies, datasets: Sequence[Dataset]) -> list[Finding]:
         ]
 
     return [
-        Finding("On large tables Majority-of-X is ahead of AdaBoost.", tuple(claims(True, MAJORITY, True))),
-        Finding(
+        ClaimsFinding("On large tables Majority-of-X is ahead of AdaBoost.", tuple(claims(True, MAJORITY, True))),
+        ClaimsFinding(
             "On small ones Bagged AdaBoost is ahead of AdaBoost and Majority-of-X is not.",
             (*claims(False, BAGGED, True), *claims(False, MAJORITY, False)),
         ),

@@ -7,11 +7,10 @@ chosen so that the effect shows says nothing about others.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from surefoot_experiments.comparison import Accuracies, Difference, curve_difference
-from surefoot_experiments.markdown import table
-from surefoot_experiments.results import Result
-from surefoot_experiments.trials import ADABOOST, BAGGED, Dataset, Trial, adversarial_dataset
-from surefoot_experiments.verdict import spread
+from surefoot_experiments.skeleton.judge import spread
+from surefoot_experiments.skeleton.report import table
+from surefoot_experiments.weak_to_strong.comparison import Accuracies, Difference, curve_difference
+from surefoot_experiments.weak_to_strong.trials import ADABOOST, BAGGED, Dataset, Result, Trial, adversarial_dataset
 
 GRID = "adversarial-grid.csv"
 GAMMAS = (0.02, 0.05, 0.1, 0.2)
