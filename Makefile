@@ -29,9 +29,9 @@ bench: $(INSTALLED)
 	$(RUN) benchmarks/selection.py
 	$(RUN) benchmarks/shift.py
 
-$(INSTALLED): pyproject.toml
+$(INSTALLED): pyproject.toml experiments/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --editable ".[dev]"
+	$(RUN) -m pip install --quiet --editable ".[dev]" --editable "./experiments[test]"
 	touch $(INSTALLED)
 
 clean:

@@ -20,15 +20,15 @@ import numpy as np
 import pandas as pd
 from catboost import CatBoostClassifier, CatBoostRegressor
 
-from surefoot.reproduce.growing_csv import GrowingCsv
-from surefoot.reproduce.run_folder import RESULTS
-from surefoot.reproduce.uncertainty.boosters import train_boosters
-from surefoot.reproduce.uncertainty.datasets import DATASETS, load_table
-from surefoot.reproduce.uncertainty.lines import ResultLine
-from surefoot.reproduce.uncertainty.measures import measure
-from surefoot.reproduce.uncertainty.methods import SGB, SGB_ENSEMBLE, SGLB, SGLB_ENSEMBLE, Settings
-from surefoot.reproduce.uncertainty.problem import Problem
 from surefoot.uncertainty.member_predictions import ClassificationMembers, RegressionMembers
+from surefoot_experiments.skeleton.run import RESULTS
+from surefoot_experiments.skeleton.unit import GrowingCsv
+from surefoot_experiments.uncertainty.boosters import train_boosters
+from surefoot_experiments.uncertainty.datasets import DATASETS, load_table
+from surefoot_experiments.uncertainty.lines import ResultLine
+from surefoot_experiments.uncertainty.measures import measure
+from surefoot_experiments.uncertainty.methods import SGB, SGB_ENSEMBLE, SGLB, SGLB_ENSEMBLE, UncertaintySettings
+from surefoot_experiments.uncertainty.problem import Problem
 
 BAR = 0.03
 OURS = {SGB_ENSEMBLE: SGB, SGLB_ENSEMBLE: SGLB}
@@ -62,7 +62,7 @@ def train(problem: Problem, method: str, depth: int, rate: float, trees: int, se
     )
 
 
-def tuned(problem: Problem, method: str, settings: Settings, threads: int) -> tuple[int, float, int]:
+def tuned(problem: Problem, method: str, settings: UncertaintySettings, threads: int) -> tuple[int, float, int]:
     """Depth, rate and number of trees by the likelihood of validation rows; SGLB keeps all its trees."""
     found = []
     for depth, rate in product(settings.depths, settings.rates):
@@ -91,13 +91,13 @@ def our_aucs(problem: Problem, line: ResultLine, method: str, seed: int, options
     if seed == 0:
         return line.auc_knowledge, line.auc2_knowledge
     other = replace(problem, split=problem.split + 1000 * seed)  # the split is the seed of an ensemble
-    found = measure(problem, train_boosters(other, OURS[method], line, Settings(), options.threads)[method])
+    found = measure(problem, train_boosters(other, OURS[method], line, UncertaintySettings(), options.threads)[method])
     return found["auc_knowledge"], found["auc2_knowledge"]
 
 
 def compare(dataset, method: str, ours: list[ResultLine], options) -> list[dict]:
     """A row for each split and seed: our AUCs and CatBoost's."""
-    settings, table, rows = Settings(), load_table(dataset, options.data), []
+    settings, table, rows = UncertaintySettings(), load_table(dataset, options.data), []
     for line in ours:
         problem = Problem.from_table(table, line.split, options.data)
         chosen = (line.depth, line.rate, line.trees)

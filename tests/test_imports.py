@@ -32,9 +32,8 @@ ALLOWED = {
     "shift": {"data", "trees"},
     "model_io": {"data", "trees", "boosting", "uncertainty", "shift"},
     "plots": {"boosting", "uncertainty", "selection", "shift", "metrics", FACE},
-    "reproduce": {"boosting", "uncertainty", "selection", "shift", "plots", "metrics", FACE},
     "report": {"boosting", "uncertainty", "selection", "shift", "metrics", "plots", FACE},
-    "cli": {"data", "model_io", "report", "reproduce", "selection", "uncertainty", FACE},
+    "cli": {"data", "model_io", "report", "selection", "uncertainty", FACE},
     "__init__": {"boosting", "uncertainty", "selection", "shift", "model_io", "report"},
 }
 HEAVY = ("dask", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")
@@ -93,7 +92,7 @@ def test_no_arrow_points_the_wrong_way(module, path):
         ("from ..boosting import base", "surefoot.trees.classification_grower", {"boosting"}),
         ("from .. import boosting", "surefoot.trees.classification_grower", {"boosting"}),
         ("def late():\n    from surefoot.cli import app", "surefoot.boosting.base", {"cli"}),
-        ("from surefoot.reproduce import tables", "surefoot.plots.margin_display", {"reproduce"}),
+        ("from surefoot.report import tables", "surefoot.plots.margin_display", {"report"}),
         ("from surefoot.data import Columns", "surefoot.metrics.margins", {"data"}),
         ("from surefoot.data import Columns", "surefoot._random", {"data"}),
         ("from surefoot.cli import app", "surefoot.__init__", {"cli"}),

@@ -5,7 +5,6 @@ import typing
 from surefoot._exceptions import (
     CoverageWarning,
     DataError,
-    DatasetMissingError,
     ManyMembersWarning,
     ModelFileError,
     NoTrainingNoiseWarning,
@@ -59,7 +58,6 @@ __all__ = [
     "ColumnShift",
     "CoverageWarning",
     "DataError",
-    "DatasetMissingError",
     "Distribution",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
@@ -100,4 +98,12 @@ def __getattr__(name: str) -> typing.Any:
         from surefoot import report
 
         return getattr(report, name)
+    if name == "DatasetMissingError":
+        import warnings
+
+        from surefoot._exceptions import MissingDataFileError
+
+        message = "surefoot.DatasetMissingError is surefoot_experiments.DatasetMissingError now; this name goes next."
+        warnings.warn(message, FutureWarning, stacklevel=2)
+        return MissingDataFileError
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

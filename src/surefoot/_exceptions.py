@@ -5,8 +5,7 @@
     SurefootError
     ├── DataError (also ValueError)        the table, labels or weights cannot be used as they are
     ├── ModelFileError (also ValueError)   a model file cannot be read, or a model cannot be kept in one
-    ├── ParameterError (also ValueError)   a parameter, or a combination of parameters, is refused
-    └── DatasetMissingError (also FileNotFoundError)   a reproduction needs a file that is not there
+    └── ParameterError (also ValueError)   a parameter, or a combination of parameters, is refused
 
     SurefootWarning (UserWarning)
     ├── CoverageWarning                    the target sees less than half of the training rows
@@ -35,8 +34,8 @@ class ParameterError(SurefootError, ValueError):
     """A parameter, or a combination of parameters, is refused; the message names it."""
 
 
-class DatasetMissingError(SurefootError, FileNotFoundError):
-    """A reproduction needs a data file that is not in the given folder."""
+class MissingDataFileError(SurefootError, FileNotFoundError):
+    """Base of ``surefoot_experiments.DatasetMissingError``; ``surefoot.DatasetMissingError`` was its first name."""
 
 
 class SurefootWarning(UserWarning):

@@ -132,15 +132,6 @@ def test_a_write_protected_file_is_not_replaced(folder):
     assert "it is write-protected" in refusal(folder, "fit @d.csv --target y -o @kept")
 
 
-def test_results_do_not_go_among_the_data(tmp_path, monkeypatch):
-    made = run("reproduce", "shift", "--data", tmp_path, "--out", tmp_path / "." / ".." / tmp_path.name)
-    assert (made.exit_code, "is the folder of the data" in made.stderr) == (2, True)
-    monkeypatch.setenv("SUREFOOT_DATA", str(tmp_path))
-    made = run("reproduce", "shift", "--out", tmp_path)
-    assert (made.exit_code, "is the folder of the data" in made.stderr) == (2, True)
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.fixture
 def ready(tmp_path, model_bytes):
     """A folder with a model and a table for it."""

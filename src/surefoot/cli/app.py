@@ -7,9 +7,9 @@ import typer
 from surefoot import __version__
 from surefoot.cli.audit import audit
 from surefoot.cli.doctor import doctor
+from surefoot.cli.extensions import add_extension
 from surefoot.cli.fit import fit
 from surefoot.cli.predict import predict
-from surefoot.cli.reproduce import reproduce
 from surefoot.cli.select import select
 
 app = typer.Typer(
@@ -19,8 +19,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (audit, fit, predict, select, reproduce, doctor):
+for command in (audit, fit, predict, select):
     app.command()(command)
+add_extension(app, "reproduce", "Run an experiment of a paper again.", distribution="surefoot-experiments")
+app.command()(doctor)
 
 
 def _show_version(wanted: bool) -> None:

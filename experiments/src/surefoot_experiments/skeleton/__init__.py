@@ -1,0 +1,1 @@
+"""The skeleton of every experiment: units of work, the run, the judgement of findings, and the report."""

@@ -1,0 +1,106 @@
+"""Figures 2 to 15 and tables 2 to 4 of "Stabilizing black-box model selection with the inflated argmax"."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from surefoot._atomic_io import write_text
+from surefoot_experiments.exceptions import DatasetMissingError
+from surefoot_experiments.skeleton.run import (
+    ENVIRONMENT,
+    SETTINGS,
+    SUMMARY,
+    Outputs,
+    Watcher,
+    check_jobs,
+    check_settings,
+    choose_parts,
+    default_folder,
+    find_data_folder,
+    folder_lock,
+    open_folder,
+)
+from surefoot_experiments.stability.dynamics import Dynamics
+from surefoot_experiments.stability.graph import Graph
+from surefoot_experiments.stability.larger_sample import LargerSample
+from surefoot_experiments.stability.part import Part
+from surefoot_experiments.stability.regression import Regression
+from surefoot_experiments.stability.settings import StabilitySettings
+from surefoot_experiments.stability.summary import write_summary
+from surefoot_experiments.stability.trees import Trees
+
+NAME = "stability"
+PARTS: dict[str, Part] = {part.name: part for part in (Regression(), LargerSample(), Dynamics(), Graph(), Trees())}
+
+
+def run(
+    *,
+    data: str | Path | None = None,
+    out: str | Path | None = None,
+    quick: bool = False,
+    parts: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+    watch: Watcher = lambda done, total, label: None,
+) -> Outputs:
+    """Run what is not yet in the files of ``out``; then draw and write about everything that is there."""
+    settings, chosen = StabilitySettings.make(quick), [PARTS[name] for name in choose_parts(parts, PARTS)]
+    check_jobs(n_jobs)
+    outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
+    tables, sources = _find_data(data, chosen, outputs.folder)
+    _open(outputs.folder, settings, sources)
+    with folder_lock(outputs.folder):
+        for part in chosen:
+            part.run(outputs.folder, tables, settings, n_jobs, watch)
+        watch(1, 1, "drawing")
+        write_report(outputs.folder, tables, settings)
+    return outputs
+
+
+def write_report(folder: Path, data: Path, settings: StabilitySettings) -> None:
+    """Figures, tables and the summary, of all parts that have results."""
+    sections, not_run, no_data = [], [], []
+    for part in PARTS.values():
+        if not _has_begun(part, folder):
+            not_run.append(part.name)
+        elif any(not (data / file).exists() for file in part.files):
+            no_data.append(part.name)  # a figure that shows the data itself cannot be drawn
+        elif (section := part.report(folder, data, settings)) is not None:
+            sections.append(section)
+        else:
+            not_run.append(part.name)
+    absent = [f"Not run, or not yet far enough: {', '.join(not_run)}."] if not_run else []
+    absent += [f"Not shown, for want of their data files: {', '.join(no_data)}."] if no_data else []
+    write_text(folder / SUMMARY, write_summary(sections, absent, settings))
+
+
+def _has_begun(part: Part, folder: Path) -> bool:
+    return any((folder / name).exists() for name in part.lines)
+
+
+def _find_data(data: str | Path | None, parts: Sequence[Part], out: Path) -> tuple[Path, dict[str, str]]:
+    """The folder of the data files, and a mark of each file that is read: results belong to its content."""
+    files = [file for part in parts for file in part.files]
+    if not files and data is None and not os.environ.get(ENVIRONMENT):
+        return Path(), {}
+    folder = find_data_folder(data, ", ".join(files) or "the data files")
+    missing = [file for file in files if not (folder / file).is_file()]
+    if missing:
+        owners = [part.name for part in parts if missing[0] in part.files]
+        raise DatasetMissingError(
+            f"{folder} lacks {', '.join(missing)}: put it there, or leave out the part {owners[0]} with --parts."
+        )
+    told = [part for part in PARTS.values() if part in parts or _has_begun(part, out)]  # the report reads them too
+    read = [folder / file for part in told for file in part.files if (folder / file).is_file()]
+    return folder, {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in read}
+
+
+def _open(folder: Path, settings: StabilitySettings, sources: dict[str, str]) -> None:
+    kinds = {name: kind for part in PARTS.values() for name, kind in part.lines.items()}
+    wanted: dict[str, Any] = {"experiment": NAME, **json.loads(json.dumps(asdict(settings))), "sources": sources}
+    for name in kinds if not (folder / SETTINGS).exists() else ():
+        check_settings(folder / SETTINGS, wanted, folder / name)
+    open_folder(folder, wanted, kinds)

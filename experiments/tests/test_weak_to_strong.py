@@ -1,0 +1,106 @@
+"""The whole run on tiny tables: what it leaves behind, and that it goes on where it stopped."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from run_checks import stopping_watch, without_seconds
+
+from surefoot import ParameterError
+from surefoot_experiments.skeleton.run import default_folder
+from surefoot_experiments.weak_to_strong import experiment as weak_to_strong
+
+pytestmark = pytest.mark.usefixtures("tiny_settings")
+
+
+def run(tables: Path, out: Path, stop_before: int | None = None, n_seeds: int = 2, **options: float) -> Path:
+    """Run; with ``stop_before``, as if Ctrl-C came when that many trials are done."""
+    weak_to_strong.run(data=tables, out=out, n_seeds=n_seeds, watch=stopping_watch(stop_before), **options)  # type: ignore[arg-type]
+    return out / "results.csv"
+
+
+def test_a_stopped_run_goes_on_to_the_same_results(tiny_tables: Path, tmp_path: Path) -> None:
+    whole = without_seconds(run(tiny_tables, tmp_path / "whole"))
+    # per seed: AdaBoost, three of Majority, three of Bagged, and Larsen-Ritzert: three on large tables, one on small
+    assert len(whole) == 2 * (2 * 10 + 2 * 8)
+    for stop_before in (4, 9, 20):
+        with pytest.raises(KeyboardInterrupt):
+            run(tiny_tables, tmp_path / "stopped", stop_before)
+    path = tmp_path / "stopped" / "results.csv"
+    assert 0 < len(without_seconds(path)) < len(whole)
+    path.write_bytes(path.read_bytes()[:-5])
+    run(tiny_tables, tmp_path / "stopped")
+    pd.testing.assert_frame_equal(without_seconds(path), whole)
+
+
+def test_a_training_of_which_only_some_lines_were_written_is_completed(tiny_tables: Path, tmp_path: Path) -> None:
+    path = run(tiny_tables, tmp_path / "out", n_seeds=1)
+    whole = without_seconds(path)
+    lines = path.read_text().splitlines(keepends=True)
+    assert "Bagged AdaBoost,3," in lines[5]
+    assert "Bagged AdaBoost,5," in lines[6]
+    path.write_text("".join(lines[:6]))
+    run(tiny_tables, tmp_path / "out", n_seeds=1)
+    pd.testing.assert_frame_equal(without_seconds(path), whole)
+
+
+def test_a_finished_run_trains_nothing_again(
+    tiny_tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = run(tiny_tables, tmp_path / "out")
+    before = path.read_bytes()
+    monkeypatch.setattr(weak_to_strong, "run_trial", lambda *_: pytest.fail("trained again"))
+    run(tiny_tables, tmp_path / "out")
+    run(tiny_tables, tmp_path / "out", n_seeds=1)
+    assert path.read_bytes() == before
+
+
+def test_what_a_run_leaves_behind(tiny_tables: Path, tmp_path: Path) -> None:
+    path = run(tiny_tables, tmp_path / "out", n_seeds=3)
+    assert sorted(file.name for file in path.parent.iterdir()) == [
+        "adversarial-grid.csv", "figure-1.png", "figure-2.png", "results.csv", "settings.json", "summary.md",
+    ]  # fmt: skip
+    for name in ("figure-1.png", "figure-2.png"):
+        assert (path.parent / name).read_bytes().startswith(b"\x89PNG")
+    text = (path.parent / "summary.md").read_text(encoding="utf-8")
+    assert "Higgs is PARTIAL: higgs_56k.parquet has 60 of the 300,000 rows." in text
+    assert "MiniBooNE is not at hand" in text
+    assert "are our choice" in text
+    assert "QUICK" not in text
+    assert "| gamma | 20 hypotheses | 40 hypotheses |" in text
+    assert "of 2 pairs of parameters: 0 ahead, 0 behind, 2 neither" in text  # three seeds cannot tell
+    grid = pd.read_csv(path.parent / "adversarial-grid.csv")
+    assert len(grid) == 2 * 3 * (1 + 3)
+    results = pd.read_csv(path)
+    mean = results[(results.dataset == "pima") & (results.learner == "AdaBoost")].accuracy.mean()
+    assert f"| AdaBoost |  | {mean:.4f} ±" in text
+
+
+def test_quick_results_are_marked_and_kept_apart(tiny_tables: Path, tmp_path: Path) -> None:
+    run(tiny_tables, tmp_path / "out", n_seeds=1, quick=True)
+    assert "QUICK RUN" in (tmp_path / "out" / "summary.md").read_text(encoding="utf-8").splitlines()[0]
+    with pytest.raises(ParameterError, match="quick True there, False now"):
+        run(tiny_tables, tmp_path / "out", n_seeds=1)
+    with pytest.raises(ParameterError, match=r"gamma 0\.05 there, 0\.1 now"):
+        run(tiny_tables, tmp_path / "out", n_seeds=1, quick=True, gamma=0.1)
+    assert default_folder("x", quick=True) != default_folder("x", quick=False)
+
+
+def test_jobs_do_not_change_results(tiny_tables: Path, tmp_path: Path) -> None:
+    one = without_seconds(run(tiny_tables, tmp_path / "one", n_seeds=1, n_jobs=1))
+    two = without_seconds(run(tiny_tables, tmp_path / "two", n_seeds=1, n_jobs=2))
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_heavy_packages_wait_until_they_are_needed() -> None:
+    code = """if True:
+        import sys, surefoot
+        before = set(sys.modules)
+        assert not any(name.startswith(("surefoot.cli", "surefoot_experiments")) for name in before)
+        import surefoot_experiments.weak_to_strong.experiment
+        assert not {"matplotlib", "typer"} & set(sys.modules)
+        assert not {"pandas", "rich"} & (set(sys.modules) - before)  # scikit-learn may have brought them already
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)

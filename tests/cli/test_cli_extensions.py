@@ -1,0 +1,41 @@
+"""Commands of other distributions: found by their entry point, and explained where they are not installed."""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from surefoot.cli import extensions
+
+
+def app_with(monkeypatch, *found):
+    monkeypatch.setattr(extensions, "entry_points", lambda **wanted: found)
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    extensions.add_extension(app, "reproduce", "Run an experiment.", distribution="surefoot-experiments")
+    return app
+
+
+def test_a_command_that_is_installed_runs(monkeypatch):
+    entry_point = EntryPoint("reproduce", "platform:machine", extensions.GROUP)
+    assert CliRunner().invoke(app_with(monkeypatch, entry_point), ["reproduce"]).exit_code == 0
+
+
+@pytest.mark.parametrize("arguments", [[], ["shift", "--data", "here", "--quick"]])
+def test_without_it_one_line_says_how_to_get_it(monkeypatch, arguments):
+    result = CliRunner().invoke(app_with(monkeypatch), ["reproduce", *arguments])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == ("surefoot: reproduce is not part of this installation: pip install surefoot-experiments\n")
+
+
+def test_help_says_what_it_needs(monkeypatch):
+    assert "Needs surefoot-experiments" in CliRunner().invoke(app_with(monkeypatch), ["--help"]).output
+
+
+def test_a_command_that_cannot_be_loaded_leaves_the_others_alone(monkeypatch):
+    entry_point = EntryPoint("reproduce", "surefoot_no_such_module:command", extensions.GROUP)
+    result = CliRunner().invoke(app_with(monkeypatch, entry_point), ["reproduce"])
+    assert result.exit_code == 2
+    assert "cannot be loaded (No module named 'surefoot_no_such_module')" in result.stderr
