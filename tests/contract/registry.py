@@ -17,7 +17,7 @@ import surefoot
 from surefoot.selection import LassoSelector
 
 QUANTILES = (0.05, 0.5, 0.9)
-METHODS = ("predict", "predict_proba", "decision_function", "set_sizes", "transform")
+METHODS = ("predict", "predict_proba", "decision_function", "set_sizes")
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ class Subject:
 def answers(model, X):
     """Everything that a fitted model says about some rows, by name; rows come first."""
     said = {name: np.asarray(getattr(model, name)(X)) for name in METHODS if hasattr(model, name)}
+    if hasattr(model, "transform"):
+        said["transform"] = np.asarray(model.transform(X), dtype=float)  # columns keep their types
     if hasattr(model, "predict_distribution"):
         distribution = model.predict_distribution(X)
         said |= {"std": model.predict(X, return_std=True)[1], "var": distribution.var, "mean": distribution.mean}
