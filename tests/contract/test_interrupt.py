@@ -83,9 +83,9 @@ def test_a_fit_stops_at_once_and_leaves_the_estimator_as_it_was(name, fitted_bef
     estimator, settings, y = FITS[name]
     if estimator in (surefoot.VMatrixBoostingRegressor, surefoot.VMatrixBoostingClassifier):
         settings = settings | {key: 200 for key in estimator().get_params() if key.startswith("max_target")}
-        delay = 1.0  # bins and the matrix are made before: the signal comes while trees are grown
+        delay, slack = 1.0, 0.7  # bins and the matrix are made before: the signal comes while trees are grown
     else:
-        delay = 0.4
+        delay, slack = 0.4, 0.5
     model = small(estimator, settings).fit(X[FEW], y[FEW])  # compiled before the clock starts
     before = answers(model, X[FEW])
     model = model if fitted_before else small(estimator, settings)
@@ -96,7 +96,7 @@ def test_a_fit_stops_at_once_and_leaves_the_estimator_as_it_was(name, fitted_bef
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert time.monotonic() - start < delay + 1.0 + 0.7  # the signal's delay, the promise, and a loaded machine
+    assert time.monotonic() - start < delay + 1.0 + slack  # the signal's delay, the promise, and a loaded machine
     timer.join()
     assert threading.active_count() <= n_threads
     assert set(vars(model)) == attributes
