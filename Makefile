@@ -10,7 +10,7 @@ demo: $(INSTALLED)
 	$(RUN) examples/demo.py
 
 test: $(INSTALLED)
-	$(RUN) -m pytest -n auto --dist loadfile -m "not alone"
+	$(RUN) -m pytest -n auto --dist worksteal -m "not alone"
 	$(RUN) -m pytest -m alone
 
 lint: $(INSTALLED)

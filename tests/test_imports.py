@@ -75,10 +75,14 @@ def modules():
         yield ".".join(("surefoot", *parts)), path
 
 
-@pytest.mark.parametrize(("module", "path"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
-def test_no_arrow_points_the_wrong_way(module, path):
-    assert module.split(".")[1] in ALLOWED.keys() | FOUNDATION, "a new room: say what it may import"
-    assert wrong_arrows(path.read_text(encoding="utf-8"), module) == set()
+def test_every_room_says_what_it_may_import():
+    homes = {module.split(".")[1] for module, _ in modules()}
+    assert homes - ALLOWED.keys() - FOUNDATION == set()
+
+
+def test_no_arrow_points_the_wrong_way():
+    wrong = {module: wrong_arrows(path.read_text(encoding="utf-8"), module) for module, path in modules()}
+    assert {module: rooms for module, rooms in wrong.items() if rooms} == {}
 
 
 @pytest.mark.parametrize(

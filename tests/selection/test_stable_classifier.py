@@ -17,18 +17,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot import DataError, ParameterError
 from surefoot.selection import inflated_argmax, stability_delta, stability_epsilon
 from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.stable_classifier import StableClassifier
-
-
-@parametrize_with_checks([StableClassifier(DecisionTreeClassifier(max_depth=2), n_bags=5, epsilon=1.0)])
-def test_scikit_learn_check(estimator, check):
-    check(estimator)  # all of them: none is expected to fail
 
 
 def hard_problem(n_classes=3, n_rows=150, seed=0):

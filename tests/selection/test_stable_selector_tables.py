@@ -14,10 +14,9 @@ from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from surefoot import ParameterError, StableSelector
-from surefoot.selection import Argmax, FunctionSelector, LassoSelector
+from surefoot.selection import Argmax, FunctionSelector
 
 # Columns
 
@@ -206,12 +205,3 @@ def test_memory_does_not_grow_with_the_rows_of_the_bags():
     assert of_fit < budget / 3
     assert of_both < budget
     assert kept < 2 * n_bags * 40
-
-
-# scikit-learn's own checks: none is expected to fail
-
-
-@pytest.mark.filterwarnings("ignore::surefoot.UndecidedWarning")  # random tables, few bags
-@parametrize_with_checks([StableSelector(LassoSelector(alpha=0.1), n_bags=20, bag_size=0.5, epsilon=0.5)])
-def test_scikit_learn_check(estimator, check):
-    check(estimator)

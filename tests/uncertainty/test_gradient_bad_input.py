@@ -1,8 +1,6 @@
 """What cannot be meant is refused by name, and leaves the estimator as it was."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from reference.gradient_boosters import (
     CLASSIFIERS,
@@ -10,20 +8,13 @@ from reference.gradient_boosters import (
     GRADIENT_BOOSTERS,
     REGRESSORS,
     SINGLE,
-    answers,
-    bits,
     problem,
     small,
 )
 from reference.models import make_frame
-from sklearn.exceptions import NotFittedError
 
 from surefoot import (
-    BoostingEnsembleClassifier,
-    BoostingEnsembleRegressor,
     DataError,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
     ParameterError,
 )
 from surefoot.uncertainty import StudentT
@@ -129,103 +120,7 @@ def test_degrees_of_freedom_without_a_variance_are_refused(estimator, df):
         small(estimator, distribution=StudentT(df=df)).fit(X, y)
 
 
-NO_NUMBERS = {
-    "NaN": np.where(np.arange(80) == 3, np.nan, 1.0),
-    "infinity": np.where(np.arange(80) == 3, np.inf, 1.0),
-    "words": np.full(80, "high"),
-    "None": np.where(np.arange(80) == 3, None, 1.0),
-    "complex": np.full(80, 1j),
-    "dates": pd.Series(pd.date_range("2020-01-01", periods=80)),
-    "missing nullable": pd.Series([None, *range(79)], dtype="Int64"),
-    "polars null": pl.Series([None, *range(79)]),
-    "two columns": np.ones((80, 2)),
-    "one too few": np.ones(79),
-    "a number": 3.0,
-    "nothing": None,
-}
-
-
-@each_regressor
-@pytest.mark.parametrize("kind", NO_NUMBERS)
-@pytest.mark.filterwarnings("ignore:A column-vector y")
-def test_targets_that_are_no_numbers_are_refused(estimator, kind):
-    X, y = problem(estimator)
-    with pytest.raises(ValueError, match=r"\by\b|inconsistent numbers|Complex data"):
-        small(estimator).fit(X, NO_NUMBERS[kind])
-    if NO_NUMBERS[kind] is not None:
-        with pytest.raises(ValueError, match=r"y_val|y should be a 1d array|Complex data"):
-            small(estimator).fit(X, y, X_val=X, y_val=NO_NUMBERS[kind])
-
-
-@each_regressor
-def test_whole_numbers_booleans_and_words_for_numbers_are_numbers(estimator):
-    X, _ = problem(estimator)
-    flags = X[:, 0] > 0
-    plain = answers(small(estimator).fit(X, flags.astype(float)), X)
-    for y in (flags, flags.astype(np.uint8), flags.astype(object), flags.astype(int).astype(str)):
-        assert all(bits(plain[name]) == bits(array) for name, array in answers(small(estimator).fit(X, y), X).items())
-
-
 CODES = np.arange(80) % 2
-NO_LABELS = {
-    "NaN": np.where(CODES == 1, np.nan, 0.0),
-    "infinity": np.where(CODES == 1, np.inf, 0.0),
-    "None": np.where(CODES == 1, None, "no"),
-    "mixed": np.array([1 if code else "no" for code in CODES], dtype=object),
-    "nullable": pd.Series([pd.NA, *CODES[1:]], dtype="Int64"),
-    "polars null": pl.Series([None, *CODES[1:].tolist()]),
-}
-
-
-@each_classifier
-@pytest.mark.parametrize("kind", NO_LABELS)
-def test_missing_labels_are_refused_and_named(estimator, kind):
-    X, _ = problem(estimator)
-    with pytest.raises(ValueError, match=r"\by\b"):
-        small(estimator).fit(X, NO_LABELS[kind])
-    with pytest.raises(ValueError, match=r"\by_val\b"):
-        small(estimator).fit(X, CODES, X_val=X, y_val=NO_LABELS[kind])
-
-
-LABELS = {
-    "strings": np.where(CODES == 1, "yes", "no"),
-    "objects": np.where(CODES == 1, "yes", "no").astype(object),
-    "booleans": CODES.astype(bool),
-    "floats": CODES + 0.0,
-    "negative numbers": CODES - 7,
-    "a list": np.where(CODES == 1, "yes", "no").tolist(),
-    "a pandas categorical": pd.Series(pd.Categorical(np.where(CODES == 1, "yes", "no"))),
-    "nullable integers": pd.Series(CODES, dtype="Int64"),
-    "polars strings": pl.Series(np.where(CODES == 1, "yes", "no").tolist()),
-}
-
-
-@each_classifier
-@pytest.mark.parametrize("kind", LABELS)
-def test_labels_of_every_type_give_the_same_probabilities(estimator, kind):
-    X, _ = problem(estimator)
-    X[:, 0] += CODES
-    model = small(estimator).fit(X, LABELS[kind], X_val=X, y_val=LABELS[kind])
-    plain = small(estimator).fit(X, CODES, X_val=X, y_val=CODES)
-    assert bits(model.predict_proba(X)) == bits(plain.predict_proba(X))
-    given = np.asarray(LABELS[kind])
-    assert model.classes_.tolist() == sorted(set(given.tolist()))
-    np.testing.assert_array_equal(model.predict(X) == given, plain.predict(X) == CODES)
-
-
-@each_classifier
-@pytest.mark.parametrize("label", ["only", 3, True])
-def test_one_class_is_refused_and_named(estimator, label):
-    X, _ = problem(estimator)
-    with pytest.raises(DataError, match=f"y has only one class.*{label}"):
-        small(estimator).fit(X, [label] * 80)
-
-
-@each_classifier
-def test_numbers_that_are_no_labels_are_refused(estimator):
-    X, _ = problem(estimator)
-    with pytest.raises(ValueError, match="Unknown label type"):
-        small(estimator).fit(X, X[:, 0])
 
 
 @each_classifier
@@ -245,85 +140,3 @@ def test_labels_that_only_the_validation_rows_have_are_refused(estimator, y, y_v
     X, _ = problem(estimator)
     with pytest.raises(DataError, match="y_val has labels that y does not have"):
         small(estimator).fit(X, y, X_val=X, y_val=y_val)
-
-
-@each_estimator
-def test_validation_rows_come_whole(estimator):
-    X, y = problem(estimator)
-    with pytest.raises(DataError, match="X_val and y_val go together"):
-        small(estimator).fit(X, y, X_val=X)
-    with pytest.raises(DataError, match="X_val and y_val go together"):
-        small(estimator).fit(X, y, y_val=y)
-    with pytest.raises(DataError, match="sample_weight_val is for X_val"):
-        small(estimator).fit(X, y, sample_weight_val=np.ones(80))
-    with pytest.raises(DataError, match="X_val has 79 rows, but y_val has 80"):
-        small(estimator).fit(X, y, X_val=X[1:], y_val=y)
-    with pytest.raises(ValueError, match="3 features"):
-        small(estimator).fit(X, y, X_val=X[:, 1:], y_val=y)
-    with pytest.raises(ValueError, match="infinity"):
-        small(estimator).fit(X, y, X_val=np.full_like(X, np.inf), y_val=y)
-    with pytest.raises(ValueError, match="0 sample"):
-        small(estimator).fit(X, y, X_val=X[:0], y_val=y[:0])
-
-
-BAD_CALLS = {
-    "missing target": lambda model, X, y: model.fit(X, None),
-    "too short a target": lambda model, X, y: model.fit(X, y[:-1]),
-    "bad weights": lambda model, X, y: model.fit(X, y, sample_weight=-np.ones(len(X))),
-    "bad parameter": lambda model, X, y: model.set_params(n_estimators=0).fit(X, y),
-    "a bad column": lambda model, X, y: model.fit(make_frame("pandas", {"a": X[:, 0], "b": ["word"] * len(X)}), y),
-    "bad validation rows": lambda model, X, y: model.fit(X, y, X_val=X[:, :2], y_val=y),
-}
-
-
-@each_estimator
-@pytest.mark.parametrize("name", BAD_CALLS)
-def test_an_unfitted_estimator_stays_unfitted(estimator, name):
-    X, y = problem(estimator)
-    model = small(estimator)
-    before = set(vars(model))
-    with pytest.raises(ValueError, match=r"."):
-        BAD_CALLS[name](model, X, y)
-    assert set(vars(model)) == before
-    for method in ("predict", "predict_proba", "predict_distribution", "predict_uncertainty", "virtual_ensemble"):
-        if hasattr(model, method):
-            with pytest.raises(NotFittedError):
-                getattr(model, method)(*([] if method == "virtual_ensemble" else [X]))
-    assert not hasattr(model, "feature_importances_")
-    if hasattr(model, "staged_predict"):
-        with pytest.raises(NotFittedError):
-            list(model.staged_predict(X))
-
-
-@each_estimator
-@pytest.mark.parametrize("name", BAD_CALLS)
-def test_a_fitted_estimator_keeps_its_model(estimator, name):
-    X, y = problem(estimator)
-    model = small(estimator).fit(X, y)
-    before = answers(model, X)
-    with pytest.raises(ValueError, match=r"."):
-        BAD_CALLS[name](model, np.hstack([X, X]), y)
-    assert model.n_features_in_ == X.shape[1]
-    assert not hasattr(model, "feature_names_in_")
-    assert all(bits(before[key]) == bits(array) for key, array in answers(model, X).items())
-
-
-@each_estimator
-def test_failed_predictions_leave_the_model_whole(estimator):
-    X, y = problem(estimator)
-    model = small(estimator).fit(X, y)
-    before = answers(model, X)
-    for bad in (np.hstack([X, X]), X[:0], np.full_like(X, np.inf), X[0], "rows", None):
-        with pytest.raises((ValueError, TypeError)):
-            model.predict(bad)
-    assert all(bits(before[key]) == bits(array) for key, array in answers(model, X).items())
-
-
-def test_there_is_no_partial_fit():
-    for estimator in (
-        GradientBoostingRegressor,
-        GradientBoostingClassifier,
-        BoostingEnsembleRegressor,
-        BoostingEnsembleClassifier,
-    ):
-        assert not hasattr(estimator, "partial_fit")

@@ -8,7 +8,6 @@ from reference.gradient_boosters import (
     REGRESSORS,
     assert_close_answers,
     assert_finite_answers,
-    assert_identical_boosters,
     assert_same_answers,
     difference_in_splits,
     problem,
@@ -119,15 +118,6 @@ def test_holes_in_rows_without_weight_do_not_matter(estimator, n_classes, rows_w
 
 
 @each_estimator
-def test_values_of_rows_without_weight_make_no_bins(estimator):
-    X, y = problem(estimator, n_rows=1000, n_columns=1)
-    weights = (np.arange(1000) % 3 > 0).astype(float)
-    weighted = whole(estimator, max_bins=16).fit(X, y, sample_weight=weights)
-    removed = whole(estimator, max_bins=16).fit(X[weights > 0], y[weights > 0])
-    assert_same_answers(weighted, removed, X)
-
-
-@each_estimator
 @pytest.mark.parametrize("kind", ["frame", "array"])
 def test_a_category_that_only_rows_without_weight_have_counts_as_unseen(estimator, kind):
     generator = np.random.default_rng(0)
@@ -141,38 +131,6 @@ def test_a_category_that_only_rows_without_weight_have_counts_as_unseen(estimato
     weighted = whole(estimator, **settings).fit(X, y, sample_weight=weights)
     removed = whole(estimator, **settings).fit(rows_of(X, weights > 0), y[weights > 0])
     assert_same_answers(weighted, removed, X)
-
-
-@each_estimator
-@pytest.mark.parametrize("weights", [np.ones(80), [1] * 80, 1.0, np.ones(80, dtype=bool)], ids=repr)
-def test_weights_of_one_are_no_weights(estimator, weights):
-    X, y = problem(estimator)
-    assert_identical_boosters(small(estimator).fit(X, y, sample_weight=weights), small(estimator).fit(X, y))
-
-
-def fit_or_refuse(model, X, y, weights):
-    """Finite answers, or an error that names the weights."""
-    try:
-        model.fit(X, y, sample_weight=weights)
-    except DataError as refusal:
-        assert "sample_weight" in str(refusal)  # noqa: PT017
-    else:
-        assert_finite_answers(model, X)
-
-
-@each_target
-@pytest.mark.parametrize("weight", [1e-300, 1e-9, 1e-3, 1e3, 1e9, 1e14, 1e40, 1e300, 1e308])
-def test_equal_weights_of_any_size_give_finite_answers_or_are_refused(estimator, n_classes, weight):
-    X, y = problem(estimator, n_classes=n_classes)
-    fit_or_refuse(small(estimator), X, y, np.full(80, weight))
-
-
-@each_target
-@pytest.mark.parametrize("decades", [6, 200])
-def test_weights_of_all_magnitudes_at_once_give_finite_answers_or_are_refused(estimator, n_classes, decades):
-    X, y = problem(estimator, n_classes=n_classes)
-    weights = 10.0 ** np.random.default_rng(0).permutation(np.linspace(-decades, decades, 80))
-    fit_or_refuse(small(estimator), X, y, weights)
 
 
 @each_estimator
@@ -212,44 +170,6 @@ def test_a_heavy_row_is_believed(estimator):
     assert abs(model.predict(X[3:4])[0] - y[3]) < 0.1
 
 
-BAD_WEIGHTS = {
-    "too short": np.ones(79),
-    "two-dimensional": np.ones((80, 1)),
-    "negative": np.where(np.arange(80) == 3, -1.0, 1.0),
-    "NaN": np.where(np.arange(80) == 3, np.nan, 1.0),
-    "infinite": np.where(np.arange(80) == 3, np.inf, 1.0),
-    "all zero": np.zeros(80),
-    "a name": "balanced",
-}
-
-
-@each_estimator
-@pytest.mark.parametrize("name", BAD_WEIGHTS)
-def test_bad_weights_are_refused_by_name(estimator, name):
-    X, y = problem(estimator)
-    with pytest.raises(ValueError, match="sample_weight"):
-        small(estimator).fit(X, y, sample_weight=BAD_WEIGHTS[name])
-
-
-@each_estimator
-@pytest.mark.parametrize("name", BAD_WEIGHTS)
-def test_bad_weights_of_validation_rows_are_refused_by_their_own_name(estimator, name):
-    X, y = problem(estimator)
-    with pytest.raises(ValueError, match="sample_weight_val"):
-        small(estimator).fit(X, y, X_val=X, y_val=y, sample_weight_val=BAD_WEIGHTS[name])
-
-
-@pytest.mark.parametrize("estimator", CLASSIFIERS)
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_class_weights_multiply_sample_weights(estimator, n_classes):
-    X, y = problem(estimator, n_classes=n_classes)
-    weights = np.random.default_rng(0).random(80)
-    by_class = dict(enumerate([1.0, 4.0, 0.5, 2.0][:n_classes]))
-    model = small(estimator, class_weight=by_class).fit(X, y, sample_weight=weights)
-    rows = small(estimator).fit(X, y, sample_weight=weights * compute_sample_weight(by_class, y))
-    assert_same_answers(model, rows, X)
-
-
 @pytest.mark.parametrize("estimator", CLASSIFIERS)
 @pytest.mark.parametrize("labels", [np.array(["no", "yes"]), np.array([7, -3])])
 def test_balanced_classes_have_the_weights_that_scikit_learn_gives_them(estimator, labels):
@@ -267,18 +187,3 @@ def test_balance_raises_the_rare_class(estimator):
     y = (X[:, 0] + generator.normal(size=400) > 1.8).astype(int)
     plain, balanced = (small(estimator, class_weight=weights).fit(X, y) for weights in (None, "balanced"))
     assert balanced.predict_proba(X)[:, 1].mean() > 2 * plain.predict_proba(X)[:, 1].mean()
-
-
-@pytest.mark.parametrize("estimator", CLASSIFIERS)
-@pytest.mark.parametrize("class_weight", ["balance", 3, {"no such class": 1.0}, {0: -1.0}, {0: np.nan}, {0: np.inf}])
-def test_bad_class_weights_are_refused_by_name(estimator, class_weight):
-    X, y = problem(estimator)
-    with pytest.raises(ValueError, match="class_weight"):
-        small(estimator, class_weight=class_weight).fit(X, y)
-
-
-@pytest.mark.parametrize("estimator", CLASSIFIERS)
-def test_one_class_with_weight_is_refused(estimator):
-    X, y = problem(estimator)
-    with pytest.raises(DataError, match="y has only one class with weight"):
-        small(estimator).fit(X, y, sample_weight=(y == 1).astype(float))

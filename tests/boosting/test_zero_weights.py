@@ -2,22 +2,9 @@
 
 import numpy as np
 import pytest
-from reference.models import BOOSTERS, assert_identical_models, make_frame, several_classes, small_booster, two_classes
+from reference.models import assert_identical_models, make_frame, two_classes
 
 from surefoot import AdaBoostClassifier
-
-
-@pytest.mark.parametrize("booster", BOOSTERS)
-@pytest.mark.parametrize("max_depth", [1, 2])
-@pytest.mark.parametrize("problem", [two_classes, several_classes])
-def test_weight_zero_equals_removal(booster, max_depth, problem):
-    X, y = problem(n_rows=300)
-    X[:20] = 1000.0  # rows that would matter
-    weights = np.random.default_rng(1).random(300) + 0.1
-    weights[:100] = 0.0
-    weighted = small_booster(booster, max_depth=max_depth).fit(X, y, sample_weight=weights)
-    removed = small_booster(booster, max_depth=max_depth).fit(X[100:], y[100:], sample_weight=weights[100:])
-    assert_identical_models(weighted, removed)
 
 
 def test_values_of_rows_without_weight_make_no_thresholds():

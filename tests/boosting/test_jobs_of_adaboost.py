@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 from reference.models import (
-    BOOSTERS,
     assert_identical_models,
     make_frame,
-    several_classes,
-    small_booster,
     two_classes,
 )
 
@@ -15,16 +12,6 @@ from surefoot import AdaBoostClassifier
 from surefoot._parallel import THREADED_CELLS
 
 JOBS = (2, 3)
-
-
-@pytest.mark.parametrize("booster", BOOSTERS)
-@pytest.mark.parametrize("max_depth", [1, 2])
-@pytest.mark.parametrize("problem", [two_classes, several_classes])
-def test_small_tables(booster, max_depth, problem):
-    X, y = problem(n_rows=300)
-    one = small_booster(booster, max_depth=max_depth, n_jobs=1).fit(X, y)
-    for n_jobs in JOBS:
-        assert_identical_models(one, small_booster(booster, max_depth=max_depth, n_jobs=n_jobs).fit(X, y))
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +62,3 @@ def test_large_frames_with_categories(large_table):
         model = AdaBoostClassifier(n_estimators=4, n_jobs=n_jobs).fit(frame, y)
         assert_identical_models(one, model)
         assert model.decision_function(frame).tobytes() == one.decision_function(frame).tobytes()
-
-
-def test_large_tables_of_members(large_table):
-    X, y = large_table
-    for booster in BOOSTERS[1:]:
-        one = small_booster(booster, n_estimators=2, n_jobs=1).fit(X, y)
-        other = small_booster(booster, n_estimators=2, n_jobs=2).fit(X, y)
-        assert_identical_models(one, other)
-        assert one.decision_function(X).tobytes() == other.decision_function(X).tobytes()

@@ -1,0 +1,17 @@
+"""A fit that fails leaves the estimator as it was: unfitted, or with its earlier model whole."""
+
+import numpy as np
+import pytest
+from reference.models import two_classes
+
+from surefoot import AdaBoostClassifier
+
+X, y = two_classes()
+
+
+def test_nothing_to_learn():
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    votes = model.decision_function(X)
+    with pytest.raises(ValueError, match="chance"):
+        model.fit(np.ones((60, 7)), np.arange(60) % 2)
+    np.testing.assert_array_equal(model.decision_function(X), votes)

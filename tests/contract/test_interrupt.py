@@ -1,0 +1,108 @@
+"""Ctrl-C during a fit is honoured within a second and leaves the estimator as it was."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+
+import surefoot
+from contract.registry import SUBJECTS, answers, bits
+from surefoot.selection import LassoSelector
+
+pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings("ignore::surefoot.CoverageWarning")]
+
+X = np.random.default_rng(0).normal(size=(60_000, 20))
+NUMBERS = X[:, 0] + np.random.default_rng(1).normal(size=len(X))
+TWO = (NUMBERS > 0).astype(int)
+MANY = np.digitize(NUMBERS, np.linspace(-2, 2, 39))
+FEW = slice(0, 1_500)
+ENDLESS = {"n_estimators": 100_000}
+WHOLE = {**ENDLESS, "early_stopping": False}
+THREADS = {"n_members": 2, "n_jobs": 2}
+MATRIX = {**WHOLE, "orientation": "both"}
+
+# for each: the estimator, the settings that make it endless, the target, the rows
+FITS = {
+    "AdaBoost": (surefoot.AdaBoostClassifier, ENDLESS, TWO),
+    "AdaBoost, threads of one model": (surefoot.AdaBoostClassifier, {**ENDLESS, "n_jobs": 2}, TWO),
+    "MajorityBoost, threads of members": (surefoot.MajorityBoostClassifier, {**ENDLESS, "n_jobs": 2}, TWO),
+    "MajorityBoost, trees": (  # each of them takes some seconds if missed
+        surefoot.MajorityBoostClassifier,
+        {"n_estimators": 3_000, "max_depth": 3, "n_jobs": 2},
+        TWO,
+    ),
+    "BaggedBoost": (surefoot.BaggedBoostClassifier, {**ENDLESS, "n_members": 3}, TWO),
+    "LarsenRitzert": (surefoot.LarsenRitzertClassifier, {**ENDLESS, "n_members": 3}, TWO),
+    "BestBoost": (surefoot.BestBoostClassifier, ENDLESS, TWO),
+    "Gradient, one thread": (surefoot.GradientBoostingRegressor, WHOLE, NUMBERS),
+    "Gradient, threads of one model": (surefoot.GradientBoostingRegressor, {**WHOLE, "n_jobs": 2}, NUMBERS),
+    "Gradient, two classes": (surefoot.GradientBoostingClassifier, WHOLE, TWO),
+    "Ensemble, threads of members": (surefoot.BoostingEnsembleRegressor, {**WHOLE, **THREADS}, NUMBERS),
+    "Ensemble, forty classes": (surefoot.BoostingEnsembleClassifier, {**WHOLE, **THREADS}, MANY),
+    "Ensemble, deep trees": (
+        surefoot.BoostingEnsembleRegressor,
+        {**WHOLE, **THREADS, "max_depth": 10, "grow_policy": "depthwise"},
+        NUMBERS,
+    ),
+    "Ensemble, sgb": (surefoot.BoostingEnsembleRegressor, {**WHOLE, **THREADS, "method": "sgb"}, NUMBERS),
+    "VMatrix, mean": (surefoot.VMatrixBoostingRegressor, {**MATRIX, "kind": "mean"}, NUMBERS),
+    "VMatrix, joint in threads": (surefoot.VMatrixBoostingRegressor, {**MATRIX, "kind": "joint", "n_jobs": 2}, NUMBERS),
+    "VMatrix, two classes": (surefoot.VMatrixBoostingClassifier, {**MATRIX, "kind": "mean"}, TWO),
+    "StableSelector": (
+        surefoot.StableSelector,
+        {"selector": LassoSelector(alpha=0.05), "n_bags": 10**7, "bag_size": 1000, "epsilon": 0.3},
+        NUMBERS,
+    ),
+    "StableClassifier": (
+        surefoot.StableClassifier,
+        {"estimator": RandomForestClassifier(1, max_depth=3), "n_bags": 10**5, "bag_size": 1000, "epsilon": 1.0},
+        TWO,
+    ),
+}
+SMALL = {"n_estimators": 6}
+SMALL_BAGS = {"n_bags": 5, "bag_size": 100}
+
+
+def small(estimator, settings):
+    rounds = SMALL_BAGS if "n_bags" in settings else SMALL
+    return estimator(**{**settings, **rounds, "random_state": 0})
+
+
+def test_every_estimator_is_interrupted():
+    assert {subject.estimator for subject in SUBJECTS} - {estimator for estimator, _, _ in FITS.values()} == set()
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("fitted_before", [False, True])
+def test_a_fit_stops_at_once_and_leaves_the_estimator_as_it_was(name, fitted_before):
+    estimator, settings, y = FITS[name]
+    if estimator in (surefoot.VMatrixBoostingRegressor, surefoot.VMatrixBoostingClassifier):
+        settings = settings | {key: 200 for key in estimator().get_params() if key.startswith("max_target")}
+        delay, slack = 1.0, 0.7  # bins and the matrix are made before: the signal comes while trees are grown
+    else:
+        delay, slack = 0.4, 0.5
+    model = small(estimator, settings).fit(X[FEW], y[FEW])  # compiled before the clock starts
+    before = answers(model, X[FEW])
+    model = model if fitted_before else small(estimator, settings)
+    model.set_params(**{key: settings[key] for key in ("n_estimators", "n_bags", "bag_size") if key in settings})
+    attributes, n_threads = set(vars(model)), threading.active_count()
+    timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+    start = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert time.monotonic() - start < delay + 1.0 + slack  # the signal's delay, the promise, and a loaded machine
+    timer.join()
+    assert threading.active_count() <= n_threads
+    assert set(vars(model)) == attributes
+    if fitted_before:
+        after = answers(model, X[FEW])
+        assert [key for key, array in after.items() if bits(array) != bits(before[key])] == []
+    else:
+        with pytest.raises(NotFittedError):
+            model.transform(X) if hasattr(model, "transform") else model.predict(X)
