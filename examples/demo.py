@@ -1,4 +1,4 @@
-"""Audit a model of diabetes patients of one sex: four questions, one page. Would it hold for the other sex?"""
+"""Audit a model of diabetes patients of one sex: four questions, one page. Does it hold for the other sex?"""
 
 import os
 import sys
@@ -15,12 +15,12 @@ OUTPUT = Path("demo-output")
 def main() -> None:
     OUTPUT.mkdir(exist_ok=True)
     table = load_diabetes(as_frame=True, scaled=False).frame.rename(columns={"target": "progression"})
-    here, there, page = OUTPUT / "patients.csv", OUTPUT / "other-patients.csv", OUTPUT / "report.html"
-    table[table["sex"] == 1].to_csv(here, index=False)
-    table[table["sex"] == 2].to_csv(there, index=False)
-    command = ["audit", str(here), "--target", "progression", "--new", str(there), "-o", str(page)]
+    training, deployment, page = OUTPUT / "patients.csv", OUTPUT / "other-patients.csv", OUTPUT / "report.html"
+    table[table["sex"] == 1].to_csv(training, index=False)
+    table[table["sex"] == 2].to_csv(deployment, index=False)
+    command = ["audit", str(training), "--target", "progression", "--new", str(deployment), "-o", str(page)]
     print("surefoot", *command, flush=True)
-    print("(The very first run compiles the kernels: about half a minute.)\n", flush=True)
+    print("(The first run compiles the kernels, which takes about half a minute.)\n", flush=True)
     app(command, standalone_mode=False)
     if sys.stdout.isatty() and (os.name == "nt" or sys.platform == "darwin" or os.environ.get("DISPLAY")):
         webbrowser.open(page.resolve().as_uri())
