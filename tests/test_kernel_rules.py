@@ -157,7 +157,7 @@ def test_the_check_for_numba_finds_what_it_should(code, found):
 @pytest.mark.parametrize(
     ("code", "found"),
     [
-        ("from surefoot.trees.splits import gain\n@kernel\ndef f(x):\n    return gain(x)", [("f", "gain")]),
+        ("from surefoot.trees.split_kernels import gain\n@kernel\ndef f(x):\n    return gain(x)", [("f", "gain")]),
         ("from .splits import gain as g\n@kernel\ndef f(x):\n    return 1 + g(x)", [("f", "g")]),
         ("from surefoot.data.edges import LIMIT\n@kernel\ndef f(x):\n    return x < LIMIT", [("f", "LIMIT")]),
         ("import surefoot\n@kernel\ndef f(x):\n    return surefoot.gain(x)", [("f", "surefoot")]),
@@ -165,7 +165,7 @@ def test_the_check_for_numba_finds_what_it_should(code, found):
         ("@_jit.kernel\ndef f(x):\n    return unknown(x)", [("f", "unknown")]),
         ("@kernel\ndef g(x): ...\n@kernel\ndef f(x):\n    return max(g(x), 0)", []),
         ("LIMIT = 3\nimport numpy as np\n@kernel\ndef f(x):\n    return np.sum(x) < LIMIT", []),
-        ("from surefoot.trees.splits import gain\ndef f(x):\n    return gain(x)", []),
+        ("from surefoot.trees.split_kernels import gain\ndef f(x):\n    return gain(x)", []),
     ],
 )
 def test_the_check_for_calls_finds_what_it_should(code, found):

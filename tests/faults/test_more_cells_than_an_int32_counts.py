@@ -9,7 +9,7 @@ import pytest
 from surefoot._exceptions import DataError
 from surefoot._parallel import RowThreads
 from surefoot.boosting.stump_fit import boost_stumps
-from surefoot.boosting.stump_rounds import GINI, Rule
+from surefoot.boosting.stump_kernels import GINI, Rule
 from surefoot.boosting.stump_state import whole_weights
 from surefoot.data import BinEdges, BinnedTable, Columns
 from surefoot.data.binned_table import MAX_ROWS

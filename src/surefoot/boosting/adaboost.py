@@ -34,11 +34,11 @@ class AdaBoostClassifier(BaseBooster):
     ----------
     estimator : classifier, default=None
         The weak learner. None: the native tree of depth ``max_depth``. Any scikit-learn classifier whose ``fit`` takes
-        ``sample_weight`` can stand in; it gets the table as an array of floats, categories as codes.
+        ``sample_weight`` can replace it; it gets the table as an array of floats, categories as codes.
     max_depth : int, default=1
         Depth of the native tree, at most 12.
     n_estimators : int, default=300
-        Rounds. Fewer are used if a round is perfect or no better than chance.
+        Maximum number of boosting rounds. Fewer are used if a round is perfect or no better than chance.
     learning_rate : float, default=1.0
         Scales every vote; above 0 and at most 2.
     variant : {"adaboost", "adaboost_star"}, default="adaboost"
@@ -53,24 +53,32 @@ class AdaBoostClassifier(BaseBooster):
         Weights of the classes, multiplied with ``sample_weight``.
     calibrate : bool, default=True
         Calibrate ``predict_proba`` on votes of AdaBoosts that have not seen the row: ten more fits on small tables, one
-        on large ones. Ensembles have such votes of their members, and need no more fits. False: probabilities as
-        scikit-learn derives them, which are not calibrated. Votes and predictions do not depend on it.
+        on large ones.
+        False: probabilities as scikit-learn derives them, which are not calibrated. Votes and predictions do not
+        depend on it.
     random_state : int, RandomState or None, default=None
-        Used for the seeds of ``estimator``; native trees break ties by order, not by chance.
+        Used for the seeds of ``estimator``; native trees break ties by order, not at random.
     n_jobs : int or None, default=None
         Threads for tables of more than a million cells. The model does not depend on it.
     verbose : int, default=0
-        1 tells when training ends, 2 also on the way.
+        1 reports the end of the training, 2 also its progress.
 
     Attributes
     ----------
-    classes_ : array
+    classes_ : array of shape (n_classes,)
+        The class labels, sorted.
     estimators_ : list
         The trees (``surefoot.trees.Tree``) or fitted classifiers, round by round.
-    estimator_weights_, estimator_errors_ : arrays
-        What each vote weighs, and its weighted error on the training rows.
-    feature_importances_ : array
-    n_features_in_, feature_names_in_
+    estimator_weights_ : array of shape (n_rounds,)
+        The weight of each vote.
+    estimator_errors_ : array of shape (n_rounds,)
+        The weighted error of each tree or classifier on the training rows.
+    feature_importances_ : array of shape (n_features,)
+        Fraction of the gains of the trees that each column has, weighted by their votes.
+    n_features_in_ : int
+        Number of columns of the training table.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, where the training table has them.
 
     Examples
     --------
@@ -92,29 +100,56 @@ class AdaBoostClassifier(BaseBooster):
         return self._adopt(committee, problem, link)
 
     def _adopt(self, committee: Committee, problem: Problem, link: VoteLink | None) -> Self:
-        """Become a fitted model around a committee."""
+        """Become a fitted model with this committee."""
         self._remember(problem)
         self._committee, self._link = committee, link
         return self
 
     @property
     def estimators_(self) -> list[Any]:
+        """The trees or fitted classifiers, round by round.
+
+        Returns
+        -------
+        list
+            One ``surefoot.trees.Tree``, or one classifier, per round.
+        """
         check_is_fitted(self)
         return self._committee.hypotheses()
 
     @property
     def estimator_weights_(self) -> np.ndarray:
+        """The weight of each vote.
+
+        Returns
+        -------
+        array of shape (n_rounds,)
+            Weights, round by round.
+        """
         check_is_fitted(self)
         return self._committee.vote_weights
 
     @property
     def estimator_errors_(self) -> np.ndarray:
+        """The weighted error of each tree or classifier on the training rows.
+
+        Returns
+        -------
+        array of shape (n_rounds,)
+            Errors, round by round.
+        """
         check_is_fitted(self)
         return self._committee.errors
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Each feature's share of the gains of the trees, weighted by their votes; sums to 1 unless no split gains."""
+        """Fraction of the gains of the trees that each column has, weighted by their votes.
+
+        Returns
+        -------
+        array of shape (n_features,)
+            Importances; they sum to 1 unless no split gains.
+        """
         check_is_fitted(self)
         weights = self._committee.vote_weights
         if isinstance(self._committee, TreeCommittee):
@@ -133,7 +168,18 @@ class AdaBoostClassifier(BaseBooster):
         return (tally - (1 - tally) / (len(tally) - 1)).T
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The predictions after each round."""
+        """Predict after each round.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_features)
+            The rows to classify.
+
+        Yields
+        ------
+        array of shape (n_rows,)
+            The class labels predicted by the rounds so far.
+        """
         columns = self._columns(X)
         votes = np.zeros((columns.n_rows, len(self.classes_)))
         for t in range(len(self._committee)):
@@ -154,5 +200,5 @@ def cross_fitted_link(problem: Problem, assignment: RowAssignment, training: Tra
 
 
 def is_no_better_than_chance(committee: Committee, n_classes: int) -> bool:
-    """Whether even the first hypothesis was no better than chance."""
+    """Whether the first hypothesis is no better than chance."""
     return bool(committee.errors[0] >= chance_error(n_classes))

@@ -16,7 +16,7 @@ from surefoot._progress import Progress
 from surefoot._random import seed_from
 from surefoot._rollback import as_it_was_on_failure
 from surefoot.boosting.learners import check_weak_learner
-from surefoot.boosting.stump_rounds import ERROR, GINI, Rule
+from surefoot.boosting.stump_kernels import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
 from surefoot.boosting.vote_link import VoteLink
 from surefoot.data import Columns

@@ -37,34 +37,72 @@ class BestBoostClassifier(BaseBooster):
     lower by more than two standard errors of the difference, so that chance does not choose: where the rows cannot
     tell, the first candidate with stumps stays.
 
+    Missing values and categorical columns are taken as they are; sparse input is refused; there is no ``partial_fit``.
+
     Parameters
     ----------
     candidates : sequence of str, default=("adaboost", "bagged", "majority")
         From ``"adaboost"``, ``"majority"``, ``"bagged"`` and ``"larsen_ritzert"``, the preferred first.
     validation_fraction : float, default=0.2
         Fraction of the rows held out at a time: once on large tables, up to ten times on small ones, until 1,000 rows
-        outside the largest class have been held out, or until the splits to come would hardly turn a decision.
+        outside the largest class have been held out, or until further splits are unlikely to change a decision.
+    estimator : classifier, default=None
+        The weak learner. None: the native tree of depth ``max_depth``. Any scikit-learn classifier whose ``fit`` takes
+        ``sample_weight`` can replace it; it gets the table as an array of floats, categories as codes.
     max_depth : int, sequence of int or None, default=None
-        Depths to try. None: 1, 2 and 3, or, with an ``estimator``, its own.
-
-    The other parameters are those of :class:`AdaBoostClassifier`, and so are the kinds of input.
+        Depths of the native tree to try, each at most 12. None: 1, 2 and 3, or, with an ``estimator``, its own.
+    n_estimators : int, default=300
+        Maximum number of boosting rounds of each candidate and member. Fewer are used if a round is perfect or no
+        better than chance.
+    learning_rate : float, default=1.0
+        Scales every vote; above 0 and at most 2.
+    variant : {"adaboost", "adaboost_star"}, default="adaboost"
+        ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted
+        error instead of Gini's impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds every
+        training margin is within ``margin_precision`` of the best that stumps on these bins can reach.
+    margin_precision : float, default=0.1
+        The v of AdaBoost*_v.
+    max_bins : int or None, default=255
+        Numeric columns are cut into at most so many quantile bins; None makes every distinct value a threshold.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied with ``sample_weight``.
+    calibrate : bool, default=True
+        Calibrate ``predict_proba`` of the chosen booster on votes that have not seen the row.
+        False: those that its class has without calibration, which are not calibrated. Votes and predictions do not
+        depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the held-out splits and of the candidates.
+    n_jobs : int or None, default=None
+        Members that are trained at the same time, or threads for large tables. The model does not depend on it.
+    verbose : int, default=0
+        1 reports the end of the training, 2 also its progress.
 
     Attributes
     ----------
+    classes_ : array of shape (n_classes,)
+        The class labels, sorted.
     best_name_ : str
-        The candidate that won.
+        The candidate with the best result.
     best_depth_ : int
         The depth of its trees (1 with an ``estimator``).
-    scores_, log_losses_ : dict
-        Each candidate's accuracy and log-loss on the held-out rows, at the depth that was best for the first, the
-        winner's at its own; of weighted rows, weighted means. Of a candidate that was tried on fewer splits than the
-        first: that of the one it was compared with, plus the difference on the splits that both were tried on.
+    best_estimator_ : classifier
+        That candidate, fitted on all rows.
+    scores_ : dict
+        Accuracy of each candidate on the held-out rows, at the depth that was best for the first, that of the chosen
+        one at its own depth; for weighted rows, weighted means. For a candidate that was tried on fewer splits than the
+        first, it is that of the one it was compared with, plus the difference on the splits that both were tried on.
+    log_losses_ : dict
+        Log-loss of each candidate, computed like ``scores_``.
     depth_log_losses_ : dict
-        The first candidate's log-loss at each depth that was tried.
-    best_estimator_ : booster
-        The winner, fitted on all rows.
+        Log-loss of the first candidate at each depth that was tried.
     estimators_ : list
-        Those of the winner.
+        Those of ``best_estimator_``.
+    feature_importances_ : array of shape (n_features,)
+        Those of ``best_estimator_``.
+    n_features_in_ : int
+        Number of columns of the training table.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, where the training table has them.
 
     Examples
     --------
@@ -95,10 +133,18 @@ class BestBoostClassifier(BaseBooster):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            estimator=estimator, n_estimators=n_estimators, learning_rate=learning_rate,
-            variant=variant, margin_precision=margin_precision, max_bins=max_bins, class_weight=class_weight,
-            calibrate=calibrate, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+            estimator=estimator,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            variant=variant,
+            margin_precision=margin_precision,
+            max_bins=max_bins,
+            class_weight=class_weight,
+            calibrate=calibrate,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.max_depth = max_depth  # type: ignore[assignment]
         self.candidates = candidates
         self.validation_fraction = validation_fraction
@@ -158,12 +204,25 @@ class BestBoostClassifier(BaseBooster):
 
     @property
     def estimators_(self) -> list[Any]:
+        """The estimators of the chosen booster.
+
+        Returns
+        -------
+        list
+            Its members, or its trees.
+        """
         check_is_fitted(self)
         return self.best_estimator_.estimators_
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Those of the winner."""
+        """Feature importances of the chosen booster.
+
+        Returns
+        -------
+        array of shape (n_features,)
+            Importances of the columns.
+        """
         check_is_fitted(self)
         return self.best_estimator_.feature_importances_
 

@@ -11,7 +11,7 @@ from surefoot._exceptions import ParameterError
 from surefoot._random import stream_key
 from surefoot.boosting.stump_state import whole_weights
 from surefoot.trees import GrownTree, TreeGrower
-from surefoot.trees.splits import predict_rows
+from surefoot.trees.split_kernels import predict_rows
 
 
 class WeakLearner(Protocol):

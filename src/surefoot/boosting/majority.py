@@ -16,19 +16,56 @@ class MajorityBoostClassifier(MemberEnsemble):
     AdaBoost's is not. It does the same work on smaller pieces. Best on large tables: on small ones the parts
     are too small.
 
+    Missing values and categorical columns are taken as they are; sparse input is refused; there is no ``partial_fit``.
+
     Parameters
     ----------
     n_members : int, default=5
         Number of parts; the rows are shuffled by ``random_state`` first. An odd number cannot tie.
     voting : {"hard", "soft"}, default="hard"
         ``"hard"`` counts the members' decisions, as in the paper; ``"soft"`` adds up their normalised votes.
-
-    The other parameters are those of :class:`AdaBoostClassifier`, and so are the kinds of input.
+    estimator : classifier, default=None
+        The weak learner. None: the native tree of depth ``max_depth``. Any scikit-learn classifier whose ``fit`` takes
+        ``sample_weight`` can replace it; it gets the table as an array of floats, categories as codes.
+    max_depth : int, default=1
+        Depth of the native tree, at most 12.
+    n_estimators : int, default=300
+        Maximum number of boosting rounds of each member. Fewer are used if a round is perfect or no better than chance.
+    learning_rate : float, default=1.0
+        Scales every vote; above 0 and at most 2.
+    variant : {"adaboost", "adaboost_star"}, default="adaboost"
+        ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted
+        error instead of Gini's impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds every
+        training margin is within ``margin_precision`` of the best that stumps on these bins can reach.
+    margin_precision : float, default=0.1
+        The v of AdaBoost*_v.
+    max_bins : int or None, default=255
+        Numeric columns are cut into at most so many quantile bins; None makes every distinct value a threshold.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied with ``sample_weight``.
+    calibrate : bool, default=True
+        Calibrate ``predict_proba`` on the votes of members that have not seen the row, which needs no more fits.
+        False: class fractions of the members' votes, which are not calibrated. Votes and predictions do not
+        depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the shuffle, and of the seeds of ``estimator``.
+    n_jobs : int or None, default=None
+        Members that are trained at the same time. The model does not depend on it.
+    verbose : int, default=0
+        1 reports the end of the training, 2 also its progress.
 
     Attributes
     ----------
+    classes_ : array of shape (n_classes,)
+        The class labels, sorted.
     estimators_ : list of AdaBoostClassifier
         The members, fitted.
+    feature_importances_ : array of shape (n_features,)
+        Mean of the members' feature importances.
+    n_features_in_ : int
+        Number of columns of the training table.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the columns, where the training table has them.
 
     Examples
     --------
@@ -59,10 +96,19 @@ class MajorityBoostClassifier(MemberEnsemble):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            estimator=estimator, max_depth=max_depth, n_estimators=n_estimators, learning_rate=learning_rate,
-            variant=variant, margin_precision=margin_precision, max_bins=max_bins, class_weight=class_weight,
-            calibrate=calibrate, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+            estimator=estimator,
+            max_depth=max_depth,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            variant=variant,
+            margin_precision=margin_precision,
+            max_bins=max_bins,
+            class_weight=class_weight,
+            calibrate=calibrate,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.n_members = n_members
         self.voting = voting
 

@@ -60,7 +60,13 @@ class MemberEnsemble(BaseBooster):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """The mean of the members' feature importances."""
+        """Mean of the members' feature importances.
+
+        Returns
+        -------
+        array of shape (n_features,)
+            Importances of the columns.
+        """
         check_is_fitted(self)
         return np.mean([member.feature_importances_ for member in self.estimators_], axis=0)
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.boosting.learners import WeakLearner
-from surefoot.boosting.stump_rounds import MAX_GROWTH, Rule, weigh_vote
+from surefoot.boosting.stump_kernels import MAX_GROWTH, Rule, weigh_vote
 
 MIN_WEIGHT = np.finfo(np.float64).eps  # scikit-learn keeps weights that were above zero from vanishing
 

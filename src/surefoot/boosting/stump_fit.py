@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot.boosting.stump_rounds import (
+from surefoot.boosting.stump_kernels import (
     CHANCE,
     GOING_ON,
     PERFECT,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from surefoot.boosting.stump_rounds import BLOCK, START_TOTAL, MemberState, Scratch, StumpRounds, add_rows, count_rows
+from surefoot.boosting.stump_kernels import BLOCK, START_TOTAL, MemberState, Scratch, StumpRounds, add_rows, count_rows
 from surefoot.data import BinnedTable
 
 

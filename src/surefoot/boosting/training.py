@@ -14,7 +14,7 @@ from surefoot.boosting.learners import EstimatorLearner, TreeLearner
 from surefoot.boosting.row_assignment import MemberRows, RowAssignment
 from surefoot.boosting.samme import boost_learner
 from surefoot.boosting.stump_fit import boost_stumps
-from surefoot.boosting.stump_rounds import Rule
+from surefoot.boosting.stump_kernels import Rule
 from surefoot.data import BinnedTable
 from surefoot.data.problem import Problem
 from surefoot.trees import TreeGrower, VotingForest

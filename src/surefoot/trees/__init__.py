@@ -2,7 +2,7 @@
 
 from surefoot.trees.classification_grower import TreeGrower
 from surefoot.trees.forest import Tree, VotingForest
-from surefoot.trees.splits import GrownTree
+from surefoot.trees.split_kernels import GrownTree
 from surefoot.trees.steps import StepFunctions
 
 __all__ = ["GrownTree", "StepFunctions", "Tree", "TreeGrower", "VotingForest"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot.data import BinnedTable
-from surefoot.trees.splits import (
+from surefoot.trees.split_kernels import (
     TIE,
     ClassificationTable,
     FeatureSplits,

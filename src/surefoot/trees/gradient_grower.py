@@ -205,7 +205,8 @@ class GradientTreeGrower:
         self._buffers.rows[0, :n] = rows
         sums, total = self._fill_values(scores, rows, key, self._buffers.values[0, :n])
         self._buffers.bounds[0, 1] = n
-        self._noise = self._noise._replace(numbers=NO_NOISE)
+        if self._noise.numbers is not NO_NOISE:
+            self._noise = self._noise._replace(numbers=NO_NOISE)
         if noise > 0.0:  # mean absolute scores give their spread as if they were Normal, whatever the extremes
             spread = ROOT_HALF_PI * sqrt(sum((part / max(total, MIN_SUM)) ** 2 for part in sums))
             self._noise = self._noise._replace(numbers=normal_numbers() * (noise * spread))

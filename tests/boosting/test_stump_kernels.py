@@ -9,7 +9,7 @@ from reference import boosting as naive
 
 from surefoot import AdaBoostClassifier
 from surefoot.boosting.stump_fit import boost_stumps
-from surefoot.boosting.stump_rounds import GINI, Rule
+from surefoot.boosting.stump_kernels import GINI, Rule
 from surefoot.boosting.stump_state import whole_weights
 from surefoot.data import BinnedTable, Columns
 

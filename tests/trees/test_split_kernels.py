@@ -10,7 +10,7 @@ from surefoot._parallel import RowThreads
 from surefoot.boosting.stump_state import whole_weights
 from surefoot.data import BinnedTable, Columns, Schema
 from surefoot.trees import TreeGrower
-from surefoot.trees.splits import ERROR, GINI, GrownTree, predict_rows
+from surefoot.trees.split_kernels import ERROR, GINI, GrownTree, predict_rows
 
 DROPS = {GINI: naive.gini_drop, ERROR: naive.error_drop}
 
