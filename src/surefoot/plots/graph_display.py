@@ -96,8 +96,8 @@ class GraphDisplay:
         Parameters
         ----------
         estimator : StableSelector
-            A fitted one, with a `selection.GraphicalLassoSelector` or any other selector whose models are sets of pairs of
-            variables.
+            A fitted one, with a `selection.GraphicalLassoSelector` or any other selector whose models are sets of
+            pairs of variables.
         top : int, default=2
             How many graphs are drawn, heaviest first.
         axes : sequence of matplotlib Axes or None, default=None
