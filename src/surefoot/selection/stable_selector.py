@@ -14,10 +14,10 @@ from surefoot._random import seed_from
 from surefoot._rollback import as_it_was_on_failure
 from surefoot.data.columns import is_frame
 from surefoot.selection.bag_sampler import BagPool
-from surefoot.selection.bagged_selection import BaggedSelection, LeftOutWeights
+from surefoot.selection.bagged_selection import BaggedSelection
 from surefoot.selection.expression import expression_of
 from surefoot.selection.guarantee import Promise, bag_rows, guarantee_in_words, refuse_both, stability_delta
-from surefoot.selection.leave_one_out import LeaveOneOut
+from surefoot.selection.leave_one_out import LeaveOneOut, LeftOutWeights
 from surefoot.selection.model_counts import ModelCounts, ModelWeights
 from surefoot.selection.rules import InclusionProbability, InflatedArgmax, SelectionRule, unseen_would_enter
 from surefoot.selection.selector import Selector
