@@ -13,7 +13,7 @@ from reference.split_mix import split_mix
 from scipy.stats import chi2, chisquare
 
 from surefoot._random import stream_key
-from surefoot.selection import bags as bags_module
+from surefoot.selection import bag_sampler as bags_module
 from surefoot.selection.bag_sampler import BAGS, BagPool, draw_with_replacement, draw_without_replacement
 
 PATHS = {

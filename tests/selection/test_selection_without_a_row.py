@@ -26,7 +26,7 @@ from reference.stable_selection import (
 from sklearn.linear_model import Lasso
 
 from surefoot import ParameterError, StableSelector
-from surefoot.selection import Argmax, InclusionProbability, LassoSelector, bagging
+from surefoot.selection import Argmax, InclusionProbability, LassoSelector, bagged_selection
 from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.bagged_selection import choose_on_bags, left_out_shares
 from surefoot.selection.model_counts import ModelCounts
@@ -239,7 +239,7 @@ def test_a_pool_beyond_all_measure_is_refused(data, monkeypatch):
     def draw_no_more(*arguments):
         raise AssertionError("bags are drawn for ever")
 
-    monkeypatch.setattr(bagging, "choose_on_bags", draw_no_more)
+    monkeypatch.setattr(bagged_selection, "choose_on_bags", draw_no_more)
     with pytest.raises(ParameterError, match="bag_size"):
         stable.leave_one_out()
 

@@ -1,4 +1,4 @@
-"""Whether an uncertainty tells rows from elsewhere apart."""
+"""The area under the ROC curve, of an uncertainty that separates rows from elsewhere or of any other score."""
 
 from typing import Any
 
@@ -36,9 +36,16 @@ def ood_auc(
     outside = check_numbers("out_of_domain", out_of_domain, infinite_allowed=True)
     inside_weights = check_row_weights(in_domain_weight, len(inside), "in_domain_weight")
     outside_weights = check_row_weights(out_of_domain_weight, len(outside), "out_of_domain_weight")
-    order = np.argsort(inside)
-    inside = inside[order]
-    mass_before = np.concatenate([[0.0], np.cumsum(inside_weights[order])])
-    less = mass_before[np.searchsorted(inside, outside, side="left")]
-    at_most = mass_before[np.searchsorted(inside, outside, side="right")]
-    return weighted_mean((less + at_most) / (2 * mass_before[-1]), outside_weights)
+    return weighted_auc(inside, outside, inside_weights, outside_weights)
+
+
+def weighted_auc(
+    negative: np.ndarray, positive: np.ndarray, negative_weights: np.ndarray, positive_weights: np.ndarray
+) -> float:
+    """The chance that a positive row scores higher than a negative one; equal scores count one half."""
+    order = np.argsort(negative)
+    negative = negative[order]
+    mass_before = np.concatenate([[0.0], np.cumsum(negative_weights[order])])
+    less = mass_before[np.searchsorted(negative, positive, side="left")]
+    at_most = mass_before[np.searchsorted(negative, positive, side="right")]
+    return weighted_mean((less + at_most) / (2 * mass_before[-1]), positive_weights)

@@ -17,14 +17,14 @@ from surefoot.metrics.predicted import Predicted, check_distribution
 class CalibrationCurve:
     """Points of a calibration curve.
 
-    Attributes
+    Parameters
     ----------
     expected : array of shape (n_points,)
-        What was promised: the level of central intervals, or the mean predicted probability of the rows of a bin.
+        What is predicted: the level of central intervals, or the mean predicted probability of the rows of a bin.
     observed : array of shape (n_points,)
-        What happened: the share of targets inside the interval, or the frequency of the event in the bin.
+        What is observed: the fraction of targets inside the interval, or the frequency of the event in the bin.
     low, high : arrays of shape (n_points,)
-        95% confidence interval (Wilson 1927) of the share that very many such rows would show.
+        95% confidence interval (Wilson 1927) of the fraction that very many such rows would show.
     counts : array of shape (n_points,)
         Rows behind each point.
     edges : array of shape (n_points, 2) or None

@@ -1,4 +1,4 @@
-"""How well predictive distributions and probabilities fit what happened."""
+"""How well predictive distributions and probabilities fit the targets."""
 
 from typing import Any
 
@@ -30,6 +30,7 @@ def nll(y_true: Any, prediction: Any, *, labels: Any = None, sample_weight: Any 
         The classes of the columns, ``classes_`` of the model. None: those of ``y_true`` in sorted order, if they are
         as many as the columns.
     sample_weight : array of shape (n_rows,), default=None
+        Weights of the rows. None: every row counts 1.
 
     Returns
     -------
@@ -66,9 +67,11 @@ def crps(y_true: Any, distribution: Any, *, sample_weight: Any = None) -> float:
     Parameters
     ----------
     y_true : array of shape (n_rows,)
+        The targets, numbers.
     distribution : distribution
         What ``predict_distribution`` returns, or a frozen distribution of scipy.stats.
     sample_weight : array of shape (n_rows,), default=None
+        Weights of the rows. None: every row counts 1.
 
     Returns
     -------
@@ -89,17 +92,19 @@ def crps(y_true: Any, distribution: Any, *, sample_weight: Any = None) -> float:
 
 
 def coverage(y_true: Any, prediction: Any, *, level: float | None = None, sample_weight: Any = None) -> float:
-    """Share of targets inside their interval, ends included; of honest intervals it is about their level.
+    """Fraction of targets inside their interval, ends included; it should be about the level of the intervals.
 
     Parameters
     ----------
     y_true : array of shape (n_rows,)
+        The targets, numbers.
     prediction : distribution, or pair (low, high) of arrays of shape (n_rows,)
         What ``predict_distribution`` returns (or a frozen distribution of scipy.stats), whose central intervals are
         taken; or the ends of any intervals, infinite where they are open.
     level : float, default=None
         Probability of the central intervals of a distribution, above 0 and below 1; None: 0.9.
     sample_weight : array of shape (n_rows,), default=None
+        Weights of the rows. None: every row counts 1.
 
     Returns
     -------

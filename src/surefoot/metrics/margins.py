@@ -13,6 +13,11 @@ def voting_margins(tally: np.ndarray, codes: np.ndarray) -> np.ndarray:
     codes : array of shape (n_rows,)
         Index of each row's own class.
 
+    Returns
+    -------
+    array of shape (n_rows,)
+        The margins; a row with a margin below 0 is misclassified.
+
     Examples
     --------
     >>> import numpy as np

@@ -16,10 +16,10 @@ LOSSES = ("squared_error", "zero_one")
 class RejectionCurve:
     """What is left of the error as more and more rows are rejected; the curves are straight between their points.
 
-    Attributes
+    Parameters
     ----------
     rejected : array
-        Shares of the rows (of their weight) that are rejected, from 0 to 1.
+        Fractions of the rows (of their weight) that are rejected, from 0 to 1.
     error : array
         Mean loss over all rows when the most uncertain are rejected first; a rejected row counts as right.
     random, oracle : arrays
@@ -57,6 +57,7 @@ def rejection_curve(
     uncertainty : array of shape (n_rows,)
         The higher, the earlier rejected. Only the order counts, so infinities are welcome.
     loss : {"squared_error", "zero_one"}, default="squared_error"
+        The loss of a prediction.
     sample_weight : array of shape (n_rows,), default=None
         A weight of k is as good as k copies of the row.
 
@@ -88,7 +89,7 @@ def rejection_curve(
     random = own_error[0] * (1 - rejected)
     some_worse = losses.min() < losses.max()
     ratio = _area(rejected, random - error) / _area(rejected, random - oracle) if some_worse else None
-    return RejectionCurve(rejected, error, random, oracle, loss, ratio)
+    return RejectionCurve(rejected=rejected, error=error, random=random, oracle=oracle, loss=loss, ratio=ratio)
 
 
 def prediction_rejection_ratio(
@@ -106,6 +107,7 @@ def prediction_rejection_ratio(
     uncertainty : array of shape (n_rows,)
         The higher, the earlier rejected. Only the order counts; rows of equal uncertainty are rejected together.
     loss : {"squared_error", "zero_one"}, default="squared_error"
+        The loss of a prediction.
     sample_weight : array of shape (n_rows,), default=None
         A weight of k is as good as k copies of the row.
 

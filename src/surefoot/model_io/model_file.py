@@ -72,6 +72,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
+        A file that `save` wrote.
 
     Returns
     -------

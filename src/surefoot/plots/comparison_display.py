@@ -90,8 +90,8 @@ class ComparisonDisplay:
         predictions : mapping of str to array of shape (n_rows,)
             The predictions of each model, by its name.
         loss : str, default="squared_error"
-            ``"zero_one"`` for labels (the error rate, with Wilson's 95% interval), ``"squared_error"`` for numbers (its
-            root mean, with the root of Student's 95% interval).
+            ``"zero_one"`` for labels (the error rate, with Wilson's 95% interval) or ``"squared_error"`` for numbers
+            (the root of the mean, with that of Student's 95% interval).
         highlighted : collection of str, default=()
             Names of models that are drawn in colour and bold.
         ax : matplotlib Axes or None, default=None

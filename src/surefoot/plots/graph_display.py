@@ -98,7 +98,7 @@ class GraphDisplay:
         Parameters
         ----------
         estimator : StableSelector
-            A fitted one, with a `selection.GraphicalLassoSelector` or another selector whose models are sets of
+            A fitted one, with a `selection.GraphicalLassoSelector` or any other selector whose models are sets of
             pairs of variables.
         top : int, default=2
             How many graphs are drawn, heaviest first.

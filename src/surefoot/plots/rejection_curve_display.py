@@ -90,7 +90,8 @@ class RejectionCurveDisplay:
         y : array of shape (n_rows,)
             Their targets.
         kind : str or None, default=None
-            ``"total"``, ``"data"`` or ``"knowledge"`` uncertainty. None: total, or knowledge if there is no other.
+            ``"total"``, ``"data"`` or ``"knowledge"`` uncertainty. None: total, or knowledge for models that
+            have no other.
         loss : str or None, default=None
             ``"squared_error"`` or ``"zero_one"``. None: the zero-one loss if the uncertainty is in nats, as that of
             classifiers, else the squared error.

@@ -57,7 +57,18 @@ class ClusterCountSelector(Selector):
         self.standardize = standardize
 
     def prepare(self, table: SelectionTable) -> "PreparedClusterCount":
-        """Check the numbers of clusters."""
+        """Check the candidates.
+
+        Parameters
+        ----------
+        table : SelectionTable
+            The rows to select from.
+
+        Returns
+        -------
+        PreparedClusterCount
+            Chooses a model for each bag of rows.
+        """
         n_init = check_integer("n_init", self.n_init, 1)
         check_boolean("standardize", self.standardize)
         if isinstance(self.candidates, str) or not isinstance(self.candidates, Iterable):

@@ -54,7 +54,18 @@ class FunctionSelector(Selector):
         self.f = f
 
     def prepare(self, table: SelectionTable) -> "PreparedFunction":
-        """Check that the function is one."""
+        """Check that the function is callable.
+
+        Parameters
+        ----------
+        table : SelectionTable
+            The rows to select from.
+
+        Returns
+        -------
+        PreparedFunction
+            Chooses a model for each bag of rows.
+        """
         if not callable(self.f):
             raise ParameterError(f"f must be a function of X and y that returns a model, got {self.f!r}.")
         return PreparedFunction(self.f, *table.given)

@@ -35,6 +35,7 @@ def solve_graphical_lasso(covariance: Any, alpha: float) -> np.ndarray:
     Returns
     -------
     precision : array of shape (n_variables, n_variables)
+        Zero for pairs without an edge.
 
     Examples
     --------

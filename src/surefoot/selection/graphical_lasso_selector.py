@@ -99,7 +99,18 @@ class GraphicalLassoSelector(Selector):
         self.standardize = standardize
 
     def prepare(self, table: SelectionTable) -> PreparedGraphicalLasso:
-        """Check ``alpha`` and the table, and solve the problem of all rows."""
+        """Check ``alpha`` and the table, and solve the problem of all rows.
+
+        Parameters
+        ----------
+        table : SelectionTable
+            The rows to select from.
+
+        Returns
+        -------
+        PreparedGraphicalLasso
+            Chooses a model for each bag of rows.
+        """
         alpha = check_number("alpha", self.alpha, 0, np.inf, most_included=False)
         standardize = check_boolean("standardize", self.standardize)
         _check_variables(table)

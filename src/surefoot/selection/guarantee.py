@@ -58,11 +58,12 @@ def stability_epsilon(
     Parameters
     ----------
     delta : float
-        A share of the rows, above 0 and below 1. Few rows cannot promise every delta; the error names the least.
+        A fraction of the rows, above 0 and below 1. Few rows cannot promise every delta; the error names the
+        smallest.
     n_samples : int
         The number of rows, 3 or more.
     bag_size : int or float
-        The number of rows in a bag, or their share of all rows.
+        The number of rows in a bag, or their fraction of all rows.
     n_bags : int, default=None
         The number of bags, for a promise that covers the chance in drawing them too. That term is known to be far too
         careful; None leaves it out, as if all bags had been drawn.
@@ -74,6 +75,7 @@ def stability_epsilon(
     Returns
     -------
     float
+        Above 0 and at most the square root of 2.
 
     References
     ----------
@@ -110,13 +112,21 @@ def stability_delta(
     ----------
     epsilon : float
         Above 0 and at most the square root of 2.
-    n_samples, bag_size, n_bags, n_models, replace
-        As for `stability_epsilon`.
+    n_samples : int
+        The number of rows, 3 or more.
+    bag_size : int or float
+        The number of rows in a bag, or their fraction of all rows.
+    n_bags : int, default=None
+        The number of bags, for a promise that covers the chance in drawing them too. None leaves that term out.
+    n_models : int, default=None
+        How many models there are to choose from. None stands for very many.
+    replace : bool, default=False
+        Whether bags are drawn with replacement.
 
     Returns
     -------
     float
-        A share of the rows. A value of 1 or more is no guarantee: it allows every row to turn the conclusion over.
+        A fraction of the rows. A value of 1 or more is no guarantee: it allows every row to turn the conclusion over.
 
     Examples
     --------

@@ -67,7 +67,18 @@ class LassoSelector(Selector):
         self.missing = missing
 
     def prepare(self, table: SelectionTable) -> "PreparedLasso":
-        """Shift the table to its medians, which no row far out can move, and sum up what all bags share."""
+        """Shift the table to its medians, which outliers cannot move, and sum up what all bags share.
+
+        Parameters
+        ----------
+        table : SelectionTable
+            The rows to select from.
+
+        Returns
+        -------
+        PreparedLasso
+            Chooses a model for each bag of rows.
+        """
         self._check_parameters()
         if table.y is None:
             raise DataError("y is missing: LassoSelector chooses variables that tell y.")

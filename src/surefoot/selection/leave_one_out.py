@@ -21,10 +21,10 @@ class LeftOutWeights:
 class LeaveOneOut:
     """How the selected models change when a row is left out.
 
-    Attributes
+    Parameters
     ----------
     instability : float
-        The share of the rows without which none of the selected models would have been selected.
+        The fraction of the rows without which none of the selected models would have been selected.
     set_sizes : array of shape (n_rows,)
         How many models are selected without each row.
     disjoint_rows : array of int
@@ -37,10 +37,23 @@ class LeaveOneOut:
 
     @classmethod
     def of(cls, rule: SelectionRule, weights: Iterable[LeftOutWeights]) -> "LeaveOneOut":
-        """What a rule makes of the weights without each row, given in blocks of rows."""
+        """Apply a rule to the weights without each row.
+
+        Parameters
+        ----------
+        rule : SelectionRule
+            Decides which models are selected.
+        weights : iterable of LeftOutWeights
+            The weights without each row, in blocks of rows.
+
+        Returns
+        -------
+        LeaveOneOut
+            The changes over all rows.
+        """
         blocks = [compare_with_full(rule, block) for block in weights]
         disjoint, set_sizes = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        return cls(float(disjoint.mean()), set_sizes, np.flatnonzero(disjoint))
+        return cls(instability=float(disjoint.mean()), set_sizes=set_sizes, disjoint_rows=np.flatnonzero(disjoint))
 
 
 def compare_with_full(rule: SelectionRule, weights: LeftOutWeights) -> tuple[np.ndarray, np.ndarray]:

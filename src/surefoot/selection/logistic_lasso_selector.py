@@ -46,7 +46,9 @@ class LogisticLassoSelector(Selector):
         Whether columns are scaled to unit variance first, by each bag's own variances (with "cv", by those of the rows
         that are not held out). If not, a change of units changes the variables that are chosen.
     missing : "error" or "bag_median", default="error"
-        As in `LassoSelector`: an error, or filled in each bag with the medians of its own rows.
+        Whether missing values are an error, or are filled in each bag with the medians of its own rows. A column of 0
+        and 1 that shows where values are missing then counts as part of the same variable; a missing category is a
+        value of its own. Values filled by means or medians of all rows would void the guarantee.
 
     See Also
     --------
@@ -74,7 +76,18 @@ class LogisticLassoSelector(Selector):
         self.missing = missing
 
     def prepare(self, table: SelectionTable) -> "PreparedLogisticLasso":
-        """Check parameters and table."""
+        """Check parameters and table.
+
+        Parameters
+        ----------
+        table : SelectionTable
+            The rows to select from.
+
+        Returns
+        -------
+        PreparedLogisticLasso
+            Chooses a model for each bag of rows.
+        """
         self._check_parameters()
         if table.y is None or table.classes is None:
             raise DataError(

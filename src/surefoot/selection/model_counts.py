@@ -111,6 +111,13 @@ def _shares(one: Any, bag: int) -> list[tuple[Hashable, float]]:
 class ModelWeights(Mapping[Hashable, float]):
     """Models and their weights, heaviest first; a model that no bag chose has weight 0.
 
+    Parameters
+    ----------
+    models : sequence of models
+        Anything hashable.
+    weights : sequence of float
+        The weight of each model.
+
     Examples
     --------
     >>> from surefoot.selection import ModelWeights
@@ -138,7 +145,13 @@ class ModelWeights(Mapping[Hashable, float]):
         return len(self._weights)
 
     def to_frame(self) -> Any:
-        """A pandas frame with a row for each model."""
+        """Convert to a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``model`` and ``weight``, with a row for each model.
+        """
         import pandas as pd
 
         return pd.DataFrame({"model": list(self._weights), "weight": list(self._weights.values())})

@@ -16,18 +16,55 @@ CELLS_AT_ONCE = 2**19
 
 
 class SelectionRule(ABC):
-    """Says which models to return; weights are shares of the bags, so equal ones are equal to the last bit."""
+    """Decide which models to return; weights are fractions of the bags, so equal ones are equal to the last bit."""
 
     @abstractmethod
     def choose_many(self, weights: np.ndarray) -> np.ndarray:
-        """Which models are chosen for each of many weightings: bool (n_sets, n_models) of (n_sets, n_models)."""
+        """Choose models for each of many weightings.
+
+        Parameters
+        ----------
+        weights : array of shape (n_sets, n_models)
+            A weighting of the models in each row.
+
+        Returns
+        -------
+        bool array of shape (n_sets, n_models)
+            Which models are chosen.
+        """
 
     def choose(self, weights: np.ndarray, members: np.ndarray | None = None) -> np.ndarray:
-        """The indices of the chosen models, heaviest first; ``members`` (n_models, n_items) are the models' items."""
+        """Choose models.
+
+        Parameters
+        ----------
+        weights : array of shape (n_models,)
+            The weights of the models.
+        members : bool array of shape (n_models, n_items) or None, default=None
+            Which items each model has, if models are sets.
+
+        Returns
+        -------
+        array of int
+            The indices of the chosen models, heaviest first.
+        """
         return heaviest_first(weights, self.choose_many(weights[np.newaxis])[0])
 
     def chosen_items(self, weights: np.ndarray, members: np.ndarray) -> np.ndarray:
-        """The items of the chosen models, heaviest first: bool (n_chosen, n_items)."""
+        """Return the items of the chosen models.
+
+        Parameters
+        ----------
+        weights : array of shape (n_models,)
+            The weights of the models.
+        members : bool array of shape (n_models, n_items)
+            Which items each model has, if models are sets.
+
+        Returns
+        -------
+        bool array of shape (n_chosen, n_items)
+            The items of each chosen model, heaviest first.
+        """
         return members[self.choose(weights, members)]
 
 
@@ -44,6 +81,18 @@ class Argmax(SelectionRule):
     """
 
     def choose_many(self, weights: np.ndarray) -> np.ndarray:
+        """Choose the heaviest model for each of many weightings, and those that equal it.
+
+        Parameters
+        ----------
+        weights : array of shape (n_sets, n_models)
+            A weighting of the models in each row.
+
+        Returns
+        -------
+        bool array of shape (n_sets, n_models)
+            Which models are chosen.
+        """
         return weights == weights.max(axis=1, keepdims=True)
 
 
@@ -54,6 +103,7 @@ class TopK(SelectionRule):
     Parameters
     ----------
     k : int
+        How many models are chosen, 1 or more.
 
     Examples
     --------
@@ -69,6 +119,18 @@ class TopK(SelectionRule):
         check_integer("k", self.k, 1)
 
     def choose_many(self, weights: np.ndarray) -> np.ndarray:
+        """Choose the ``k`` heaviest models for each of many weightings.
+
+        Parameters
+        ----------
+        weights : array of shape (n_sets, n_models)
+            A weighting of the models in each row.
+
+        Returns
+        -------
+        bool array of shape (n_sets, n_models)
+            Which models are chosen.
+        """
         chosen = weights > 0
         place = weights.shape[1] - self.k  # of the last one, counted from the lightest
         if place <= 0:
@@ -82,7 +144,7 @@ class TopK(SelectionRule):
 
 @dataclass(frozen=True)
 class InclusionProbability(SelectionRule):
-    """The one model of all items that are in at least a share ``tau`` of the bags' models.
+    """The one model of all items that are in at least a fraction ``tau`` of the bags' models.
 
     It is only for models that are sets of items, such as variables, and may be a model that no bag chose.
 
@@ -106,12 +168,43 @@ class InclusionProbability(SelectionRule):
         check_number("tau", self.tau, 0, 1, most_included=True)
 
     def choose_many(self, weights: np.ndarray) -> np.ndarray:
+        """Refuse to choose models: this rule chooses items.
+
+        Parameters
+        ----------
+        weights : array of shape (n_sets, n_models)
+            A weighting of the models in each row.
+
+        Returns
+        -------
+        bool array of shape (n_sets, n_models)
+            Which models are chosen.
+
+        Raises
+        ------
+        ParameterError
+            Always.
+        """
         raise ParameterError(
             "InclusionProbability chooses items, not models: it is only for models that are sets of items (such as "
             "variables). Take another rule."
         )
 
     def chosen_items(self, weights: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """Return the items that are in at least a fraction ``tau`` of the bags' models.
+
+        Parameters
+        ----------
+        weights : array of shape (n_models,)
+            The weights of the models.
+        members : bool array of shape (n_models, n_items)
+            Which items each model has, if models are sets.
+
+        Returns
+        -------
+        bool array of shape (1, n_items)
+            The one chosen model.
+        """
         shares = np.einsum("m,mi->i", weights, members)  # adds in the order of the models, on any number of threads
         return (shares >= self.tau - ROUNDING)[np.newaxis]
 
@@ -141,6 +234,18 @@ class InflatedArgmax(SelectionRule):
         check_epsilon(self.epsilon)
 
     def choose_many(self, weights: np.ndarray) -> np.ndarray:
+        """Choose the models of the inflated argmax for each of many weightings.
+
+        Parameters
+        ----------
+        weights : array of shape (n_sets, n_models)
+            A weighting of the models in each row.
+
+        Returns
+        -------
+        bool array of shape (n_sets, n_models)
+            Which models are chosen.
+        """
         return inflated_argmax_many(weights, float(self.epsilon))
 
 
@@ -158,7 +263,7 @@ def inflated_argmax(weights: Any, epsilon: float) -> np.ndarray:
     weights : array of shape (n_models,)
         Nonnegative, with the sum 1. Models of weight 0 may be left out: they change nothing for the others.
     epsilon : float
-        Above 0 and at most the square root of 2. `stability_epsilon` tells the one that keeps a promise.
+        Above 0 and at most the square root of 2. `stability_epsilon` computes the one that keeps a promise.
 
     Returns
     -------
@@ -192,7 +297,7 @@ def inflated_argmax_many(weights: np.ndarray, epsilon: float) -> np.ndarray:
 
 
 def unseen_would_enter(weights: np.ndarray, epsilon: float) -> bool:
-    """Whether a model that no bag chose would be returned: then all of them would, and the bags cannot tell."""
+    """Whether a model that no bag chose would be returned: then all of them would, and the bags cannot decide."""
     return bool(inflated_argmax_many(np.append(weights, 0.0)[np.newaxis], epsilon)[0, -1])
 
 

@@ -52,7 +52,18 @@ class SearchSelector(Selector):
         self.search = search
 
     def prepare(self, table: SelectionTable) -> "PreparedSearch":
-        """Copy the search, without chance and without the fit of the winner, which nobody looks at."""
+        """Copy the search, with fixed random states and without fitting the winner again.
+
+        Parameters
+        ----------
+        table : SelectionTable
+            The rows to select from.
+
+        Returns
+        -------
+        PreparedSearch
+            Chooses a model for each bag of rows.
+        """
         if isinstance(self.search, type) or not all(hasattr(self.search, name) for name in ("fit", "get_params")):
             raise ParameterError(f"search must be a search such as scikit-learn's GridSearchCV, got {self.search!r}.")
         search = clone(self.search)

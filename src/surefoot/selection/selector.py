@@ -82,7 +82,18 @@ class Selector(ABC, BaseEstimator):
 
     @abstractmethod
     def prepare(self, table: SelectionTable) -> PreparedSelector:
-        """Check parameters and table, and compute what all bags share."""
+        """Check parameters and table, and compute what all bags share.
+
+        Parameters
+        ----------
+        table : SelectionTable
+            The rows to select from.
+
+        Returns
+        -------
+        PreparedSelector
+            Chooses a model for each bag of rows.
+        """
 
 
 class PreparedPython(ABC):

@@ -120,7 +120,18 @@ class SINDySelector(Selector):
         self.alpha = alpha
 
     def prepare(self, table: SelectionTable) -> PreparedSINDy:
-        """Terms and derivatives of all rows of a table whose ``extras["t"]`` are the rows' times."""
+        """Compute terms and derivatives of all rows; ``table.extras["t"]`` are the times of the rows.
+
+        Parameters
+        ----------
+        table : SelectionTable
+            The rows to select from.
+
+        Returns
+        -------
+        PreparedSINDy
+            Chooses a model for each bag of rows.
+        """
         check_integer("degree", self.degree, 1)
         check_number("threshold", self.threshold, 0.0, LARGEST, most_included=True)
         check_number("alpha", self.alpha, 0, LARGEST, least_included=True, most_included=True)

@@ -41,21 +41,23 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         What is fitted on the bags. One without ``predict_proba`` counts as certain of what it predicts. Random states
         that are None are set, to other numbers for each bag.
     n_bags : int, default=100
-        The guarantee is that of very many bags: ``delta_monte_carlo_`` tells what this many can promise.
+        The guarantee is that of very many bags: ``delta_monte_carlo_`` is what this many can promise.
     bag_size : int or float, default=0.5
-        The number of rows in a bag, or their share of all rows; they are drawn without replacement.
+        The number of rows in a bag, or their fraction of all rows; they are drawn without replacement.
     delta, epsilon : float, default=None
-        The share of training rows that may turn a prediction over, or the inflation itself. Give one; neither is
+        The fraction of training rows that may turn a prediction over, or the inflation itself. Give one; neither is
         ``delta=0.05``. Few rows cannot promise every delta: then there is an error that says so.
     random_state : int, RandomState or None, default=None
+        Decides which rows are in each bag. None: other bags in each fit.
     n_jobs : int, default=None
-        Bags are shared out to so many threads; the result does not depend on it.
+        Number of threads; the result does not depend on it.
     verbose : int, default=0
-        With 1, how far the bags are is told on standard error.
+        With 1, progress is written to standard error.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The labels, sorted.
     estimators_ : list of classifiers
         One for each bag. A bag whose rows are all of one class has a ``DummyClassifier``, which predicts that class.
     epsilon_, delta_, delta_monte_carlo_ : float
@@ -120,9 +122,14 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or frame of shape (n_rows, n_columns)
-            The estimator gets a frame as a frame.
+            The training data. The estimator gets a frame as a frame.
         y : array of shape (n_rows,)
             Labels of two or more classes.
+
+        Returns
+        -------
+        StableClassifier
+            The fitted classifier itself.
         """
         with as_it_was_on_failure(self):
             return self._fit(X, y)
@@ -169,7 +176,18 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         self.guarantee_ = _guarantee_in_words(self.delta_)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The mean of the estimators' probabilities, one column per class; a class that a bag lacks counts as 0."""
+        """Average the probabilities of the estimators; a class that a bag lacks counts as 0.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            The mean probabilities, with a column for each of ``classes_``.
+        """
         check_is_fitted(self)
         X = self._check_table(X, reset=False)
         blocks = (take_rows(X, np.arange(*block)) for block in row_blocks(len(X)))
@@ -191,12 +209,34 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         return mean
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label with the largest probability; of equal ones, the first of ``classes_``."""
+        """Predict the label with the largest probability; of equal ones, the first of ``classes_``.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            The labels.
+        """
         winners = self.predict_proba(X).argmax(axis=1)
         return self.classes_[winners]
 
     def predict_set(self, X: Any) -> list[tuple[Any, ...]]:
-        """For each row the labels that it could be if the probabilities were a little different, likeliest first."""
+        """Predict the labels that could be the clear winner if the probabilities were a little different.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        list of tuples
+            For each row its labels, most probable first; one or more.
+        """
         probabilities = self.predict_proba(X)
         sizes = inflated_argmax_many(probabilities, self.epsilon_).sum(axis=1)
         orders = np.argsort(-probabilities, axis=1, kind="stable")  # whoever is in the set, all likelier labels are too
@@ -204,7 +244,18 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         return [tuple(labels[j] for j in order[:size]) for order, size in zip(orders, sizes, strict=True)]
 
     def set_sizes(self, X: Any) -> np.ndarray:
-        """How many labels ``predict_set`` has for each row."""
+        """Count the labels of ``predict_set``.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            How many labels each row has.
+        """
         return inflated_argmax_many(self.predict_proba(X), self.epsilon_).sum(axis=1)
 
 

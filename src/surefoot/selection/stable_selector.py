@@ -30,7 +30,7 @@ MAX_EXACT_ITEMS = 50  # of more items there are so many models that their number
 class StableSelector(TransformerMixin, BaseEstimator):
     """Select the models between which the rows cannot decide, with a guarantee of stability.
 
-    A selector chooses a model on each of many bags of rows; a model's weight is its share of the bags. The inflated
+    A selector chooses a model on each of many bags of rows; a model's weight is its fraction of the bags. The inflated
     argmax then returns every model that could be the clear winner if the weights were a little different. For at most a
     share delta of the rows, removing that row would give a set of models that shares none with this one. It does not
     say that any of them is right.
@@ -43,21 +43,23 @@ class StableSelector(TransformerMixin, BaseEstimator):
         A rule is `selection.Argmax()`, `TopK(k)`, `InclusionProbability(tau)` or `InflatedArgmax(epsilon)`; those other
         than the inflated argmax carry no guarantee.
     delta, epsilon : float, default=None
-        Of the inflated argmax: the share of rows that may turn the conclusion over, or the inflation itself. Give one;
-        neither is ``delta=0.05``.
+        For the inflated argmax: the fraction of rows that may turn the conclusion over, or the inflation itself. Give
+        one; neither is ``delta=0.05``.
     monte_carlo : bool, default=False
-        Whether the guarantee shall cover the chance in drawing a finite number of bags too. Its bound is far too
+        Whether the guarantee covers the chance in drawing a finite number of bags too. Its bound is far too
         careful, and asks for very many bags.
     n_bags : int, default=10_000
+        The number of bags.
     bag_size : int or float, default=0.5
-        The number of rows in a bag, or their share of all rows.
+        The number of rows in a bag, or their fraction of all rows.
     replace : bool, default=False
         Whether bags are drawn with replacement.
     random_state : int, RandomState or None, default=None
+        Decides which rows are in each bag. None: other bags in each fit.
     n_jobs : int, default=None
-        Bags are shared out to so many threads; the result does not depend on it.
+        Number of threads; the result does not depend on it.
     verbose : int, default=0
-        With 1, how far the bags are is told on standard error.
+        With 1, progress is written to standard error.
 
     Attributes
     ----------
@@ -126,16 +128,21 @@ It does not say that any of them is right.
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> "StableSelector":
-        """Let the selector choose on every bag, and select.
+        """Choose a model on every bag, and select.
 
         Parameters
         ----------
         X : array or frame of shape (n_rows, n_columns)
-            Columns of categorical dtype count as one variable each.
-        y : array of shape (n_rows,), default=None
-            What the selector asks for: numbers, classes, or nothing.
+            The table. Columns of categorical dtype count as one variable each.
+        y : array of shape (n_rows,) or None, default=None
+            What the selector needs: numbers, classes, or nothing.
         **fit_params
-            What else the selector asks for, such as the times ``t`` of `selection.SINDySelector`.
+            What else the selector needs, such as the times ``t`` of `selection.SINDySelector`.
+
+        Returns
+        -------
+        StableSelector
+            The fitted selector itself.
         """
         with as_it_was_on_failure(self):
             return self._fit(X, y, fit_params)
@@ -206,7 +213,18 @@ It does not say that any of them is right.
         self.guarantee_ = guarantee_in_words(self.delta_monte_carlo_ if self.monte_carlo else self.delta_)
 
     def promised_delta(self, epsilon: float) -> float:
-        """The delta that an epsilon would promise on these bags; 1 is no guarantee."""
+        """Compute the delta that an epsilon would promise on these bags.
+
+        Parameters
+        ----------
+        epsilon : float
+            An inflation, above 0 and at most the square root of 2.
+
+        Returns
+        -------
+        float
+            A fraction of the rows; 1 is no guarantee.
+        """
         check_is_fitted(self)
         promised = min(1.0, stability_delta(epsilon, **self._setting))
         return promised if self._bagging.selector.pool_is_exact else 1.0
@@ -249,7 +267,13 @@ It does not say that any of them is right.
         return expression_of(models, list(names.values()))
 
     def select_once(self) -> Hashable:
-        """The model that the selector chooses on all rows at once: what one look at the table would have claimed."""
+        """Choose a model on all rows at once, without bags.
+
+        Returns
+        -------
+        model
+            What a single run of the selector on the whole table returns.
+        """
         check_is_fitted(self)
         prepared, counts = self._bagging.prepared, ModelCounts()
         every_row = np.arange(self._bagging.table.n_rows, dtype=np.int32)[np.newaxis]
@@ -257,20 +281,37 @@ It does not say that any of them is right.
         return counts.models[int(counts.heaviest_by_bag()[0])]
 
     def leave_one_out(self, method: str = "pool") -> LeaveOneOut:
-        """What would have been selected without a row, for every row.
+        """Compute what would be selected without a row, for every row.
 
         Parameters
         ----------
-        method : "pool" or "refit", default="pool"
-            A bag that does not hold a row is a bag of the other rows: "pool" draws more bags, ``n_bags / (1 - share)``
-            in all, and reads the weights without a row off those that do not hold it. "refit" draws ``n_bags`` bags
-            without the row, for each row, and is the only way where a model depends on more than its bag's rows.
+        method : {"pool", "refit"}, default="pool"
+            A bag that does not hold a row is a bag of the other rows: "pool" draws more bags,
+            ``n_bags / (1 - fraction)`` in all, and computes the weights without a row from those that do not hold it.
+            "refit" draws ``n_bags`` bags without the row, for each row, and is the only way where a model depends on
+            more than the rows of its bag.
+
+        Returns
+        -------
+        LeaveOneOut
+            Instability, set sizes, and the rows without which the selection is another.
         """
         weights = self.left_out_weights(method)  # refuses what is not fitted
         return LeaveOneOut.of(self._rule, weights)
 
     def left_out_weights(self, method: str = "pool") -> Iterator[LeftOutWeights]:
-        """The weights of models by all rows, and without each row, in blocks of rows; as for ``leave_one_out``."""
+        """Compute the weights of models from all rows, and without each row.
+
+        Parameters
+        ----------
+        method : {"pool", "refit"}, default="pool"
+            As for ``leave_one_out``.
+
+        Returns
+        -------
+        iterator of LeftOutWeights
+            The weights, in blocks of rows.
+        """
         check_is_fitted(self)
         check_choice("method", method, ("pool", "refit"))
         bagging = self._bagging
@@ -278,7 +319,20 @@ It does not say that any of them is right.
         return left_out(self.n_jobs, self.verbose)
 
     def get_support(self, indices: bool = False, *, how: str = "union") -> np.ndarray:
-        """Which columns the selected models have: in any of them ("union"), or in all ("intersection")."""
+        """Return which columns the selected models have.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to return positions instead of a mask.
+        how : {"union", "intersection"}, default="union"
+            Whether a column must be in any of the selected models, or in all.
+
+        Returns
+        -------
+        array
+            A mask of shape (n_columns,), or the positions of the columns.
+        """
         check_is_fitted(self)
         check_choice("how", how, ("union", "intersection"))
         if self._chosen_items is None or not self._bagging.prepared.are_variables:
@@ -287,13 +341,35 @@ It does not say that any of them is right.
         return np.flatnonzero(support) if indices else support
 
     def transform(self, X: Any) -> Any:
-        """The columns that any of the selected models has."""
+        """Keep the columns that any of the selected models has.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_columns)
+            A table with the columns of the fit.
+
+        Returns
+        -------
+        array or frame
+            The same table with these columns only.
+        """
         support = self.get_support(indices=True)
         checked = validate_data(self, X, reset=False, skip_check_array=is_frame(X), dtype=None)
         return take_columns(checked, support)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns that ``transform`` keeps."""
+        """Return the names of the columns that ``transform`` keeps.
+
+        Parameters
+        ----------
+        input_features : sequence of str or None, default=None
+            Names of all columns; must equal ``feature_names_in_`` if there is one. None: those of the fit.
+
+        Returns
+        -------
+        array of str
+            The names.
+        """
         check_is_fitted(self)
         names = np.array(self._bagging.table.names, dtype=object)
         if input_features is not None:

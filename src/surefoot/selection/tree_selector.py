@@ -40,15 +40,15 @@ class TreeSelector(Selector):
         decides between splits that are equally good: None (unless given) anew in each bag, by its row numbers; a whole
         number in the same way in every bag, which hides that the rows do not decide.
 
+    See Also
+    --------
+    surefoot.StableSelector : Bags of rows, and what they agree on.
+
     Notes
     -----
     The tree is a classifier where y is text, truth values or whole numbers ("binary" or "multiclass" by scikit-learn's
     ``type_of_target``), and a regressor where it has fractions. A ``criterion`` for regression, such as
     "squared_error", makes it a regressor for whole numbers too.
-
-    See Also
-    --------
-    surefoot.StableSelector : Bags of rows, and what they agree on.
 
     Examples
     --------
@@ -77,11 +77,33 @@ class TreeSelector(Selector):
         self.tree_params = tree_params
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """What is done with missing values, and the parameters of the tree that were given."""
+        """Get the parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Ignored: no parameter is an estimator.
+
+        Returns
+        -------
+        dict
+            ``missing``, and the parameters of the tree that were given.
+        """
         return {"missing": self.missing, **self.tree_params}
 
     def set_params(self, **params: Any) -> "TreeSelector":
-        """Give parameters of the tree; those that are not named stay."""
+        """Set parameters; those that are not named stay.
+
+        Parameters
+        ----------
+        **params
+            ``missing``, and parameters of the tree.
+
+        Returns
+        -------
+        TreeSelector
+            The selector itself.
+        """
         params = dict(params)
         missing = params.pop("missing", self.missing)
         _refuse_unknown(params)
@@ -89,7 +111,18 @@ class TreeSelector(Selector):
         return self
 
     def prepare(self, table: SelectionTable) -> "PreparedTree":
-        """Decide between classes and numbers, and try the parameters on all rows."""
+        """Decide between classification and regression, and try the parameters on all rows.
+
+        Parameters
+        ----------
+        table : SelectionTable
+            The rows to select from.
+
+        Returns
+        -------
+        PreparedTree
+            Chooses a model for each bag of rows.
+        """
         _refuse_unknown(self.tree_params)
         params = {"random_state": None, **self.tree_params}
         if params["random_state"] is not None:
