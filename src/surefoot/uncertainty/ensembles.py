@@ -6,16 +6,17 @@ from typing import Any
 from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot.uncertainty.adapters.surefoot import members_uncertainty
-from surefoot.uncertainty.base import SHARED, GradientBooster
+from surefoot.uncertainty.base import SHARED
 from surefoot.uncertainty.classification import ClassificationBooster
 from surefoot.uncertainty.decomposition import Uncertainty, row_index
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot.uncertainty.member import Member
 from surefoot.uncertainty.regression import RegressionBooster
+from surefoot.uncertainty.single import ResumableBooster
 
 
-class EnsembleBooster(GradientBooster):
+class EnsembleBooster(ResumableBooster):
     """Several models on one table, each with its own draws of rows or noise."""
 
     method: str
@@ -127,6 +128,7 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -140,6 +142,7 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         )  # fmt: skip
         self.method = method
         self.n_members = n_members
+        self.warm_start = warm_start
         self.distribution = distribution
 
     def _new_member(self) -> GradientBoostingRegressor:
@@ -197,6 +200,7 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         class_weight: Any = None,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -210,6 +214,7 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         )  # fmt: skip
         self.method = method
         self.n_members = n_members
+        self.warm_start = warm_start
         self.class_weight = class_weight
 
     def _new_member(self) -> GradientBoostingClassifier:
