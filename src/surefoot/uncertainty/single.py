@@ -77,7 +77,18 @@ class SingleBooster(ResumableBooster):
         return raw_outputs(self._members, columns, self.n_jobs, cuts)
 
     def virtual_ensemble(self, n_members: int = 10) -> VirtualEnsemble:
-        """An ensemble cut out of this model: see :class:`VirtualEnsemble`."""
+        """Return an ensemble cut out of this model, without training.
+
+        Parameters
+        ----------
+        n_members : int, default=10
+            Number of members, at least 2; the model needs twice as many trees.
+
+        Returns
+        -------
+        VirtualEnsemble
+            Its ``predict_uncertainty`` gives total, data and knowledge uncertainty.
+        """
         check_is_fitted(self)
         return VirtualEnsemble(self, n_members)
 
