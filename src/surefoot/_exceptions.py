@@ -11,7 +11,7 @@
     SurefootWarning (UserWarning)
     ├── CoverageWarning                    the target sees less than half of the training rows
     ├── ManyMembersWarning                 the ensemble asked for is large; says how large
-    ├── QuietEnsembleWarning               a virtual ensemble of a model grown without noise: its spread means less
+    ├── NoTrainingNoiseWarning               a virtual ensemble of a model grown without noise: its spread means less
     ├── UndecidedWarning                   the bags of a stable selection cannot tell models apart
     └── UnknownCategoryWarning             a column to predict has none of the categories that the model knows
 
@@ -51,7 +51,7 @@ class ManyMembersWarning(SurefootWarning):
     """The ensemble asked for has many members; the message says how many before training starts."""
 
 
-class QuietEnsembleWarning(SurefootWarning):
+class NoTrainingNoiseWarning(SurefootWarning):
     """A virtual ensemble is cut from a model grown without noise; the message says how to grow one with it."""
 
 

@@ -81,7 +81,7 @@ def test_a_loaded_model_can_be_fitted_again(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", SINGLE)
-@pytest.mark.filterwarnings("ignore::surefoot.QuietEnsembleWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.NoTrainingNoiseWarning")
 def test_virtual_ensembles_and_explanations_are_the_same(name, tmp_path):
     model = clone(small_models()[name]).set_params(n_estimators=8)
     frame, y = table(n_rows=80, seed=3)

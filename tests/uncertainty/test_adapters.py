@@ -32,7 +32,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from surefoot import AdaBoostClassifier as OwnAdaBoost
-from surefoot._exceptions import ParameterError, QuietEnsembleWarning
+from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 FLOWERS, SPECIES = load_iris(return_X_y=True)
@@ -147,7 +147,7 @@ def test_a_forest_may_have_one_tree_a_part_but_not_less():
     ],
 )
 def test_a_model_grown_without_noise_warns_and_the_advice_ends_it(model, advice):
-    with pytest.warns(QuietEnsembleWarning, match=f"grown without noise.*{advice}"):
+    with pytest.warns(NoTrainingNoiseWarning, match=f"grown without noise.*{advice}"):
         VirtualEnsemble(clone(model).fit(X, Y))
     name, value = advice.split("=")
     VirtualEnsemble(clone(model).set_params(**{name: eval(value)}).fit(X, Y))  # warnings are errors

@@ -7,7 +7,7 @@ from scipy.stats import entropy
 from sklearn.datasets import load_iris, make_regression
 from sklearn.exceptions import NotFittedError
 
-from surefoot._exceptions import ParameterError, QuietEnsembleWarning
+from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 cb = pytest.importorskip("catboost")
@@ -173,7 +173,7 @@ def test_any_source_of_chance_counts_as_noise(settings):
 def test_a_model_grown_without_noise_warns(settings):
     models = [cb.CatBoostRegressor(**{**SETTINGS, **settings, "random_seed": seed}).fit(X, Y) for seed in (0, 1)]
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))  # no chance in it, whatever it is called
-    with pytest.warns(QuietEnsembleWarning, match="posterior_sampling=True and leaf_estimation_method='Gradient'"):
+    with pytest.warns(NoTrainingNoiseWarning, match="posterior_sampling=True and leaf_estimation_method='Gradient'"):
         VirtualEnsemble(models[0])
 
 

@@ -6,7 +6,7 @@ from scipy.stats import entropy
 from sklearn.datasets import load_iris, make_regression
 from sklearn.exceptions import NotFittedError
 
-from surefoot._exceptions import ParameterError, QuietEnsembleWarning
+from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 lgb = pytest.importorskip("lightgbm")
@@ -108,7 +108,7 @@ def test_any_source_of_chance_counts_as_noise(settings):
 @pytest.mark.parametrize("settings", [{}, {"subsample": 0.5}], ids=["none", "rows never drawn anew"])
 def test_a_model_grown_without_noise_warns(settings):
     model = lgb.LGBMRegressor(**QUIET, **settings).fit(X, Y)
-    with pytest.warns(QuietEnsembleWarning, match="subsample=0.5, subsample_freq=1"):
+    with pytest.warns(NoTrainingNoiseWarning, match="subsample=0.5, subsample_freq=1"):
         VirtualEnsemble(model)
 
 

@@ -7,7 +7,7 @@ from scipy.stats import entropy
 from sklearn.datasets import load_iris, make_regression
 from sklearn.exceptions import NotFittedError
 
-from surefoot._exceptions import ParameterError, QuietEnsembleWarning
+from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 xgb = pytest.importorskip("xgboost")
@@ -104,7 +104,7 @@ def test_any_source_of_chance_counts_as_noise(settings):
 
 
 def test_a_model_grown_without_noise_warns():
-    with pytest.warns(QuietEnsembleWarning, match="Refit it with subsample=0.5"):
+    with pytest.warns(NoTrainingNoiseWarning, match="Refit it with subsample=0.5"):
         VirtualEnsemble(xgb.XGBRegressor(**QUIET).fit(X, Y))
 
 

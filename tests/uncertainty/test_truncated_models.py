@@ -6,7 +6,7 @@ from reference.gradient_boosters import SINGLE, answers, numbers, problem, small
 from scipy.stats import entropy
 
 from surefoot import GradientBoostingClassifier, GradientBoostingRegressor, VirtualEnsemble
-from surefoot._exceptions import QuietEnsembleWarning
+from surefoot._exceptions import NoTrainingNoiseWarning
 
 VARIANTS = {
     "langevin": {"langevin": True},
@@ -131,7 +131,7 @@ def test_the_model_itself_is_the_last_member_and_stays_as_it_was(estimator):
 @pytest.mark.parametrize("estimator", SINGLE)
 def test_a_model_without_noise_warns(estimator):
     X, y = problem(estimator)
-    with pytest.warns(QuietEnsembleWarning, match="Refit it with langevin=True"):
+    with pytest.warns(NoTrainingNoiseWarning, match="Refit it with langevin=True"):
         small(estimator, n_estimators=20, early_stopping=False).fit(X, y).virtual_ensemble(3)
 
 

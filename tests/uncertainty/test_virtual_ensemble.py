@@ -15,7 +15,7 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 from sklearn.exceptions import NotFittedError
 
 import surefoot
-from surefoot._exceptions import ParameterError, QuietEnsembleWarning
+from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 
@@ -105,12 +105,12 @@ def test_own_model_grown_without_noise_warns(langevin, subsample, quiet):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         VirtualEnsemble(model)
-    assert [warning.category for warning in caught] == ([QuietEnsembleWarning] if quiet else [])
+    assert [warning.category for warning in caught] == ([NoTrainingNoiseWarning] if quiet else [])
 
 
 def test_the_warning_says_what_to_do_and_where_it_came_from():
     model = StandIn(langevin=False).fit(100)
-    with pytest.warns(QuietEnsembleWarning, match="grown without noise.*Refit it with langevin=True") as caught:
+    with pytest.warns(NoTrainingNoiseWarning, match="grown without noise.*Refit it with langevin=True") as caught:
         VirtualEnsemble(model)
     assert caught[0].filename == __file__
 

@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from surefoot._exceptions import ParameterError, QuietEnsembleWarning
+from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
 from surefoot._parameters import check_integer
 from surefoot.uncertainty.adapters import adapter_for
 from surefoot.uncertainty.adapters.base import MIN_MEMBERS, TreeSequence
@@ -40,7 +40,7 @@ class VirtualEnsemble:
 
     Warns
     -----
-    QuietEnsembleWarning
+    NoTrainingNoiseWarning
         The model was grown without noise: the members still differ, but only because training had not come to rest.
 
     Examples
@@ -70,7 +70,7 @@ class VirtualEnsemble:
                 f"This {self._sequence.name} was grown without noise: its virtual ensemble shows how far training "
                 "still moved the predictions, which says less about what the model does not know. Refit it with "
                 f"{self._sequence.noise_advice}.",
-                QuietEnsembleWarning,
+                NoTrainingNoiseWarning,
                 stacklevel=2,
             )
 
