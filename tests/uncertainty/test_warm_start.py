@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from reference.gradient_boosters import (
+    ENSEMBLES,
     SINGLE,
     answers,
     assert_close_answers,
@@ -183,3 +184,63 @@ def test_a_fit_that_was_stopped_does_not_spoil_the_next(estimator, monkeypatch):
     assert all(bits(before[name]) == bits(array) for name, array in answers(model, X).items())
     model.fit(X, y)
     assert_close_answers(small(estimator, n_estimators=12, early_stopping=False).fit(X, y), model, X, rtol=1e-9)
+
+
+each_ensemble = pytest.mark.parametrize("estimator", ENSEMBLES)
+ENSEMBLE_SETTINGS = {
+    "sglb": {"early_stopping": False},
+    "sgb": {"method": "sgb", "early_stopping": False},
+    "hot": {"temperature": 1.0, "early_stopping": False},
+    "stopping": {"early_stopping": True, "n_iter_no_change": 3},
+    "categories": {"categorical_features": [3], "early_stopping": False},
+}
+
+
+@each_ensemble
+@pytest.mark.parametrize("name", ENSEMBLE_SETTINGS)
+def test_two_fits_of_an_ensemble_equal_one_longer_fit(estimator, name):
+    X, y = table(estimator)
+    settings = ENSEMBLE_SETTINGS[name] | {"warm_start": True}
+    whole = small(estimator, n_estimators=12, **settings).fit(X, y)
+    model = small(estimator, n_estimators=5, n_jobs=2, **settings).fit(X, y)
+    model.set_params(n_estimators=9).fit(X, y).set_params(n_estimators=12).fit(X, y)
+    assert [one.n_trees_ for one in model.estimators_] == [one.n_trees_ for one in whole.estimators_]
+    assert_close_answers(whole, model, X, rtol=1e-9)
+
+
+@each_ensemble
+def test_a_resumed_ensemble_equals_one_without_warm_start_if_nothing_is_held_out(estimator):
+    X, y = table(estimator)
+    model = small(estimator, n_estimators=5, warm_start=True, early_stopping=False).fit(X, y)
+    first = [forest.leaves.copy() for forest in forests(model)]
+    model.set_params(n_estimators=12).fit(X, y)
+    cold = small(estimator, n_estimators=12, early_stopping=False).fit(X, y)
+    assert_close_answers(cold, model, X, rtol=1e-9)
+    assert [forest.n_trees for forest in forests(model)] == [12, 12]
+    assert all(len(leaves) == 5 for leaves in first)
+
+
+ENSEMBLE_CHANGES = CHANGES | {
+    "noise": lambda model, X, y: model.set_params(method="sgb").fit(X, y),
+    "members": lambda model, X, y: model.set_params(n_members=3).fit(X, y),
+}
+
+
+@each_ensemble
+@pytest.mark.parametrize("change", ENSEMBLE_CHANGES)
+def test_an_ensemble_refuses_to_resume_with_other_rows_or_settings(estimator, change):
+    X, y = table(estimator)
+    model = small(estimator, n_estimators=5, warm_start=True, early_stopping=False).fit(X, y)
+    before = answers(model, X)
+    model.set_params(n_estimators=9)
+    with pytest.raises(ValueError, match=r"warm_start"):
+        ENSEMBLE_CHANGES[change](model, X, y)
+    assert all(bits(before[name]) == bits(array) for name, array in answers(model, X).items())
+
+
+@each_ensemble
+def test_a_pickled_ensemble_can_be_resumed(estimator):
+    X, y = table(estimator)
+    model = small(estimator, n_estimators=5, warm_start=True, early_stopping=False).fit(X, y)
+    again = pickle.loads(pickle.dumps(model)).set_params(n_estimators=9).fit(X, y)
+    assert_same_answers(model.set_params(n_estimators=9).fit(X, y), again, X)

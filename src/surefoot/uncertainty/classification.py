@@ -52,11 +52,33 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
         return codes.astype(np.float64 if len(self.classes_) == 2 else np.int32)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities, one column per class in the order of ``classes_``; an ensemble's is its members' mean."""
+        """Predict the probabilities of the classes; those of an ensemble are the mean of its members'.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows to predict, with the columns of the training data.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            One column per class, in the order of ``classes_``.
+        """
         raw = self._raw(X)
         return sum(self.family_.probabilities(member) for member in raw) / len(raw)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of every row."""
+        """Predict the most probable class of every row.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows to predict, with the columns of the training data.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Labels.
+        """
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(axis=1)]

@@ -67,7 +67,13 @@ class Uncertainty:
 
     @needs("pandas")
     def to_frame(self) -> "pd.DataFrame":
-        """The parts that are known as columns of a pandas frame, rows labelled as in the table predicted on."""
+        """Return the parts that are known as columns of a frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows are labelled as in the table predicted on.
+        """
         import pandas as pd
 
         return pd.DataFrame(self._known(), index=self.index)

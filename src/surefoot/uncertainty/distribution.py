@@ -27,13 +27,16 @@ class Distribution:
     name : str
         Name of the family.
     scipy_distribution : distribution of scipy.stats
+        The family, as scipy has it.
     **parameters : float or array of shape (n_rows,)
         The parameters of ``scipy_distribution``, by name.
 
     Attributes
     ----------
     name : str
+        Name of the family.
     parameters : dict of arrays of shape (n_rows,)
+        The parameters of ``scipy_distribution``, by name.
     mean, std, var : arrays of shape (n_rows,)
 
     Examples
@@ -83,24 +86,36 @@ class Distribution:
 
     @property
     def mean(self) -> np.ndarray:
+        """Mean of every row's distribution."""
         location, scale = self.parameters.get("loc", 0.0), self.parameters.get("scale", 1.0)
         with np.errstate(all="ignore"):
             return within_floats(location + within_floats(scale * self._scipy.mean(**self._unit())))
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation."""
+        """Standard deviation of every row's distribution."""
         with np.errstate(all="ignore"):  # not by way of the variance: that of large numbers is too large
             return within_floats(self.parameters.get("scale", 1.0) * self._scipy.std(**self._unit()))
 
     @property
     def var(self) -> np.ndarray:
-        """Variance."""
+        """Variance of every row's distribution."""
         with np.errstate(all="ignore"):
             return within_floats(self.std**2)
 
     def quantile(self, q: Any) -> np.ndarray:
-        """The value not exceeded with probability ``q``: (n_rows,), or (n_levels, n_rows) for several levels."""
+        """Return the value not exceeded with probability ``q``.
+
+        Parameters
+        ----------
+        q : float or list of floats
+            Probabilities from 0 to 1.
+
+        Returns
+        -------
+        array of shape (n_rows,) or (n_levels, n_rows)
+            The second shape for a list of levels.
+        """
         levels = np.asarray(q, dtype=np.float64)
         if levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
             raise ParameterError(f"q must be a number from 0 to 1, or a list of such numbers, got {q!r}.")
@@ -131,16 +146,49 @@ class Distribution:
         return high
 
     def interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds of the central interval that holds the target with probability ``level``."""
+        """Return the central interval that holds the target with probability ``level``.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        tuple of two arrays of shape (n_rows,)
+            Lower and upper bounds.
+        """
         level = check_number("level", level, 0, 1, most_included=False)
         return self._quantile((1 - level) / 2), self._quantile((1 + level) / 2)
 
     def pdf(self, y: Any) -> np.ndarray:
-        """Density at ``y``: one number, one per row, or an array whose last axis is the rows."""
+        """Return the density at ``y``; for counts, the probability.
+
+        Parameters
+        ----------
+        y : float or array of shape (..., n_rows)
+            One number, one per row, or an array whose last axis is the rows.
+
+        Returns
+        -------
+        array of shape (..., n_rows)
+            Densities.
+        """
         return np.exp(self.logpdf(y))
 
     def logpdf(self, y: Any) -> np.ndarray:
-        """Log of the density at ``y``: one number, one per row, or an array whose last axis is the rows."""
+        """Return the log of the density at ``y``; for counts, of the probability.
+
+        Parameters
+        ----------
+        y : float or array of shape (..., n_rows)
+            One number, one per row, or an array whose last axis is the rows.
+
+        Returns
+        -------
+        array of shape (..., n_rows)
+            Logs of densities.
+        """
         log_density = self._scipy.logpmf if self.is_discrete else self._scipy.logpdf
         values = self._checked(y)
         with np.errstate(all="ignore"):
@@ -148,7 +196,18 @@ class Distribution:
         return np.where(np.isnan(logs) & ~np.isnan(values), -np.inf, logs)  # scipy's inf - inf, far out
 
     def cdf(self, y: Any) -> np.ndarray:
-        """Probability of at most ``y``: one number, one per row, or an array whose last axis is the rows."""
+        """Return the probability of at most ``y``.
+
+        Parameters
+        ----------
+        y : float or array of shape (..., n_rows)
+            One number, one per row, or an array whose last axis is the rows.
+
+        Returns
+        -------
+        array of shape (..., n_rows)
+            Probabilities.
+        """
         with np.errstate(all="ignore"):
             return np.asarray(self._scipy.cdf(self._checked(y), **self.parameters))
 
@@ -159,7 +218,20 @@ class Distribution:
         return values
 
     def sample(self, n: int, random_state: Any = None) -> np.ndarray:
-        """``n`` draws for every row, (n, n_rows)."""
+        """Draw ``n`` values for every row.
+
+        Parameters
+        ----------
+        n : int
+            Number of draws.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed or source of random numbers.
+
+        Returns
+        -------
+        array of shape (n, n_rows)
+            The draws.
+        """
         size = (check_integer("n", n, least=0), len(self))
         with np.errstate(all="ignore"):
             draws = self._scipy.rvs(**self.parameters, size=size, random_state=generator_from(random_state))
@@ -214,11 +286,12 @@ class MixtureDistribution(Distribution):
 
     @property
     def mean(self) -> np.ndarray:
+        """Mean of every row's distribution."""
         return within_floats(sum(member.mean / len(self.components) for member in self.components))
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation."""
+        """Standard deviation of every row's distribution."""
         mean = self.mean
         with np.errstate(all="ignore"):
             parts = [within_floats(member.mean - mean) for member in self.components]
@@ -248,18 +321,53 @@ class MixtureDistribution(Distribution):
         return middle
 
     def logpdf(self, y: Any) -> np.ndarray:
-        """Log of the mean density at ``y``: one number, one per row, or an array whose last axis is the rows."""
+        """Return the log of the members' mean density at ``y``; for counts, of the probability.
+
+        Parameters
+        ----------
+        y : float or array of shape (..., n_rows)
+            One number, one per row, or an array whose last axis is the rows.
+
+        Returns
+        -------
+        array of shape (..., n_rows)
+            Logs of densities.
+        """
         total = self.components[0].logpdf(y)
         for member in self.components[1:]:
             total = np.logaddexp(total, member.logpdf(y))
         return total - np.log(len(self.components))
 
     def cdf(self, y: Any) -> np.ndarray:
-        """Probability of at most ``y``: one number, one per row, or an array whose last axis is the rows."""
+        """Return the probability of at most ``y``.
+
+        Parameters
+        ----------
+        y : float or array of shape (..., n_rows)
+            One number, one per row, or an array whose last axis is the rows.
+
+        Returns
+        -------
+        array of shape (..., n_rows)
+            Probabilities.
+        """
         return np.asarray(sum(member.cdf(y) for member in self.components) / len(self.components))
 
     def sample(self, n: int, random_state: Any = None) -> np.ndarray:
-        """``n`` draws for every row, (n, n_rows), each from a member drawn at random."""
+        """Draw ``n`` values for every row, each from a random member.
+
+        Parameters
+        ----------
+        n : int
+            Number of draws.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed or source of random numbers.
+
+        Returns
+        -------
+        array of shape (n, n_rows)
+            The draws.
+        """
         size = (check_integer("n", n, least=0), len(self))
         generator = generator_from(random_state)
         chosen = (generator.random(size) * len(self.components)).astype(np.int64)

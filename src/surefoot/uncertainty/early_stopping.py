@@ -34,7 +34,7 @@ class Stopping:
     Parameters
     ----------
     patience : int or None
-        BoostingLoop without a gain before training ends; None: it never ends.
+        Rounds without a gain before training ends; None: it never ends.
     has_scale : bool
         Whether the family of distributions has a scale.
     freezes_scale : bool

@@ -6,16 +6,17 @@ from typing import Any
 from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot.uncertainty.adapters.surefoot import members_uncertainty
-from surefoot.uncertainty.base import SHARED, GradientBooster
+from surefoot.uncertainty.base import SHARED
 from surefoot.uncertainty.classification import ClassificationBooster
 from surefoot.uncertainty.decomposition import Uncertainty, row_index
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot.uncertainty.member import Member
 from surefoot.uncertainty.regression import RegressionBooster
+from surefoot.uncertainty.single import ResumableBooster
 
 
-class EnsembleBooster(GradientBooster):
+class EnsembleBooster(ResumableBooster):
     """Several models on one table, each with its own draws of rows or noise."""
 
     method: str
@@ -74,28 +75,75 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
 
     The members are trained on the same rows and differ by chance alone. What they agree on is known; their
     disagreement is uncertainty of knowledge, which more data could take away, as opposed to the noise of the data.
-    Unless ``early_stopping`` is False or there are ``X_val, y_val``, models on trial hold rows out to find the number
-    of trees and the scale; the members then learn from all rows, for exactly so many rounds. So a chain of Langevin
-    noise does not run until it overfits, unless it has a ``temperature`` of its own and is to sample.
+    Unless ``early_stopping`` is False or ``X_val, y_val`` are given, trial models hold rows out to find the number of
+    trees and the scale; the members are then trained on all rows for that number of rounds.
 
     Parameters
     ----------
     method : {"sglb", "sgb"}, default="sglb"
-        Where chance comes in: Langevin noise in the leaves, or rows drawn anew for each tree.
+        Source of randomness: Langevin noise in the leaves, or rows drawn anew for each tree.
     n_members : int, default=10
-        Models to train.
+        Number of models to train.
     subsample : float, default=None
         Probability with which each row takes part in a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
+    distribution : str or family, default="normal"
+        ``"normal"``, ``"lognormal"``, ``"laplace"``, ``"student_t"`` (5 degrees of freedom; ``StudentT(df=...)`` of
+        ``surefoot.uncertainty`` for others), ``"poisson"`` or ``"gamma"``. Held-out rows correct the shape of two of
+        them: normal distributions become Student t distributions (with the predicted mean and standard deviation) if
+        tails are heavier, Poisson distributions become negative binomial if counts vary more.
+    n_estimators : int, default=3000
+        Maximum number of trees; early stopping usually ends training sooner.
     learning_rate : float, default=0.15
-        More than for a single model: the mean of ten is as accurate as with 0.1, and takes a third fewer trees.
-
-    The other parameters are those of :class:`GradientBoostingRegressor`.
+        Fraction of each step that a round takes.
+    max_depth : int, default=6
+        Depth of the trees, from 1 to 10.
+    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
+        One split for a whole level of the tree, or one for each node.
+    min_samples_leaf : int, default=1
+        A split that would leave fewer rows on a side is not made.
+    l2_regularization : float, default=1.0
+        Shrinks the leaves towards 0, as this many rows without a residual would.
+    max_bins : int, default=255
+        Maximum number of bins of a column.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of categorical dtype, always; further columns by position, name or a boolean for each.
+    monotonic_cst : list or dict, default=None
+        For each column (or by name) 1, -1 or 0: the first parameter of the distribution never falls, never rises,
+        or is free along it.
+    temperature : float, default=None
+        Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
+        posterior. 1: the rounds converge to the posterior, at the price of a larger error of each model.
+    early_stopping : "auto", "scale" or bool, default="auto"
+        Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
+        trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
+        scale. ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
+    validation_fraction : float, default=0.1
+        Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        trial models, and these rows decide when to stop.
+    n_iter_no_change : int, default=50
+        Rounds without a gain on held-out rows before training stops.
+    warm_start : bool, default=False
+        ``fit`` on the same rows with a larger ``n_estimators`` adds trees to every member. There are no trial models
+        then: the members hold out the same rows to the end. Any other change is refused.
+    random_state : int, RandomState or None, default=None
+        Seed of everything random in training.
+    n_jobs : int or None, default=None
+        Number of threads. The model does not depend on it, to the byte.
+    verbose : int, default=0
+        Above 0, progress is printed.
 
     Attributes
     ----------
     estimators_ : list of GradientBoostingRegressor
         The members.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_columns,)
+        Names of the columns, if X was a frame.
+    family_ : family
+        The distribution, fitted to the target's units.
     feature_importances_ : array of shape (n_columns,)
+        Each column's fraction of the gains of all splits.
 
     Examples
     --------
@@ -127,6 +175,7 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -140,32 +189,103 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         )  # fmt: skip
         self.method = method
         self.n_members = n_members
+        self.warm_start = warm_start
         self.distribution = distribution
 
     def _new_member(self) -> GradientBoostingRegressor:
         return GradientBoostingRegressor(distribution=self.distribution, **self._member_parameters())
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
-        """Total variance of every row, parted into that of the data and that of our knowledge."""
+        """Predict how uncertain every row is, and why.
+
+        ``data`` is the noise of the target, which more training rows would not remove. ``knowledge`` is the
+        disagreement of the members, which they would. ``total`` is the sum of both.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows to predict, with the columns of the training data.
+
+        Returns
+        -------
+        Uncertainty
+            In units of the target squared. ``total``: the variance of the members' mixture. ``data``: the mean of their
+            variances. ``knowledge``: the variance of their means.
+        """
         return self._uncertainty(X)
 
 
 class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
-    """An ensemble of gradient boosting classifiers: see :class:`BoostingEnsembleRegressor`.
+    """An ensemble of gradient boosting classifiers (Malinin, Prokhorenkova & Ustimenko 2021).
+
+    The members are trained on the same rows and differ by chance alone; their disagreement is knowledge uncertainty.
+    ``l2_regularization`` is lower than for a single model: uncertainty shows in leaves of few rows.
 
     Parameters
     ----------
-    class_weight : dict, "balanced" or None, default=None
+    method : {"sglb", "sgb"}, default="sglb"
+        Source of randomness: Langevin noise in the leaves, or rows drawn anew for each tree.
+    n_members : int, default=10
+        Number of models to train.
+    subsample : float, default=None
+        Probability with which each row takes part in a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
+    n_estimators : int, default=3000
+        Maximum number of trees; early stopping usually ends training sooner.
+    learning_rate : float, default=0.1
+        Fraction of each step that a round takes.
+    max_depth : int, default=6
+        Depth of the trees, from 1 to 10.
+    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
+        One split for a whole level of the tree, or one for each node.
+    min_samples_leaf : int, default=1
+        A split that would leave fewer rows on a side is not made.
     l2_regularization : float, default=0.1
-        Less than for a single model: what is not known shows in leaves of few rows, whose values it would draw to zero.
-
-    The other parameters are those of :class:`BoostingEnsembleRegressor`.
+        Shrinks the leaves towards 0, as this many rows without a residual would.
+    max_bins : int, default=255
+        Maximum number of bins of a column.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of categorical dtype, always; further columns by position, name or a boolean for each.
+    monotonic_cst : list or dict, default=None
+        For each column (or by name) 1, -1 or 0: the probability of the second class never falls, never rises, or is
+        free along it. For two classes only.
+    temperature : float, default=None
+        Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
+        posterior. 1: the rounds converge to the posterior, at the price of a larger error of each model.
+    early_stopping : "auto", "scale" or bool, default="auto"
+        Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
+        trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
+        scale. ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
+    validation_fraction : float, default=0.1
+        Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        trial models, and these rows decide when to stop.
+    n_iter_no_change : int, default=50
+        Rounds without a gain on held-out rows before training stops.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows.
+    warm_start : bool, default=False
+        ``fit`` on the same rows with a larger ``n_estimators`` adds trees to every member. There are no trial models
+        then: the members hold out the same rows to the end. Any other change is refused.
+    random_state : int, RandomState or None, default=None
+        Seed of everything random in training.
+    n_jobs : int or None, default=None
+        Number of threads. The model does not depend on it, to the byte.
+    verbose : int, default=0
+        Above 0, progress is printed.
 
     Attributes
     ----------
-    classes_ : array
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
     estimators_ : list of GradientBoostingClassifier
+        The members.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_columns,)
+        Names of the columns, if X was a frame.
+    family_ : family
+        The distribution, fitted to the target's units.
     feature_importances_ : array of shape (n_columns,)
+        Each column's fraction of the gains of all splits.
 
     Examples
     --------
@@ -197,6 +317,7 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         class_weight: Any = None,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -210,11 +331,27 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         )  # fmt: skip
         self.method = method
         self.n_members = n_members
+        self.warm_start = warm_start
         self.class_weight = class_weight
 
     def _new_member(self) -> GradientBoostingClassifier:
         return GradientBoostingClassifier(class_weight=self.class_weight, **self._member_parameters())
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
-        """Entropy of every row's mean probabilities, parted into that of the data and that of our knowledge."""
+        """Predict how uncertain every row is, and why.
+
+        ``data`` is the noise of the target, which more training rows would not remove. ``knowledge`` is the
+        disagreement of the members, which they would. ``total`` is the sum of both.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows to predict, with the columns of the training data.
+
+        Returns
+        -------
+        Uncertainty
+            In nats. ``total``: the entropy of the members' mean probabilities. ``data``: the mean of their entropies.
+            ``knowledge``: the difference, which is the mutual information of label and member.
+        """
         return self._uncertainty(X)

@@ -28,61 +28,65 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         them: normal distributions become Student t distributions (with the predicted mean and standard deviation) if
         tails are heavier, Poisson distributions become negative binomial if counts vary more.
     n_estimators : int, default=3000
-        Most trees; early stopping usually ends sooner.
+        Maximum number of trees; early stopping usually ends training sooner.
     learning_rate : float, default=0.1
+        Fraction of each step that a round takes.
     max_depth : int, default=6
-        1 to 10.
+        Depth of the trees, from 1 to 10.
     grow_policy : {"symmetric", "depthwise"}, default="symmetric"
         One split for a whole level of the tree, or one for each node.
     min_samples_leaf : int, default=1
         A split that would leave fewer rows on a side is not made.
     l2_regularization : float, default=1.0
-        Draws the leaves towards 0 as so many rows without a residual would. With ``langevin``, a leaf that has less
-        than one row, these included, counts as one.
+        Shrinks the leaves towards 0, as this many rows without a residual would.
     max_bins : int, default=255
-        Most distinct groups of values of a column.
+        Maximum number of bins of a column.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns of categorical dtype, always; further columns by position, name or a boolean for each.
     monotonic_cst : list or dict, default=None
-        For each column (or by name) 1, -1 or 0: the first parameter of the distribution never falls, never rises, or is
-        free along it.
+        For each column (or by name) 1, -1 or 0: the first parameter of the distribution never falls, never rises,
+        or is free along it.
     subsample : float, default=1.0
-        Probability with which each row takes part in a tree. Below 1, as with ``langevin``, leaves that no training row
-        reaches say something random, so that models with other seeds disagree there (not with Gamma and Poisson).
+        Probability with which each row takes part in a tree.
     langevin : bool, default=False
-        Add Langevin noise to the leaves and shrink the model a little every round (SGLB): then the rounds wander around
-        the optimum, and a virtual ensemble of them tells what the model does not know.
+        Add Langevin noise to the leaves and shrink the model a little every round (SGLB): the rounds then move around
+        the optimum, and a virtual ensemble of them measures knowledge uncertainty.
     temperature : float, default=None
-        Of the noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a posterior. 1: the
-        posterior is the law that the rounds freeze_scale to, at the price of a larger error of a single model.
+        Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
+        posterior. 1: the rounds converge to the posterior, at the price of a larger error of each model.
     early_stopping : "auto", "scale" or bool, default="auto"
-        Models on trial hold rows out, and stop when these have not gained for ``n_iter_no_change`` rounds: the scale
-        when their likelihood no longer improves, the mean when its own loss no longer falls. The model then learns from
-        all rows for as many rounds. ``"scale"``: it runs all rounds, and held-out rows only help to fit the scale.
-        ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
+        Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the model is then
+        trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
+        scale. ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
     validation_fraction : float, default=0.1
-        Fraction of the rows that each model on trial holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
-        trials, and the model stops by these rows.
+        Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        trial models, and these rows decide when to stop.
     n_iter_no_change : int, default=50
+        Rounds without a gain on held-out rows before training stops.
     warm_start : bool, default=False
-        Let ``fit`` on the same rows with a larger ``n_estimators`` go on from the trees there are. There are no trials
-        then: the model itself holds rows out to the end.
+        ``fit`` on the same rows with a larger ``n_estimators`` adds trees to those of the last fit. There are no trial
+        models then: the model itself holds rows out to the end. Any other change is refused.
     random_state : int, RandomState or None, default=None
+        Seed of everything random in training.
     n_jobs : int or None, default=None
-        Threads. The model does not depend on it, to the byte.
+        Number of threads. The model does not depend on it, to the byte.
     verbose : int, default=0
+        Above 0, progress is printed.
 
     Attributes
     ----------
-    n_trees_ : int
-        Trees kept.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_columns,)
+        Names of the columns, if X was a frame.
     family_ : family
-        The distribution, fitted to the target's units. ``family_.dispersion`` of a normal one is 0, or one over the
-        degrees of freedom of a Student t; it stays 0 without held-out rows, and where all rounds are run.
-    validation_nll_ : array
-        Mean negative log-likelihood of the held-out rows after each round (of the standardised target), before they
-        correct the scale; empty without early stopping.
+        The distribution, fitted to the target's units.
+    n_trees_ : int
+        Number of trees kept.
+    validation_nll_ : array of shape (n_rounds,)
+        Mean negative log-likelihood of the held-out rows after each round; empty without early stopping.
     feature_importances_ : array of shape (n_columns,)
+        Each column's fraction of the gains of all splits.
 
     See Also
     --------
@@ -135,7 +139,18 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         self.warm_start = warm_start
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The mean of every row's distribution after one tree, after two, and so on."""
+        """Predict the mean of every row's distribution after one tree, after two, and so on.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows to predict, with the columns of the training data.
+
+        Yields
+        ------
+        array of shape (n_rows,)
+            Predicted means.
+        """
         for raw in self._stages(X):
             yield self.family_.distribution(raw).mean
 
@@ -148,20 +163,70 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
 
     Parameters
     ----------
+    n_estimators : int, default=3000
+        Maximum number of trees; early stopping usually ends training sooner.
     learning_rate : float, default=0.07
-        What a round takes of each step.
+        Fraction of each step that a round takes.
+    max_depth : int, default=6
+        Depth of the trees, from 1 to 10.
+    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
+        One split for a whole level of the tree, or one for each node.
+    min_samples_leaf : int, default=1
+        A split that would leave fewer rows on a side is not made.
+    l2_regularization : float, default=3.0
+        Shrinks the leaves towards 0, as this many rows without a residual would.
+    max_bins : int, default=255
+        Maximum number of bins of a column.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of categorical dtype, always; further columns by position, name or a boolean for each.
+    monotonic_cst : list or dict, default=None
+        For each column (or by name) 1, -1 or 0: the probability of the second class never falls, never rises, or is
+        free along it. For two classes only.
+    subsample : float, default=1.0
+        Probability with which each row takes part in a tree.
+    langevin : bool, default=False
+        Add Langevin noise to the leaves and shrink the model a little every round (SGLB): the rounds then move around
+        the optimum, and a virtual ensemble of them measures knowledge uncertainty.
+    temperature : float, default=None
+        Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
+        posterior. 1: the rounds converge to the posterior, at the price of a larger error of each model.
+    early_stopping : "auto", "scale" or bool, default="auto"
+        Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the model is then
+        trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
+        scale. ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
+    validation_fraction : float, default=0.1
+        Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        trial models, and these rows decide when to stop.
+    n_iter_no_change : int, default=50
+        Rounds without a gain on held-out rows before training stops.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows.
-    monotonic_cst : list or dict, default=None
-        For two classes only.
-
-    The other parameters are those of :class:`GradientBoostingRegressor`.
+    warm_start : bool, default=False
+        ``fit`` on the same rows with a larger ``n_estimators`` adds trees to those of the last fit. There are no trial
+        models then: the model itself holds rows out to the end. Any other change is refused.
+    random_state : int, RandomState or None, default=None
+        Seed of everything random in training.
+    n_jobs : int or None, default=None
+        Number of threads. The model does not depend on it, to the byte.
+    verbose : int, default=0
+        Above 0, progress is printed.
 
     Attributes
     ----------
-    classes_ : array
-    n_trees_, family_, validation_nll_, feature_importances_
-        As of :class:`GradientBoostingRegressor`.
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_columns,)
+        Names of the columns, if X was a frame.
+    family_ : family
+        The distribution, fitted to the target's units.
+    n_trees_ : int
+        Number of trees kept.
+    validation_nll_ : array of shape (n_rounds,)
+        Mean negative log-likelihood of the held-out rows after each round; empty without early stopping.
+    feature_importances_ : array of shape (n_columns,)
+        Each column's fraction of the gains of all splits.
 
     Examples
     --------
@@ -209,6 +274,17 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         self.warm_start = warm_start
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The most probable class of every row after one tree, after two, and so on."""
+        """Predict the most probable class of every row after one tree, after two, and so on.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows to predict, with the columns of the training data.
+
+        Yields
+        ------
+        array of shape (n_rows,)
+            Predicted labels.
+        """
         for raw in self._stages(X):
             yield self.classes_[self.family_.probabilities(raw).argmax(axis=1)]

@@ -30,11 +30,12 @@ class RegressionBooster(RegressorMixin, GradientBooster):
         return self
 
     def predict_distribution(self, X: Any) -> Distribution | MixtureDistribution:
-        """The distribution of the target of every row.
+        """Predict the distribution of the target of every row.
 
         Parameters
         ----------
         X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows to predict, with the columns of the training data.
 
         Returns
         -------
@@ -46,6 +47,19 @@ class RegressionBooster(RegressorMixin, GradientBooster):
         return distributions[0] if len(distributions) == 1 else MixtureDistribution(distributions)
 
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """The mean of every row's distribution, and with ``return_std`` its standard deviation too."""
+        """Predict the mean of every row's distribution, and on request its standard deviation.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows to predict, with the columns of the training data.
+        return_std : bool, default=False
+            Return the standard deviations too.
+
+        Returns
+        -------
+        array of shape (n_rows,), or a tuple of two
+            Means; with ``return_std``, means and standard deviations.
+        """
         distribution = self.predict_distribution(X)
         return (distribution.mean, distribution.std) if return_std else distribution.mean

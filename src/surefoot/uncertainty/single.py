@@ -12,15 +12,41 @@ from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import FitSpec
 from surefoot.uncertainty.member import Member, raw_outputs
 from surefoot.uncertainty.shap_trees import shap_models
-from surefoot.uncertainty.training import SingleRun, train_members
+from surefoot.uncertainty.training import SingleRun, begin_runs, check_runs, resume_runs, train_members
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 
-class SingleBooster(GradientBooster):
+class ResumableBooster(GradientBooster):
+    """Training that ``warm_start`` resumes from the trees of the last fit."""
+
+    warm_start: bool
+
+    def _check_parameters(self) -> None:
+        check_boolean("warm_start", self.warm_start)
+        super()._check_parameters()
+
+    def _run(self, spec: FitSpec) -> list[Member]:
+        """Train; with ``warm_start``, resume from the trees of the last fit, and keep the state to do so again.
+
+        Without it, trial models find the number of trees, and the model is trained on all rows.
+        """
+        if not self.warm_start:
+            self.__dict__.pop("_run_so_far", None)
+            return train_members(spec, self._n_members)
+        runs: list[SingleRun] = getattr(self, "_run_so_far", [])
+        if runs and all(run.whole for run in runs):
+            check_runs(runs, spec, self._n_members)
+        else:
+            runs = begin_runs(spec, self._n_members)
+        members = resume_runs(runs, spec)
+        self._run_so_far = runs
+        return members
+
+
+class SingleBooster(ResumableBooster):
     """One model: it can be cut short, monitored stage by stage, and taken for an ensemble."""
 
     langevin: bool
-    warm_start: bool
 
     @property
     def _uses_langevin(self) -> bool:
@@ -32,30 +58,12 @@ class SingleBooster(GradientBooster):
 
     def _check_parameters(self) -> None:
         check_boolean("langevin", self.langevin)
-        check_boolean("warm_start", self.warm_start)
         check_number("subsample", self.subsample, 0, 1, most_included=True)
         super()._check_parameters()
 
     @property
     def _n_members(self) -> int:
         return 1
-
-    def _run(self, spec: FitSpec) -> list[Member]:
-        """Train; with ``warm_start``, go on from the trees of the last fit, and keep what it takes to do so again.
-
-        Without, models on trial tell the number of trees, and the model learns from all rows.
-        """
-        if not self.warm_start:
-            self.__dict__.pop("_run_so_far", None)
-            return train_members(spec, 1)
-        run: SingleRun | None = getattr(self, "_run_so_far", None)
-        if run is None or not run.whole:
-            run = SingleRun.begin(spec)
-        else:
-            run.check_same(spec)
-        members = [run.run(spec)]
-        self._run_so_far = run
-        return members
 
     def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
         self.family_ = family
@@ -69,7 +77,18 @@ class SingleBooster(GradientBooster):
         return raw_outputs(self._members, columns, self.n_jobs, cuts)
 
     def virtual_ensemble(self, n_members: int = 10) -> VirtualEnsemble:
-        """An ensemble cut out of this model: see :class:`VirtualEnsemble`."""
+        """Return an ensemble cut out of this model, without training.
+
+        Parameters
+        ----------
+        n_members : int, default=10
+            Number of members, at least 2; the model needs twice as many trees.
+
+        Returns
+        -------
+        VirtualEnsemble
+            Its ``predict_uncertainty`` gives total, data and knowledge uncertainty.
+        """
         check_is_fitted(self)
         return VirtualEnsemble(self, n_members)
 

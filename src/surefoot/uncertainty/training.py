@@ -82,27 +82,35 @@ class SingleRun:
     whole: bool = True  # not stopped in the middle of a round
 
     @classmethod
-    def begin(cls, spec: FitSpec) -> "SingleRun":
-        table = with_combinations(spec, SharedTable.of(spec), split_rows(spec, 0)[0])
+    def begin(cls, spec: FitSpec, table: SharedTable, member: int) -> "SingleRun":
+        """One member before its first tree."""
         with RowThreads(1) as threads:
-            loop, encoding = start_loop(spec, table, 0, threads)
+            loop, encoding = start_loop(spec, table, member, threads)
             return cls(MonitoredTraining([loop], spec.config), encoding)
 
-    def run(self, spec: FitSpec) -> Member:
-        """BoostingLoop up to the config's number of trees."""
+    def run(self, spec: FitSpec, member: int, n_threads: int, cancellation: Cancellation) -> Member:
+        """Train up to the number of trees in the configuration."""
         loop = self.monitored.models[0]
-        with RowThreads(threads_for(spec.n_jobs, len(spec.y) * spec.columns.n_columns)) as threads:
+        with RowThreads(n_threads) as threads:
             self.whole = False
             loop.resume(spec.config, threads)
-            run_loop(self.monitored, 0, spec, Cancellation())
+            run_loop(self.monitored, member, spec, cancellation)
             loop.grower.threads = RowThreads(1)  # a pool of threads cannot be pickled
             self.whole = True
             return Member(self.encoding, self.monitored.result(), self.monitored.recalibration().dispersion)
 
+    def check_trees(self, spec: FitSpec) -> None:
+        """Refuse fewer trees than there are."""
+        n_done, wanted = self.monitored.n_done, spec.config.n_estimators
+        if wanted < n_done:
+            raise ParameterError(
+                f"n_estimators={wanted} is below the {n_done} trees there are: with warm_start=True it can only grow."
+            )
+
     def check_same(self, spec: FitSpec) -> None:
         """Refuse to go on with another table or other settings."""
         mine, now = self.monitored.models[0], spec.config
-        begun = SingleRun.begin(replace(spec, seed=mine.seed[0]))
+        begun = begin_runs(replace(spec, seed=mine.seed[0]), 1)[0]
         other = begun.monitored.models[0]
         if not (
             begun.encoding.reads_like(self.encoding)
@@ -115,13 +123,36 @@ class SingleRun:
             raise DataError(
                 "X, y or sample_weight is not that of the last fit: with warm_start=True, fit goes on with it."
             )
-        if now.n_estimators < mine.n_done:
-            raise ParameterError(
-                f"n_estimators={now.n_estimators} is below the {mine.n_done} trees there are: with warm_start=True it "
-                "can only grow."
-            )
         if replace(now, n_estimators=mine.config.n_estimators) != mine.config or spec.family != mine.family:
             raise ParameterError("With warm_start=True only n_estimators may change between calls of fit.")
+
+
+def begin_runs(spec: FitSpec, n_members: int) -> list[SingleRun]:
+    """Members before their first tree. There are no trial models: all members hold out the same rows to the end."""
+    table = with_combinations(spec, SharedTable.of(spec), split_rows(spec, 0)[0])
+    return [SingleRun.begin(spec, table, member) for member in range(n_members)]
+
+
+def resume_runs(runs: list[SingleRun], spec: FitSpec) -> list[Member]:
+    """Train members up to the number of trees in the configuration, from the trees that they have."""
+    n_threads = threads_for(spec.n_jobs, len(spec.y) * spec.columns.n_columns) if len(runs) == 1 else 1
+
+    def resume(member: int, cancellation: Cancellation) -> Member:
+        return runs[member].run(spec, member, n_threads, cancellation)
+
+    return run_tasks(resume, range(len(runs)), spec.n_jobs)
+
+
+def check_runs(runs: list[SingleRun], spec: FitSpec, n_members: int) -> None:
+    """Refuse to resume with another table, other settings or another number of members."""
+    if len(runs) != n_members:
+        raise ParameterError(
+            f"n_members={n_members}, but the last fit trained {len(runs)}: with warm_start=True only n_estimators may "
+            "change between calls of fit."
+        )
+    for run in runs:
+        run.check_trees(spec)
+    runs[0].check_same(spec)
 
 
 def start_loop(spec: FitSpec, table: SharedTable, member: int, threads: RowThreads) -> tuple[BoostingLoop, Encoding]:
