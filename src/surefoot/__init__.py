@@ -1,6 +1,7 @@
 """Boosting ensembles that know how far to trust themselves."""
 
 import typing
+import warnings
 
 from surefoot._exceptions import (
     CoverageWarning,
@@ -93,17 +94,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> typing.Any:
-    """The audit stands on everything else, and on pandas: it is imported when someone asks for it."""
+    """Import the audit on first use, because it needs pandas; keep renamed classes for one release."""
     if name in ("Audit", "audit"):
         from surefoot import report
 
         return getattr(report, name)
     if name == "DatasetMissingError":
-        import warnings
-
         from surefoot._exceptions import MissingDataFileError
 
         message = "surefoot.DatasetMissingError is surefoot_experiments.DatasetMissingError now; this name goes next."
         warnings.warn(message, FutureWarning, stacklevel=2)
         return MissingDataFileError
+    if name == "QuietEnsembleWarning":
+        warnings.warn(f"{name} is now NoTrainingNoiseWarning: use that name.", FutureWarning, stacklevel=2)
+        return NoTrainingNoiseWarning
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,24 +14,66 @@
     ├── UndecidedWarning                   the bags of a stable selection cannot tell models apart
     └── UnknownCategoryWarning             a column to predict has none of the categories that the model knows
 
-Errors of wrong type or of an unfitted model are those of scikit-learn.
+Errors of wrong type or of an unfitted model are those of scikit-learn. ``DataError`` and ``ParameterError`` have an
+attribute ``argument``: the name of the argument that is wrong, where one argument is.
 """
+
+import os
+import sys
+import warnings
+from typing import Any
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class _NamesArgument:
+    """An error that knows which argument is wrong."""
+
+    def __init__(self, *args: Any, argument: str | None = None) -> None:
+        super().__init__(*args)
+        self.argument = argument
 
 
 class SurefootError(Exception):
     """Root of every error surefoot raises on purpose."""
 
 
-class DataError(SurefootError, ValueError):
-    """The table, the labels or the weights cannot be used; the message names which and says what to do."""
+class DataError(_NamesArgument, SurefootError, ValueError):
+    """The table, the labels or the weights cannot be used; the message names which and says what to do.
+
+    Parameters
+    ----------
+    *args : object
+        The message.
+    argument : str or None, default=None
+        Name of the argument that is wrong, such as ``"X"``.
+
+    Attributes
+    ----------
+    argument : str or None
+        Name of the argument that is wrong; None if it is more than one, or none.
+    """
 
 
 class ModelFileError(SurefootError, ValueError):
     """A model file cannot be read, or a model cannot be kept in one; the message says what is wrong."""
 
 
-class ParameterError(SurefootError, ValueError):
-    """A parameter, or a combination of parameters, is refused; the message names it."""
+class ParameterError(_NamesArgument, SurefootError, ValueError):
+    """A parameter, or a combination of parameters, is refused; the message names it.
+
+    Parameters
+    ----------
+    *args : object
+        The message.
+    argument : str or None, default=None
+        Name of the parameter that is wrong, such as ``"n_members"``.
+
+    Attributes
+    ----------
+    argument : str or None
+        Name of the parameter that is wrong; None if it is more than one, or none.
+    """
 
 
 class MissingDataFileError(SurefootError, FileNotFoundError):
@@ -60,3 +102,11 @@ class UndecidedWarning(SurefootWarning):
 
 class UnknownCategoryWarning(SurefootWarning):
     """No value of a column is a category that the model was fitted to; the message shows those of then and now."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's code that called surefoot, however deep inside surefoot the reason is."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -5,30 +5,27 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin
 
+from surefoot._estimator import TableEstimator, restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parallel import RowThreads, row_blocks, threads_for
 from surefoot._parameters import check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import seed_from
-from surefoot._rollback import as_it_was_on_failure
 from surefoot.boosting.learners import check_weak_learner
 from surefoot.boosting.stump_kernels import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
 from surefoot.boosting.vote_link import VoteLink
 from surefoot.data import Columns
 from surefoot.data.binner import MAX_BINS
-from surefoot.data.problem import Problem, check_labels, check_problem, check_table
+from surefoot.data.problem import NumberProblem, Problem, check_labels, check_problem
 from surefoot.metrics.margins import voting_margins
 
 DEPTH_WITH_ESTIMATOR = "max_depth is for the native tree: set the depth on the estimator instead."
 TIE_VOTE = np.finfo(np.float64).tiny  # a tie counts as the positive class, and shows
 
 
-class BaseBooster(ClassifierMixin, BaseEstimator):
+class BaseBooster(ClassifierMixin, TableEstimator):
     """Checks, predictions and margins; a booster adds ``_fit_problem`` and ``_tally_block``."""
 
     _link: VoteLink | None = None  # models of earlier files have none
@@ -62,11 +59,9 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.estimator is None
-        tags.input_tags.categorical = self.estimator is None
-        return tags
+    @property
+    def _takes_raw_columns(self) -> bool:
+        return self.estimator is None
 
     def _check_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         self._check_parameters()
@@ -111,26 +106,17 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on a table ``X`` (array, pandas or polars frame) and labels ``y``; rows count by ``sample_weight``."""
-        with as_it_was_on_failure(self):
+        with restore_on_failure(self):
             return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         """Fit on a problem that has been checked."""
         raise NotImplementedError
 
-    def _remember(self, problem: Problem) -> None:
+    def _remember(self, problem: Problem | NumberProblem) -> None:
+        assert isinstance(problem, Problem)
         self.classes_ = problem.classes
-        self.n_features_in_ = problem.columns.n_columns
-        if problem.feature_names is not None:
-            self.feature_names_in_ = problem.feature_names
-        self._schema = problem.columns.schema
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_schema")
-
-    def _columns(self, X: Any) -> Columns:
-        check_is_fitted(self)
-        return check_table(self, X, self._schema)
+        super()._remember(problem)
 
     def _tally_block(self, values: np.ndarray) -> np.ndarray:
         """The vote on a block of columns: (1, rows) for two classes, -1 to 1; else (classes, rows), shares."""
@@ -144,15 +130,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator):
         """The vote on every row, block by block."""
         vote = vote or self._tally_block
         n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
-        out = np.empty((n_outputs, columns.n_rows))
-
-        def fill(block: tuple[int, int]) -> None:
-            start, stop = block
-            out[:, start:stop] = vote(columns.block(start, stop))
-
-        with RowThreads(threads_for(self.n_jobs, columns.n_rows * columns.n_columns)) as threads:
-            threads.each(fill, row_blocks(columns.n_rows))
-        return out
+        return self._predict_blocks(columns, n_outputs, lambda start, stop: vote(columns.block(start, stop)))
 
     def _mean_vote(self, columns: Columns) -> np.ndarray:
         """The mean of the members' normalised votes on every row."""

@@ -1,9 +1,8 @@
 """Larsen and Ritzert's booster: AdaBoost on overlapping sub-samples of a recursive division, and a vote."""
 
-import warnings
 from typing import Any
 
-from surefoot._exceptions import ManyMembersWarning
+from surefoot._exceptions import ManyMembersWarning, warn_caller
 from surefoot._parameters import check_integer
 from surefoot._random import random_permutation, stream_key
 from surefoot.boosting.members import MemberEnsemble
@@ -126,11 +125,7 @@ class LarsenRitzertClassifier(MemberEnsemble):
 
     def _paths(self, n_paths: int, n_rows: int, seed: int) -> list[int] | range:
         if self.n_members is None:
-            warnings.warn(
-                f"n_members=None: training all {n_paths} sub-samples of {n_rows} rows.",
-                ManyMembersWarning,
-                stacklevel=4,
-            )
+            warn_caller(f"n_members=None: training all {n_paths} sub-samples of {n_rows} rows.", ManyMembersWarning)
             return range(n_paths)
         n_members = check_integer("n_members", self.n_members, 1)
         return choose_paths(stream_key(seed, 1), n_paths, min(n_members, n_paths))

@@ -1,12 +1,11 @@
 """Which category of a fitted model a value means, whatever type the value comes in."""
 
-import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
-from surefoot._exceptions import UnknownCategoryWarning
+from surefoot._exceptions import UnknownCategoryWarning, warn_caller
 
 UNKNOWN = -1.0  # the code of a category that was not there when the model was fitted
 SPELLINGS = {True: ("True", "true", "TRUE"), False: ("False", "false", "FALSE")}
@@ -72,11 +71,10 @@ def warn_if_all_unknown(column: str, codes: np.ndarray, known: Sequence[Hashable
     seen = codes[~np.isnan(codes)]
     if not len(known) or not len(seen) or not (seen == UNKNOWN).all():
         return
-    warnings.warn(
+    warn_caller(
         f"{column} of X has none of the categories that the model was fitted to: all {len(seen):,} values count as "
         f"missing. It had {_examples(known)}; now it has {_examples(labels)}. Are they of the same type and spelling?",
         UnknownCategoryWarning,
-        stacklevel=2,
     )
 
 

@@ -9,12 +9,12 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import Cancellation, row_blocks, run_tasks
 from surefoot._parameters import check_integer
 from surefoot._progress import BagWatch
 from surefoot._random import seed_from, stream_key
-from surefoot._rollback import as_it_was_on_failure
 from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_labels, encode_labels
 from surefoot.selection.bag_sampler import BagPool
@@ -131,7 +131,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         StableClassifier
             The fitted classifier itself.
         """
-        with as_it_was_on_failure(self):
+        with restore_on_failure(self):
             return self._fit(X, y)
 
     def _fit(self, X: Any, y: Any) -> Self:

@@ -1,6 +1,5 @@
 """Models that survive dropping a row: a selector on many bags of rows, and a rule that asks how sure the winner is."""
 
-import warnings
 from collections.abc import Hashable, Iterator
 from typing import Any
 
@@ -8,10 +7,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefoot._exceptions import DataError, ParameterError, UndecidedWarning
+from surefoot._estimator import restore_on_failure
+from surefoot._exceptions import DataError, ParameterError, UndecidedWarning, warn_caller
 from surefoot._parameters import check_boolean, check_choice, check_integer
 from surefoot._random import seed_from
-from surefoot._rollback import as_it_was_on_failure
 from surefoot.data.columns import is_frame
 from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.bagged_selection import BaggedSelection
@@ -144,7 +143,7 @@ It does not say that any of them is right.
         StableSelector
             The fitted selector itself.
         """
-        with as_it_was_on_failure(self):
+        with restore_on_failure(self):
             return self._fit(X, y, fit_params)
 
     def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> "StableSelector":
@@ -243,11 +242,10 @@ It does not say that any of them is right.
         self.selected_ = self._selected(shares)
         self.expression_ = self._expression()
         if self.undecided_:
-            warnings.warn(
+            warn_caller(
                 f"epsilon={self.epsilon_:.3g} is so large that models which no bag chose would be selected as well: "
                 "the bags cannot tell. Take more rows, smaller bags, or a larger delta.",
                 UndecidedWarning,
-                stacklevel=4,  # that of the call of fit
             )
 
     def _selected(self, shares: np.ndarray) -> tuple[Hashable, ...]:

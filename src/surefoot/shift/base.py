@@ -1,24 +1,20 @@
 """What V-matrix boosters share: parameters, checks, the matrix, and the way to predictions."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from surefoot._exceptions import CoverageWarning, DataError
-from surefoot._parallel import Cancellation, RowThreads, row_blocks, threads_for
+from surefoot._estimator import CategoricalParameter, TableEstimator, restore_on_failure
+from surefoot._exceptions import CoverageWarning, DataError, warn_caller
+from surefoot._parallel import Cancellation, RowThreads, threads_for
 from surefoot._parameters import check_boolean_or, check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import random_permutation, seed_from, stream_key
-from surefoot._rollback import as_it_was_on_failure
 from surefoot.data import Columns
 from surefoot.data.binner import MAX_BINS, Binner
-from surefoot.data.problem import check_table
 from surefoot.shift.builders import features_of, joint_gram, mean_gram, shuffled_gram
 from surefoot.shift.dense_gram import DenseGram
 from surefoot.shift.given_matrix import given_gram
@@ -35,7 +31,7 @@ WRITTEN_OUT = 500  # up to so many rows, the matrix written out (2 MB) is the fa
 PREDICT_BLOCK = 4096
 
 
-class VMatrixBooster(BaseEstimator):
+class VMatrixBooster(CategoricalParameter, TableEstimator):
     """Parameters, and the walk from a table to boosted trees; a subclass knows its kind of target."""
 
     _boosted: list[Boosted]
@@ -81,12 +77,6 @@ class VMatrixBooster(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_boosted")
 
@@ -105,12 +95,7 @@ class VMatrixBooster(BaseEstimator):
         check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
         check_boolean_or("early_stopping", self.early_stopping, "auto")
-        if isinstance(self.categorical_features, str):
-            check_choice("categorical_features", self.categorical_features, ("from_dtype",))
-
-    @property
-    def _listed_categories(self) -> Any:
-        return None if isinstance(self.categorical_features, str) else self.categorical_features
+        self._check_categorical_features()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_target: Any = None, V: Any = None) -> Self:
         """Fit on rows X with their y, for use on rows like ``X_target``.
@@ -129,7 +114,7 @@ class VMatrixBooster(BaseEstimator):
             not have negative eigenvalues.
         """
         # BLAS adds up in as many parts as it has threads: the machine must not show in a model
-        with as_it_was_on_failure(self), threadpool_limits(1, "blas"):
+        with restore_on_failure(self), threadpool_limits(1, "blas"):
             self._check_parameters()
             if X_target is not None and V is not None:
                 raise DataError("X_target and V are two ways to say the same: pass one of them.")
@@ -250,22 +235,18 @@ class VMatrixBooster(BaseEstimator):
 
     def _raw(self, X: Any) -> np.ndarray:
         """What each sequence of trees says of each row, (outputs, rows)."""
-        check_is_fitted(self)
-        columns = check_table(self, X, self._schema)
-        out = np.empty((len(self._boosted), columns.n_rows))
+        columns = self._columns(X)
 
-        def fill(block: tuple[int, int]) -> None:
-            start, stop = block
+        def predict(start: int, stop: int) -> np.ndarray:
             codes = self._binner.codes_of(columns.block(start, stop))
+            raw = np.empty((len(self._boosted), stop - start))
             for k, boosted in enumerate(self._boosted):
-                raw = np.full((1, stop - start), boosted.start)
-                boosted.forest.add(codes, 0, boosted.forest.n_trees, raw)
-                out[k, start:stop] = raw[0]
+                raw[k] = boosted.start
+                boosted.forest.add(codes, 0, boosted.forest.n_trees, raw[k : k + 1])
+            return raw
 
         n_trees = sum(boosted.forest.n_trees for boosted in self._boosted)
-        with RowThreads(threads_for(self.n_jobs, columns.n_rows * (columns.n_columns + n_trees))) as threads:
-            threads.each(fill, row_blocks(columns.n_rows, PREDICT_BLOCK))
-        return out
+        return self._predict_blocks(columns, len(self._boosted), predict, n_trees, PREDICT_BLOCK)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -285,4 +266,4 @@ def _look_at_coverage(coverage: float, own_matrix: bool, remedies: str) -> None:
     if coverage < 0.5:
         what = "seen by V" if own_matrix else "dominated by a row of X_target; the V-matrix does not see the others"
         remedy = "" if own_matrix else f" Look at shift_report(X, X_target){remedies}, or use fewer columns."
-        warnings.warn(f"Only {coverage:.0%} of the rows of X are {what}.{remedy}", CoverageWarning, stacklevel=6)
+        warn_caller(f"Only {coverage:.0%} of the rows of X are {what}.{remedy}", CoverageWarning)

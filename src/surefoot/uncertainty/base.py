@@ -3,15 +3,13 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._estimator import CategoricalParameter, TableEstimator, restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean_or, check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import seed_from
-from surefoot._rollback import as_it_was_on_failure
 from surefoot.data import Columns
 from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import NumberProblem, Problem, check_table, check_weights
@@ -29,7 +27,7 @@ SHARED = (
 )  # fmt: skip
 
 
-class GradientBooster(BaseEstimator):
+class GradientBooster(CategoricalParameter, TableEstimator):
     """Parameters, checks and raw outputs; a subclass knows its kind of target and what it makes of the outputs."""
 
     family_: Any
@@ -74,15 +72,6 @@ class GradientBooster(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_schema")
-
     @property
     def _uses_langevin(self) -> bool:
         raise NotImplementedError
@@ -107,12 +96,7 @@ class GradientBooster(BaseEstimator):
             check_number("temperature", self.temperature, 0, np.inf, most_included=False)
             if not self._uses_langevin:
                 raise ParameterError("temperature is for Langevin noise: leave it at None without it.")
-        if isinstance(self.categorical_features, str):
-            check_choice("categorical_features", self.categorical_features, ("from_dtype",))
-
-    @property
-    def _listed_categories(self) -> Any:
-        return None if isinstance(self.categorical_features, str) else self.categorical_features
+        self._check_categorical_features()
 
     def _recipe(self, constraints: tuple[int, ...] | None, has_validation: bool) -> TrainingConfig:
         wanted = self.early_stopping
@@ -169,7 +153,7 @@ class GradientBooster(BaseEstimator):
         X_val, y_val, sample_weight_val : default=None
             Rows to stop early by, instead of a part of the training rows.
         """
-        with as_it_was_on_failure(self):
+        with restore_on_failure(self):
             self._check_parameters()
             if (X_val is None) != (y_val is None):
                 raise DataError("X_val and y_val go together: pass both or neither.")
@@ -210,16 +194,6 @@ class GradientBooster(BaseEstimator):
 
     def _run(self, task: FitSpec) -> list[Member]:
         return train_members(task, self._n_members)
-
-    def _remember(self, problem: Problem | NumberProblem) -> None:
-        self.n_features_in_ = problem.columns.n_columns
-        if problem.feature_names is not None:
-            self.feature_names_in_ = problem.feature_names
-        self._schema = problem.columns.schema
-
-    def _columns(self, X: Any) -> Columns:
-        check_is_fitted(self)
-        return check_table(self, X, self._schema)
 
     def _raw(self, X: Any) -> np.ndarray:
         """Raw outputs of every member, (members, outputs, rows)."""

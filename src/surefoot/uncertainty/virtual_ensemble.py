@@ -1,9 +1,8 @@
 """An ensemble cut out of a single model."""
 
-import warnings
 from typing import Any
 
-from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
+from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError, warn_caller
 from surefoot._parameters import check_integer
 from surefoot.uncertainty.adapters import adapter_for
 from surefoot.uncertainty.adapters.base import MIN_MEMBERS, TreeSequence
@@ -66,12 +65,11 @@ class VirtualEnsemble:
         self._sequence = tree_sequence(model)
         self.members_ = self._sequence.member_sizes(self.n_members)
         if self._sequence.noise_advice is not None:
-            warnings.warn(
+            warn_caller(
                 f"This {self._sequence.name} was grown without noise: its virtual ensemble shows how far training "
                 "still moved the predictions, which says less about what the model does not know. Refit it with "
                 f"{self._sequence.noise_advice}.",
                 NoTrainingNoiseWarning,
-                stacklevel=2,
             )
 
     def __repr__(self) -> str:

@@ -1,0 +1,96 @@
+"""What every estimator of a table shares: tags, reading tables, fitted checks, prediction in blocks of rows."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._parallel import ROW_BLOCK, RowThreads, row_blocks, threads_for
+from surefoot._parameters import check_choice
+from surefoot.data import Columns, Schema
+from surefoot.data.problem import NumberProblem, Problem, check_table
+
+
+@contextmanager
+def restore_on_failure(estimator: Any) -> Iterator[None]:
+    """Restore the attributes of an estimator if the code inside fails or is stopped by Ctrl-C."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+class TableEstimator(BaseEstimator):
+    """Reads tables with numbers, categories and missing values, and predicts them in blocks of rows."""
+
+    n_jobs: int | None
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    _schema: Schema
+
+    @property
+    def _takes_raw_columns(self) -> bool:
+        """Whether missing values and categorical columns are accepted."""
+        return True
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_raw_columns
+        tags.input_tags.categorical = self._takes_raw_columns
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_schema")
+
+    def _remember(self, problem: Problem | NumberProblem) -> None:
+        """Store the columns of a checked problem."""
+        self.n_features_in_ = problem.columns.n_columns
+        if problem.feature_names is not None:
+            self.feature_names_in_ = problem.feature_names
+        self._schema = problem.columns.schema
+
+    def _columns(self, X: Any) -> Columns:
+        """The columns of a table to predict; an error if the model is not fitted."""
+        check_is_fitted(self)
+        return check_table(self, X, self._schema)
+
+    def _predict_blocks(
+        self,
+        columns: Columns,
+        n_outputs: int,
+        predict: Callable[[int, int], np.ndarray],
+        n_trees: int = 0,
+        size: int = ROW_BLOCK,
+    ) -> np.ndarray:
+        """Outputs (n_outputs, rows) of ``predict(start, stop)``, block by block, on as many threads as pay off."""
+        out = np.empty((n_outputs, columns.n_rows))
+
+        def fill(block: tuple[int, int]) -> None:
+            start, stop = block
+            out[:, start:stop] = predict(start, stop)
+
+        n_cells = columns.n_rows * (columns.n_columns + n_trees)
+        with RowThreads(threads_for(self.n_jobs, n_cells)) as threads:
+            threads.each(fill, row_blocks(columns.n_rows, size))
+        return out
+
+
+class CategoricalParameter:
+    """The parameter ``categorical_features``: ``"from_dtype"``, None, or a list of columns."""
+
+    categorical_features: Any
+
+    def _check_categorical_features(self) -> None:
+        if isinstance(self.categorical_features, str):
+            check_choice("categorical_features", self.categorical_features, ("from_dtype",))
+
+    @property
+    def _listed_categories(self) -> Any:
+        return None if isinstance(self.categorical_features, str) else self.categorical_features
