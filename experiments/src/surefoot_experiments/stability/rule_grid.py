@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot import StableSelector, metrics
+from surefoot.selection import LeaveOneOut
 from surefoot.selection.bagging import LeftOutWeights
 from surefoot.selection.inflated_argmax import unseen_would_enter
-from surefoot.selection.leave_one_out import LeaveOneOut
 from surefoot.selection.rules import Argmax, InclusionProbability, InflatedArgmax, SelectionRule, TopK
 
 BASE, ARGMAX, TOP_K, INCLUSION, INFLATED = "argmax base", "argmax", "top-k", "ip", "inflated"
