@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from surefoot import VMatrix, vmatrix_error
 from surefoot._parallel import Cancellation, run_tasks
-from surefoot.shift.v_matrix import VMatrix
-from surefoot.shift.vmatrix_bounds import vmatrix_error
 from surefoot_experiments.shift.lines import BOUNDS_FILE, BoundLine, BoundUnit
 from surefoot_experiments.shift.protocol import BOUND_ROWS, CONFIDENCE, ShiftSettings
 from surefoot_experiments.skeleton.run import Watcher

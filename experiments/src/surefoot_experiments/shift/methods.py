@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot import DataError
-from surefoot.shift.regressor import VMatrixBoostingRegressor
+from surefoot import DataError, VMatrixBoostingRegressor
 from surefoot_experiments.shift.biased_sample import Rows, Task
 from surefoot_experiments.shift.lines import ResultLine
 from surefoot_experiments.shift.protocol import Budget
