@@ -76,7 +76,7 @@ def answers(model, X):
     """Everything that a fitted model says about some rows, by name; rows come first."""
     said = {name: np.asarray(getattr(model, name)(X)) for name in METHODS if hasattr(model, name)}
     if hasattr(model, "transform"):
-        said["transform"] = np.asarray(model.transform(X), dtype=float)  # columns keep their types
+        said["transform"] = numbers_of(np.asarray(model.transform(X)))
     if hasattr(model, "predict_distribution"):
         distribution = model.predict_distribution(X)
         said |= {"std": model.predict(X, return_std=True)[1], "var": distribution.var, "mean": distribution.mean}
@@ -87,6 +87,14 @@ def answers(model, X):
     if getattr(model, "langevin", False) and model.n_trees_ >= 6:
         said |= parts_of(surefoot.VirtualEnsemble(model, 3).predict_uncertainty(X), "virtual ensemble, ")
     return said
+
+
+def numbers_of(table):
+    """Selected columns keep their types: numbers of any type as floats, and words as they are."""
+    try:
+        return table.astype(float)
+    except ValueError:
+        return table.astype(object)
 
 
 def parts_of(uncertainty, prefix):
