@@ -5,12 +5,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from surefoot.selection.inflated_argmax import unseen_would_enter
 
 from surefoot import StableSelector, metrics
 from surefoot.selection import LeaveOneOut
 from surefoot.selection.leave_one_out import LeftOutWeights
-from surefoot.selection.rules import Argmax, InclusionProbability, InflatedArgmax, SelectionRule, TopK
+from surefoot.selection.rules import (
+    Argmax,
+    InclusionProbability,
+    InflatedArgmax,
+    SelectionRule,
+    TopK,
+    unseen_would_enter,
+)
 
 BASE, ARGMAX, TOP_K, INCLUSION, INFLATED = "argmax base", "argmax", "top-k", "ip", "inflated"
 RULES: dict[str, Any] = {
