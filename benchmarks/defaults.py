@@ -26,12 +26,12 @@ from sklearn.metrics import log_loss
 
 from surefoot.metrics import crps
 
-LEAST_PROBABILITY = 1e-15
+MIN_PROBABILITY = 1e-15
 
 
 def scores(predicted, y, is_regression, labels):
     if not is_regression:
-        p = np.clip(predicted, LEAST_PROBABILITY, 1)
+        p = np.clip(predicted, MIN_PROBABILITY, 1)
         loss = log_loss(y, p / p.sum(axis=1, keepdims=True), labels=labels)
         return {"log-loss": loss, "error": float(np.mean(labels[predicted.argmax(axis=1)] != y))}
     mean = predicted.mean if hasattr(predicted, "quantile") else np.asarray(predicted)

@@ -9,7 +9,7 @@ from scipy import stats
 import surefoot
 from surefoot.uncertainty.distribution import Distribution
 
-FEWEST_SCALE = 1e-6  # of the target's spread: others may predict a variance of 0
+MIN_SCALE = 1e-6  # of the target's spread: others may predict a variance of 0
 
 
 def numbers(frame):
@@ -29,7 +29,7 @@ def as_text(frame):
 
 
 def normal(mean, std, spread):
-    return Distribution("normal", stats.norm, loc=mean, scale=np.maximum(std, FEWEST_SCALE * spread))
+    return Distribution("normal", stats.norm, loc=mean, scale=np.maximum(std, MIN_SCALE * spread))
 
 
 def ours(name, is_regression, seed, jobs):

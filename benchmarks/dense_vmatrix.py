@@ -9,7 +9,7 @@ import numpy as np
 
 TIE = 1e-10  # gains this close are one gain: the first place wins
 SMALL = 600  # rows of a leaf below which one call for all bins is quicker than a call for each
-LEAVES, RATE, BLEND, L2, LEAST_ROWS = 16, 0.1, 0.3, 1.0, 5
+LEAVES, RATE, BLEND, L2, MIN_ROWS = 16, 0.1, 0.3, 1.0, 5
 
 Energies = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -99,7 +99,7 @@ class DenseTree:
         damp = L2 / (1 + L2 * self.inverse[number, number])
         slope = leaf.pull - cross @ self.values + damp * along * value
         stiffness = 2 * leaf.energies + L2 - (cross * project).sum(axis=1) + damp * along**2
-        allowed = (leaf.counts >= LEAST_ROWS) & (len(leaf.rows) - leaf.counts >= LEAST_ROWS)
+        allowed = (leaf.counts >= MIN_ROWS) & (len(leaf.rows) - leaf.counts >= MIN_ROWS)
         gains = 0.5 * slope**2 / np.where(allowed, stiffness, 1.0) - 0.5 * damp * value**2
         return np.where(allowed, gains, -np.inf)
 

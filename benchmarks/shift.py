@@ -24,8 +24,8 @@ import numpy as np
 from dense_vmatrix import (
     BLEND,
     L2,
-    LEAST_ROWS,
     LEAVES,
+    MIN_ROWS,
     RATE,
     Energies,
     careful_energies,
@@ -60,7 +60,7 @@ def made_table(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.n
 def booster(kind: str, n_trees: int, n_jobs: int) -> VMatrixBoostingRegressor:
     return VMatrixBoostingRegressor(
         kind=kind, n_estimators=n_trees, max_leaf_nodes=LEAVES, learning_rate=RATE, blend=BLEND, l2_regularization=L2,
-        min_samples_leaf=LEAST_ROWS, max_target=N_TARGET, early_stopping=False, random_state=0, n_jobs=n_jobs,
+        min_samples_leaf=MIN_ROWS, max_target=N_TARGET, early_stopping=False, random_state=0, n_jobs=n_jobs,
     )  # fmt: skip
 
 

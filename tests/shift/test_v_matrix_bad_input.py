@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import multivariate_normal, norm, poisson
 
 from surefoot import DataError, ParameterError, VMatrix
-from surefoot.shift.gram import MOST_DENSE
+from surefoot.shift.gram import MAX_DENSE
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
 FRAME = pd.DataFrame(X, columns=["a", "b"])
@@ -120,10 +120,10 @@ def test_losses_that_do_not_fit_are_refused(name):
 
 
 def test_large_matrices_are_not_written_out():
-    v = VMatrix.from_target(np.zeros((MOST_DENSE + 1, 1)), np.zeros((2, 1)))
+    v = VMatrix.from_target(np.zeros((MAX_DENSE + 1, 1)), np.zeros((2, 1)))
     with pytest.raises(DataError, match=r"4\.0e\+08 entries: use it by @ and quadratic"):
         v.dense()
-    assert v.quadratic(np.ones(MOST_DENSE + 1)) == pytest.approx((MOST_DENSE + 1) ** 2)
+    assert v.quadratic(np.ones(MAX_DENSE + 1)) == pytest.approx((MAX_DENSE + 1) ** 2)
 
 
 def test_values_at_the_ends_of_the_line():

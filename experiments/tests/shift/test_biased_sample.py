@@ -117,7 +117,7 @@ def test_a_task_keeps_its_parts_apart(shift_tables, selection):
 
 
 def test_a_large_target_is_cut_and_still_scored_whole(shift_tables, monkeypatch):
-    monkeypatch.setattr(biased_sample, "MOST_TARGET", 6)
+    monkeypatch.setattr(biased_sample, "MAX_TARGET", 6)
     task = Task.from_table(load_table(TABLES["boston"], shift_tables), 0, ONE_FEATURE)
     assert len(task.X_target) == 6
     assert len(task.test.y) == 15

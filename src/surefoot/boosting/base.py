@@ -100,12 +100,33 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         star = self.variant == "adaboost_star"
         rule = Rule(ERROR if star else GINI, star, float(self.learning_rate), float(self.margin_precision))
         return Settings(
-            self.estimator, int(self.max_depth), int(self.n_estimators), rule, self.max_bins, seed, self.n_jobs,
+            self.estimator,
+            int(self.max_depth),
+            int(self.n_estimators),
+            rule,
+            self.max_bins,
+            seed,
+            self.n_jobs,
             Progress(type(self).__name__, n_members, self.verbose),
-        )  # fmt: skip
+        )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit on a table ``X`` (array, pandas or polars frame) and labels ``y``; rows count by ``sample_weight``."""
+        """Fit the booster.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            The training data.
+        y : array of shape (n_rows,)
+            Their labels, of two or more classes.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            Weights of the rows. None: all rows count alike.
+
+        Returns
+        -------
+        self : object
+            The fitted booster.
+        """
         with restore_on_failure(self):
             return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
 

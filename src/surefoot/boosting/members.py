@@ -22,9 +22,18 @@ from surefoot.boosting.vote_link import VoteLink
 from surefoot.data.problem import Problem
 
 SHARED = (
-    "estimator", "max_depth", "n_estimators", "learning_rate", "variant", "margin_precision", "max_bins", "calibrate",
-    "random_state", "n_jobs", "verbose",
-)  # fmt: skip
+    "estimator",
+    "max_depth",
+    "n_estimators",
+    "learning_rate",
+    "variant",
+    "margin_precision",
+    "max_bins",
+    "calibrate",
+    "random_state",
+    "n_jobs",
+    "verbose",
+)
 
 
 class MemberEnsemble(BaseBooster):

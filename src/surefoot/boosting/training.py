@@ -80,9 +80,14 @@ class TreeTraining:
     def _boost_stumps(self, member: MemberRows, weights: np.ndarray, watch: Watch) -> TreeCommittee:
         middle = member.start + int(np.searchsorted(self.classes[member.start : member.stop], 1))
         rounds = boost_stumps(
-            self.table, (member.start, middle, member.stop), weights, self.settings.rule, self.settings.n_estimators,
-            n_threads=self.n_threads, between=watch,
-        )  # fmt: skip
+            self.table,
+            (member.start, middle, member.stop),
+            weights,
+            self.settings.rule,
+            self.settings.n_estimators,
+            n_threads=self.n_threads,
+            between=watch,
+        )
         features, below, above, missing_right, sets, gains = (field[:, np.newaxis] for field in rounds[:6])
         forest = VotingForest.from_nodes(self.table, features, below, above, missing_right, sets, gains, rounds.labels)
         return TreeCommittee(forest, rounds.vote_weights, rounds.errors, self.n_classes)
@@ -92,9 +97,14 @@ class TreeTraining:
         with RowThreads(self.n_threads) as threads:
             grower = TreeGrower(self.table, self.classes, self.n_classes, member.start, depth, criterion, threads)
             votes = boost_learner(
-                TreeLearner(grower), self.classes[member.start : member.stop], weights, self.n_classes,
-                self.settings.rule, self.settings.n_estimators, watch,
-            )  # fmt: skip
+                TreeLearner(grower),
+                self.classes[member.start : member.stop],
+                weights,
+                self.n_classes,
+                self.settings.rule,
+                self.settings.n_estimators,
+                watch,
+            )
         nodes = list(zip(*votes.hypotheses, strict=True))[:7]
         forest = VotingForest.from_nodes(self.table, *(np.stack(field) for field in nodes))
         return TreeCommittee(forest, votes.vote_weights, votes.errors, self.n_classes)
@@ -114,9 +124,14 @@ class EstimatorTraining:
         key = int(stream_key(self.settings.seed, member.index))
         learner = EstimatorLearner(self.settings.estimator, self.X[rows], self.codes[rows], self.classes, key)
         votes = boost_learner(
-            learner, self.codes[rows], _member_weights(self.weights, member), len(self.classes),
-            self.settings.rule, self.settings.n_estimators, watch,
-        )  # fmt: skip
+            learner,
+            self.codes[rows],
+            _member_weights(self.weights, member),
+            len(self.classes),
+            self.settings.rule,
+            self.settings.n_estimators,
+            watch,
+        )
         return EstimatorCommittee(votes.hypotheses, votes.vote_weights, votes.errors, self.classes)
 
 

@@ -76,10 +76,15 @@ def audit(
     Example: surefoot audit patients.csv --target outcome --group hospital --new next-year.csv
     """
     called = {
-        "X": data, "y": f"the column {target!r}", "X_new": new, "y_new": f"the column {target!r} of {new}",
-        "predictions": predictions, "groups": f"--group {group}", "time": f"--time {time}",
+        "X": data,
+        "y": f"the column {target!r}",
+        "X_new": new,
+        "y_new": f"the column {target!r} of {new}",
+        "predictions": predictions,
+        "groups": f"--group {group}",
+        "time": f"--time {time}",
         "groups and time": "--group and --time",
-    }  # fmt: skip
+    }
     with failures_in_one_line(called):
         if target in (group, time):
             fail(f"--{'group' if target == group else 'time'} {target} is the target: name another column.")
@@ -94,10 +99,16 @@ def audit(
             warnings.simplefilter("ignore", UnknownCategoryWarning)  # they are counted below
             tables = _tables(data, target, new, predictions)
             found = run_audit(
-                **tables, groups=group, time=time, task=task, shift_tolerance=shift_tolerance, time_limit=limit,
-                random_state=seed, n_jobs=jobs,
+                **tables,
+                groups=group,
+                time=time,
+                task=task,
+                shift_tolerance=shift_tolerance,
+                time_limit=limit,
+                random_state=seed,
+                n_jobs=jobs,
                 callback=bar.show_share,
-            )  # fmt: skip
+            )
             subject = replace(found.subject, source=data.name)
             found = replace(found, subject=subject, command=shlex.join(["surefoot", *sys.argv[1:]]))
             bar.show_share(0.97, "drawing the page")

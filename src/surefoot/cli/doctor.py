@@ -18,9 +18,20 @@ import surefoot
 from surefoot.cli import FOUND
 
 PACKAGES = (
-    "surefoot", "numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals", "pandas", "pyarrow", "matplotlib",
-    "jinja2", "typer", "rich",
-)  # fmt: skip
+    "surefoot",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "joblib",
+    "narwhals",
+    "pandas",
+    "pyarrow",
+    "matplotlib",
+    "jinja2",
+    "typer",
+    "rich",
+)
 ROOMS_WITH_KERNELS = ("data", "trees", "boosting", "uncertainty", "selection", "shift")
 CACHE_FILES = ("*.nbi", "*.nbc")  # the index of a compiled function, and its code
 TRIAL = """

@@ -81,9 +81,14 @@ class CategoryStatistics:
         return cls._in_order(combinations, codes, targets, weights, order, prior, strength)
 
     def in_another_order(
-        self, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, train: np.ndarray, key: np.uint64,
+        self,
+        codes: np.ndarray,
+        targets: np.ndarray,
+        weights: np.ndarray,
+        train: np.ndarray,
+        key: np.uint64,
         strength: float = STRENGTH,
-    ) -> np.ndarray:  # fmt: skip
+    ) -> np.ndarray:
         """Values (values, rows) as ``fit`` returns them, had its rows been put in the order of another stream."""
         combinations = [statistic.columns for statistic in self.statistics]
         order = train[random_permutation(key, len(train))]

@@ -16,7 +16,7 @@ from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.strict_json import require
 from surefoot.uncertainty.training_table import Encoding
 
-MOST_COMBINED = 8  # columns in a combination
+MAX_COMBINED = 8  # columns in a combination
 MAX_READ = 1 << 24  # columns that the members read, together
 
 
@@ -30,7 +30,7 @@ class BinnedStatistics(NamedTuple):
 def _make_statistic(
     columns: list[int], factors: list[int], keys: np.ndarray, means: np.ndarray, counts: np.ndarray
 ) -> Statistic:
-    require(1 <= len(columns) == len(factors) <= MOST_COMBINED, "columns and factors differ in number")
+    require(1 <= len(columns) == len(factors) <= MAX_COMBINED, "columns and factors differ in number")
     require(prod(factors) <= MAX_KEYS, "there are more combinations than a key can tell apart")
     require(len(keys) >= 1 and (keys[:-1] < keys[1:]).all(), "keys do not increase")
     require(means.shape[1:] == counts.shape == keys.shape, "means and counts are not one for each key")

@@ -374,9 +374,16 @@ def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
 def make_path(n_columns, most):
     """Room for a path of at most so many active variables."""
     return Path(
-        np.empty(most, dtype=np.int64), np.empty(most), np.empty((most, n_columns)), np.empty((most, most)),
-        np.empty(most), np.empty(most), np.empty(n_columns), np.empty(n_columns), np.empty(n_columns, dtype=np.int64),
-    )  # fmt: skip
+        np.empty(most, dtype=np.int64),
+        np.empty(most),
+        np.empty((most, n_columns)),
+        np.empty((most, most)),
+        np.empty(most),
+        np.empty(most),
+        np.empty(n_columns),
+        np.empty(n_columns),
+        np.empty(n_columns, dtype=np.int64),
+    )
 
 
 @kernel

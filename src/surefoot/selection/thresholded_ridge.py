@@ -30,9 +30,12 @@ class Room(NamedTuple):
 def make_room(n_terms: int, n_equations: int) -> Room:
     """Room for the fit of one bag at a time; threads need one each."""
     return Room(
-        np.empty((n_terms, n_terms)), np.empty((n_equations, n_terms)), np.empty(n_terms, dtype=np.int64),
-        np.empty((n_terms, n_terms)), np.empty(n_terms),
-    )  # fmt: skip
+        np.empty((n_terms, n_terms)),
+        np.empty((n_equations, n_terms)),
+        np.empty(n_terms, dtype=np.int64),
+        np.empty((n_terms, n_terms)),
+        np.empty(n_terms),
+    )
 
 
 @kernel

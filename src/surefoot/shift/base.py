@@ -26,7 +26,7 @@ from surefoot.shift.training import Boosted, Recipe, boost
 from surefoot.shift.v_matrix import KINDS, ORIENTATIONS
 
 TARGET_ROWS, HOLD_OUT = 1_000_301, 1_000_303  # labels of streams
-FEWEST_TO_STOP = 10_000  # rows from which early_stopping="auto" holds some out
+MIN_TO_STOP = 10_000  # rows from which early_stopping="auto" holds some out
 WRITTEN_OUT = 500  # up to so many rows, the matrix written out (2 MB) is the faster way
 PREDICT_BLOCK = 4096
 
@@ -103,7 +103,9 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
         Parameters
         ----------
         X : array, pandas or polars frame of shape (n_rows, n_columns)
+            The training data.
         y : array of shape (n_rows,)
+            Their targets.
         sample_weight : array of shape (n_rows,), default=None
             A row of weight 2 counts as two rows (as one where ``min_samples_leaf`` counts).
         X_target : table with the columns of X, default=None
@@ -136,20 +138,26 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
             codes = self._binner.codes(columns, threads)
             is_categorical = np.array([edge is None for edge in self._binner.edges], dtype=np.bool_)
             table = CodedTable(
-                np.ascontiguousarray(codes[:, train]), np.ascontiguousarray(codes[:, held_out]), self._binner.missing,
+                np.ascontiguousarray(codes[:, train]),
+                np.ascontiguousarray(codes[:, held_out]),
+                self._binner.missing,
                 is_categorical,
-            )  # fmt: skip
+            )
             del codes
             objectives = self._objectives(gram, weights, train, held_out, threads)
             progress = Progress(type(self).__name__, len(outputs), self.verbose, "held-out loss")
             recipe = self._recipe()
             self._boosted = [
                 boost(
-                    table, (y[train], y[held_out]), objectives, recipe, threads,
+                    table,
+                    (y[train], y[held_out]),
+                    objectives,
+                    recipe,
+                    threads,
                     progress.watch(k, recipe.n_estimators, Cancellation()),
                 )
                 for k, y in enumerate(outputs)
-            ]  # fmt: skip
+            ]
         self.n_trees_ = max(boosted.forest.n_trees for boosted in self._boosted)
 
     def _recipe(self) -> Recipe:
@@ -200,7 +208,7 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
     def _part_rows(self, n_rows: int, weights: np.ndarray | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows to train on and rows to hold out; rows without weight are neither."""
         rows = np.arange(n_rows) if weights is None else np.flatnonzero(weights > 0)
-        stops = len(rows) > FEWEST_TO_STOP if self.early_stopping == "auto" else self.early_stopping
+        stops = len(rows) > MIN_TO_STOP if self.early_stopping == "auto" else self.early_stopping
         n_held = int(self.validation_fraction * len(rows) + 0.5) if stops else 0
         if stops and not 0 < n_held < len(rows):
             raise DataError(

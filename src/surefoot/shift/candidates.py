@@ -19,7 +19,7 @@ from surefoot._jit import kernel
 COUNT, WEIGHT, SLOPE, CROSS = 0, 1, 2, 3  # columns of the sums of a place; the crosses are the last
 TIE = 1e-10  # gains this close are one gain: the first place wins
 RARE = 10.0  # a category's mean slope is drawn to zero as if it had so many rows more
-LEAST_STIFFNESS = 1e-9  # of a place's own: below it, the left part is a mix of the leaves there are
+MIN_STIFFNESS = 1e-9  # of a place's own: below it, the left part is a mix of the leaves there are
 
 
 class LeafPlaces(NamedTuple):
@@ -136,7 +136,7 @@ def best_place(places, system, leaf, least_rows, best):
                 slope = sums[sweep, place, SLOPE] - told + damp * along * values[leaf]
                 whole = 2.0 * (share * energies[sweep, place] + rest * sums[sweep, place, WEIGHT]) + l2
                 stiffness = whole - explained + damp * along * along
-                if stiffness <= LEAST_STIFFNESS * whole:
+                if stiffness <= MIN_STIFFNESS * whole:
                     continue
                 gain = 0.5 * slope * slope / stiffness - cost
                 if gain > best[0] * (1.0 + TIE):

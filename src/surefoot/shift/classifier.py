@@ -108,13 +108,25 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_estimators=n_estimators, max_leaf_nodes=max_leaf_nodes, learning_rate=learning_rate,
-            l2_regularization=l2_regularization, min_gain=min_gain, min_samples_leaf=min_samples_leaf, kind=kind,
-            orientation=orientation, blend=blend, max_target=max_target, max_bins=max_bins,
-            categorical_features=categorical_features, early_stopping=early_stopping,
-            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change, random_state=random_state,
-            n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+            n_estimators=n_estimators,
+            max_leaf_nodes=max_leaf_nodes,
+            learning_rate=learning_rate,
+            l2_regularization=l2_regularization,
+            min_gain=min_gain,
+            min_samples_leaf=min_samples_leaf,
+            kind=kind,
+            orientation=orientation,
+            blend=blend,
+            max_target=max_target,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.class_weight = class_weight
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_target: Any, V: Any) -> Self:

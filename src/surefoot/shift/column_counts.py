@@ -6,7 +6,7 @@ from surefoot.data import BinEdges
 from surefoot.shift.shift_report_tables import ColumnPair
 
 N_BINS = 10  # of the stability index, and of the permutation test
-LEAST_EXPECTED = 5.0  # rows of a cell of the chi-square test, in the smaller table, if nothing differs
+MIN_EXPECTED = 5.0  # rows of a cell of the chi-square test, in the smaller table, if nothing differs
 HALF_A_ROW = 0.5  # is added to every bin of the stability index, so that none is empty
 
 
@@ -19,13 +19,13 @@ def chi_square_cells(counts: np.ndarray) -> np.ndarray:
     total = counts.sum(axis=0)
     expected = total * (counts.sum(axis=1).min() / counts.sum())
     cell = np.full(len(total), -1)
-    frequent = np.flatnonzero(expected >= LEAST_EXPECTED)
+    frequent = np.flatnonzero(expected >= MIN_EXPECTED)
     cell[frequent] = np.arange(len(frequent))
     n_cells, held = len(frequent), 0.0
-    for category in np.flatnonzero(expected < LEAST_EXPECTED):
+    for category in np.flatnonzero(expected < MIN_EXPECTED):
         cell[category] = n_cells
         held += expected[category]
-        if held >= LEAST_EXPECTED:
+        if held >= MIN_EXPECTED:
             n_cells, held = n_cells + 1, 0.0
     if held > 0 and n_cells > 0:  # a rest too small for a cell joins the pooled one before it, or the rarest category
         cell[cell == n_cells] = n_cells - 1 if n_cells > len(frequent) else np.argmin(total[frequent])

@@ -15,7 +15,7 @@ LEVEL = 0.05
 ROUNDING = 1e-9  # statistics that differ by less are tied
 N_SHUFFLES = 9999  # of the permutation test
 LARGE_P_VALUE = 0.9  # above it nobody needs an exact one, and scipy's may, by rounding, exceed 1
-MOST_EXACT = 10_000  # rows of a table, for the exact Kolmogorov-Smirnov test: it takes time
+MAX_EXACT = 10_000  # rows of a table, for the exact Kolmogorov-Smirnov test: it takes time
 NUMBER, CATEGORY = "number", "category"
 KOLMOGOROV_SMIRNOV, CHI_SQUARE, FISHER = "Kolmogorov-Smirnov", "chi-square", "Fisher"
 PERMUTATION, GROUP_PERMUTATION, NO_TEST = "permutation", "permutation of groups", "none"
@@ -168,9 +168,12 @@ def _compare_by_groups(pair: ColumnPair, groups: GroupPermutations) -> ColumnShi
     distance_p_value, missing_p_value = groups.p_value(indicators, known), groups.p_value(known[:, np.newaxis])
     tests = [distance_p_value, missing_p_value] if alone.missing or alone.missing_target else [distance_p_value]
     return replace(
-        alone, test=GROUP_PERMUTATION, distance_p_value=distance_p_value, missing_p_value=missing_p_value,
+        alone,
+        test=GROUP_PERMUTATION,
+        distance_p_value=distance_p_value,
+        missing_p_value=missing_p_value,
         p_value=min(1.0, len(tests) * min(tests)),
-    )  # fmt: skip
+    )
 
 
 def _distance_interval(
@@ -228,7 +231,7 @@ def _kolmogorov_smirnov(values: np.ndarray, target: np.ndarray) -> tuple[str, fl
     least = 2 / n_splits  # all of the target above, or all of it below
     if least >= LEVEL:
         return NO_TEST, float(result.statistic), float("nan")
-    if result.pvalue < LARGE_P_VALUE and np.isfinite(n_splits) and max(len(values), len(target)) <= MOST_EXACT:
+    if result.pvalue < LARGE_P_VALUE and np.isfinite(n_splits) and max(len(values), len(target)) <= MAX_EXACT:
         result = ks_2samp(values, target, method="exact")
     return KOLMOGOROV_SMIRNOV, float(result.statistic), max(float(result.pvalue), least)
 

@@ -10,7 +10,7 @@ from surefoot.shift.gram import Gram
 from surefoot.shift.product_gram import ProductGram
 from surefoot.shift.v_matrix import VMatrix
 
-MOST_PAIRED = 5_000  # rows of a matrix that has to be written out for boosting
+MAX_PAIRED = 5_000  # rows of a matrix that has to be written out for boosting
 NEGATIVE = -1e-8  # eigenvalues below it, relative to the largest entry, are not rounding
 
 
@@ -21,10 +21,10 @@ def given_gram(V: Any, n_rows: int) -> Gram:
         raise DataError(f"V has {given.shape[0]} rows, but X has {n_rows}: one row and column for each row of X.")
     gram = given.gram
     if isinstance(gram, ProductGram):
-        if n_rows > MOST_PAIRED:
+        if n_rows > MAX_PAIRED:
             raise DataError(
                 f"V is an exact product over features of {n_rows:,} rows; boosting writes such a matrix out and "
-                f"takes at most {MOST_PAIRED:,}: pass X_target with kind='product', which estimates it."
+                f"takes at most {MAX_PAIRED:,}: pass X_target with kind='product', which estimates it."
             )
         gram = DenseGram(gram.piece(np.arange(n_rows)))
     if isinstance(gram, DenseGram):

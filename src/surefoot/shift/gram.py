@@ -15,7 +15,7 @@ from surefoot._jit import kernel
 from surefoot._parallel import RowThreads
 
 ALONE = RowThreads(1)  # the calling thread
-MOST_DENSE = 20_000  # rows of a matrix that is written out: 3.2 GB
+MAX_DENSE = 20_000  # rows of a matrix that is written out: 3.2 GB
 
 
 @dataclass(frozen=True)

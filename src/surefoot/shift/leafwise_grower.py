@@ -25,7 +25,7 @@ from surefoot.shift.gram import Gram, Search
 from surefoot.shift.leafwise_tree import LeafwiseTree, Split, level_of
 from surefoot.shift.objective import Objective
 
-MOST_DEPTH = 10
+MAX_DEPTH = 10
 CELLS_AT_ONCE = 500_000  # of larger tables a call searches fewer columns: Ctrl-C waits for a call to end
 SINGULAR = 1e-14  # of the largest entry on the diagonal: a system with smaller eigenvalues has no inverse to trust
 
@@ -60,7 +60,7 @@ class Leaf:
 
     @property
     def can_split(self) -> bool:
-        return len(self.rows) > 1 and level_of(self.node) < MOST_DEPTH
+        return len(self.rows) > 1 and level_of(self.node) < MAX_DEPTH
 
 
 class LeafwiseGrower:

@@ -10,7 +10,7 @@ from surefoot.shift.column_shift import DIFFERS_SLIGHTLY, LEVEL, NOT_TESTED, Col
 from surefoot.shift.group_permutations import read_groups
 from surefoot.shift.shift_report_tables import ComparedTables
 from surefoot.shift.shift_report_text import html_of, text_of, verdict_of
-from surefoot.shift.two_sample_test import LEAST_ROWS, two_sample_test
+from surefoot.shift.two_sample_test import MIN_ROWS, two_sample_test
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +168,7 @@ def shift_report(
     1 of 3 columns has shifted (x1), and a classifier tells the rows of both tables apart (AUC 0.6..., p < 0.0001).
     """
     if max_rows is not None:
-        check_integer("max_rows", max_rows, LEAST_ROWS)
+        check_integer("max_rows", max_rows, MIN_ROWS)
     tables = ComparedTables.read(X, X_target, categorical_features)
     seed = seed_from(random_state)
     known_groups = read_groups(groups, groups_target, tables.n_rows, tables.n_target, seed)

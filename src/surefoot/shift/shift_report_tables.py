@@ -17,7 +17,7 @@ from surefoot.data import Columns
 from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_table
 
-MOST_NAMED = 5  # columns, in an error
+MAX_NAMED = 5  # columns, in an error
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,8 @@ def _places(names: list[Any] | None, target_names: list[Any] | None, n_columns: 
 
 
 def _some(names: list[Any]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"the column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:MOST_NAMED]))}{more}"
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return f"the column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:MAX_NAMED]))}{more}"
 
 
 @contextmanager

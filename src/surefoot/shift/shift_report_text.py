@@ -9,10 +9,10 @@ from surefoot.shift.column_shift import LEVEL, NOT_SHIFTED, NOT_TESTED, ColumnSh
 if TYPE_CHECKING:
     from surefoot.shift.shift_report import ShiftReport
 
-MOST_LINES = 20  # columns that are shown
-MOST_NAMED = 3  # columns in the verdict
-MOST_LETTERS = 32  # of a name
-LEAST_P_VALUE = 0.0001
+MAX_LINES = 20  # columns that are shown
+MAX_NAMED = 3  # columns in the verdict
+MAX_LETTERS = 32  # of a name
+MIN_P_VALUE = 0.0001
 HEADS = ("column", "kind", "distance", "p-value", "stability", "missing", "in target", "unseen", "importance", "")
 
 
@@ -36,8 +36,8 @@ def _columns_alone(report: "ShiftReport") -> str:
     rest = [f"{n_slight:,} differ{'s' if n_slight == 1 else ''} slightly"] if n_slight else []
     untested = "; ".join([*rest, *([f"{n_untested:,} could not be tested"] if n_untested else [])])
     if shifted:
-        names = ", ".join(one_line(name) for name in shifted[:MOST_NAMED])
-        names += f" and {len(shifted) - MOST_NAMED} more" if len(shifted) > MOST_NAMED else ""
+        names = ", ".join(one_line(name) for name in shifted[:MAX_NAMED])
+        names += f" and {len(shifted) - MAX_NAMED} more" if len(shifted) > MAX_NAMED else ""
         some = f"{len(shifted):,} of {n_columns:,} columns {'has' if len(shifted) == 1 else 'have'}"
         return (
             f"{'The only column has' if n_columns == 1 else some} shifted ({names}{'; ' if untested else ''}{untested})"
@@ -54,12 +54,12 @@ def _columns_alone(report: "ShiftReport") -> str:
 
 def p_value_in_words(p_value: float) -> str:
     """Such as "p = 0.03", or "p < 0.0001" for all that are smaller."""
-    return f"p < {LEAST_P_VALUE}" if p_value < LEAST_P_VALUE else f"p = {p_value:.2g}"
+    return f"p < {MIN_P_VALUE}" if p_value < MIN_P_VALUE else f"p = {p_value:.2g}"
 
 
 def text_of(report: "ShiftReport") -> str:
     """The verdict above a table of the most shifted columns."""
-    lines = [HEADS, *(_cells(column) for column in report.columns[:MOST_LINES])]
+    lines = [HEADS, *(_cells(column) for column in report.columns[:MAX_LINES])]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     rows = ["  ".join(_aligned(line, widths)).rstrip() for line in lines]
     return "\n".join([*_heading(report), *rows, *_rest(report)])
@@ -71,13 +71,13 @@ def html_of(report: "ShiftReport") -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in HEADS)
     rows = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(column)) + "</tr>"
-        for column in report.columns[:MOST_LINES]
+        for column in report.columns[:MAX_LINES]
     )
     rest = "".join(f"<p>{escape(line)}</p>" for line in _rest(report))
     return f"<div>{heading}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}</div>"
 
 
-def one_line(name: str, most: int = MOST_LETTERS) -> str:
+def one_line(name: str, most: int = MAX_LETTERS) -> str:
     """A name without line breaks, and without its middle if it is long: names often differ at their ends."""
     name = " ".join(name.split()) or "(no name)"
     return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - most // 2 - 1) :]}"
@@ -108,12 +108,12 @@ def _heading(report: "ShiftReport") -> list[str]:
 
 
 def _rest(report: "ShiftReport") -> list[str]:
-    others = report.columns[MOST_LINES:]
+    others = report.columns[MAX_LINES:]
     return [f"... {counted(len(others), 'column')} more, {outcomes_in_words(others)}"] if others else []
 
 
 def _cells(column: ColumnShift) -> tuple[str, ...]:
-    p_value = f"<{LEAST_P_VALUE}" if column.p_value < LEAST_P_VALUE else _number(column.p_value, ".4f")
+    p_value = f"<{MIN_P_VALUE}" if column.p_value < MIN_P_VALUE else _number(column.p_value, ".4f")
     return (
         one_line(column.name),
         column.kind,

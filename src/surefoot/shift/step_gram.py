@@ -52,9 +52,11 @@ class StepGram(Gram):
     def of(cls, features: list[Cells]) -> "StepGram":
         starts = np.concatenate([[0], np.cumsum([len(feature.mass) for feature in features])]).astype(np.int64)
         return cls(
-            np.stack([feature.cell for feature in features]), starts,
-            np.concatenate([feature.mass for feature in features]), np.array([feature.ordered for feature in features]),
-        )  # fmt: skip
+            np.stack([feature.cell for feature in features]),
+            starts,
+            np.concatenate([feature.mass for feature in features]),
+            np.array([feature.ordered for feature in features]),
+        )
 
     def only(self, rows: np.ndarray) -> "StepGram":
         return StepGram(np.ascontiguousarray(self.cell[:, rows]), self.starts, self.mass, self.ordered)

@@ -12,7 +12,7 @@ from surefoot.data import Columns
 from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_table
 
-FEWEST_TARGETS = 2
+MIN_TARGETS = 2
 
 
 class TableReader(BaseEstimator):
@@ -35,10 +35,8 @@ def read_target(reader: BaseEstimator, X: Any, X_target: Any, columns: Columns) 
             target = check_table(reader, X_target, columns.schema)
     except ValueError as error:
         raise DataError(f"X_target cannot be read with the columns of X: {error}") from error
-    if target.n_rows < FEWEST_TARGETS:
-        raise DataError(
-            f"X_target has {target.n_rows} row: at least {FEWEST_TARGETS} are needed to see a distribution."
-        )
+    if target.n_rows < MIN_TARGETS:
+        raise DataError(f"X_target has {target.n_rows} row: at least {MIN_TARGETS} are needed to see a distribution.")
     return target
 
 

@@ -15,10 +15,10 @@ from surefoot._parallel import THREADED_CELLS, count_jobs
 from surefoot.shift.group_permutations import GroupPermutations
 from surefoot.shift.shift_report_tables import ColumnPair, ComparedTables
 
-LEAST_ROWS = 20  # of each table: half of them are held out
+MIN_ROWS = 20  # of each table: half of them are held out
 MIN_GROUPS = 4  # of each table: half of them are held out
-MOST_CATEGORIES, ROWS_PER_CATEGORY = 255, 40  # more categories, or rarer ones, the classifier does not look at
-MOST_SHUFFLED = 2000  # held-out rows of each table, on which columns are shuffled
+MAX_CATEGORIES, ROWS_PER_CATEGORY = 255, 40  # more categories, or rarer ones, the classifier does not look at
+MAX_SHUFFLED = 2000  # held-out rows of each table, on which columns are shuffled
 CONFIDENCE = 0.95
 NEARLY_NONE = 1e-12
 
@@ -79,9 +79,9 @@ def two_sample_test(
 
 def _why_not(tables: ComparedTables, groups: GroupPermutations | None) -> str | None:
     """Why there is no joint test."""
-    if min(tables.n_rows, tables.n_target) < LEAST_ROWS:
+    if min(tables.n_rows, tables.n_target) < MIN_ROWS:
         return (
-            f"the joint test needs at least {LEAST_ROWS} rows of each table, and there are {tables.n_rows} of X and "
+            f"the joint test needs at least {MIN_ROWS} rows of each table, and there are {tables.n_rows} of X and "
             f"{tables.n_target} of X_target"
         )
     if groups is not None and min(groups.n_own, groups.n_target) < MIN_GROUPS:
@@ -140,7 +140,7 @@ def classifier_features(tables: ComparedTables, rows: list[np.ndarray]) -> tuple
         if n_distinct > 1 or (n_distinct == 1 and np.isnan(ranks).any()):
             positions.append(position)
             parts.append(ranks)
-            most = min(MOST_CATEGORIES, len(ranks) // ROWS_PER_CATEGORY)
+            most = min(MAX_CATEGORIES, len(ranks) // ROWS_PER_CATEGORY)
             is_category.append(pair.is_category and n_distinct <= most)
     return positions, np.stack(parts, axis=1) if parts else np.empty((0, 0)), np.array(is_category, dtype=np.bool_)
 
@@ -157,7 +157,7 @@ def _importances(
     model: HistGradientBoostingClassifier, features: np.ndarray, is_target: np.ndarray, generator: np.random.Generator
 ) -> list[float]:
     """By how much the AUC falls when a column is shuffled."""
-    sides = [np.flatnonzero(is_target == side)[:MOST_SHUFFLED] for side in (False, True)]
+    sides = [np.flatnonzero(is_target == side)[:MAX_SHUFFLED] for side in (False, True)]
     some = np.concatenate(sides)
     features, is_target = features[some], is_target[some]
     auc = area_under_curve(model.decision_function(features), is_target)

@@ -10,7 +10,7 @@ from surefoot._parameters import check_choice
 from surefoot.data.problem import check_table
 from surefoot.shift.builders import distribution_gram, features_of, joint_gram, mean_gram, product_gram
 from surefoot.shift.dense_gram import DenseGram
-from surefoot.shift.gram import MOST_DENSE, Gram
+from surefoot.shift.gram import MAX_DENSE, Gram
 from surefoot.shift.table_pair import TableReader, read_tables, values_of
 
 KINDS = ("mean", "joint", "product")
@@ -200,7 +200,7 @@ class VMatrix:
             All entries.
         """
         n_rows = self.gram.n_rows
-        if n_rows > MOST_DENSE:
+        if n_rows > MAX_DENSE:
             raise DataError(f"The matrix of {n_rows:,} rows has {n_rows**2:.1e} entries: use it by @ and quadratic().")
         return self.gram.piece(np.arange(n_rows))
 

@@ -9,8 +9,8 @@ import numpy as np
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean, check_integer, check_number
 
-LEAST_TARGET = 2  # theorem 3.2 chooses sqrt(log M / M), which is 0 for a single row
-MOST_TARGET = 2**53  # beyond it, a float no longer counts every row
+MIN_TARGET = 2  # theorem 3.2 chooses sqrt(log M / M), which is 0 for a single row
+MAX_TARGET = 2**53  # beyond it, a float no longer counts every row
 
 
 def vmatrix_error(losses: Any, *, n_target: int, one_feature: bool = False, confidence: float = 0.95) -> float:
@@ -64,7 +64,7 @@ def vmatrix_error(losses: Any, *, n_target: int, one_feature: bool = False, conf
     >>> round(vmatrix_error(residuals, n_target=1000, one_feature=True), 4)
     0.0039
     """
-    check_integer("n_target", n_target, LEAST_TARGET)
+    check_integer("n_target", n_target, MIN_TARGET)
     scale, width = _scale_and_width(losses, one_feature, confidence)
     return _bound(scale, width, n_target)
 
@@ -104,12 +104,12 @@ def vmatrix_target_size(error: float, losses: Any, *, one_feature: bool = False,
     error = check_number("error", error, 0, float("inf"), most_included=False)
     scale, width = _scale_and_width(losses, one_feature, confidence)
     root = scale / error * sqrt(width / 2)
-    if root * root >= MOST_TARGET / 2:
+    if root * root >= MAX_TARGET / 2:
         raise ParameterError(
             f"error is too small, got {error!r}: {root * root:.1e} target rows would be needed. Allow a larger error, "
             f"or divide the losses, whose squares reach {scale:.1e}, by a unit of their own."
         )
-    enough = range(LEAST_TARGET, int(2 * root * root) + LEAST_TARGET + 1)  # the last is enough, whatever was rounded
+    enough = range(MIN_TARGET, int(2 * root * root) + MIN_TARGET + 1)  # the last is enough, whatever was rounded
     return enough[bisect_left(enough, True, key=lambda n_target: _bound(scale, width, n_target) <= error)]
 
 

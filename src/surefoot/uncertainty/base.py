@@ -19,12 +19,24 @@ from surefoot.uncertainty.fit_spec import FitSpec, TrainingConfig
 from surefoot.uncertainty.member import Member, raw_outputs
 from surefoot.uncertainty.training import train_members
 
-MOST_DEPTH = 10
+MAX_DEPTH = 10
 SHARED = (
-    "n_estimators", "learning_rate", "max_depth", "grow_policy", "min_samples_leaf", "l2_regularization", "max_bins",
-    "categorical_features", "monotonic_cst", "early_stopping", "validation_fraction", "n_iter_no_change",
-    "random_state", "n_jobs", "verbose",
-)  # fmt: skip
+    "n_estimators",
+    "learning_rate",
+    "max_depth",
+    "grow_policy",
+    "min_samples_leaf",
+    "l2_regularization",
+    "max_bins",
+    "categorical_features",
+    "monotonic_cst",
+    "early_stopping",
+    "validation_fraction",
+    "n_iter_no_change",
+    "random_state",
+    "n_jobs",
+    "verbose",
+)
 
 
 class GradientBooster(CategoricalParameter, TableEstimator):
@@ -84,7 +96,7 @@ class GradientBooster(CategoricalParameter, TableEstimator):
     def _check_parameters(self) -> None:
         check_integer("n_estimators", self.n_estimators, 1)
         check_number("learning_rate", self.learning_rate, 0, 1, most_included=True)
-        check_integer("max_depth", self.max_depth, 1, MOST_DEPTH)
+        check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
         check_choice("grow_policy", self.grow_policy, ("symmetric", "depthwise"))
         check_integer("min_samples_leaf", self.min_samples_leaf, 1)
         check_number("l2_regularization", self.l2_regularization, 0, 1e12, least_included=True, most_included=True)
@@ -102,14 +114,22 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         wanted = self.early_stopping
         stops = self.temperature is None if wanted == "auto" else wanted != "scale" and bool(wanted)
         rules = GrowthRules(
-            int(self.max_depth), self.grow_policy == "symmetric", int(self.min_samples_leaf),
-            float(self.l2_regularization), constraints,
-        )  # fmt: skip
+            int(self.max_depth),
+            self.grow_policy == "symmetric",
+            int(self.min_samples_leaf),
+            float(self.l2_regularization),
+            constraints,
+        )
         return TrainingConfig(
-            int(self.n_estimators), float(self.learning_rate), rules, self._row_share, self._uses_langevin,
-            self.temperature, int(self.n_iter_no_change) if stops else None,
+            int(self.n_estimators),
+            float(self.learning_rate),
+            rules,
+            self._row_share,
+            self._uses_langevin,
+            self.temperature,
+            int(self.n_iter_no_change) if stops else None,
             not stops or not (self.n_iter_no_change < self.n_estimators or getattr(self, "warm_start", False)),
-        )  # fmt: skip
+        )
 
     def _constraints(self, columns: Columns) -> tuple[int, ...] | None:
         """The monotone constraint of every column, from a list or a dict by name."""
@@ -147,7 +167,9 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         Parameters
         ----------
         X : array, pandas or polars frame of shape (n_rows, n_columns)
+            The training data.
         y : array of shape (n_rows,)
+            Their targets.
         sample_weight : array of shape (n_rows,), default=None
             A row of weight 2 counts as two rows.
         X_val, y_val, sample_weight_val : default=None
@@ -186,10 +208,19 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         of_use = recipe.patience is not None or family.has_scale
         hold_out = float(self.validation_fraction) if of_use and self.early_stopping else 0.0
         task = FitSpec(
-            problem.columns, columns_val, target, weights, family, strata, recipe, int(self.max_bins), hold_out,
-            seed_from(self.random_state), self.n_jobs,
+            problem.columns,
+            columns_val,
+            target,
+            weights,
+            family,
+            strata,
+            recipe,
+            int(self.max_bins),
+            hold_out,
+            seed_from(self.random_state),
+            self.n_jobs,
             Progress(type(self).__name__, self._n_members, self.verbose, "held-out negative log-likelihood"),
-        )  # fmt: skip
+        )
         return self._run(task)
 
     def _run(self, task: FitSpec) -> list[Member]:

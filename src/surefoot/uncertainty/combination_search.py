@@ -68,9 +68,14 @@ def _first_model(
 ) -> tuple[BoostingLoop, Encoding]:
     """A few trees, the same whatever number and rate of trees the user wants."""
     config = replace(
-        spec.config, n_estimators=FIRST_TREES, learning_rate=FIRST_RATE, subsample=1.0, langevin=False,
-        temperature=None, patience=None,
-    )  # fmt: skip
+        spec.config,
+        n_estimators=FIRST_TREES,
+        learning_rate=FIRST_RATE,
+        subsample=1.0,
+        langevin=False,
+        temperature=None,
+        patience=None,
+    )
     (words,), encoding = table.for_member(replace(spec, config=config), FIRST, train)
     rules = replace(config.rules, constraints=encoding.constraints(config.rules.constraints))
     rows = TrainingRows(spec.y, spec.weights, train.astype(np.uint32), later.astype(np.uint32))

@@ -181,12 +181,24 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_estimators=n_estimators, learning_rate=learning_rate, max_depth=max_depth, grow_policy=grow_policy,
-            min_samples_leaf=min_samples_leaf, l2_regularization=l2_regularization, max_bins=max_bins,
-            categorical_features=categorical_features, monotonic_cst=monotonic_cst, early_stopping=early_stopping,
-            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change, subsample=subsample,
-            temperature=temperature, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            grow_policy=grow_policy,
+            min_samples_leaf=min_samples_leaf,
+            l2_regularization=l2_regularization,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            monotonic_cst=monotonic_cst,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            subsample=subsample,
+            temperature=temperature,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.method = method
         self.n_members = n_members
         self.warm_start = warm_start
@@ -323,12 +335,24 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_estimators=n_estimators, learning_rate=learning_rate, max_depth=max_depth, grow_policy=grow_policy,
-            min_samples_leaf=min_samples_leaf, l2_regularization=l2_regularization, max_bins=max_bins,
-            categorical_features=categorical_features, monotonic_cst=monotonic_cst, early_stopping=early_stopping,
-            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change, subsample=subsample,
-            temperature=temperature, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            grow_policy=grow_policy,
+            min_samples_leaf=min_samples_leaf,
+            l2_regularization=l2_regularization,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            monotonic_cst=monotonic_cst,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            subsample=subsample,
+            temperature=temperature,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.method = method
         self.n_members = n_members
         self.warm_start = warm_start

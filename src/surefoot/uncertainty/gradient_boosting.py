@@ -128,12 +128,24 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_estimators=n_estimators, learning_rate=learning_rate, max_depth=max_depth, grow_policy=grow_policy,
-            min_samples_leaf=min_samples_leaf, l2_regularization=l2_regularization, max_bins=max_bins,
-            categorical_features=categorical_features, monotonic_cst=monotonic_cst, early_stopping=early_stopping,
-            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change, subsample=subsample,
-            temperature=temperature, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            grow_policy=grow_policy,
+            min_samples_leaf=min_samples_leaf,
+            l2_regularization=l2_regularization,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            monotonic_cst=monotonic_cst,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            subsample=subsample,
+            temperature=temperature,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.distribution = distribution
         self.langevin = langevin
         self.warm_start = warm_start
@@ -263,12 +275,24 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_estimators=n_estimators, learning_rate=learning_rate, max_depth=max_depth, grow_policy=grow_policy,
-            min_samples_leaf=min_samples_leaf, l2_regularization=l2_regularization, max_bins=max_bins,
-            categorical_features=categorical_features, monotonic_cst=monotonic_cst, early_stopping=early_stopping,
-            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change, subsample=subsample,
-            temperature=temperature, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            grow_policy=grow_policy,
+            min_samples_leaf=min_samples_leaf,
+            l2_regularization=l2_regularization,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            monotonic_cst=monotonic_cst,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            subsample=subsample,
+            temperature=temperature,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.langevin = langevin
         self.class_weight = class_weight
         self.warm_start = warm_start

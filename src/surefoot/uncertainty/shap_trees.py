@@ -98,10 +98,15 @@ class _Nodes:
         left, right = child(1), child(2)
         columns = np.array([source[0] for source in encoding.sources], dtype=np.int32)[forest.features]
         return cls(
-            np.append(0, np.cumsum(used.sum(axis=1))), left, right, np.where(of_node(missing_left, 0), left, right),
-            of_node(columns, -1), of_node(thresholds, 0.0), weights[tree, place],
+            np.append(0, np.cumsum(used.sum(axis=1))),
+            left,
+            right,
+            np.where(of_node(missing_left, 0), left, right),
+            of_node(columns, -1),
+            of_node(thresholds, 0.0),
+            weights[tree, place],
             np.where(inner[:, np.newaxis], 0.0, values[tree, place]),
-        )  # fmt: skip
+        )
 
     def trees(self, output: int) -> list[dict[str, np.ndarray]]:
         """Trees of one output; every array is a copy, because shap writes into those it is given."""

@@ -232,9 +232,15 @@ class SharedTable:
         reading = reading_of(spec)
         keys = [stream_key(spec.seed, member, STATISTICS + k) for k in range(reading.orders)]
         encoding, all_codes = self.encoding.with_statistics(
-            self.categories, self._pairs_of(spec, member, reading), spec.targets(), _weights(spec), train, keys,
-            reading.bins, reading.strength,
-        )  # fmt: skip
+            self.categories,
+            self._pairs_of(spec, member, reading),
+            spec.targets(),
+            _weights(spec),
+            train,
+            keys,
+            reading.bins,
+            reading.strength,
+        )
         return tuple(
             PackedCodes(np.concatenate([self.codes, codes]), encoding.missing, encoding.is_categorical)
             for codes in all_codes

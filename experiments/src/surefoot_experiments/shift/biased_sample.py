@@ -7,8 +7,8 @@ import numpy as np
 
 from surefoot_experiments.shift.protocol import (
     HELD_OUT_SHARE,
-    MOST_TARGET,
-    MOST_TRAINING,
+    MAX_TARGET,
+    MAX_TRAINING,
     ONE_FEATURE,
     SELECTIONS,
     STRENGTH,
@@ -41,7 +41,7 @@ def selection_scores(X: np.ndarray, selection: str, rng: np.random.Generator) ->
 
 def draw_rows(scores: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the biased training sample, and others drawn together with them to be held out."""
-    n_train = min(MOST_TRAINING, int(TRAINING_SHARE * len(scores)))
+    n_train = min(MAX_TRAINING, int(TRAINING_SHARE * len(scores)))
     n_drawn = n_train + int(np.ceil(HELD_OUT_SHARE * n_train))
     odds = np.exp(STRENGTH * scores)
     drawn = rng.choice(len(scores), n_drawn, replace=False, p=odds / odds.sum())
@@ -99,7 +99,7 @@ class Task:
         scores = selection_scores(X[rows], selection, rng)
         train, held_out = draw_rows(scores, rng)
         unbiased = rng.choice(len(rows), len(train), replace=False)
-        target = rng.permutation(test)[:MOST_TARGET]
+        target = rng.permutation(test)[:MAX_TARGET]
         shift = float(ks_2samp(scores[np.concatenate([train, held_out])], scores).statistic)
         return cls(
             table.dataset.name, split, selection, shift=shift, X_target=X[target],

@@ -78,7 +78,7 @@ def _open(folder: Path, settings: ShiftSettings, sources: dict[str, str]) -> Non
     """Results belong to the protocol, to the booster's defaults, and to the content of the tables."""
     fixed = {
         name.lower(): getattr(protocol, name)
-        for name in ("STRENGTH", "MOST_TRAINING", "TRAINING_SHARE", "HELD_OUT_SHARE", "MOST_TARGET", "CONFIDENCE",
+        for name in ("STRENGTH", "MAX_TRAINING", "TRAINING_SHARE", "HELD_OUT_SHARE", "MAX_TARGET", "CONFIDENCE",
                      "BOUND_ROWS")
     }  # fmt: skip
     booster = make_model(DEFAULT).get_params()

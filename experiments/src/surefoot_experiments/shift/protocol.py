@@ -13,9 +13,9 @@ SELECTIONS = (ONE_FEATURE, TWO_FEATURES, COMPONENT)
 # Rows are drawn with odds exp(STRENGTH * score). Scores are ranks with the spread of a standard deviation of 1, so that
 # those of the two quartiles lie sqrt(3) apart: a row at the upper one is ten times as likely to be drawn first.
 STRENGTH = log(10) / sqrt(3)
-MOST_TRAINING, TRAINING_SHARE = 300, 0.5  # rows: the smaller of the two
+MAX_TRAINING, TRAINING_SHARE = 300, 0.5  # rows: the smaller of the two
 HELD_OUT_SHARE = 0.2  # as many rows as this share of the training rows are drawn with them and held out
-MOST_TARGET = 1000
+MAX_TARGET = 1000
 
 BAR = 1.02  # the default does no harm: its mean ratio to plain boosting is at most this
 LEVEL = 0.05  # of the paired t-tests

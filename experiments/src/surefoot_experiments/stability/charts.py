@@ -10,7 +10,7 @@ from surefoot.plots import RuleCurve, StabilityDisplay
 from surefoot.plots.style import LEGEND_SIZE
 from surefoot_experiments.skeleton.report import new_figure, save_figure
 
-MOST_LABELS = 30  # names of more rows and columns could not be read
+MAX_LABELS = 30  # names of more rows and columns could not be read
 
 
 def draw_correlations(ax: Any, matrix: np.ndarray, labels: Sequence[str], label: str = "correlation") -> None:
@@ -19,7 +19,7 @@ def draw_correlations(ax: Any, matrix: np.ndarray, labels: Sequence[str], label:
 
     colours = colormaps["RdBu_r"].with_extremes(bad="0.8")
     image = ax.imshow(np.ma.masked_invalid(matrix), cmap=colours, vmin=-1, vmax=1)
-    places = range(len(labels)) if len(labels) <= MOST_LABELS else []
+    places = range(len(labels)) if len(labels) <= MAX_LABELS else []
     shown = [labels[place] for place in places]
     turn = 90 if shown and max(map(len, shown)) > 2 else 0
     ax.set_xticks(places, shown, rotation=turn, fontsize=LEGEND_SIZE)

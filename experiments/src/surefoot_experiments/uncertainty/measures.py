@@ -11,7 +11,7 @@ from surefoot import Uncertainty, metrics
 from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
 from surefoot_experiments.uncertainty.problem import Problem
 
-LEAST_PROBABILITY = np.finfo(np.float64).eps  # a forest may rule out what then happens; so does scikit-learn's log_loss
+MIN_PROBABILITY = np.finfo(np.float64).eps  # a forest may rule out what then happens; so does scikit-learn's log_loss
 NAN = float("nan")
 
 Predictor: TypeAlias = Callable[[Any], Members]
@@ -33,7 +33,7 @@ def measure(problem: Problem, predict: Predictor) -> dict[str, float]:
 def likelihood(members: Members, y: np.ndarray) -> float:
     """Mean of minus the log of the members' mean likelihood; NaN for members that predict a number alone."""
     if isinstance(members, ClassificationMembers):
-        probabilities = np.maximum(members.probabilities.mean(axis=0), LEAST_PROBABILITY)
+        probabilities = np.maximum(members.probabilities.mean(axis=0), MIN_PROBABILITY)
         return metrics.nll(y, probabilities / probabilities.sum(axis=1, keepdims=True), labels=members.classes)
     if members.variances is None:
         return NAN

@@ -163,8 +163,9 @@ def _report(ids: np.ndarray, is_copy: np.ndarray, y: np.ndarray, n_equal: int) -
                 f"{n_equal:,} rows equal another one in every column, which chance explains: the columns have few "
                 "values. They are taken for different subjects."
             )
-        return Copies(groups=None, n_equal_rows=n_equal, n_rows_in_copies=0, n_groups=0, n_conflicting=0,
-                      sentence=sentence)  # fmt: skip
+        return Copies(
+            groups=None, n_equal_rows=n_equal, n_rows_in_copies=0, n_groups=0, n_conflicting=0, sentence=sentence
+        )
     alone = ids.max() + 1 + np.arange(len(ids))
     groups = pattern_ids(np.where(is_copy, ids, alone))
     copied = pd.Series(y[is_copy]).groupby(groups[is_copy])
@@ -174,5 +175,11 @@ def _report(ids: np.ndarray, is_copy: np.ndarray, y: np.ndarray, n_equal: int) -
         f"{n_copies:,} rows are copies of one another ({n_groups:,} different ones): equal in every column, and not by "
         f"chance. Copies are kept on one side of every split.{differ}"
     )
-    return Copies(groups=groups, n_equal_rows=max(n_equal, n_copies), n_rows_in_copies=n_copies, n_groups=n_groups,
-                  n_conflicting=n_conflicting, sentence=sentence)  # fmt: skip
+    return Copies(
+        groups=groups,
+        n_equal_rows=max(n_equal, n_copies),
+        n_rows_in_copies=n_copies,
+        n_groups=n_groups,
+        n_conflicting=n_conflicting,
+        sentence=sentence,
+    )

@@ -76,9 +76,14 @@ def _of_residuals(own: np.ndarray, best: np.ndarray, exact: float) -> SeenPredic
     is_shrunken = ratio_high < MAX_RATIO and followed_low > MIN_FOLLOWED
     is_exact = ratio_high < MAX_RATIO and exact >= MAX_EXACT
     return SeenPredictions(
-        ratio, ratio_high, followed, followed_low, exact, bool(is_shrunken or is_exact),
+        ratio,
+        ratio_high,
+        followed,
+        followed_low,
+        exact,
+        bool(is_shrunken or is_exact),
         _sentence(ratio, exact, bool(is_shrunken or is_exact), "squared error"),
-    )  # fmt: skip
+    )
 
 
 def _of_labels(wrong: np.ndarray, reference: np.ndarray) -> SeenPredictions:

@@ -12,7 +12,7 @@ from surefoot.report.subject import ColumnNote
 NUMBER, DATE, CATEGORY = "number", "date", "category"
 SECONDS_PER_DAY = 86_400.0
 MANY_CATEGORIES = 50
-FEWEST_TO_JUDGE = 20  # of fewer rows nobody can tell an identifier from a measurement
+MIN_TO_JUDGE = 20  # of fewer rows nobody can tell an identifier from a measurement
 MOSTLY = 0.9
 ISO = "ISO8601"
 DATE_FORMATS = {  # how a date begins, and the formats it may have: only those in which day and month cannot be mixed up
@@ -122,7 +122,7 @@ def notes_on(series: Any, kind: str, read: Any) -> list[ColumnNote]:
 def _is_identifier(known: Any, kind: str) -> bool:
     """Text with (nearly) no value twice, or consecutive whole numbers, each once."""
     n = len(known)
-    if n < FEWEST_TO_JUDGE or kind == DATE:
+    if n < MIN_TO_JUDGE or kind == DATE:
         return False
     if kind == CATEGORY:
         return bool(known.nunique() > MOSTLY * n)

@@ -16,7 +16,7 @@ from surefoot.report.inputs.target import Target
 from surefoot.report.subject import ColumnNote
 from surefoot.selection.table import take_rows
 
-FEWEST_ROWS = 20
+MIN_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class AuditTable:
         remarks: tuple[str, ...] = ()
         if not known.all():
             remarks = (f"{np.sum(~known):,} rows have no target: left out.",)
-        if known.sum() < FEWEST_ROWS:
-            raise DataError(f"There are {known.sum()} rows with a target: an audit needs at least {FEWEST_ROWS}.")
+        if known.sum() < MIN_ROWS:
+            raise DataError(f"There are {known.sum()} rows with a target: an audit needs at least {MIN_ROWS}.")
         places = np.flatnonzero(known)
         whole = whole.iloc[places]
         readers, parts, notes = _read_columns(whole)

@@ -12,8 +12,8 @@ from surefoot.report.checks.count_target import looks_like_counts
 
 BINARY, CLASSES, REGRESSION = "binary", "classes", "regression"
 TASKS = (BINARY, CLASSES, REGRESSION)
-MOST_WHOLE_CLASSES = 10  # whole numbers with no more different values than this are taken for classes
-MOST_CLASSES = 200
+MAX_WHOLE_CLASSES = 10  # whole numbers with no more different values than this are taken for classes
+MAX_CLASSES = 200
 RARE = 0.1  # of two classes, one with a smaller share of the rows
 LARGEST = 1e100
 
@@ -68,9 +68,9 @@ class Target:
                 f"y is {str(classes[0])!r} in every row that has a value (words such as NA count as none): with one "
                 "class there is nothing to predict."
             )
-        if len(classes) > MOST_CLASSES:
+        if len(classes) > MAX_CLASSES:
             raise DataError(
-                f"y has {len(classes):,} different values: too many classes to audit (at most {MOST_CLASSES}), and not "
+                f"y has {len(classes):,} different values: too many classes to audit (at most {MAX_CLASSES}), and not "
                 "all of them numbers. Is it the right column?"
             )
         if wanted == BINARY and len(classes) > 2:
@@ -196,7 +196,7 @@ def _detect(numbers: np.ndarray | None) -> tuple[str, str]:
     whole = bool(np.isfinite(numbers).all() and np.all(numbers == np.floor(numbers)))
     if different == 2:
         return CLASSES, "the target has two values, so they are taken for classes"
-    if whole and different <= MOST_WHOLE_CLASSES:
+    if whole and different <= MAX_WHOLE_CLASSES:
         if looks_like_counts(numbers):
             found = f"the target has {different} different whole numbers from 0 that are distributed as counts are"
             return REGRESSION, f"{found}, so they are taken for numbers (the task classes takes them for labels)"

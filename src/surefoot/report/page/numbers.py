@@ -9,7 +9,7 @@ from surefoot.report.statistics.estimates import Estimate
 MINUS = "\N{MINUS SIGN}"
 NOT_KNOWN = "\N{EN DASH}"
 LARGE, SMALL = 1e7, 1e-4
-LEAST_P_VALUE = 0.0001
+MIN_P_VALUE = 0.0001
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -50,7 +50,7 @@ def p_value(value: float) -> str:
     """Such as "0.03", or "< 0.0001" for all that are smaller."""
     if not isfinite(value):
         return NOT_KNOWN
-    return f"< {LEAST_P_VALUE}" if value < LEAST_P_VALUE else f"{value:.2g}"
+    return f"< {MIN_P_VALUE}" if value < MIN_P_VALUE else f"{value:.2g}"
 
 
 def duration(seconds: float) -> str:

@@ -19,8 +19,17 @@ SEVERAL_CLASSES = ("MultiClass", "MultiClassOneVsAll")
 MEAN_AND_SPREAD = "RMSEWithUncertainty"
 EXPONENTIATED = ("Poisson", "Tweedie")
 REGRESSION = (
-    "RMSE", "MAE", "Quantile", "LogLinQuantile", "MAPE", "Lq", "Huber", "Expectile", "LogCosh", *EXPONENTIATED,
-)  # fmt: skip
+    "RMSE",
+    "MAE",
+    "Quantile",
+    "LogLinQuantile",
+    "MAPE",
+    "Lq",
+    "Huber",
+    "Expectile",
+    "LogCosh",
+    *EXPONENTIATED,
+)
 
 
 class CatBoostModel(TreeSequence):

@@ -11,17 +11,32 @@ from surefoot.uncertainty.member_predictions import ClassificationMembers, Membe
 
 CLASSIFICATION = ("binary", "multiclass", "multiclassova")
 REGRESSION = (
-    "regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie",
-)  # fmt: skip
+    "regression",
+    "regression_l1",
+    "huber",
+    "fair",
+    "poisson",
+    "quantile",
+    "mape",
+    "gamma",
+    "tweedie",
+)
 UNCUTTABLE = {
     "dart": "with boosting='dart' rescales earlier trees when it adds one, so its partial sums are no models",
     "rf": "with boosting='rf' averages its trees instead of adding them up",
 }
 DEFAULTS = {  # for a model whose text has lost them
-    "boosting": "gbdt", "objective": "unknown", "bagging_freq": "0", "bagging_fraction": "1", "extra_trees": "0",
-    "pos_bagging_fraction": "1", "neg_bagging_fraction": "1", "feature_fraction": "1", "feature_fraction_bynode": "1",
+    "boosting": "gbdt",
+    "objective": "unknown",
+    "bagging_freq": "0",
+    "bagging_fraction": "1",
+    "extra_trees": "0",
+    "pos_bagging_fraction": "1",
+    "neg_bagging_fraction": "1",
+    "feature_fraction": "1",
+    "feature_fraction_bynode": "1",
     "data_sample_strategy": "bagging",
-}  # fmt: skip
+}
 
 
 class LightGBMModel(TreeSequence):

@@ -15,7 +15,7 @@ from surefoot.shift.two_sample_test import classifier_features, limited_threads,
 
 N_FOLDS = 5
 MAX_PRODUCT_COLUMNS = 20  # with more, products of two columns would be too many
-LEAST_CHANCE = 1e-6
+MIN_CHANCE = 1e-6
 MAX_STANDARD_DEVIATIONS = 5.0  # values further out count as this far: their squares would decide everything
 
 
@@ -46,7 +46,7 @@ def importance_weights(
             models = [trees, LogisticRegression(max_iter=1000)]
             for j, (model, features) in enumerate(zip(models, inputs, strict=True)):
                 model.fit(features[train], is_there[train])
-                chance = np.clip(model.predict_proba(features[~train])[:, 1], LEAST_CHANCE, 1 - LEAST_CHANCE)
+                chance = np.clip(model.predict_proba(features[~train])[:, 1], MIN_CHANCE, 1 - MIN_CHANCE)
                 scores[~train, j] = logit(chance)
         log_odds = _calibrated(scores, is_there, folds)[: len(here)]
     odds = np.exp(log_odds - log_odds.max())

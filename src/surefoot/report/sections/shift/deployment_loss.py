@@ -145,9 +145,16 @@ def _loss_of_part(
     outcome = OUTSIDE if OUTSIDE in outcomes else UNDECIDED if UNDECIDED in outcomes else INSIDE
     needed = [_rows_needed(found, n_units or n_rows, limits) for found, limits in checks]
     return DeploymentLoss(
-        name, n_rows, n_units, loss_interval(there, measure), rise, bias, ranking, outcome,
+        name,
+        n_rows,
+        n_units,
+        loss_interval(there, measure),
+        rise,
+        bias,
+        ranking,
+        outcome,
         None if any(each is None for each in needed) else max(each for each in needed if each is not None),
-    )  # fmt: skip
+    )
 
 
 def _rows_needed(estimate: Estimate, n_rows: int, limits: tuple[float, float]) -> int | None:

@@ -9,7 +9,7 @@ from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.models.scoring import enough
 from surefoot.report.statistics.estimates import Estimate
 
-MOST_STEPS, CLOSE_ENOUGH = 50, 1e-10
+MAX_STEPS, CLOSE_ENOUGH = 50, 1e-10
 STEEPEST = 50.0  # slopes beyond this are those of outcomes that the probabilities separate: they have no end
 
 
@@ -36,7 +36,7 @@ def recalibration(
     if not enough(came_true) or np.ptp(design[:, 1]) == 0:
         return None
     found = np.array([logit(truth.mean()), 0.0])
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         expected = expit(design @ found)
         information = design.T @ (design * (expected * (1 - expected))[:, np.newaxis])
         step = np.linalg.lstsq(information, design.T @ (truth - expected), rcond=None)[0]
