@@ -164,11 +164,33 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         return break_ties(tally[0])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The vote: for two classes one number per row, above 0 for ``classes_[1]``; else one column per class."""
+        """Compute the vote of the members.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows with the columns of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            For two classes one number per row, above 0 for ``classes_[1]``; else one column per class.
+        """
         return self._decide(self._tally(self._columns(X)))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class that wins the vote; of two classes that tie, ``classes_[1]``."""
+        """Predict the class that wins the vote.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows with the columns of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels from ``classes_``. If two classes tie, the label is ``classes_[1]``.
+        """
         return self._labels(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -177,6 +199,16 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         They come from soft votes whatever ``voting`` is, so the likeliest class may differ from what ``predict`` says.
         With ``calibrate=False``: as scikit-learn derives them from the decision function, or, of hard votes, each
         class's fraction of the members; these rank rows and are not calibrated.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows with the columns of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
         """
         return self._probabilities(self._columns(X))
 
@@ -193,7 +225,20 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         return self.classes_[winners]
 
     def margins(self, X: Any, y: Any) -> np.ndarray:
-        """How clearly each row is classified right: the vote for its class less the strongest other, from -1 to 1."""
+        """Compute the margin of each row: the vote for its class less the strongest other vote.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows with the columns of the training data.
+        y : array of shape (n_rows,)
+            Their true labels.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Margins from -1 to 1; above 0 if the row is classified correctly.
+        """
         tally = self._tally(self._columns(X))
         labels = check_labels(y)
         if len(labels) != tally.shape[1]:

@@ -28,7 +28,7 @@ from surefoot.report.time_budget import ProgressCallback
 class Audit:
     """The result of `audit`. In a notebook it shows its verdict.
 
-    Attributes
+    Parameters
     ----------
     subject : Subject
         What was audited: target, task, rows, columns, and what was noticed about them.

@@ -17,8 +17,8 @@ ROUNDING = 2.0**-52
 MAX_SWEEPS = 60
 
 
-class Room(NamedTuple):
-    """Room for the fit of a bag: its sums of products, the terms still chosen, a factor and a solution."""
+class RidgeBuffers(NamedTuple):
+    """RidgeBuffers for the fit of a bag: its sums of products, the terms still chosen, a factor and a solution."""
 
     gram: Any  # lower triangle
     products: Any  # (equations, terms)
@@ -27,9 +27,9 @@ class Room(NamedTuple):
     solution: Any
 
 
-def make_room(n_terms: int, n_equations: int) -> Room:
-    """Room for the fit of one bag at a time; threads need one each."""
-    return Room(
+def make_room(n_terms: int, n_equations: int) -> RidgeBuffers:
+    """RidgeBuffers for the fit of one bag at a time; threads need one each."""
+    return RidgeBuffers(
         np.empty((n_terms, n_terms)),
         np.empty((n_equations, n_terms)),
         np.empty(n_terms, dtype=np.int64),

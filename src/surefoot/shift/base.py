@@ -114,6 +114,11 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
         V : VMatrix or array of shape (n_rows, n_rows), default=None
             A matrix of your own, instead of ``X_target``. Of an asymmetric one the symmetric part counts, and it must
             not have negative eigenvalues.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         # BLAS adds up in as many parts as it has threads: the machine must not show in a model
         with restore_on_failure(self), threadpool_limits(1, "blas"):

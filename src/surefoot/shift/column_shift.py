@@ -29,10 +29,12 @@ REACH = 1.3581015157406195  # sqrt(log(2 / 0.05) / 2): of the 95% bounds of Kolm
 class ColumnShift:
     """How one column of a table differs from that of the target.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        Name of the column.
     kind : {"number", "category"}
+        Whether its values are numbers or categories.
     distance : float
         The largest difference of the two distribution functions (Kolmogorov-Smirnov) of numbers, half the sum of the
         differences of shares (total variation) of categories: 0 is the same, 1 is nothing in common. Missing values

@@ -22,7 +22,7 @@ MIN_AUC = 0.55  # a smaller one, however certain, says that the tables differ on
 class ShiftReport:
     """How a target differs from the table at hand; made by `shift_report`.
 
-    Attributes
+    Parameters
     ----------
     columns : tuple of ColumnShift
         The comparison of each column: those that have shifted come first, and among them the most shifted.

@@ -196,6 +196,11 @@ class GradientTreeGrower:
         self._tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
         self._splits = self._tree.splits()
 
+    def read(self, table: PackedCodes) -> None:
+        """Grow the next trees on another table of the same shape."""
+        self.table = table
+        self._packed_table = packed_table(table)
+
     def grow(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, noise: float = 0.0) -> GrownGradientTree:
         """A tree on ``rows`` (uint32) for ``scores`` of shape (n_scores, n_rows).
 

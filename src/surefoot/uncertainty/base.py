@@ -172,8 +172,17 @@ class GradientBooster(CategoricalParameter, TableEstimator):
             Their targets.
         sample_weight : array of shape (n_rows,), default=None
             A row of weight 2 counts as two rows.
-        X_val, y_val, sample_weight_val : default=None
+        X_val : array, pandas or polars frame of shape (n_val, n_columns), default=None
             Rows to stop early by, instead of a part of the training rows.
+        y_val : array of shape (n_val,), default=None
+            Their targets.
+        sample_weight_val : array of shape (n_val,), default=None
+            Their weights.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         with restore_on_failure(self):
             self._check_parameters()

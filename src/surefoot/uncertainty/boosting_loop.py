@@ -105,7 +105,9 @@ class BoostingLoop:
 
     def step(self) -> None:
         """One tree."""
-        self.table = self.grower.table = self.tables[self.n_done % len(self.tables)]
+        self.table = self.tables[self.n_done % len(self.tables)]
+        if self.table is not self.grower.table:
+            self.grower.read(self.table)
         if self.n_done and self.shrink < 1.0:
             self.raw *= self.shrink
         if self.inflation_schedule is not None:

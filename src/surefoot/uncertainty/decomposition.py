@@ -30,6 +30,7 @@ class Uncertainty:
     total, data : arrays of shape (n_rows,), or None
         None when the members give a number without a variance: then only ``knowledge`` is known.
     knowledge : array of shape (n_rows,)
+        Knowledge uncertainty: how far the members disagree.
     unit : {"nats", "target squared"}
         ``"nats"``: entropies, of a classifier. ``"target squared"``: variances, of a regressor.
     index : pandas Index, default=None

@@ -34,7 +34,7 @@ def headline(subject: Subject, accuracy: AccuracyFindings) -> VerdictLine:
     if accuracy.is_better:
         sentence = f"{capital(called(model))} predicts {subject.target}: {loss}{_beside_constant(accuracy)}. {removed}."
         return VerdictLine("", YES, sentence)
-    if gain.high < USELESS:
+    if gain.high < USELESS and len(accuracy.models) > 1:
         sentence = (
             f"{capital(best)} does not predict {subject.target} from these columns: it removes less than "
             f"{_of_what(accuracy, USELESS)}{_range(accuracy)}, on {accuracy.n_rows:,} held-out rows."
@@ -51,6 +51,8 @@ def accuracy_line(accuracy: AccuracyFindings, checks: Sequence[DataCheck]) -> Ve
     """Whether anything tried does better, whether more rows would help, and whether the numbers can be trusted."""
     doubts = [check.kind for check in checks if check.matters]
     rivals, growth, reasons = _rivals(accuracy), _growth(accuracy), []
+    if len(accuracy.models) == 1:
+        return VerdictLine(QUESTION, UNKNOWN, "No model but the constant was fitted: there was not enough time.")
     if rivals[0] != OUTSIDE and (accuracy.gain.high < USELESS or not accuracy.is_better):
         return _no_gain(accuracy)
     if accuracy.left_out:

@@ -14,7 +14,7 @@ STEEPEST = 50.0  # slopes beyond this are those of outcomes that the probabiliti
 
 
 @dataclass(frozen=True)
-class Recalibration:
+class CalibrationSlope:
     """What it takes to set probabilities right."""
 
     slope: Estimate
@@ -23,7 +23,7 @@ class Recalibration:
 
 def recalibration(
     promised: np.ndarray, came_true: np.ndarray, groups: np.ndarray | None = None
-) -> Recalibration | None:
+) -> CalibrationSlope | None:
     """Logistic regression of what came true on the log-odds that were promised (Cox 1958).
 
     A slope of 1 is calibrated; less says that probabilities are too extreme, more that they are too timid. Its interval
@@ -45,7 +45,7 @@ def recalibration(
             return None
         if np.abs(step).max() < CLOSE_ENOUGH:
             slope = _with_interval(found[1], information, design * (truth - expected)[:, np.newaxis], groups)
-            return None if slope is None else Recalibration(slope, float(np.abs(expected - promised).mean()))
+            return None if slope is None else CalibrationSlope(slope, float(np.abs(expected - promised).mean()))
     return None
 
 
