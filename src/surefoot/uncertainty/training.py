@@ -7,7 +7,8 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import Cancellation, RowThreads, count_jobs, run_tasks, threads_for
-from surefoot._random import random_permutation, stream_key
+from surefoot._random import stream_key
+from surefoot.data.held_out import split_held_out
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.combination_search import with_combinations
@@ -21,7 +22,6 @@ HOLD_OUT = 1_000_003  # label of a stream: the order in which rows are held out
 TRIAL = -1  # in place of a member's number
 FIRST_TRIAL, FIRST_TWIN, NEXT_KIND = -1001, -2001, 1000  # trials count down from here, and so do their twins
 MIN_HELD_OUT, MAX_TRIALS = 400, 5  # fewer held-out rows cannot tell when to stop: other trials hold out others
-MIN_ROWS_TO_SPLIT = 10  # smaller tables are trained on whole: one row would decide when to stop
 SLICE_SECONDS = 0.1  # between two looks at Ctrl-C and progress
 
 
@@ -184,26 +184,8 @@ def split_rows(spec: FitSpec, member: int) -> tuple[np.ndarray, np.ndarray]:
     given = np.arange(spec.n_training_rows, len(spec.y))
     if spec.weights is not None:
         own, given = own[spec.weights[own] > 0], given[spec.weights[given] > 0]
-    held_out = given
-    if spec.validation is None and spec.hold_out > 0 and len(own) >= MIN_ROWS_TO_SPLIT:
-        trial = (FIRST_TRIAL - member) % NEXT_KIND if member <= FIRST_TRIAL else 0
-        shuffled = own[random_permutation(stream_key(spec.seed, TRIAL, HOLD_OUT), len(own))]
-        chosen = _held_out_in(shuffled, spec.strata, spec.hold_out, trial)
-        held_out, own = np.sort(shuffled[chosen]), np.sort(shuffled[~chosen])
-    return own.astype(np.uint32), held_out.astype(np.uint32)
-
-
-def _held_out_in(shuffled: np.ndarray, strata: np.ndarray | None, fraction: float, trial: int) -> np.ndarray:
-    """Which of the shuffled rows a trial holds out: the same fraction of every class, and never a whole class.
-
-    Every trial holds out other rows, as far as there are enough.
-    """
-    chosen = np.zeros(len(shuffled), dtype=np.bool_)
-    labels = np.zeros(len(shuffled), dtype=np.int64) if strata is None else strata[shuffled]
-    order = np.argsort(labels, kind="stable")
-    for group in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
-        n_held_out = min(int(fraction * len(group) + 0.5), len(group) - 1)
-        chosen[group[(trial * n_held_out + np.arange(n_held_out)) % len(group)]] = True
-    if not chosen.any():
-        chosen[order[-1]] = np.bincount(labels)[labels[order[-1]]] > 1
-    return chosen
+    if spec.validation is None:
+        part = (FIRST_TRIAL - member) % NEXT_KIND if member <= FIRST_TRIAL else 0
+        key = stream_key(spec.seed, TRIAL, HOLD_OUT)
+        own, given = split_held_out(own, key, spec.hold_out, strata=spec.strata, part=part)
+    return own.astype(np.uint32), given.astype(np.uint32)
