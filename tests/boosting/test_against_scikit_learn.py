@@ -142,5 +142,5 @@ def real_tables():
 def test_mean_accuracy_over_20_splits_is_that_of_scikit_learn(name, X, y):
     splits = ShuffleSplit(20, test_size=0.25, random_state=0)
     ours = cross_val_score(AdaBoostClassifier(n_estimators=50, calibrate=False), X, y, cv=splits)
-    peer = cross_val_score(Peer(n_estimators=50, random_state=0), X, y, cv=splits, n_jobs=2)
+    peer = cross_val_score(Peer(n_estimators=50, random_state=0), X, y, cv=splits)
     assert abs(ours.mean() - peer.mean()) <= 0.003

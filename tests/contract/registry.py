@@ -259,9 +259,26 @@ VARIANTS = SUBJECTS + tuple(
 BOOSTERS = tuple(subject for subject in SUBJECTS if not issubclass(subject.estimator, surefoot.StableClassifier))
 
 
+def failing(cases, check):
+    """The names of the cases for which ``check(case)`` fails, and why: one test then tries all cases on one model."""
+    reasons = {}
+    for name, case in cases.items():
+        try:
+            check(case)
+        except (AssertionError, pytest.fail.Exception) as failure:
+            reasons[name] = str(failure)[:300]
+    return reasons
+
+
 def each(subjects):
     """One test for each of the subjects."""
     return pytest.mark.parametrize("subject", subjects, ids=str)
+
+
+def each_with_classes(subjects):
+    """One test for each of the subjects and, of classifiers, for two and three classes."""
+    pairs = [(subject, n) for subject in subjects for n in ((2, 3) if subject.is_classifier else (2,))]
+    return pytest.mark.parametrize(("subject", "n_classes"), pairs, ids=str)
 
 
 def those(**promises):

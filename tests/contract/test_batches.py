@@ -1,11 +1,10 @@
 """Rows asked one by one get the answers they get together, to the last bit."""
 
 import numpy as np
-import pytest
 from reference.models import make_frame
 from sklearn.tree import DecisionTreeClassifier
 
-from contract.registry import answers, bits, each, each_subject, each_variant, those
+from contract.registry import VARIANTS, answers, bits, each, each_subject, each_with_classes, those
 
 
 def differing_in_batches(model, X, size):
@@ -14,11 +13,8 @@ def differing_in_batches(model, X, size):
     return [n for n, array in together.items() if bits(np.concatenate([b[n] for b in batches])) != bits(array)]
 
 
-@each_variant
-@pytest.mark.parametrize("n_classes", [2, 3])
+@each_with_classes(VARIANTS)
 def test_one_by_one_and_together(subject, n_classes):
-    if n_classes > 2 and not subject.is_classifier:
-        pytest.skip("it predicts no classes")
     X, y = subject.problem(n_rows=60, n_classes=n_classes)
     if subject.takes_missing:
         X[::5, 0] = np.nan

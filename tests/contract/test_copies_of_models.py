@@ -12,17 +12,24 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 import surefoot
-from contract.registry import answers, assert_same_answers, assert_same_model, bits, each, each_subject, those
+from contract.registry import (
+    SUBJECTS,
+    answers,
+    assert_same_answers,
+    assert_same_model,
+    bits,
+    each,
+    each_subject,
+    each_with_classes,
+    those,
+)
 
 FOREIGN = those(ignores_weight_scale=True)
 
 
-@each_subject
-@pytest.mark.parametrize("n_classes", [2, 3])
+@each_with_classes(SUBJECTS)
 @pytest.mark.parametrize("predicted_before", [False, True])
 def test_pickles_answer_alike(subject, n_classes, predicted_before):
-    if n_classes > 2 and not subject.is_classifier:
-        pytest.skip("it predicts no classes")
     X, y = subject.problem(n_rows=100, n_classes=n_classes)
     model = subject.make().fit(X, y)
     if predicted_before:

@@ -1,5 +1,6 @@
 """The same seed gives the same model to the last bit: whatever the threads, the process or the time."""
 
+import functools
 import hashlib
 import os
 import subprocess
@@ -16,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from contract.registry import (
     SUBJECTS,
+    VARIANTS,
     answers,
     assert_same_answers,
     assert_same_model,
@@ -24,6 +26,7 @@ from contract.registry import (
     each,
     each_subject,
     each_variant,
+    each_with_classes,
     learned,
     those,
 )
@@ -34,11 +37,8 @@ LARGE = {"n_estimators": 2}
 FOREIGN = those(ignores_weight_scale=True)  # the voters take weak learners of other libraries
 
 
-@each_variant
-@pytest.mark.parametrize("n_classes", [2, 3])
+@each_with_classes(VARIANTS)
 def test_jobs_change_nothing_on_small_tables(subject, n_classes):
-    if n_classes > 2 and not subject.is_classifier:
-        pytest.skip("it predicts no classes")
     X, y = subject.problem(n_rows=150, n_classes=n_classes)
     members = {"n_members": 3} if "n_members" in subject.settings else {}
     one = subject.make(n_jobs=1, **members).fit(X, y)
@@ -142,6 +142,7 @@ def test_members_come_out_alike_from_other_backends(subject):
         assert_same_model(subject.make(n_jobs=2).fit(X, y), threads)
 
 
+@functools.cache
 def digests():
     """A digest of what each estimator learns from a table with names, holes and categories."""
     out = []
