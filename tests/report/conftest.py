@@ -15,7 +15,7 @@ def few_candidates():
 
     def few(candidates):
         chosen = [candidate for candidate in candidates if candidate.name in QUICK]
-        chosen[-1].model.set_params(n_members=3, n_estimators=60)
+        chosen[-1].model.set_params(n_members=3, n_estimators=30, learning_rate=0.3)
         return chosen
 
     return few
