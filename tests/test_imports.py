@@ -1,6 +1,7 @@
 """Arrows between the rooms of the package point one way, and importing it is light."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -111,6 +112,7 @@ def test_the_checker_finds_what_it_should(code, module, found):
     assert wrong_arrows(code, module) == found
 
 
+@functools.cache
 def modules_loaded_by(statement):
     script = f"{statement}; import sys; print(*(name for name in {HEAVY!r} if name in sys.modules))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
