@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
-from surefoot._progress import Progress, Watch
+from surefoot._progress import MemberProgress, Progress
 from surefoot._random import stream_key
 from surefoot.boosting.committee import Committee, EstimatorCommittee, TreeCommittee
 from surefoot.boosting.learners import EstimatorLearner, TreeLearner
@@ -46,9 +46,9 @@ def train_members(training: "Training", members: Sequence[MemberRows]) -> list[C
     training.alone = len(members) == 1  # several members are trained side by side instead of on several threads each
 
     def train(member: MemberRows, cancellation: Cancellation) -> Committee:
-        watch = settings.progress.watch(member.index, settings.n_estimators, cancellation)
-        committee = training.train(member, watch)
-        watch.finish(len(committee), float(committee.errors[-1]))
+        progress = settings.progress.of_member(member.index, settings.n_estimators, cancellation)
+        committee = training.train(member, progress)
+        progress.finish(len(committee), float(committee.errors[-1]))
         return committee
 
     return run_tasks(train, members, settings.n_jobs)
@@ -71,13 +71,13 @@ class TreeTraining:
     def n_threads(self) -> int:
         return threads_for(self.settings.n_jobs, self.table.codes.size) if self.alone else 1
 
-    def train(self, member: MemberRows, watch: Watch) -> TreeCommittee:
+    def train(self, member: MemberRows, progress: MemberProgress) -> TreeCommittee:
         weights = _member_weights(self.weights, member)
         if self.n_classes == 2 and self.settings.max_depth == 1:
-            return self._boost_stumps(member, weights, watch)
-        return self._boost_trees(member, weights, watch)
+            return self._boost_stumps(member, weights, progress)
+        return self._boost_trees(member, weights, progress)
 
-    def _boost_stumps(self, member: MemberRows, weights: np.ndarray, watch: Watch) -> TreeCommittee:
+    def _boost_stumps(self, member: MemberRows, weights: np.ndarray, progress: MemberProgress) -> TreeCommittee:
         middle = member.start + int(np.searchsorted(self.classes[member.start : member.stop], 1))
         rounds = boost_stumps(
             self.table,
@@ -86,13 +86,13 @@ class TreeTraining:
             self.settings.rule,
             self.settings.n_estimators,
             n_threads=self.n_threads,
-            between=watch,
+            between=progress,
         )
         features, below, above, missing_right, sets, gains = (field[:, np.newaxis] for field in rounds[:6])
         forest = VotingForest.from_nodes(self.table, features, below, above, missing_right, sets, gains, rounds.labels)
         return TreeCommittee(forest, rounds.vote_weights, rounds.errors, self.n_classes)
 
-    def _boost_trees(self, member: MemberRows, weights: np.ndarray, watch: Watch) -> TreeCommittee:
+    def _boost_trees(self, member: MemberRows, weights: np.ndarray, progress: MemberProgress) -> TreeCommittee:
         depth, criterion = self.settings.max_depth, self.settings.rule.criterion
         with RowThreads(self.n_threads) as threads:
             grower = TreeGrower(self.table, self.classes, self.n_classes, member.start, depth, criterion, threads)
@@ -103,7 +103,7 @@ class TreeTraining:
                 self.n_classes,
                 self.settings.rule,
                 self.settings.n_estimators,
-                watch,
+                progress,
             )
         nodes = list(zip(*votes.hypotheses, strict=True))[:7]
         forest = VotingForest.from_nodes(self.table, *(np.stack(field) for field in nodes))
@@ -119,7 +119,7 @@ class EstimatorTraining:
         self.X, self.codes = problem.columns.matrix(assignment.order), problem.codes[assignment.order]
         self.alone = True
 
-    def train(self, member: MemberRows, watch: Watch) -> EstimatorCommittee:
+    def train(self, member: MemberRows, progress: MemberProgress) -> EstimatorCommittee:
         rows = slice(member.start, member.stop)
         key = int(stream_key(self.settings.seed, member.index))
         learner = EstimatorLearner(self.settings.estimator, self.X[rows], self.codes[rows], self.classes, key)
@@ -130,7 +130,7 @@ class EstimatorTraining:
             len(self.classes),
             self.settings.rule,
             self.settings.n_estimators,
-            watch,
+            progress,
         )
         return EstimatorCommittee(votes.hypotheses, votes.vote_weights, votes.errors, self.classes)
 
