@@ -8,7 +8,6 @@ from surefoot.boosting import AdaBoostClassifier, BestBoostClassifier
 from surefoot.boosting.base import BaseBooster
 from surefoot.boosting.best import BOOSTERS
 from surefoot.boosting.committee import TreeCommittee
-from surefoot.boosting.members import SHARED
 from surefoot.boosting.vote_link import VoteLink
 from surefoot.model_io.columns import COLUMNS, FittedColumns
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
@@ -129,7 +128,9 @@ def _adopt(
         columns.give_to(model, classes)
         require(committees, "it must have members")
         best.give_to(model, committees[0].forest.labels.shape[1])
-        model.best_estimator_ = voting = BOOSTERS[best.name](**_shared(model) | {"max_depth": model.best_depth_})
+        model.best_estimator_ = voting = BOOSTERS[best.name](
+            **model._member_parameters() | {"max_depth": model.best_depth_}
+        )
     _give_votes(voting, columns, classes, committees, member_link)
     voting._link = link
 
@@ -149,14 +150,9 @@ def _give_votes(
         return
     require(committees, "it must have members")
     require(model.voting in ("hard", "soft"), "its members vote in no known way")
-    model.estimators_ = [AdaBoostClassifier(**_shared(model)) for _ in committees]
+    model.estimators_ = [AdaBoostClassifier(**model._member_parameters()) for _ in committees]
     for member, committee in zip(model.estimators_, committees, strict=True):
         _give_votes(member, columns, classes, [committee], member_link)
-
-
-def _shared(model: BaseBooster) -> dict[str, Any]:
-    """The parameters that a booster gives to its members."""
-    return {name: getattr(model, name) for name in SHARED}
 
 
 def _check_splits(forests: list[VotingForest], columns: FittedColumns) -> None:
