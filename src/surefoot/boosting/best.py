@@ -32,8 +32,8 @@ class BestBoostClassifier(BaseBooster):
     First, the depth is chosen: the first candidate is tried with deeper trees as long as its log-loss on held-out rows
     becomes lower. Then all candidates are compared at that depth. If another candidate wins, it is also tried with
     deeper trees, because an ensemble of AdaBoosts can benefit from trees that overfit a single AdaBoost. A candidate
-    replaces the best one so far only if its log-loss is lower by more than two standard errors of the difference.
-    Otherwise the first candidate with stumps is kept.
+    replaces the best one so far only if its log-loss is lower by more than two standard errors of the difference. If
+    none does, the first candidate with stumps is kept.
 
     Missing values and categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
 
@@ -151,9 +151,12 @@ class BestBoostClassifier(BaseBooster):
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         self._check_candidates()
         splits = random_splits(problem.weighted_rows(), float(self.validation_fraction), seed, strata=problem.codes)
-        trials = Trials(problem, splits, lambda one, rows: self._fit_candidate(one, problem.only(rows), seed, False))
-        best = self._choose(trials)
-        self.best_estimator_ = self._fit_candidate(best, problem, seed, bool(self.calibrate))
+
+        def fit(candidate: Candidate, rows: np.ndarray) -> BaseBooster:
+            return self._fit_candidate(candidate, problem.restrict(rows), seed, calibrate=False)
+
+        best = self._choose(Trials(problem, splits, fit))
+        self.best_estimator_ = self._fit_candidate(best, problem, seed, calibrate=bool(self.calibrate))
         self.best_name_, self.best_depth_ = best
         self._remember(problem)
         return self
