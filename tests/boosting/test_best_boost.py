@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 import surefoot
-from surefoot.boosting.trials import Candidate, Comparison, TrialResult, Trials, is_decided, log_loss_gain
+from surefoot.boosting.trials import Candidate, CandidateComparison, CandidateResult, Trials, is_decided, log_loss_gain
 from surefoot.data import Columns
 from surefoot.data.held_out import HeldOutSplit, random_splits
 from surefoot.data.problem import Problem
@@ -58,7 +58,7 @@ def test_an_ensemble_that_wins_is_tried_with_deeper_trees_than_adaboost(monkeypa
     losses = {("adaboost", 1): 0.6, ("adaboost", 2): 0.61, ("bagged", 1): 0.5, ("bagged", 2): 0.4, ("bagged", 3): 0.45}
 
     def compare(trials, one, other):
-        return Comparison(other, losses[other] - losses[one], 1e-6, 0.0)
+        return CandidateComparison(other, losses[other] - losses[one], 1e-6, 0.0)
 
     monkeypatch.setattr(Trials, "compare", compare)
     X, y = interactions(n_rows=200)
@@ -97,14 +97,14 @@ def test_better_means_by_two_standard_errors_and_a_row_held_out_twice_counts_onc
     gains = np.random.default_rng(0).normal(size=100)
     gains -= gains.mean()
     error = gains.std() / 10
-    zero = TrialResult(0.0, 0.0, np.zeros(100))
+    zero = CandidateResult(0.0, 0.0, np.zeros(100))
     for factor, expected in ((1.9, False), (2.1, True)):
-        worse = TrialResult(0.0, 0.0, gains + factor * error)
+        worse = CandidateResult(0.0, 0.0, gains + factor * error)
         once = log_loss_gain(problem, [HeldOutSplit(rows, rows)], zero, worse)
-        assert Comparison(Candidate("adaboost", 1), *once, 0.0).is_better is expected
-        twice = TrialResult(0.0, 0.0, np.tile(worse.losses, 2))
+        assert CandidateComparison(Candidate("adaboost", 1), *once, 0.0).is_better is expected
+        twice = CandidateResult(0.0, 0.0, np.tile(worse.losses, 2))
         assert log_loss_gain(
-            problem, [HeldOutSplit(rows, rows)] * 2, TrialResult(0.0, 0.0, np.zeros(200)), twice
+            problem, [HeldOutSplit(rows, rows)] * 2, CandidateResult(0.0, 0.0, np.zeros(200)), twice
         ) == pytest.approx(once)
 
 

@@ -20,9 +20,7 @@ def test_predictions_are_the_same(path):
     assert results.keys() == expected.keys()
     for name, values in results.items():
         if values.dtype.kind == "f":
-            np.testing.assert_allclose(
-                values, expected[name], rtol=1e-10, err_msg=name
-            )  # up to rounding
+            np.testing.assert_allclose(values, expected[name], rtol=1e-10, err_msg=name)  # up to rounding
         else:
             assert values.tolist() == expected[name], name
 

@@ -40,7 +40,7 @@ class HeldOutVotes(NamedTuple):
     is_correct: np.ndarray  # whether its prediction is
 
 
-class TrialResult(NamedTuple):
+class CandidateResult(NamedTuple):
     """A booster's log-loss and accuracy on held-out rows; ``losses`` are those of the rows, split after split."""
 
     log_loss: float
@@ -48,7 +48,7 @@ class TrialResult(NamedTuple):
     losses: np.ndarray
 
 
-class Comparison(NamedTuple):
+class CandidateComparison(NamedTuple):
     """The reduction of the log-loss compared to another booster, its standard error, and the gain in accuracy."""
 
     other: Candidate
@@ -73,7 +73,7 @@ class Trials:
         self.problem, self.splits, self.fit = problem, splits, fit
         self.votes: dict[Candidate, list[HeldOutVotes]] = {}
 
-    def result(self, candidate: Candidate, n_splits: int | None = None) -> TrialResult:
+    def result(self, candidate: Candidate, n_splits: int | None = None) -> CandidateResult:
         """The result on the first ``n_splits`` splits; None: on all splits it was fitted to, and at least on one."""
         done = self.votes.setdefault(candidate, [])
         n_splits = max(1, len(done)) if n_splits is None else n_splits
@@ -81,29 +81,31 @@ class Trials:
             done.append(_held_out_votes(self.problem, self.fit(candidate, split.train), split.held_out))
         return evaluate(self.problem, self.splits[:n_splits], done[:n_splits])
 
-    def compare(self, one: Candidate, other: Candidate) -> Comparison:
+    def compare(self, one: Candidate, other: Candidate) -> CandidateComparison:
         """Compare two boosters on as many splits as the decision needs."""
         for n in range(1, len(self.splits) + 1):
             one_result, other_result = self.result(one, n), self.result(other, n)
             gain, error = log_loss_gain(self.problem, self.splits[:n], one_result, other_result)
-            comparison = Comparison(other, gain, error, one_result.accuracy - other_result.accuracy)
+            comparison = CandidateComparison(other, gain, error, one_result.accuracy - other_result.accuracy)
             if is_decided(gain, error, n / len(self.splits)):
                 break
         return comparison
 
-    def results(self, start: Candidate, comparisons: Mapping[Candidate, Comparison]) -> dict[Candidate, TrialResult]:
+    def results(
+        self, start: Candidate, comparisons: Mapping[Candidate, CandidateComparison]
+    ) -> dict[Candidate, CandidateResult]:
         """Log-loss and accuracy of ``start`` on all its splits; for others, that of the compared one plus the gain."""
         results = {start: self.result(start)}
         for candidate, comparison in comparisons.items():
             other = results[comparison.other]
             loss, accuracy = other.log_loss - comparison.gain, other.accuracy + comparison.accuracy_gain
-            results[candidate] = TrialResult(loss, accuracy, self.result(candidate).losses)
+            results[candidate] = CandidateResult(loss, accuracy, self.result(candidate).losses)
         return results
 
 
 def choose_best(
     trials: Trials, best: Candidate, candidates: Sequence[Candidate], stop_at_first_failure: bool
-) -> tuple[Candidate, dict[Candidate, Comparison]]:
+) -> tuple[Candidate, dict[Candidate, CandidateComparison]]:
     """Compare each candidate with the best one so far; return the best, and the comparisons."""
     comparisons = {}
     for candidate in candidates:
@@ -128,7 +130,7 @@ def is_decided(gain: float, error: float, fraction: float) -> bool:
     return bool(ndtr(-abs(expected - STANDARD_ERRORS) / sqrt(remaining / fraction)) < MAX_REVERSAL)
 
 
-def evaluate(problem: Problem, splits: list[HeldOutSplit], votes: list[HeldOutVotes]) -> TrialResult:
+def evaluate(problem: Problem, splits: list[HeldOutSplit], votes: list[HeldOutVotes]) -> CandidateResult:
     """Log-loss and accuracy on held-out rows; a link from votes to probabilities is fitted to these rows first."""
     held_out = _held_out_rows(splits)
     fractions = np.concatenate([one.fractions for one in votes])
@@ -138,7 +140,7 @@ def evaluate(problem: Problem, splits: list[HeldOutSplit], votes: list[HeldOutVo
     link = fit_link(fractions[some], codes[some], weights[some])
     probabilities = link.of_fractions(fractions)[np.arange(len(codes)), codes]
     losses = -np.log(np.maximum(probabilities, np.finfo(float).tiny))
-    return TrialResult(
+    return CandidateResult(
         log_loss=float(np.average(losses, weights=weights)),
         accuracy=float(np.average(is_correct, weights=weights)),
         losses=losses,
@@ -146,7 +148,7 @@ def evaluate(problem: Problem, splits: list[HeldOutSplit], votes: list[HeldOutVo
 
 
 def log_loss_gain(
-    problem: Problem, splits: list[HeldOutSplit], one: TrialResult, other: TrialResult
+    problem: Problem, splits: list[HeldOutSplit], one: CandidateResult, other: CandidateResult
 ) -> tuple[float, float]:
     """By how much the first booster's log-loss is lower on held-out rows, and the standard error.
 
