@@ -367,7 +367,7 @@ def begin_round(member, rule, t, scratch, rounds):
 
 @kernel
 def plan_changes(member, feature, label_left, label_right, factor, scratch):
-    """Write, for each class, the side whose weights change and their factor; change the scale of the class."""
+    """Write, for each class, the side on which weights change and their factor; change the scale of the class."""
     for c in range(2):
         wrong_left = label_left != c
         wrong_right = label_right != c

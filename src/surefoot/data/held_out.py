@@ -12,7 +12,7 @@ from surefoot._random import random_permutation, stream_key
 MIN_ROWS_TO_SPLIT = 10  # smaller tables are trained on whole: a single row would decide when to stop
 MIN_HELD_OUT = 1000  # rows outside the largest class, over all splits or folds together
 MAX_SPLITS = N_FOLDS = 10
-FOLD_SEED = 0x5EED  # not the user's: AdaBoost with native trees does not depend on chance
+FOLD_SEED = 0x5EED  # fixed, because AdaBoost with native trees does not depend on random_state
 
 
 class HeldOutSplit(NamedTuple):

@@ -22,8 +22,8 @@ UNIX = 3
 
 def write_archive(stream: BinaryIO, text: bytes, arrays: dict[str, np.ndarray]) -> None:
     """Write a file; ``arrays`` are by name, and are stored in C order and little-endian."""
-    fits = len(text) <= MAX_TEXT and len(arrays) < MAX_MEMBERS
-    require(fits, "it has more categories or members than a model file can hold")
+    is_valid = len(text) <= MAX_TEXT and len(arrays) < MAX_MEMBERS
+    require(is_valid, "it has more categories or members than a model file can hold")
     with zipfile.ZipFile(stream, "w") as archive:
         with archive.open(_member(STATE, len(text)), "w") as member:
             member.write(text)
@@ -64,14 +64,14 @@ class Archive:
         with self._zip.open(member) as stream:
             require(npy.read_magic(stream) == NPY_VERSION, f"{name} is an array of an unknown version")
             shape, by_column, kind = npy.read_array_header_1_0(stream, max_header_size=MAX_HEADER)
-            fits = not by_column and len(shape) == n_axes and not kind.hasobject and is_expected(kind)
-            require(fits, f"{name} has the wrong type, order or number of axes: {kind}, {shape}")
+            is_valid = not by_column and len(shape) == n_axes and not kind.hasobject and is_expected(kind)
+            require(is_valid, f"{name} has the wrong type, order or number of axes: {kind}, {shape}")
             n_bytes = prod(shape) * kind.itemsize
-            fits = min(shape) >= 0 and n_bytes == member.file_size - stream.tell()
-            require(fits, f"{name} declares the shape {shape}, which does not match its size")
+            is_valid = min(shape) >= 0 and n_bytes == member.file_size - stream.tell()
+            require(is_valid, f"{name} declares the shape {shape}, which does not match its size")
             array = np.ndarray(shape, kind, stream.read(n_bytes)).astype(kind.newbyteorder("="))
-        is_valid = kind.kind != "b" or (array.view(np.uint8) <= 1).all()
-        require(is_valid, f"{name} has booleans that are neither 0 nor 1")
+        has_valid_booleans = kind.kind != "b" or (array.view(np.uint8) <= 1).all()
+        require(has_valid_booleans, f"{name} has booleans that are neither 0 nor 1")
         return array
 
     def finish(self) -> None:

@@ -51,8 +51,8 @@ class FittedColumns:
         for edges, n_codes, j in zip(binner.edges, binner.missing, positions, strict=True):
             labels = self.schema.categories.get(j)
             require((edges is None) == (labels is not None), f"column {j} is both numeric and categorical")
-            fits = labels is None or n_codes == min(len(labels), MAX_CATEGORIES)
-            require(fits, f"the codes of column {j} are not those of its categories")
+            is_valid = labels is None or n_codes == min(len(labels), MAX_CATEGORIES)
+            require(is_valid, f"the codes of column {j} are not those of its categories")
 
 
 def _make(
@@ -68,8 +68,8 @@ def _make(
     require(positions == sorted(set(positions)), "categories are not in order")
     require(not positions or positions[-1] < n_columns, "there are categories of a column that does not exist")
     require(set(listed) <= set(positions), "a listed column has no categories")
-    fits = set(dates or ()).isdisjoint(positions) and max(dates or (), default=0) < n_columns
-    require(fits, "a column of dates does not exist, or has categories")
+    is_valid = set(dates or ()).isdisjoint(positions) and max(dates or (), default=0) < n_columns
+    require(is_valid, "a column of dates does not exist, or has categories")
     schema = Schema(
         n_columns,
         {one.position: tuple(one.labels) for one in categories},
@@ -85,8 +85,8 @@ def _read_ranges(stored: np.ndarray, n_columns: int, categorical: list[int]) -> 
     require(stored.shape == (n_columns, 2), "ranges and columns differ in number")
     known = np.flatnonzero(~np.isnan(stored).all(axis=1)).tolist()
     require(set(known).isdisjoint(categorical), "there is a range of a categorical column")
-    fits = np.isfinite(stored[known]).all() and (stored[known, 0] <= stored[known, 1]).all()
-    require(fits, "there are ranges that are not finite, or end before they begin")
+    is_valid = np.isfinite(stored[known]).all() and (stored[known, 0] <= stored[known, 1]).all()
+    require(is_valid, "there are ranges that are not finite, or end before they begin")
     return {j: (float(stored[j, 0]), float(stored[j, 1])) for j in known}
 
 

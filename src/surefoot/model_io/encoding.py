@@ -48,8 +48,8 @@ def _make_binned(statistics: list[Statistic], prior: np.ndarray, binner: Binner)
 
 def _take(encodings: Sequence[Encoding]) -> dict[str, Any]:
     first = encodings[0]
-    alike = all(one.binner is first.binner or _same_bins(one.binner, first.binner) for one in encodings)
-    require(alike, "its members have different bins")
+    has_same_bins = all(one.binner is first.binner or _same_bins(one.binner, first.binner) for one in encodings)
+    require(has_same_bins, "its members have different bins")
     shared = first.combinations, first.combinations_binner
     return {
         "many": first.many,

@@ -40,10 +40,8 @@ class Scalar:
 
     def read(self, stored: Any, path: str, archive: Archive) -> Any:
         require(type(stored) is self.kind, f"{path} must be of type {self.kind.__name__}")
-        is_in_range = self.min_value is None or stored >= self.min_value
-        require(is_in_range, f"{path} must be at least {self.min_value}")
-        is_in_range = self.max_value is None or stored <= self.max_value
-        require(is_in_range, f"{path} must be at most {self.max_value}")
+        require(self.min_value is None or stored >= self.min_value, f"{path} must be at least {self.min_value}")
+        require(self.max_value is None or stored <= self.max_value, f"{path} must be at most {self.max_value}")
         return stored
 
 
@@ -115,8 +113,8 @@ class Record:
 
     def read_fields(self, stored: Any, path: str, archive: Archive) -> dict[str, Any]:
         """The fields by name, each checked separately."""
-        fits = type(stored) is dict and stored.keys() | set(self.added) == self.fields.keys()
-        require(fits, f"{path} does not have the expected fields")
+        is_valid = type(stored) is dict and stored.keys() | set(self.added) == self.fields.keys()
+        require(is_valid, f"{path} does not have the expected fields")
         read = {name: self.fields[name].read(stored[name], f"{path}.{name}", archive) for name in stored}
         return {name: read.get(name) for name in self.fields}
 

@@ -65,10 +65,10 @@ def _adopt(
 def _check_target(model: Any, classes: np.ndarray | None, family: AnyFamily) -> None:
     if isinstance(model, ClassificationBooster):
         n_classes = getattr(family, "n_classes", 0)
-        fits = isinstance(family, ClassificationFamily) and classes is not None and len(classes) == n_classes
+        is_valid = isinstance(family, ClassificationFamily) and classes is not None and len(classes) == n_classes
     else:
-        fits = isinstance(family, RegressionFamily) and classes is None
-    require(fits, "family and classes are not those of such a model")
+        is_valid = isinstance(family, RegressionFamily) and classes is None
+    require(is_valid, "family and classes are not those of such a model")
 
 
 BOOSTED_TREES = Record(

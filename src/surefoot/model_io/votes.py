@@ -95,10 +95,8 @@ def _take(model: BaseBooster) -> dict[str, Any]:
         voting = model.best_estimator_
     voters = [voting] if isinstance(voting, AdaBoostClassifier) else voting.estimators_
     committees = [voter._committee for voter in voters]
-    has_native_trees = all(isinstance(committee, TreeCommittee) for committee in committees)
-    require(
-        has_native_trees, f"its weak learner {model.estimator!r} is not surefoot's own tree: fit it with estimator=None"
-    )
+    is_native = all(isinstance(committee, TreeCommittee) for committee in committees)
+    require(is_native, f"its weak learner {model.estimator!r} is not surefoot's own tree: fit it with estimator=None")
     return {
         "columns": FittedColumns.of(model),
         "classes": model.classes_,
@@ -124,18 +122,15 @@ def _adopt(
     require(all(len(one.offsets) == len(classes) for one in links), "links and classes differ in number")
     require(all(one.n_classes == len(classes) for one in committees), "votes and classes differ in number")
     _check_splits([committee.forest for committee in committees], columns)
-    require(
-        (best is not None) == isinstance(model, BestBoostClassifier),
-        "only a BestBoostClassifier has a best booster, and it must have one",
-    )
+    is_valid = (best is not None) == isinstance(model, BestBoostClassifier)
+    require(is_valid, "only a BestBoostClassifier has a best booster, and it must have one")
     voting = model
     if isinstance(model, BestBoostClassifier) and best is not None:
         columns.set_on(model, classes)
         require(committees, "it must have members")
         best.set_on(model, committees[0].forest.labels.shape[1])
-        model.best_estimator_ = voting = BOOSTERS[best.name](
-            **model._member_parameters() | {"max_depth": model.best_depth_}
-        )
+        parameters = model._member_parameters() | {"max_depth": model.best_depth_}
+        model.best_estimator_ = voting = BOOSTERS[best.name](**parameters)
     _set_votes(voting, columns, classes, committees, member_link)
     voting._link = link
 
@@ -166,8 +161,8 @@ def _check_splits(forests: list[VotingForest], columns: FittedColumns) -> None:
     is_numeric[[*columns.schema.categories, -1]] = False  # the last entry is for -1: no split
     for forest in forests:
         require(forest.features.max() < columns.n_columns, "there are splits on columns that do not exist")
-        fits = np.isnan(forest.thresholds) != is_numeric[forest.features]
-        require(fits.all(), "there are splits by category on numeric columns, or the other way round")
+        is_valid = np.isnan(forest.thresholds) != is_numeric[forest.features]
+        require(is_valid.all(), "there are splits by category on numeric columns, or the other way round")
 
 
 FOREST = Record(
