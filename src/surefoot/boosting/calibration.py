@@ -9,6 +9,7 @@ from surefoot._parallel import Cancellation, row_blocks, run_tasks
 from surefoot.boosting.committee import Committee
 from surefoot.boosting.training import MemberRows, RowAssignment, Training, assign_folds, train_members
 from surefoot.boosting.vote_link import VoteLink, fit_link, fractions_of
+from surefoot.data import Columns
 from surefoot.data.problem import Problem
 
 MAX_ROWS_OF_A_CLASS = 10_000  # a link has few parameters: these determine its scale to within 2%
@@ -57,22 +58,25 @@ def collect_votes(
     columns = problem.columns.take(assignment.order[places])
 
     def vote(k: int, cancellation: Cancellation) -> np.ndarray:
-        fractions = np.zeros((len(places), problem.n_classes))
-        for start, stop in row_blocks(len(places)):
-            cancellation.check()
-            fractions[start:stop] = fractions_of(committees[k].tally(columns.block(start, stop)))
-        return fractions
+        return _vote_fractions(committees[k], columns, problem.n_classes, cancellation)
 
-    votes = np.stack(run_tasks(vote, chosen, n_jobs))
-    is_new = np.stack([_new_rows(members[k], len(assignment.order))[places] for k in chosen])
     codes = problem.codes[assignment.order[places]]
     return OutOfSampleVotes(
-        fractions=votes,
-        is_new=is_new,
+        fractions=np.stack(run_tasks(vote, chosen, n_jobs)),
+        is_new=np.stack([_new_rows(members[k], len(assignment.order))[places] for k in chosen]),
         codes=codes,
         weights=weights,
         class_totals=_class_totals(problem, assignment, codes),
     )
+
+
+def _vote_fractions(committee: Committee, columns: Columns, n_classes: int, cancellation: Cancellation) -> np.ndarray:
+    """Each class's fraction of the vote, (rows, classes)."""
+    fractions = np.zeros((columns.n_rows, n_classes))
+    for start, stop in row_blocks(columns.n_rows):
+        cancellation.check()
+        fractions[start:stop] = fractions_of(committee.tally(columns.block(start, stop)))
+    return fractions
 
 
 def _class_totals(problem: Problem, assignment: RowAssignment, codes: np.ndarray) -> np.ndarray | None:

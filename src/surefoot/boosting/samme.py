@@ -32,6 +32,12 @@ class BoostedVotes(NamedTuple):
     vote_weights: np.ndarray
     errors: np.ndarray
 
+    @classmethod
+    def from_rounds(cls, rounds: list[tuple[Any, float, float]]) -> "BoostedVotes":
+        """Votes from (hypothesis, vote weight, error) of each round."""
+        hypotheses, vote_weights, errors = zip(*rounds, strict=True)
+        return cls(list(hypotheses), np.array(vote_weights), np.array(errors))
+
 
 def boost_learner(
     learner: WeakLearner,
@@ -51,34 +57,25 @@ def boost_learner(
     weights = weights.copy()  # not normalised at first: a row of weight 3 equals three rows of weight 1
     has_weight = weights > 0
     edge = np.ones(1)
-    hypotheses: list[Any] = []
-    votes: list[float] = []
-    errors: list[float] = []
+    rounds: list[tuple[Any, float, float]] = []
     for t in range(n_rounds):
         hypothesis, predictions = learner.learn(weights, t)
         wrong = predictions != classes
         error = float(weights[wrong].sum() / weights.sum())
         if error <= 0:
-            kept = 0 if rule.star else t
-            return BoostedVotes(
-                [*hypotheses[:kept], hypothesis], np.array([*votes[:kept], 1.0]), np.array([*errors[:kept], 0.0])
-            )
+            return BoostedVotes.from_rounds([*([] if rule.star else rounds), (hypothesis, 1.0, 0.0)])
         if error >= chance_error(n_classes):
-            if t == 0:
-                return BoostedVotes([hypothesis], np.ones(1), np.array([error]))
-            break
+            return BoostedVotes.from_rounds(rounds or [(hypothesis, 1.0, error)])
         vote, factor = weigh_vote(error, rule, edge)
         if n_classes > 2:
             vote += rule.learning_rate * np.log(n_classes - 1.0)
             factor = np.exp(min(vote, MAX_GROWTH))
-        hypotheses.append(hypothesis)
-        votes.append(vote)
-        errors.append(error)
+        rounds.append((hypothesis, vote, error))
         weights[wrong] *= factor
         weights /= weights.sum()
         weights[has_weight] = np.maximum(weights[has_weight], MIN_WEIGHT)
         callback(t + 1, error)
-    return BoostedVotes(hypotheses, np.array(votes), np.array(errors))
+    return BoostedVotes.from_rounds(rounds)
 
 
 class TreeLearner:
