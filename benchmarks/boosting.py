@@ -1,11 +1,11 @@
-"""Boosters side by side with scikit-learn: ratios from one run, on the same cores.
+"""Speed and memory of the boosters compared with scikit-learn: ratios from one run, on the same cores.
 
     make bench
     .venv/bin/python benchmarks/boosting.py [--quick]
 
-scikit-learn's AdaBoost takes minutes for 300 rounds on 100,000 rows; it is timed on fewer rounds of the same table and
-scaled, which is fair to it: its time is the same in every round. It has no ``n_jobs`` and uses one core of those it is
-given; surefoot is timed with n_jobs=1 and with n_jobs=2.
+scikit-learn's AdaBoost takes minutes for 300 rounds on 100,000 rows. It is timed on fewer rounds of the same table, and
+the time is scaled; this is fair, because every round takes the same time. It has no ``n_jobs`` and uses one core;
+surefoot is timed with n_jobs=1 and with n_jobs=2.
 """
 
 import argparse
@@ -22,7 +22,7 @@ ROUNDS = 300
 
 
 def make_table(n_rows: int, n_columns: int = 28, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """A hard two-class table of the shape of Higgs: continuous columns, some bent, most of the truth is noise."""
+    """A difficult table of two classes, similar to Higgs: continuous columns, some skewed, and much noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns))
     X[:, 1::4] = np.exp(X[:, 1::4])
@@ -31,13 +31,13 @@ def make_table(n_rows: int, n_columns: int = 28, seed: int = 0) -> tuple[np.ndar
 
 
 def seconds(function, repeats: int = 3) -> float:
-    """The median of a few runs."""
-    taken = []
+    """The median time of a few runs."""
+    times = []
     for _ in range(repeats):
         start = time.perf_counter()
         function()
-        taken.append(time.perf_counter() - start)
-    return float(np.median(taken))
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
 
 
 def fit_speed(n_rows: int, peer_rounds: int) -> None:

@@ -1,4 +1,4 @@
-"""Tasks and rows run side by side, in any backend, with results in order."""
+"""Tasks and rows run in parallel, with any backend, and results are in order."""
 
 import threading
 import time
@@ -46,23 +46,23 @@ def test_one_failure_stops_the_others():
 def test_another_joblib_backend_trains_the_same_members():
     X, y = load_breast_cancer(return_X_y=True)
     model = MajorityBoostClassifier(n_estimators=10, random_state=0)
-    here = model.fit(X, y).decision_function(X)
+    threads = model.fit(X, y).decision_function(X)
     with joblib.parallel_config(backend="loky", n_jobs=2):
         assert count_jobs(None) == 2
-        there = model.fit(X, y).decision_function(X)
-    np.testing.assert_array_equal(here, there)
+        processes = model.fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(threads, processes)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
-def test_every_item_is_dealt_out_once(n_threads):
-    seen = []
+def test_every_item_is_processed_once(n_threads):
+    processed = []
     with RowThreads(n_threads) as threads:
-        threads.each(seen.append, list(range(23)))
+        threads.each(processed.append, list(range(23)))
         assert threads.run(lambda item: -item, [1, 2, 3]) == [-1, -2, -3]
-    assert sorted(seen) == list(range(23))
+    assert sorted(processed) == list(range(23))
 
 
-def test_blocks_cover_the_rows_whatever_the_number_of_threads():
+def test_blocks_cover_the_rows():
     assert row_blocks(20, 8) == [(0, 8), (8, 16), (16, 20)]
     assert row_blocks(0) == []
 
@@ -77,7 +77,7 @@ def test_blocks_cover_the_rows_whatever_the_number_of_threads():
         "VMatrixBoostingClassifier",
     ],
 )
-def test_no_workers_are_refused_for_small_tables_too(name):
+def test_n_jobs_0_is_refused_for_small_tables_too(name):
     X = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.raises(ParameterError, match="n_jobs must not be 0"):
         getattr(surefoot, name)(n_estimators=3, n_jobs=0).fit(X, X[:, 0] > 0)

@@ -35,15 +35,15 @@ def test_bits_against_plain_integers(key, n):
 
 @settings(deadline=None)
 @given(key=words, first=st.integers(0, 50), n=st.integers(0, 20))
-def test_any_stretch_of_a_stream_can_be_read_alone(key, first, n):
+def test_a_stream_can_be_read_from_any_position(key, first, n):
     assert random_bits(np.uint64(key), n, first).tolist() == split_mix(key, first + n)[first:]
 
 
-def test_streams_are_named_by_seed_and_labels():
-    names = [(0,), (1,), (0, 0), (0, 1), (1, 0), (0, 0, 0), (0, 1, 0), (0, 0, 1), (2**31, 5), (5, 2**31)]
-    keys = [stream_key(*name) for name in names]
+def test_different_seeds_and_labels_give_different_keys():
+    labels = [(0,), (1,), (0, 0), (0, 1), (1, 0), (0, 0, 0), (0, 1, 0), (0, 0, 1), (2**31, 5), (5, 2**31)]
+    keys = [stream_key(*label) for label in labels]
     assert len(set(keys)) == len(keys)
-    assert keys == [stream_key(*name) for name in names]
+    assert keys == [stream_key(*label) for label in labels]
     assert all(isinstance(key, np.uint64) for key in keys)
 
 
@@ -72,18 +72,18 @@ def test_integers_are_uniform():
 
 @settings(deadline=None)
 @given(key=words, n=st.integers(0, 300))
-def test_a_permutation_has_every_place_once(key, n):
+def test_a_permutation_has_every_index_once(key, n):
     np.testing.assert_array_equal(np.sort(random_permutation(np.uint64(key), n)), np.arange(n))
 
 
-def test_every_permutation_comes_up():
-    seen = np.zeros(24, dtype=int)
+def test_permutations_are_uniform():
+    counts = np.zeros(24, dtype=int)
     orders = {}
     for k in range(2400):
         orders.setdefault(tuple(random_permutation(stream_key(1, k), 4)), len(orders))
-        seen[orders[tuple(random_permutation(stream_key(1, k), 4))]] += 1
+        counts[orders[tuple(random_permutation(stream_key(1, k), 4))]] += 1
     assert len(orders) == 24
-    assert ((seen - 100) ** 2 / 100).sum() < 49.7  # 99.9% of a chi-squared with 23 degrees of freedom
+    assert ((counts - 100) ** 2 / 100).sum() < 49.7  # 99.9% of a chi-squared with 23 degrees of freedom
 
 
 @settings(deadline=None)
@@ -94,7 +94,7 @@ def test_bootstrap_counts_add_up(key, n, draws):
     assert counts.sum() == draws
 
 
-def test_a_bootstrap_leaves_out_the_share_it_should():
+def test_a_bootstrap_leaves_out_the_expected_fraction():
     counts = bootstrap_counts(stream_key(0), 100_000, 100_000)
     assert abs((counts == 0).mean() - np.exp(-1)) < 0.005
 
@@ -102,7 +102,7 @@ def test_a_bootstrap_leaves_out_the_share_it_should():
 def test_rows_of_normals_are_those_of_their_keys():
     keys = random_bits(stream_key(3), 70)
     rows = NormalRows(keys, 5)
-    for row in [0, 1, 31, 32, 69, 2]:  # blocks in turn, the last one short, and one again
+    for row in [0, 1, 31, 32, 69, 2]:  # several blocks, the incomplete last one, and the first again
         np.testing.assert_array_equal(rows[row], random_normals(keys[row], 5))
 
 

@@ -102,7 +102,7 @@ def __getattr__(name: str) -> typing.Any:
     if name == "DatasetMissingError":
         from surefoot._exceptions import MissingDataFileError
 
-        message = "surefoot.DatasetMissingError is surefoot_experiments.DatasetMissingError now; this name goes next."
+        message = "surefoot.DatasetMissingError is now surefoot_experiments.DatasetMissingError: use that name."
         warnings.warn(message, FutureWarning, stacklevel=2)
         return MissingDataFileError
     if name == "QuietEnsembleWarning":

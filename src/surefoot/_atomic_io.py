@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all; devices and pipes are written to, and stay what they are."""
+"""Files that are written completely or not at all; devices and pipes are written to and never replaced."""
 
 import os
 import re
@@ -17,10 +17,10 @@ STANDARD_OUTPUT = 1
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to fill, beside ``path``; it takes that place in one step once it is filled and safe on the disk.
+    """A temporary file to write; at the end it is flushed to the disk and renamed to ``path`` in one step.
 
-    If filling it fails or is stopped, what was at ``path`` stays, and nothing is left beside it. A device, a named pipe
-    or an open file such as /dev/stdout is never replaced: once the file is filled, its content is written there.
+    If writing fails or is stopped, ``path`` does not change, and the temporary file is removed. A device, a named pipe
+    or an open file such as /dev/stdout is never replaced: the finished content is written to it.
     """
     if is_written_in_place(path):
         with tempfile.TemporaryFile() as stream:
@@ -29,20 +29,20 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with _open_in_place(path) as device:
                 shutil.copyfileobj(stream, device)
         return
-    target = os.path.realpath(path)  # a link stays one
+    target = os.path.realpath(path)  # a link remains a link
     folder = os.path.dirname(target)
-    beside = os.path.join(folder, f".surefoot-{secrets.token_hex(8)}.part")
+    temporary = os.path.join(folder, f".surefoot-{secrets.token_hex(8)}.part")
     try:
-        with open(beside, "x+b") as stream:
+        with open(temporary, "x+b") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         if os.path.exists(target):
-            shutil.copymode(target, beside)
-        os.replace(beside, target)
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):
-            os.unlink(beside)
+            os.unlink(temporary)
         raise
     _sync_folder(folder)
 
@@ -54,7 +54,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def is_written_in_place(path: str | os.PathLike[str]) -> bool:
-    """Whether ``path`` is no plain file that can be replaced: a device, a pipe, or an open file of this process."""
+    """Whether ``path`` cannot be replaced: it is a device, a pipe, or an open file of this process."""
     if open_descriptor(path) is not None:
         return True
     try:
@@ -65,9 +65,9 @@ def is_written_in_place(path: str | os.PathLike[str]) -> bool:
 
 
 def open_descriptor(path: str | os.PathLike[str]) -> int | None:
-    """The number of this process's open file that ``path`` names, as /dev/stdout and /dev/fd/63 do; else None.
+    """The descriptor of an open file of this process, such as /dev/stdout or /dev/fd/63; None for other paths.
 
-    Links are followed one by one: the last one leads from the open file to whatever it was opened as.
+    Links are followed one by one, because the last link leads from the open file to the path that was opened.
     """
     place = os.path.abspath(path)
     for _ in range(MAX_LINKS):
@@ -83,7 +83,7 @@ def open_descriptor(path: str | os.PathLike[str]) -> int | None:
 
 
 def _open_in_place(path: str | os.PathLike[str]) -> BinaryIO:
-    """An open file is written to where it stands: opened again, it would be written over from its beginning."""
+    """An open file is written to at its current position; if it were opened again, it would be overwritten."""
     descriptor = open_descriptor(path)
     if descriptor is None:
         return open(path, "wb")
@@ -93,7 +93,7 @@ def _open_in_place(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def _sync_folder(folder: str) -> None:
-    """Let the new name survive a power cut too, where the system can."""
+    """Keep the new name after a power cut, if the system supports it."""
     if os.name != "posix":
         return
     with suppress(OSError):

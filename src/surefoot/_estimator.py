@@ -1,4 +1,4 @@
-"""What every estimator of a table shares: tags, reading tables, fitted checks, prediction in blocks of rows."""
+"""The base class of all estimators: tags, reading tables, fitted checks, prediction in blocks of rows."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,7 +57,7 @@ class TableEstimator(BaseEstimator):
         self._schema = problem.columns.schema
 
     def _columns(self, X: Any) -> Columns:
-        """The columns of a table to predict; an error if the model is not fitted."""
+        """Read the columns of a table to predict; raise an error if the model is not fitted."""
         check_is_fitted(self)
         return check_table(self, X, self._schema)
 
@@ -69,7 +69,7 @@ class TableEstimator(BaseEstimator):
         n_trees: int = 0,
         size: int = ROW_BLOCK,
     ) -> np.ndarray:
-        """Outputs (n_outputs, rows) of ``predict(start, stop)``, block by block, on as many threads as pay off."""
+        """Outputs (n_outputs, rows) of ``predict(start, stop)``, block by block; large tables use several threads."""
         out = np.empty((n_outputs, columns.n_rows))
 
         def fill(block: tuple[int, int]) -> None:

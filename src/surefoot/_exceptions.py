@@ -1,21 +1,21 @@
-"""The errors and warnings that surefoot raises on purpose.
+"""The errors and warnings of surefoot.
 
 ::
 
     SurefootError
-    ├── DataError (also ValueError)        the table, labels or weights cannot be used as they are
-    ├── ModelFileError (also ValueError)   a model file cannot be read, or a model cannot be kept in one
-    └── ParameterError (also ValueError)   a parameter, or a combination of parameters, is refused
+    ├── DataError (also ValueError)        the table, the labels or the weights cannot be used
+    ├── ModelFileError (also ValueError)   a model file cannot be read, or a model cannot be saved
+    └── ParameterError (also ValueError)   a parameter or a combination of parameters is refused
 
     SurefootWarning (UserWarning)
-    ├── CoverageWarning                    the target sees less than half of the training rows
-    ├── ManyMembersWarning                 the ensemble asked for is large; says how large
-    ├── NoTrainingNoiseWarning               a virtual ensemble of a model grown without noise: its spread means less
-    ├── UndecidedWarning                   the bags of a stable selection cannot tell models apart
-    └── UnknownCategoryWarning             a column to predict has none of the categories that the model knows
+    ├── CoverageWarning                    target rows dominate less than half of the training rows
+    ├── ManyMembersWarning                 the ensemble has many members; the message gives their number
+    ├── NoTrainingNoiseWarning             a virtual ensemble of a model trained without noise: its spread means less
+    ├── UndecidedWarning                   the bags do not determine which models to select
+    └── UnknownCategoryWarning             a column to predict has none of the categories of the training data
 
-Errors of wrong type or of an unfitted model are those of scikit-learn. ``DataError`` and ``ParameterError`` have an
-attribute ``argument``: the name of the argument that is wrong, where one argument is.
+Errors for a wrong type or an unfitted model are those of scikit-learn. ``DataError`` and ``ParameterError`` have an
+attribute ``argument``: the name of the wrong argument, if there is exactly one.
 """
 
 import os
@@ -27,7 +27,7 @@ PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class _NamesArgument:
-    """An error that knows which argument is wrong."""
+    """An error with the name of the wrong argument."""
 
     def __init__(self, *args: Any, argument: str | None = None) -> None:
         super().__init__(*args)
@@ -35,53 +35,53 @@ class _NamesArgument:
 
 
 class SurefootError(Exception):
-    """Root of every error surefoot raises on purpose."""
+    """Base class of all errors of surefoot."""
 
 
 class DataError(_NamesArgument, SurefootError, ValueError):
-    """The table, the labels or the weights cannot be used; the message names which and says what to do.
+    """The table, the labels or the weights cannot be used; the message names the argument and says what to do.
 
     Parameters
     ----------
     *args : object
         The message.
     argument : str or None, default=None
-        Name of the argument that is wrong, such as ``"X"``.
+        Name of the wrong argument, such as ``"X"``.
 
     Attributes
     ----------
     argument : str or None
-        Name of the argument that is wrong; None if it is more than one, or none.
+        Name of the wrong argument; None if there is not exactly one.
     """
 
 
 class ModelFileError(SurefootError, ValueError):
-    """A model file cannot be read, or a model cannot be kept in one; the message says what is wrong."""
+    """A model file cannot be read, or a model cannot be saved; the message says what is wrong."""
 
 
 class ParameterError(_NamesArgument, SurefootError, ValueError):
-    """A parameter, or a combination of parameters, is refused; the message names it.
+    """A parameter or a combination of parameters is refused; the message names it.
 
     Parameters
     ----------
     *args : object
         The message.
     argument : str or None, default=None
-        Name of the parameter that is wrong, such as ``"n_members"``.
+        Name of the wrong parameter, such as ``"n_members"``.
 
     Attributes
     ----------
     argument : str or None
-        Name of the parameter that is wrong; None if it is more than one, or none.
+        Name of the wrong parameter; None if there is not exactly one.
     """
 
 
 class MissingDataFileError(SurefootError, FileNotFoundError):
-    """Base of ``surefoot_experiments.DatasetMissingError``; ``surefoot.DatasetMissingError`` was its first name."""
+    """Base class of ``surefoot_experiments.DatasetMissingError``; its old name is ``surefoot.DatasetMissingError``."""
 
 
 class SurefootWarning(UserWarning):
-    """Root of surefoot's warnings."""
+    """Base class of all warnings of surefoot."""
 
 
 class CoverageWarning(SurefootWarning):
@@ -89,23 +89,23 @@ class CoverageWarning(SurefootWarning):
 
 
 class ManyMembersWarning(SurefootWarning):
-    """The ensemble asked for has many members; the message says how many before training starts."""
+    """The ensemble has many members; the message gives their number before training starts."""
 
 
 class NoTrainingNoiseWarning(SurefootWarning):
-    """A virtual ensemble is cut from a model grown without noise; the message says how to grow one with it."""
+    """A virtual ensemble is made from a model trained without noise; the message says how to train one with noise."""
 
 
 class UndecidedWarning(SurefootWarning):
-    """The bags cannot tell which models to select; the message says what would help."""
+    """The bags do not determine which models to select; the message says what would help."""
 
 
 class UnknownCategoryWarning(SurefootWarning):
-    """No value of a column is a category that the model was fitted to; the message shows those of then and now."""
+    """No value of a column is a category of the training data; the message shows categories of both."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the user's code that called surefoot, however deep inside surefoot the reason is."""
+    """Warn at the line of the user's code that called surefoot, from any depth of the call stack."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""Optional packages: what needs one of them says so before it does any work."""
+"""Optional packages: functions that need them check for them before they do any work."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -7,11 +7,11 @@ from typing import ParamSpec, TypeVar
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-EXTRA = "cli"  # the extra that has all packages that are asked for here
+EXTRA = "cli"  # the extra with all these packages
 
 
 def needs(*packages: str) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Decorate a function that needs optional packages: without them it raises, and names the extra."""
+    """Decorate a function that needs optional packages: without them, it raises an error that names the extra."""
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         @wraps(function)
@@ -25,14 +25,14 @@ def needs(*packages: str) -> Callable[[Callable[Arguments, Result]], Callable[Ar
     return decorate
 
 
-def require(package: str, what: str) -> None:
+def require(package: str, user: str) -> None:
     """Raise an ImportError that says how to install ``package``, if it is missing.
 
-    The package is imported, not only looked for: one that is installed but broken fails here too, and not later.
+    The package is imported, so that a broken installation fails here too, and not later.
     """
     try:
         import_module(package)
     except ImportError as error:
         raise ImportError(
-            f'{what} needs {package}: pip install "surefoot[{EXTRA}]".', name=package, path=error.path
+            f'{user} needs {package}: pip install "surefoot[{EXTRA}]".', name=package, path=error.path
         ) from error

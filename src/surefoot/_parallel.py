@@ -1,8 +1,8 @@
-"""Two ways to run work side by side: independent tasks (members of an ensemble) and blocks of rows.
+"""Two kinds of parallel work: independent tasks (members of an ensemble) and blocks of rows.
 
-Tasks go to threads, or to the joblib backend that a user's ``parallel_config`` names. Blocks of rows of one
-table are shared by plain threads: kernels release the GIL. A pool lives for one call, never for the module's life,
-because a module-level pool hangs in a forked child.
+Tasks run in threads, or with the joblib backend of the user's ``parallel_config``. Blocks of rows of one table are
+processed by threads, because kernels release the GIL. Each call has its own pool: a module-level pool hangs in a forked
+process.
 """
 
 import threading
@@ -17,19 +17,19 @@ from joblib.parallel import ThreadingBackend, get_active_backend
 from surefoot._exceptions import ParameterError
 
 ROW_BLOCK = 8192
-SIGNAL_SECONDS = 0.1  # another thread may get the signal of Ctrl-C: the waiting one has to wake up and look
-THREADED_CELLS = 1_000_000  # below this many cells two threads meeting cost more than they save
+SIGNAL_SECONDS = 0.1  # another thread may receive the signal of Ctrl-C: the waiting thread checks this often
+THREADED_CELLS = 1_000_000  # with fewer cells, synchronising threads costs more than they save
 
 
 def count_jobs(n_jobs: int | None) -> int:
-    """The number of workers that ``n_jobs`` means here (None: one, unless a joblib context says otherwise)."""
+    """The number of workers for ``n_jobs`` (None: one, unless a joblib context sets another number)."""
     if n_jobs == 0:
         raise ParameterError("n_jobs must not be 0: use 1 for one worker, -1 for as many as there are cores.")
     return max(1, int(joblib.effective_n_jobs(n_jobs)))
 
 
 class Cancellation:
-    """A flag that running tasks look at between slices, so that Ctrl-C stops threads that cannot be killed."""
+    """A flag that running tasks check between slices, so that Ctrl-C stops threads, which cannot be killed."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -42,11 +42,11 @@ class Cancellation:
             raise KeyboardInterrupt
 
     def __reduce__(self) -> tuple[type["Cancellation"], tuple[()]]:
-        return (Cancellation, ())  # another process gets a flag of its own: its backend can kill it
+        return (Cancellation, ())  # another process gets its own flag: its backend can kill it
 
 
 def run_tasks(function: Callable[[Any, Cancellation], Any], tasks: Iterable[Any], n_jobs: int | None) -> list[Any]:
-    """``function(task, cancellation)`` for every task, results in the order of the tasks."""
+    """Call ``function(task, cancellation)`` for every task; results are in the order of the tasks."""
     tasks = list(tasks)
     cancellation = Cancellation()
     n_workers = min(count_jobs(n_jobs), len(tasks))
@@ -70,7 +70,7 @@ def run_tasks(function: Callable[[Any, Cancellation], Any], tasks: Iterable[Any]
 
 
 class RowThreads:
-    """Threads for the length of a ``with`` block; ``run`` hands out work and waits for all of it."""
+    """Threads for a ``with`` block; ``run`` distributes work and waits until all of it is done."""
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
@@ -86,23 +86,23 @@ class RowThreads:
             self._pool.shutdown(cancel_futures=True)
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """``function(item)`` for every item, results in order; the calling thread does the first item."""
+        """Call ``function(item)`` for every item; results are in order. The calling thread runs the first item."""
         if self._pool is None or len(items) < 2:
             return [function(item) for item in items]
         others = [self._pool.submit(function, item) for item in items[1:]]
         return [function(items[0]), *(other.result() for other in others)]
 
     def each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> None:
-        """``function(item)`` for every item, dealt out to the threads; what it returns is dropped."""
+        """Call ``function(item)`` for every item, distributed over the threads; results are dropped."""
         self.run(lambda first: [function(item) for item in items[first :: self.n_threads]], range(self.n_threads))
 
 
 def row_blocks(n_rows: int, size: int = ROW_BLOCK) -> list[tuple[int, int]]:
-    """``(start, stop)`` of consecutive blocks of fixed size: cut by rows alone, never by the number of threads."""
+    """``(start, stop)`` of consecutive blocks; their size does not depend on the number of threads."""
     return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
 def threads_for(n_jobs: int | None, n_cells: int) -> int:
-    """How many threads one table of ``n_cells`` deserves."""
-    n_threads = count_jobs(n_jobs)  # asked for small tables too: a wrong n_jobs is wrong for every table
+    """The number of threads for one table of ``n_cells``."""
+    n_threads = count_jobs(n_jobs)  # for small tables too: an invalid n_jobs is invalid for every table
     return n_threads if n_cells >= THREADED_CELLS else 1

@@ -1,4 +1,4 @@
-"""Checks of parameters: each says which parameter is wrong, what it may be, and what it was."""
+"""Checks of parameters: an error names the parameter, the allowed values and the given value."""
 
 from math import isfinite
 from typing import Any
@@ -41,7 +41,7 @@ def check_boolean(name: str, value: Any) -> bool:
 
 
 def check_boolean_or(name: str, value: Any, *choices: str) -> bool | str:
-    """``value`` if it is True, False or one of the words that are allowed besides."""
+    """``value`` if it is True, False or one of ``choices``."""
     if isinstance(value, str) and value in choices:
         return value
     if not isinstance(value, bool | np.bool_):

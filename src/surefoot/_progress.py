@@ -1,4 +1,4 @@
-"""Progress of a fit, told on standard error, and the place where Ctrl-C is noticed between rounds."""
+"""Progress messages of long fits on standard error; between rounds, a fit also checks here for Ctrl-C."""
 
 import sys
 import time
@@ -6,55 +6,54 @@ from math import isnan
 
 from surefoot._parallel import Cancellation
 
-SECONDS_BETWEEN_LINES = 2.0
+SECONDS_BETWEEN_MESSAGES = 2.0
 
 
 class Progress:
-    """Says how far the members are: ``verbose=1`` when each is done, ``verbose=2`` also every two seconds between."""
+    """Progress of an ensemble: ``verbose=1`` reports each finished member, ``verbose=2`` also every two seconds."""
 
     def __init__(self, name: str, n_members: int, verbose: int, measure: str = "weighted error") -> None:
         self.name, self.n_members, self.verbose, self.measure = name, n_members, verbose, measure
 
-    def watch(self, member: int, n_rounds: int, cancellation: Cancellation) -> "Watch":
-        """What one member (below 0: a model on trial) calls between slices of its rounds, and when it is done."""
-        return Watch(self, member, n_rounds, cancellation)
+    def of_member(self, member: int, n_rounds: int, cancellation: Cancellation) -> "MemberProgress":
+        """Progress of one member; a number below 0 stands for a trial model."""
+        return MemberProgress(self, member, n_rounds, cancellation)
 
 
-class Watch:
-    """Called with (rounds done, last error) between slices of one member's rounds."""
+class MemberProgress:
+    """A callback for one member: called with (rounds done, last error) between slices of its rounds."""
 
-    def __init__(self, progress: Progress, member: int, n_rounds: int, cancellation: Cancellation) -> None:
-        self.progress, self.member, self.n_rounds, self.cancellation = progress, member, n_rounds, cancellation
-        self.started = self.last_line = time.monotonic()
+    def __init__(self, ensemble: Progress, member: int, n_rounds: int, cancellation: Cancellation) -> None:
+        self.ensemble, self.member, self.n_rounds, self.cancellation = ensemble, member, n_rounds, cancellation
+        self.start = self.last_message = time.monotonic()
 
     def __call__(self, done: int, error: float) -> None:
         self.cancellation.check()
-        if self.progress.verbose > 1 and time.monotonic() - self.last_line > SECONDS_BETWEEN_LINES:
-            self._say(f"round {done} of {self.n_rounds}", error)
+        if self.ensemble.verbose > 1 and time.monotonic() - self.last_message > SECONDS_BETWEEN_MESSAGES:
+            self._print(f"round {done} of {self.n_rounds}", error)
 
     def finish(self, n_kept: int, error: float) -> None:
-        """Say that the member is trained, and how many of its rounds it kept."""
-        if self.progress.verbose > 0:
-            self._say(f"done, {n_kept} of {self.n_rounds} rounds", error)
+        """Report that the member is trained, and how many of its rounds it kept."""
+        if self.ensemble.verbose > 0:
+            self._print(f"done, {n_kept} of {self.n_rounds} rounds", error)
 
-    def _say(self, what: str, error: float) -> None:
-        self.last_line = time.monotonic()
-        number = f"member {self.member + 1} of {self.progress.n_members}" if self.member >= 0 else "trial model"
-        who = f"[{self.progress.name}] {number}"
-        seconds = self.last_line - self.started
-        measured = "" if isnan(error) else f", {self.progress.measure} {error:.3f}"
-        print(f"{who}: {what}{measured}, {seconds:.1f} s", file=sys.stderr)
+    def _print(self, state: str, error: float) -> None:
+        self.last_message = time.monotonic()
+        member = f"member {self.member + 1} of {self.ensemble.n_members}" if self.member >= 0 else "trial model"
+        measured = "" if isnan(error) else f", {self.ensemble.measure} {error:.3f}"
+        seconds = self.last_message - self.start
+        print(f"[{self.ensemble.name}] {member}: {state}{measured}, {seconds:.1f} s", file=sys.stderr)
 
 
-class BagWatch:
-    """Called with the number of a bag now and then; with ``verbose=1`` it says every two seconds how far bags are."""
+class BagProgress:
+    """A callback for bags: called with the number of a bag; ``verbose=1`` reports every two seconds."""
 
     def __init__(self, name: str, verbose: int, n_bags: int) -> None:
         self.name, self.verbose, self.n_bags = name, verbose, n_bags
-        self.started = self.last_line = time.monotonic()
+        self.start = self.last_message = time.monotonic()
 
     def __call__(self, bag: int) -> None:
-        if self.verbose > 0 and time.monotonic() - self.last_line > SECONDS_BETWEEN_LINES:
-            self.last_line = time.monotonic()
-            seconds = self.last_line - self.started
+        if self.verbose > 0 and time.monotonic() - self.last_message > SECONDS_BETWEEN_MESSAGES:
+            self.last_message = time.monotonic()
+            seconds = self.last_message - self.start
             print(f"[{self.name}] bag {bag:,} of {self.n_bags:,}, {seconds:.1f} s", file=sys.stderr)

@@ -1,8 +1,8 @@
 """Counter-based random numbers: the i-th number of a stream is a pure function of (key, i).
 
-A stream is named by a seed and any number of labels (member, round, ...), so that members may be trained in any
-order and on any number of threads, and still draw the same numbers. Kernels of other files read the arrays filled
-here: a cached kernel must not call a kernel of another file.
+The key of a stream comes from a seed and any number of labels (member, round, ...), so that members draw the same
+numbers in any order of training and on any number of threads. Kernels of other files read the arrays filled here: a
+cached kernel must not call a kernel of another file.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ def fill_bits(key, first, out):
 
 
 def stream_key(seed: int, *labels: int) -> np.uint64:
-    """Name a stream: equal (seed, labels) give the same key, different ones unrelated keys."""
+    """The key of a stream: equal (seed, labels) give the same key, different ones give unrelated keys."""
     key = seed & _WORD
     for label in labels:
         key = (_mix(key) + (label & _WORD) * int(_GOLDEN)) & _WORD
@@ -58,22 +58,22 @@ def random_integers(key: np.uint64, n: int, below: int) -> np.ndarray:
 
 
 def random_normals(key: np.uint64, n: int) -> np.ndarray:
-    """``n`` numbers from the standard Normal distribution."""
+    """``n`` numbers from the standard normal distribution."""
     return _normals(random_bits(key, n))
 
 
 class NormalRows:
-    """``random_normals(key, n)`` for one key after the other; several are drawn at once, which costs less."""
+    """``random_normals(key, n)`` for one key after the other; drawing a batch of rows at once is faster."""
 
-    AT_ONCE = 32
+    BATCH = 32
 
     def __init__(self, keys: np.ndarray, n: int) -> None:
         self._keys, self._n, self._block = keys, n, -1
 
     def __getitem__(self, row: int) -> np.ndarray:
-        block, place = divmod(row, self.AT_ONCE)
+        block, place = divmod(row, self.BATCH)
         if block != self._block:
-            keys = self._keys[block * self.AT_ONCE : (block + 1) * self.AT_ONCE]
+            keys = self._keys[block * self.BATCH : (block + 1) * self.BATCH]
             bits = np.empty((len(keys), self._n), dtype=np.uint64)
             for key, out in zip(keys, bits, strict=True):
                 fill_bits(key, 0, out)
@@ -85,9 +85,9 @@ def _normals(bits: np.ndarray) -> np.ndarray:
     return ndtri(((bits >> np.uint64(11)) + 0.5) * 2.0**-53)
 
 
-def random_subset(key: np.uint64, n: int, share: float) -> np.ndarray:
-    """Whether each of ``n`` rows is drawn, each by itself with probability ``share``."""
-    return random_bits(key, n) < np.uint64(min(int(share * 2.0**64), _WORD))
+def random_subset(key: np.uint64, n: int, probability: float) -> np.ndarray:
+    """Whether each of ``n`` rows is drawn, independently with this probability."""
+    return random_bits(key, n) < np.uint64(min(int(probability * 2.0**64), _WORD))
 
 
 def random_permutation(key: np.uint64, n: int) -> np.ndarray:
@@ -96,7 +96,7 @@ def random_permutation(key: np.uint64, n: int) -> np.ndarray:
 
 
 def bootstrap_counts(key: np.uint64, n: int, draws: int) -> np.ndarray:
-    """How often each of ``n`` rows comes up in ``draws`` draws with replacement."""
+    """How often each of ``n`` rows is drawn in ``draws`` draws with replacement."""
     return np.bincount(random_integers(key, draws, n), minlength=n)
 
 

@@ -1,4 +1,4 @@
-"""Ties, importances, borrowed learners, progress and other details of the boosters."""
+"""Ties, importances, scikit-learn estimators as weak learners, progress and other details of the boosters."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from surefoot import AdaBoostClassifier, BaggedBoostClassifier, DataError, MajorityBoostClassifier, ParameterError
 
 
-def test_a_tie_of_stumps_is_a_tie_however_the_votes_are_added_up():
+def test_a_tie_of_stumps_does_not_depend_on_the_order_of_the_votes():
     X, y = [[2, 1], [2, 1], [0, 0], [1, 1], [0, 2]], [0, 1, 1, 1, 0]
     model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     assert (model.decision_function(X)[:2] == np.finfo(float).tiny).all()
@@ -32,7 +32,7 @@ def test_the_last_stage_is_the_prediction(seed):
     assert (np.abs(model.margins(X, y)) <= 1).all()
 
 
-def test_splits_that_change_no_label_earn_no_importance_from_the_star():
+def test_adaboost_star_gives_no_importance_to_splits_that_change_no_label():
     X, y = np.tile([[0, 0], [1, 0], [0, 1], [1, 1]], (10, 1)), np.arange(40) < 3
     for depth in (1, 2):
         model = AdaBoostClassifier(variant="adaboost_star", n_estimators=4, max_depth=depth).fit(X, y)
@@ -53,7 +53,7 @@ def test_every_value_is_a_threshold_in_a_large_table_without_bins():
     assert model.estimators_[0].threshold[0] == 100_003.5
 
 
-def test_of_equal_splits_the_first_column_wins_whatever_its_kind():
+def test_the_first_of_equally_good_columns_is_chosen():
     import pandas as pd
 
     number = np.arange(20) % 2
@@ -76,7 +76,7 @@ def test_categories_of_a_split_can_be_looked_up():
     assert tree.labels.tolist() == [0, 1]
 
 
-class TestBorrowedLearners:
+class TestEstimators:
     X, y = load_breast_cancer(return_X_y=True)
 
     def test_random_states_inside_the_learner_follow_the_seed(self):
@@ -102,28 +102,28 @@ class TestBorrowedLearners:
         assert not model.fit(X, y).predict(X).any()
 
     def test_whole_numbers_reach_the_learner_as_floats_in_fit_and_predict(self):
-        seen = []
+        dtypes = []
 
         class Spy(DecisionTreeClassifier):
             def fit(self, X, y, sample_weight=None):
-                seen.append(X.dtype)
+                dtypes.append(X.dtype)
                 return super().fit(X, y, sample_weight)
 
             def predict(self, X):
-                seen.append(X.dtype)
+                dtypes.append(X.dtype)
                 return super().predict(X)
 
         X = np.arange(20, dtype=np.int8)[:, np.newaxis]
         model = AdaBoostClassifier(estimator=Spy(max_depth=1), n_estimators=2)
         model.fit(X, np.arange(20) % 3 > 0).predict(X)
-        assert set(seen) == {np.dtype(np.float64)}
+        assert set(dtypes) == {np.dtype(np.float64)}
 
     @pytest.mark.parametrize("estimator", [LinearRegression(), DecisionTreeClassifier, "tree"])
-    def test_what_is_no_classifier_is_refused(self, estimator):
+    def test_an_estimator_that_is_not_a_classifier_is_refused(self, estimator):
         with pytest.raises(ParameterError, match="estimator must be a scikit-learn classifier"):
             AdaBoostClassifier(estimator=estimator).fit(self.X, self.y)
 
-    def test_importances_that_the_learner_lacks(self):
+    def test_importances_need_those_of_the_learner(self):
         model = AdaBoostClassifier(estimator=LogisticRegression(), n_estimators=1).fit(self.X[:, :3] / 100, self.y)
         with pytest.raises(AttributeError, match="no feature_importances_"):
             _ = model.feature_importances_
@@ -140,7 +140,7 @@ def test_parameters_that_would_be_ignored_are_refused(parameters):
         AdaBoostClassifier(**parameters).fit(X, y)
 
 
-def test_progress_tells_when_a_member_is_done_even_if_it_stops_early(capsys):
+def test_progress_reports_a_finished_member_even_if_it_stops_early(capsys):
     X, y = np.arange(20.0)[:, np.newaxis], np.arange(20) > 7
     AdaBoostClassifier(n_estimators=50, verbose=1).fit(X, y)
     assert "member 1 of 1: done, 1 of 50 rounds" in capsys.readouterr().err
@@ -148,7 +148,7 @@ def test_progress_tells_when_a_member_is_done_even_if_it_stops_early(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_margins_want_one_known_label_per_row():
+def test_margins_need_one_known_label_per_row():
     X, y = load_breast_cancer(return_X_y=True)
     model = AdaBoostClassifier(n_estimators=3).fit(X, y)
     with pytest.raises(DataError, match="568 labels for 569 rows"):

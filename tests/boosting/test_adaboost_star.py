@@ -1,4 +1,4 @@
-"""AdaBoost* finds the largest smallest margin, to its precision."""
+"""AdaBoost* maximises the smallest margin, to its precision."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from surefoot import AdaBoostClassifier
 
 def best_margin(X, signs):
     """The optimal smallest margin over all votes of stumps (and constants), by a linear program."""
-    answers = [np.ones(len(X)), -np.ones(len(X))]
+    predictions = [np.ones(len(X)), -np.ones(len(X))]
     for column in X.T:
         for value in np.unique(column)[:-1]:
             side = np.where(column > value, 1.0, -1.0)
-            answers += [side, -side]
-    H = np.array(answers).T * signs[:, np.newaxis]  # (rows, hypotheses)
+            predictions += [side, -side]
+    H = np.array(predictions).T * signs[:, np.newaxis]  # (rows, hypotheses)
     n = H.shape[1]
     solution = linprog(
         np.append(np.zeros(n), -1.0),
@@ -29,7 +29,7 @@ def best_margin(X, signs):
 
 
 def separable(seed):
-    """Points that a vote of stumps can separate: above or below a diagonal staircase."""
+    """Points that a vote of stumps can separate."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 8, size=(60, 3)).astype(float)
     X = np.unique(X, axis=0)
@@ -56,18 +56,18 @@ def test_votes_follow_from_the_edges_and_no_stump_has_a_larger_edge():
     model = AdaBoostClassifier(variant="adaboost_star", margin_precision=precision, n_estimators=40).fit(X, y)
     weights, smallest_edge = np.full(len(y), 1 / len(y)), 1.0
     for tree, vote in zip(model.estimators_, model.estimator_weights_, strict=True):
-        answers = np.where(X[:, tree.feature[0]] > tree.threshold[0], tree.labels[1], tree.labels[0]) * 2 - 1
-        edge = (weights * signs * answers).sum()
+        predictions = np.where(X[:, tree.feature[0]] > tree.threshold[0], tree.labels[1], tree.labels[0]) * 2 - 1
+        edge = (weights * signs * predictions).sum()
         splits = naive.every_split(X, y.astype(int), weights, naive.error_drop)
         assert edge == pytest.approx(max(2 * right - 1 for right, _, _ in splits), abs=1e-9)
         smallest_edge = min(smallest_edge, edge)
         rho = smallest_edge - precision
         assert vote == pytest.approx(np.arctanh(edge) - np.arctanh(rho), rel=1e-8)
-        weights *= np.exp(-vote * signs * answers)
+        weights *= np.exp(-vote * signs * predictions)
         weights /= weights.sum()
 
 
-def test_a_stump_that_is_always_right_stands_alone():
+def test_a_perfect_stump_is_the_only_one():
     X, y = np.arange(10.0)[:, np.newaxis], np.arange(10) > 4
     model = AdaBoostClassifier(variant="adaboost_star").fit(X, y)
     assert len(model.estimators_) == 1

@@ -27,7 +27,7 @@ def table(n_rows, n_columns, n_distinct=None, n_classes=2, seed=0):
     )
     if n_distinct is not None:
         X = np.round((X - X.min()) / (X.max() - X.min()) * (n_distinct - 1))
-    return X.astype(np.float32).astype(np.float64), y  # scikit-learn's trees see float32
+    return X.astype(np.float32).astype(np.float64), y  # scikit-learn's trees use float32
 
 
 def check_same_stumps(ours, peer):
@@ -41,7 +41,7 @@ def check_same_stumps(ours, peer):
         rtol=1e-7,
         atol=1e-12,
     )
-    n_rounds = len(peer.estimators_)  # scikit-learn fills its arrays up where it stops early
+    n_rounds = len(peer.estimators_)  # scikit-learn pads its arrays if it stops early
     np.testing.assert_allclose(ours.estimator_weights_, peer.estimator_weights_[:n_rounds], rtol=1e-9)
     np.testing.assert_allclose(ours.estimator_errors_, peer.estimator_errors_[:n_rounds], rtol=1e-9)
 
@@ -116,7 +116,7 @@ def test_a_perfect_round_ends_the_fit_as_in_scikit_learn():
 
 
 def test_a_round_no_better_than_chance_ends_the_fit():
-    X, y = np.zeros((10, 1)), np.arange(10) < 3  # one stump for the majority, after which both classes weigh the same
+    X, y = np.zeros((10, 1)), np.arange(10) < 3  # after one stump, both classes have the same weight
     model = AdaBoostClassifier().fit(X, y)
     assert len(model.estimators_) == 1
     assert not model.predict(X).any()

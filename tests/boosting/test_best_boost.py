@@ -1,4 +1,4 @@
-"""BestBoostClassifier: which booster and which depth held-out rows choose."""
+"""BestBoostClassifier: the booster and the depth that are chosen on held-out rows."""
 
 import os
 from pathlib import Path
@@ -11,29 +11,21 @@ from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 import surefoot
-from surefoot.boosting.trials import (
-    HeldOutSplit,
-    Rival,
-    RivalComparison,
-    TrialResult,
-    Trials,
-    gain_of,
-    held_out_splits,
-    is_decided,
-)
+from surefoot.boosting.trials import Candidate, CandidateComparison, CandidateResult, Trials, is_decided, log_loss_gain
 from surefoot.data import Columns
+from surefoot.data.held_out import HeldOutSplit, random_splits
 from surefoot.data.problem import Problem
 
 ALL = ("adaboost", "majority", "bagged", "larsen_ritzert")
 
 
-def problem_of(n_rows, weights=None, n_positive=None):
-    codes = (np.arange(n_rows) < (n_rows // 2 if n_positive is None else n_positive)).astype(np.int32)
-    return Problem(Columns.from_array(np.zeros((n_rows, 1))), np.array([0, 1]), codes, weights, None)
+def problem_of(n_rows):
+    codes = (np.arange(n_rows) < n_rows // 2).astype(np.int32)
+    return Problem(Columns.from_array(np.zeros((n_rows, 1))), np.array([0, 1]), codes, None, None)
 
 
 def interactions(n_rows=1500, seed=0):
-    """Labels that no sum of functions of single columns explains."""
+    """Labels that depend on the product of two columns."""
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(n_rows, 4))
     return X, ((X[:, 0] * X[:, 1] > 0) ^ (generator.random(n_rows) < 0.1)).astype(int)
@@ -59,14 +51,14 @@ def test_trees_are_deeper_where_columns_interact_and_stumps_where_they_do_not():
     added = (X[:, 0] + X[:, 1] + np.random.default_rng(1).logistic(size=len(X)) > 0).astype(int)
     model.fit(X, added)
     assert model.best_depth_ == 1
-    assert set(model.depth_log_losses_) == {1, 2}  # no deeper than the first that does not help
+    assert set(model.depth_log_losses_) == {1, 2}  # depth 2 does not help, so depth 3 is not tried
 
 
 def test_an_ensemble_that_wins_is_tried_with_deeper_trees_than_adaboost(monkeypatch):
     losses = {("adaboost", 1): 0.6, ("adaboost", 2): 0.61, ("bagged", 1): 0.5, ("bagged", 2): 0.4, ("bagged", 3): 0.45}
 
     def compare(trials, one, other):
-        return RivalComparison(other, losses[other] - losses[one], 1e-6, 0.0)
+        return CandidateComparison(other, losses[other] - losses[one], 1e-6, 0.0)
 
     monkeypatch.setattr(Trials, "compare", compare)
     X, y = interactions(n_rows=200)
@@ -100,48 +92,38 @@ def test_an_estimator_has_a_depth_of_its_own():
         surefoot.BestBoostClassifier(estimator=stump, max_depth=(1, 2)).fit(X, y)
 
 
-def test_small_tables_are_split_often_and_large_ones_once():
-    assert len(held_out_splits(problem_of(500), 0.2, 0)) == 10
-    assert len(held_out_splits(problem_of(5000), 0.2, 0)) == 2
-    assert len(held_out_splits(problem_of(10_000), 0.2, 0)) == 1
-    assert len(held_out_splits(problem_of(10_000, n_positive=1000), 0.2, 0)) == 5
-    for train, held_out in held_out_splits(problem_of(500), 0.2, 0):
-        assert len(held_out) == 100
-        assert sorted([*train, *held_out]) == list(range(500))
-
-
 def test_better_means_by_two_standard_errors_and_a_row_held_out_twice_counts_once():
     problem, rows = problem_of(100), np.arange(100)
     gains = np.random.default_rng(0).normal(size=100)
     gains -= gains.mean()
     error = gains.std() / 10
-    zero = TrialResult(0.0, 0.0, np.zeros(100))
+    zero = CandidateResult(0.0, 0.0, np.zeros(100))
     for factor, expected in ((1.9, False), (2.1, True)):
-        worse = TrialResult(0.0, 0.0, gains + factor * error)
-        once = gain_of(problem, [HeldOutSplit(rows, rows)], zero, worse)
-        assert RivalComparison(Rival("adaboost", 1), *once, 0.0).is_better is expected
-        twice = TrialResult(0.0, 0.0, np.tile(worse.losses, 2))
-        assert gain_of(
-            problem, [HeldOutSplit(rows, rows)] * 2, TrialResult(0.0, 0.0, np.zeros(200)), twice
+        worse = CandidateResult(0.0, 0.0, gains + factor * error)
+        once = log_loss_gain(problem, [HeldOutSplit(rows, rows)], zero, worse)
+        assert CandidateComparison(Candidate("adaboost", 1), *once, 0.0).is_better is expected
+        twice = CandidateResult(0.0, 0.0, np.tile(worse.losses, 2))
+        assert log_loss_gain(
+            problem, [HeldOutSplit(rows, rows)] * 2, CandidateResult(0.0, 0.0, np.zeros(200)), twice
         ) == pytest.approx(once)
 
 
 @pytest.mark.parametrize("drift", [-3.0, 0.0, 1.0, 2.0, 3.0, 6.0])
-def test_stopping_early_hardly_turns_a_decision(drift):
+def test_skipping_splits_rarely_reverses_a_decision(drift):
     generator = np.random.default_rng(0)
     parts = np.arange(1, 11) / 10
-    n_turned = n_early = 0
+    n_reversed = n_early = 0
     for _ in range(2000):
         gains = np.cumsum(generator.normal(drift / 10, np.sqrt(0.1), 10))  # the last is normal, with mean ``drift``
         decided = next(k for k in range(10) if is_decided(gains[k] / parts[k], 1 / np.sqrt(parts[k]), parts[k]))
         n_early += decided < 9
-        n_turned += (gains[decided] / np.sqrt(parts[decided]) > 2) != (gains[9] > 2)
-    assert n_turned < 0.03 * 2000
+        n_reversed += (gains[decided] / np.sqrt(parts[decided]) > 2) != (gains[9] > 2)
+    assert n_reversed < 0.03 * 2000
     assert n_early > 0.2 * 2000
 
 
 class FixedVotes:
-    """A booster that gives every row the vote of a column."""
+    """A booster with the votes of a column."""
 
     def __init__(self, column):
         self.column = column
@@ -158,43 +140,43 @@ class FixedVotes:
         return (decision > 0).astype(int)
 
 
-def test_splits_are_spared_where_a_few_decide_and_results_are_those_of_all_splits_where_all_are_used():
+def test_splits_are_skipped_once_a_decision_is_certain():
     generator = np.random.default_rng(0)
     codes = generator.integers(0, 2, 500).astype(np.int32)
     truth = 2.0 * codes - 1
     votes = 0.1 * np.stack([truth + generator.normal(scale=s, size=500) for s in (1.0, 1.02, 8.0)], axis=1)
     problem = Problem(Columns.from_array(votes), np.array([0, 1]), codes, None, None)
-    rivals = [Rival("adaboost", depth) for depth in (0, 1, 2)]
-    n_fits = dict.fromkeys(rivals, 0)
+    candidates = [Candidate("adaboost", depth) for depth in (0, 1, 2)]
+    n_fits = dict.fromkeys(candidates, 0)
 
-    def fit(rival, rows):
-        n_fits[rival] += 1
-        return FixedVotes(rival.depth)
+    def fit(candidate, rows):
+        n_fits[candidate] += 1
+        return FixedVotes(candidate.depth)
 
-    trials = Trials(problem, held_out_splits(problem, 0.2, 0), fit)
-    hopeless = trials.compare(rivals[2], rivals[0])
-    assert hopeless.gain < 0
-    assert not hopeless.is_better
-    assert n_fits[rivals[2]] == n_fits[rivals[0]] < 5
-    other_way = trials.compare(rivals[0], rivals[2])
-    assert other_way.is_better
-    assert other_way.gain > 0
-    assert n_fits[rivals[0]] < 10
-    results = trials.results(rivals[0], {rivals[2]: hopeless})
-    assert results[rivals[2]].log_loss == pytest.approx(results[rivals[0]].log_loss - hopeless.gain)
-    full = {rival: trials.trial(rival, 10).log_loss for rival in rivals}
-    assert list(n_fits.values()) == [10, 10, 10]  # none was fitted twice to a split
-    gain, _ = gain_of(problem, trials.splits, trials.trial(rivals[1], 10), trials.trial(rivals[0], 10))
-    assert gain == pytest.approx(full[rivals[0]] - full[rivals[1]])
+    trials = Trials(problem, random_splits(np.arange(500), 0.2, 0, strata=codes), fit)
+    worse = trials.compare(candidates[2], candidates[0])
+    assert worse.gain < 0
+    assert not worse.is_better
+    assert n_fits[candidates[2]] == n_fits[candidates[0]] < 5
+    reverse = trials.compare(candidates[0], candidates[2])
+    assert reverse.is_better
+    assert reverse.gain > 0
+    assert n_fits[candidates[0]] < 10
+    results = trials.results(candidates[0], {candidates[2]: worse})
+    assert results[candidates[2]].log_loss == pytest.approx(results[candidates[0]].log_loss - worse.gain)
+    full = {one: trials.result(one, 10).log_loss for one in candidates}
+    assert list(n_fits.values()) == [10, 10, 10]  # once per split
+    gain, _ = log_loss_gain(problem, trials.splits, trials.result(candidates[1], 10), trials.result(candidates[0], 10))
+    assert gain == pytest.approx(full[candidates[0]] - full[candidates[1]])
 
 
-def test_rows_without_weight_have_no_say():
+def test_rows_without_weight_do_not_affect_the_choice():
     X, y = interactions(n_rows=400)
     weights = (np.arange(400) < 200).astype(float)
-    turned = np.where(weights > 0, y, 1 - y)
+    flipped = np.where(weights > 0, y, 1 - y)
     shared = {"candidates": ["adaboost", "majority"], "n_estimators": 5, "max_depth": (1, 2), "random_state": 0}
     one = surefoot.BestBoostClassifier(**shared).fit(X, y, sample_weight=weights)
-    other = surefoot.BestBoostClassifier(**shared).fit(X, turned, sample_weight=weights)
+    other = surefoot.BestBoostClassifier(**shared).fit(X, flipped, sample_weight=weights)
     assert (one.log_losses_, one.depth_log_losses_) == (other.log_losses_, other.depth_log_losses_)
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 

@@ -1,4 +1,4 @@
-"""Categories: unseen, missing, reordered, too many, or no longer categories; pandas and polars alike."""
+"""Categories: unknown, missing, reordered, too many, or no longer categories; in pandas and polars."""
 
 import numpy as np
 import pandas as pd
@@ -42,29 +42,29 @@ def test_categories_are_used(booster, kind, max_depth):
 
 @each_frame
 @each_depth
-def test_unseen_categories_are_treated_as_missing(kind, max_depth):
+def test_unknown_categories_are_treated_as_missing(kind, max_depth):
     colours, numbers, y = coloured(with_missing=True)
     model = AdaBoostClassifier(n_estimators=8, max_depth=max_depth).fit(table(kind, colours, numbers), y)
     with pytest.warns(UnknownCategoryWarning, match="Column 'colour' of X has none of the categories"):
-        unseen = model.decision_function(table(kind, ["violet"] * 200, numbers))
+        unknown = model.decision_function(table(kind, ["violet"] * 200, numbers))
     missing = model.decision_function(table(kind, [None] * 200, numbers))
-    np.testing.assert_array_equal(unseen, missing)
-    assert np.isfinite(unseen).all()
+    np.testing.assert_array_equal(unknown, missing)
+    assert np.isfinite(unknown).all()
 
 
 @each_frame
 @each_depth
-def test_unseen_and_missing_categories_are_alike_where_none_was_missing(kind, max_depth):
+def test_unknown_and_missing_categories_are_alike_if_none_was_missing_in_training(kind, max_depth):
     colours, numbers, y = coloured()
     model = AdaBoostClassifier(n_estimators=8, max_depth=max_depth).fit(table(kind, colours, numbers), y)
     with pytest.warns(UnknownCategoryWarning, match="Column 'colour' of X has none of the categories"):
-        unseen = model.decision_function(table(kind, ["violet"] * 200, numbers))
-    np.testing.assert_array_equal(unseen, model.decision_function(table(kind, [None] * 200, numbers)))
+        unknown = model.decision_function(table(kind, ["violet"] * 200, numbers))
+    np.testing.assert_array_equal(unknown, model.decision_function(table(kind, [None] * 200, numbers)))
 
 
 @each_frame
 @each_depth
-def test_being_missing_is_a_category_of_its_own(kind, max_depth):
+def test_a_missing_value_is_a_category(kind, max_depth):
     colours = [None, "red", "green"] * 30
     y = [int(colour is None) for colour in colours]
     X = make_frame(kind, categories={"colour": colours})
@@ -81,11 +81,9 @@ def test_pandas_and_polars_agree(max_depth, with_missing):
         kind: AdaBoostClassifier(n_estimators=8, max_depth=max_depth).fit(table(kind, colours, numbers), y)
         for kind in FRAMES
     }
-    answers = [
-        models[fitted].decision_function(table(asked, colours, numbers)) for fitted in FRAMES for asked in FRAMES
-    ]
-    for answer in answers[1:]:
-        np.testing.assert_array_equal(answer, answers[0])
+    votes = [models[fit].decision_function(table(new, colours, numbers)) for fit in FRAMES for new in FRAMES]
+    for other in votes[1:]:
+        np.testing.assert_array_equal(other, votes[0])
 
 
 @each_depth
@@ -107,7 +105,7 @@ def test_a_polars_enum_is_a_category():
     np.testing.assert_array_equal(model.decision_function(enum), model.decision_function(X))
 
 
-def test_whole_numbers_as_categories_survive_a_missing_value():
+def test_whole_numbers_as_categories_are_recognised_despite_a_missing_value():
     codes = np.array([1, 2, 3, 4] * 30)
     y = np.isin(codes, [1, 3]).astype(int)
     model = AdaBoostClassifier(n_estimators=3).fit(pd.DataFrame({"code": pd.Series(codes).astype("category")}), y)
@@ -144,7 +142,7 @@ def test_truth_values_mean_the_same_in_every_type(first, later):
     np.testing.assert_array_equal(model.predict(SPELLINGS[later](codes)), codes)
 
 
-def test_listed_whole_numbers_are_known_when_they_come_as_text():
+def test_listed_whole_numbers_are_recognised_as_text():
     codes = [3, 1, 20, 4] * 30
     y = np.isin(codes, [1, 20]).astype(float)
     model = GradientBoostingRegressor(n_estimators=20, categorical_features=["code"], random_state=0)
@@ -161,14 +159,14 @@ def test_texts_that_are_not_equal_are_not_the_same_category():
             model.predict(pd.DataFrame({"code": pd.Series(other).astype("category")}))
 
 
-def test_some_unknown_categories_among_known_ones_need_no_warning():
+def test_unknown_categories_among_known_ones_give_no_warning():
     colours, numbers, y = coloured()
     model = AdaBoostClassifier(n_estimators=3).fit(table("pandas", colours, numbers), y)
     model.predict(table("pandas", ["violet"] * 199 + ["red"], numbers))
     model.predict(table("pandas", [None] * 200, numbers))
 
 
-def test_unknown_numbers_of_an_array_are_warned_of():
+def test_a_column_of_unknown_numbers_in_an_array_gives_a_warning():
     X = np.array([[1.0], [2.0]] * 30)
     model = GradientBoostingRegressor(n_estimators=3, categorical_features=[0]).fit(X, X[:, 0])
     with pytest.warns(UnknownCategoryWarning, match="Column 0 of X has none of the categories"):
@@ -177,7 +175,7 @@ def test_unknown_numbers_of_an_array_are_warned_of():
 
 @each_booster
 @each_frame
-def test_a_category_that_became_a_number_is_refused_by_name(booster, kind):
+def test_numbers_in_a_categorical_column_are_refused(booster, kind):
     colours, numbers, y = coloured()
     model = small_booster(booster).fit(table(kind, colours, numbers), y)
     with pytest.raises(ValueError, match="'colour' of X was categorical"):
@@ -188,7 +186,7 @@ def test_a_category_that_became_a_number_is_refused_by_name(booster, kind):
 
 @each_booster
 @each_frame
-def test_a_number_that_became_a_category_is_refused_by_name(booster, kind):
+def test_categories_in_a_numeric_column_are_refused(booster, kind):
     colours, numbers, y = coloured()
     model = small_booster(booster).fit(make_frame(kind, {"size": numbers, "colour": numbers}), y)
     with pytest.raises(ValueError, match="'colour' of X is categorical, but was numeric"):
@@ -198,7 +196,7 @@ def test_a_number_that_became_a_category_is_refused_by_name(booster, kind):
 @each_booster
 @each_frame
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_an_array_cannot_stand_in_for_a_frame_with_categories(booster, kind):
+def test_an_array_instead_of_a_frame_with_categories_is_refused(booster, kind):
     colours, numbers, y = coloured()
     model = small_booster(booster).fit(table(kind, colours, numbers), y)
     with pytest.raises(ValueError, match="X is an array, but the model was fitted on a frame with categorical columns"):
@@ -216,9 +214,9 @@ def test_more_categories_than_a_byte_holds(kind, max_depth):
     model = AdaBoostClassifier(n_estimators=10, max_depth=max_depth).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
     common = np.isin(rows, labels[:100])
-    np.testing.assert_array_equal(model.predict(X)[common], y[common])  # the common ones keep codes of their own
+    np.testing.assert_array_equal(model.predict(X)[common], y[common])  # frequent categories have their own codes
     rare = make_frame(kind, categories={"a": labels[350:]})
-    assert len(set(model.predict(rare))) == 1  # the rarest share one
+    assert len(set(model.predict(rare))) == 1  # the rarest share a code
 
 
 @each_depth
@@ -235,7 +233,7 @@ def test_pandas_and_polars_agree_on_which_of_many_categories_are_rare(max_depth)
 
 @each_frame
 @pytest.mark.parametrize("n_categories", [254, 255, 256, 257])
-def test_around_the_largest_number_of_categories(kind, n_categories):
+def test_numbers_of_categories_near_the_maximum(kind, n_categories):
     labels = np.repeat([f"c{k:03d}" for k in range(n_categories)], 3)
     y = np.repeat(np.arange(n_categories) % 2, 3)
     X = make_frame(kind, categories={"a": labels})
@@ -259,7 +257,7 @@ def test_a_column_of_missing_categories_is_never_used(kind, max_depth):
 
 @each_depth
 @each_frame
-def test_votes_by_look_up_and_by_walking_the_trees_agree(kind, max_depth):
+def test_votes_of_step_functions_equal_those_of_the_trees(kind, max_depth):
     colours, numbers, y = coloured(with_missing=True)
     X = table(kind, colours, numbers)
     model = AdaBoostClassifier(n_estimators=8, max_depth=max_depth).fit(X, y)

@@ -1,4 +1,4 @@
-"""A parameter that cannot be meant is refused, and the message names it."""
+"""Invalid parameters are refused, and the message names them."""
 
 import numpy as np
 import pytest
@@ -92,7 +92,7 @@ FOR_SOME = [
 
 
 def named_at_fault(parameters):
-    """The parameter that the message must name: the first, but not an n_members=None that only sets the scene."""
+    """The parameter that the message must name: the first one that is not an additional ``n_members=None``."""
     return next(name for name, value in parameters.items() if len(parameters) == 1 or value is not None)
 
 
@@ -120,7 +120,7 @@ def test_parameters_of_one_booster(booster, parameters):
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_the_variant_for_two_classes_refuses_three(booster):
+def test_adaboost_star_refuses_three_classes(booster):
     assert_refused(booster, {"variant": "adaboost_star"}, *several_classes(n_classes=3))
 
 
@@ -155,11 +155,11 @@ def test_parameters_at_the_ends_of_their_ranges_are_fine(booster, parameters):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_a_small_table_is_refused_in_terms_of_the_boosters_own_parameters():
+def test_the_error_for_a_small_table_names_parameters_of_the_booster():
     X, _ = two_classes(n_rows=4)
     with pytest.raises(ValueError, match=r"candidates|rows") as refusal:
         BestBoostClassifier(n_estimators=2, random_state=0).fit(X, [0, 1, 0, 1])
-    assert "n_members" not in str(refusal.value) or "candidates" in str(refusal.value)  # it has no such parameter
+    assert "n_members" not in str(refusal.value) or "candidates" in str(refusal.value)  # BestBoost has no n_members
 
 
 def test_every_parameter_of_adaboost_is_in_the_table():

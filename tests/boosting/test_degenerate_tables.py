@@ -1,4 +1,4 @@
-"""Tables with nothing or hardly anything in them: a documented result, or an error that says what is wrong."""
+"""Constant, tiny and one-column tables: a documented result, or an error that says what is wrong."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_nothing_to_learn_from_a_table_of_constants(max_depth, n_classes, value)
 @pytest.mark.parametrize("max_depth", [1, 2])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("value", [1.0, np.nan])
-def test_a_table_of_constants_leaves_the_commonest_class(booster, max_depth, n_classes, value):
+def test_a_table_of_constants_predicts_the_most_frequent_class(booster, max_depth, n_classes, value):
     X, y = np.full((100, 3), value), np.where(np.arange(100) < 80, 1, np.arange(100) % n_classes)
     model = small_booster(booster, max_depth=max_depth).fit(X, y)
     assert set(model.predict(X)) == {1}
@@ -70,5 +70,5 @@ def test_members_of_tiny_tables_may_lack_rows_and_classes(booster, n_rows, n_cla
         assert np.isfinite(model.decision_function(X)).all()
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
         assert (np.abs(model.margins(X, y)) <= 1 + 1e-12).all()
-        model.set_params(calibrate=False).fit(X, y)  # only then is the likeliest class the one that wins the vote
+        model.set_params(calibrate=False).fit(X, y)  # without a link, the most probable class wins the vote
         np.testing.assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))

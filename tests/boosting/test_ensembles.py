@@ -1,4 +1,4 @@
-"""Majority, bagged, Larsen-Ritzert and best: which rows members see, and how they vote."""
+"""Majority, Bagged and Larsen-Ritzert: the training rows of the members, and their votes."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import surefoot
 from surefoot._random import bootstrap_counts, stream_key
-from surefoot.boosting.subsamples import choose_paths, subsample_levels, subsample_positions
+from surefoot.boosting.larsen_ritzert import choose_paths, subsample_levels, subsample_positions
 
 ENSEMBLES = [
     surefoot.MajorityBoostClassifier(random_state=0, n_estimators=20),
@@ -22,7 +22,7 @@ ENSEMBLES = [
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """A weak learner that remembers the rows it was given; column 0 of X numbers the rows."""
+    """A weak learner that records its training rows; column 0 of X is the number of the row."""
 
     def fit(self, X, y, sample_weight):
         self.rows_, self.weights_ = X[:, 0].astype(int), sample_weight
@@ -68,7 +68,7 @@ def test_number_of_bagged_members_follows_from_the_failure_probability():
         assert len(model.estimators_) == needed + (needed % 2 == 0)
 
 
-def test_more_bagged_members_only_add_to_fewer():
+def test_the_first_bagged_members_do_not_depend_on_their_number():
     few = rows_of_members(surefoot.BaggedBoostClassifier(n_members=3, random_state=3))
     many = rows_of_members(surefoot.BaggedBoostClassifier(n_members=7, random_state=3))
     for one, other in zip(few, many, strict=False):
@@ -83,14 +83,13 @@ def test_sub_samples_from_their_paths_are_those_of_the_recursion(n_rows):
         assert np.flatnonzero(subsample_positions(n_rows, path)).tolist() == rows
 
 
-def test_400_000_rows_have_19_683_sub_samples_and_one_is_built_alone():
+def test_400_000_rows_have_19_683_sub_samples_of_two_thirds_of_the_rows():
     assert 3 ** subsample_levels(400_000) == 19_683
-    share = subsample_positions(400_000, 12_345).mean()
-    assert abs(share - 2 / 3) < 0.01
+    assert subsample_positions(400_000, 12_345).mean() == pytest.approx(2 / 3, abs=0.01)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 200))
-def test_chosen_paths_are_different_and_start_alike(seed, n_chosen):
+def test_chosen_paths_are_different(seed, n_chosen):
     key = stream_key(seed)
     chosen = choose_paths(key, 300, n_chosen)
     assert len(set(chosen)) == n_chosen
@@ -98,14 +97,14 @@ def test_chosen_paths_are_different_and_start_alike(seed, n_chosen):
 
 
 @pytest.mark.parametrize("n_paths", [27, 19_683])
-def test_more_sub_samples_only_add_to_fewer(n_paths):
+def test_the_first_sub_samples_do_not_depend_on_their_number(n_paths):
     for seed in range(20):
         all_of_them = choose_paths(stream_key(seed), n_paths, 27)
         for few in (3, 23):
             assert choose_paths(stream_key(seed), n_paths, few) == all_of_them[:few]
 
 
-def test_all_sub_samples_are_announced():
+def test_the_number_of_all_sub_samples_is_reported():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(surefoot.ManyMembersWarning, match="27 sub-samples"):
         model = surefoot.LarsenRitzertClassifier(n_members=None, n_estimators=2).fit(X[50:], y[50:])
@@ -127,10 +126,10 @@ def test_hard_votes_count_members(ensemble):
 def test_several_classes_vote_by_plurality(ensemble):
     X, y = load_iris(return_X_y=True)
     model = clone(ensemble).set_params(calibrate=False).fit(X, y)
-    ballots = np.stack([member.predict(X) for member in model.estimators_])
-    shares = np.stack([(ballots == c).mean(axis=0) for c in range(3)], axis=1)
-    np.testing.assert_allclose(model.predict_proba(X), shares)
-    np.testing.assert_array_equal(model.predict(X), shares.argmax(axis=1))
+    votes = np.stack([member.predict(X) for member in model.estimators_])
+    fractions = np.stack([(votes == c).mean(axis=0) for c in range(3)], axis=1)
+    np.testing.assert_allclose(model.predict_proba(X), fractions)
+    np.testing.assert_array_equal(model.predict(X), fractions.argmax(axis=1))
 
 
 def test_soft_votes_average_the_members():
@@ -140,7 +139,7 @@ def test_soft_votes_average_the_members():
     np.testing.assert_allclose(model.decision_function(X), mean)
 
 
-def test_a_tie_is_the_positive_class_and_shows_as_the_smallest_positive_number():
+def test_a_tie_is_the_positive_class_and_the_smallest_positive_number():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
     y = (X[:, 0] + 2 * rng.normal(size=200) > 0).astype(int)
@@ -152,7 +151,7 @@ def test_a_tie_is_the_positive_class_and_shows_as_the_smallest_positive_number()
     assert (model.predict_proba(X[tied]).argmax(axis=1) == 1).all()
 
 
-def test_a_part_that_lacks_a_class_still_knows_it():
+def test_members_know_the_classes_that_their_part_lacks():
     X = np.arange(30.0)[:, np.newaxis]
     y = np.array(["a"] * 28 + ["b"] + ["c"])
     model = surefoot.MajorityBoostClassifier(n_members=5, n_estimators=5, random_state=0).fit(X, y)

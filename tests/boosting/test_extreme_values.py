@@ -1,4 +1,4 @@
-"""The ends of the floating-point range: finite votes, no overflow, and splits where the data have them."""
+"""Values at the ends of the floating-point range: finite votes, no overflow, and the right splits."""
 
 import numpy as np
 import pytest
@@ -23,14 +23,14 @@ TABLES = {
 
 
 def assert_finite(model, X):
-    for answer in (model.decision_function(X), model.predict_proba(X), model.feature_importances_):
-        assert np.isfinite(answer).all()
+    for values in (model.decision_function(X), model.predict_proba(X), model.feature_importances_):
+        assert np.isfinite(values).all()
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("max_depth", [1, 3])
 @pytest.mark.parametrize("name", TABLES)
-def test_values_that_differ_are_told_apart(booster, max_depth, name):
+def test_different_values_are_separated(booster, max_depth, name):
     distinct = np.unique(TABLES[name])
     column = np.repeat(distinct, 60)
     y = (column > distinct[len(distinct) // 2 - 1]).astype(int)

@@ -1,4 +1,4 @@
-"""A row of weight k counts as k copies of it, and one of weight 0 as none."""
+"""A row of weight k counts as k copies of the row, and a row of weight 0 as no row."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ COLUMNS = ("a", "b", "c")
 
 
 def weighted_problem(kind, n_classes, seed):
-    """Values, labels and weights 0 to 3; the labels follow the first column six times in ten."""
+    """Values, labels and weights 0 to 3; 60% of the labels depend on the first column."""
     generator = np.random.default_rng(seed)
     n_rows = 700 if kind == "more values than bins" else 50
     if kind in ("many ties", "categories"):
@@ -21,8 +21,8 @@ def weighted_problem(kind, n_classes, seed):
     first = X[:, 0].copy()
     if kind == "missing values":
         X[generator.random(X.shape) < 0.2] = np.nan
-    told = np.searchsorted(np.quantile(first, np.arange(1, n_classes) / n_classes), first)
-    y = np.where(generator.random(n_rows) < 0.6, told, generator.integers(0, n_classes, size=n_rows))
+    dependent = np.searchsorted(np.quantile(first, np.arange(1, n_classes) / n_classes), first)
+    y = np.where(generator.random(n_rows) < 0.6, dependent, generator.integers(0, n_classes, size=n_rows))
     return X, y, generator.integers(0, 4, size=n_rows)
 
 
@@ -62,7 +62,7 @@ def test_the_variant_that_maximises_margins_counts_copies_too(max_depth):
     assert differences == {}
 
 
-def test_which_of_many_categories_are_rare_is_a_matter_of_weight():
+def test_rare_categories_are_rare_by_weight():
     generator = np.random.default_rng(0)
     labels = np.repeat([f"{k:03d}" for k in range(400)], 2)
     weights = np.repeat(generator.integers(1, 5, size=400), 2)

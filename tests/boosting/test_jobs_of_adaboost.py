@@ -1,4 +1,4 @@
-"""The number of threads changes nothing: models and votes are equal to the last bit."""
+"""Models and votes do not depend on the number of threads: they are equal to the last bit."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def large_table():
     ],
     ids=str,
 )
-def test_tables_large_enough_for_threads_of_their_own(large_table, parameters):
+def test_tables_large_enough_for_several_threads(large_table, parameters):
     X, y = large_table
     weights = np.random.default_rng(0).random(len(X))
     one = AdaBoostClassifier(n_estimators=4, n_jobs=1, **parameters).fit(X, y, sample_weight=weights)

@@ -1,4 +1,4 @@
-"""A fit that fails leaves the estimator as it was: unfitted, or with its earlier model whole."""
+"""A fit that fails does not change the estimator."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from surefoot import AdaBoostClassifier
 X, y = two_classes()
 
 
-def test_nothing_to_learn():
+def test_a_failed_fit_keeps_the_earlier_model():
     model = AdaBoostClassifier(n_estimators=3).fit(X, y)
     votes = model.decision_function(X)
     with pytest.raises(ValueError, match="chance"):

@@ -1,4 +1,4 @@
-"""Probabilities of question 1's boosters: calibrated on new rows, as good a ranking as AdaBoost's, votes unchanged."""
+"""Probabilities of question 1's boosters: calibrated on new rows, with a ranking as good as AdaBoost's; same votes."""
 
 import json
 
@@ -15,8 +15,8 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import surefoot
 from surefoot.boosting import vote_link
-from surefoot.boosting.row_assignment import assign_all_rows, hold_out_folds
-from surefoot.boosting.unseen_votes import MAX_VOTES, UnseenVotes, collect_votes, member_link, shrinkage
+from surefoot.boosting.calibration import MAX_VOTES, OutOfSampleVotes, collect_votes, member_link, shrinkage
+from surefoot.boosting.training import assign_all_rows, assign_folds
 from surefoot.boosting.vote_link import fit_link, smooth_frequencies, smooth_targets
 from surefoot.data import Columns
 from surefoot.data.problem import Problem
@@ -31,15 +31,15 @@ each_ensemble = pytest.mark.parametrize("ensemble", ENSEMBLES, ids=lambda e: typ
 
 
 def known_truth(n_rows, seed, base=-1.0):
-    """A table whose log-odds are known: a sum of five columns' steps and slopes; five more are noise."""
+    """A table with known log-odds: a sum of functions of five columns; five more columns are noise."""
     X = np.random.default_rng(seed).normal(size=(n_rows, 10))
     log_odds = base + X[:, 0] + 0.7 * X[:, 1] + (X[:, 2] > 0) - 0.5 * np.abs(X[:, 3]) + 0.5 * np.sin(2 * X[:, 4])
     y = (np.random.default_rng(seed + 1000).random(n_rows) < expit(log_odds)).astype(int)
     return X, y, expit(log_odds)
 
 
-def slope_of(found, y):
-    logits = np.log(found) - np.log1p(-found)
+def slope_of(probabilities, y):
+    logits = np.log(probabilities) - np.log1p(-probabilities)
     return LogisticRegression(C=1e6).fit(logits[:, np.newaxis], y).coef_[0, 0]
 
 
@@ -49,10 +49,10 @@ def test_calibration_slope_and_ranking_where_the_truth_is_known(ensemble):
     slopes, errors, aucs, plain = [], [], [], []
     for seed in range(5):
         X, y, _ = known_truth(1500, seed=10 + seed)
-        found = clone(ensemble).fit(X, y).predict_proba(X_new)[:, 1]
-        slopes.append(slope_of(found, y_new))
-        errors.append(found.mean() - truth.mean())
-        aucs.append(roc_auc_score(y_new, found))
+        probabilities = clone(ensemble).fit(X, y).predict_proba(X_new)[:, 1]
+        slopes.append(slope_of(probabilities, y_new))
+        errors.append(probabilities.mean() - truth.mean())
+        aucs.append(roc_auc_score(y_new, probabilities))
         votes = surefoot.AdaBoostClassifier(n_estimators=100, calibrate=False).fit(X, y).decision_function(X_new)
         plain.append(roc_auc_score(y_new, votes))
     assert 0.8 < np.mean(slopes) < 1.25
@@ -80,10 +80,10 @@ def test_several_classes_are_calibrated():
         for table in (X, X_new)
     )
     for ensemble in ENSEMBLES[1:3]:
-        found = clone(ensemble).fit(X, y).predict_proba(X_new)
-        np.testing.assert_allclose(found.sum(axis=1), 1)
-        assert 0.8 < slope_of(found.ravel(), (y_new[:, np.newaxis] == np.arange(4)).ravel()) < 1.25
-        assert log_loss(y_new, found) < log_loss(y_new, np.tile(np.bincount(y) / len(y), (len(y_new), 1)))
+        probabilities = clone(ensemble).fit(X, y).predict_proba(X_new)
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+        assert 0.8 < slope_of(probabilities.ravel(), (y_new[:, np.newaxis] == np.arange(4)).ravel()) < 1.25
+        assert log_loss(y_new, probabilities) < log_loss(y_new, np.tile(np.bincount(y) / len(y), (len(y_new), 1)))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7, 40])
@@ -109,8 +109,8 @@ def test_links_are_those_of_a_general_optimiser(n_classes):
 def test_links_of_many_classes_are_those_of_newtons_method(n_classes, certainty, monkeypatch):
     generator = np.random.default_rng(n_classes)
     fractions, weights = generator.dirichlet(np.full(n_classes, 0.3), 1000), generator.random(1000)
-    chances = softmax(certainty * fractions + generator.normal(size=n_classes), axis=1)
-    codes = np.minimum((chances.cumsum(axis=1) < generator.random((1000, 1))).sum(axis=1), n_classes - 1)
+    probabilities = softmax(certainty * fractions + generator.normal(size=n_classes), axis=1)
+    codes = np.minimum((probabilities.cumsum(axis=1) < generator.random((1000, 1))).sum(axis=1), n_classes - 1)
     monkeypatch.setattr(vote_link, "MAX_NEWTON_CLASSES", n_classes)
     newton = fit_link(fractions, codes, weights)
     monkeypatch.setattr(vote_link, "MAX_NEWTON_CLASSES", 0)
@@ -145,16 +145,16 @@ def test_classes_without_a_row_to_calibrate_on_are_as_likely_as_others_of_their_
     likelihoods = link.of_fractions(fractions)[np.arange(3000), codes]
     assert likelihoods[codes >= 40].mean() == pytest.approx(likelihoods[codes < 40].mean(), rel=0.1)
     free = fit_link(fractions[few], codes[few], np.ones(len(few))).of_fractions(fractions)[np.arange(3000), codes]
-    assert free[codes >= 40].mean() < 0.8 * free[codes < 40].mean()  # what comes of offsets fitted to no rows
+    assert free[codes >= 40].mean() < 0.8 * free[codes < 40].mean()  # offsets fitted without rows are too low
 
 
-def test_nearly_separated_classes_are_not_given_timid_probabilities():
+def test_probabilities_of_nearly_separated_classes_are_not_underconfident():
     slopes = []
     for seed in range(5):
         X, y = make_classification(4000, 20, n_informative=8, class_sep=3.0, flip_y=0.005, random_state=seed)
         model = surefoot.BaggedBoostClassifier(n_estimators=100, random_state=seed).fit(X[:500], y[:500])
         slopes.append(slope_of(model.predict_proba(X[500:])[:, 1], y[500:]))
-    assert 0.9 < np.mean(slopes) < 1.1  # with Platt's targets above it
+    assert 0.9 < np.mean(slopes) < 1.1  # larger with Platt's targets
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
@@ -171,20 +171,20 @@ def test_smoothed_frequencies_are_the_means_of_smoothed_targets(n_classes):
     np.testing.assert_allclose(smooth_frequencies(np.bincount(codes, minlength=n_classes)), means)
 
 
-def test_votes_kept_for_a_link_are_bounded_however_many_classes():
+def test_the_number_of_votes_is_bounded_for_any_number_of_classes():
     n_classes = 3000
     y = np.tile(np.arange(n_classes, dtype=np.int32), 2)
     problem = Problem(Columns.from_array(y[:, np.newaxis] + 0.0), np.arange(n_classes), y, None, None)
     assignment = assign_all_rows(y, np.arange(len(y)))
-    votes = collect_votes(problem, assignment, hold_out_folds(y[assignment.order])[:1], [EvenVote(n_classes)], 1)
+    votes = collect_votes(problem, assignment, assign_folds(y[assignment.order])[:1], [EvenVote(n_classes)], 1)
     assert votes.fractions.size <= MAX_VOTES
     assert len(votes.codes) > 0.9 * min(MAX_VOTES // n_classes, len(y) // 10)
     np.testing.assert_array_equal(votes.class_totals, np.full(n_classes, 2.0))
-    assert votes.weights.sum() == pytest.approx(len(y) // 10)  # those kept stand for all that were held out
+    assert votes.weights.sum() == pytest.approx(len(y) // 10)  # the rows kept represent all held-out rows
 
 
 class EvenVote:
-    """A committee that gives every class the same vote."""
+    """A committee with the same vote for every class."""
 
     def __init__(self, n_classes):
         self.n_classes = n_classes
@@ -193,7 +193,7 @@ class EvenVote:
         return np.full((self.n_classes, values.shape[1]), 1 / self.n_classes)
 
 
-def test_votes_that_separate_or_mislead_have_finite_links():
+def test_votes_that_separate_the_classes_or_are_always_wrong_have_finite_links():
     fractions, codes = np.array([[1.0, 0.0], [0.0, 1.0]] * 20), np.array([0, 1] * 20)
     right = fit_link(fractions, codes, np.ones(40)).of_fractions(fractions)
     np.testing.assert_allclose(right[:, 1], np.where(codes == 1, 20.5 / 21, 0.5 / 21))  # the targets, reached exactly
@@ -207,30 +207,28 @@ def test_shrinkage_is_that_of_independent_members_in_closed_form():
     n_rows, n_members, noise = 40_000, 6, 0.5
     signal = generator.normal(size=n_rows)
     votes = signal + noise * generator.normal(size=(n_members, n_rows))
-    unseen = generator.random((n_members, n_rows)) < 0.5
-    unseen[0] |= ~unseen.any(axis=0)
+    is_new = generator.random((n_members, n_rows)) < 0.5
+    is_new[0] |= ~is_new.any(axis=0)
     two = np.stack([-votes, votes], axis=2)
-    kept = shrinkage(UnseenVotes(two, unseen, np.zeros(n_rows, int), np.ones(n_rows)), np.zeros(2), n_members)
-    counts = unseen.sum(axis=0)
+    kept = shrinkage(OutOfSampleVotes(two, is_new, np.zeros(n_rows, int), np.ones(n_rows)), np.zeros(2), n_members)
+    counts = is_new.sum(axis=0)
     expected = (1 + noise**2 / n_members) / (1 + noise**2 / counts)
     np.testing.assert_allclose(kept, expected, atol=0.02)
 
 
-def test_the_link_of_members_uses_unseen_votes_only():
+def test_the_link_of_members_uses_out_of_sample_votes_only():
     votes = np.array([[[0.9, 0.1], [0.1, 0.9]] * 10, [[0.1, 0.9], [0.9, 0.1]] * 10])  # the second is always wrong
-    unseen = np.array([[True] * 20, [False] * 20])
+    is_new = np.array([[True] * 20, [False] * 20])
     codes = np.array([0, 1] * 10)
-    assert member_link(UnseenVotes(votes, unseen, codes, np.ones(20))).scale > 0
-    assert member_link(UnseenVotes(votes, ~unseen, codes, np.ones(20))).scale == 0
+    assert member_link(OutOfSampleVotes(votes, is_new, codes, np.ones(20))).scale > 0
+    assert member_link(OutOfSampleVotes(votes, ~is_new, codes, np.ones(20))).scale == 0
 
 
-def test_folds_hold_out_every_row_of_a_small_table_once_and_enough_of_a_large_one():
-    small = np.repeat([0, 1], [300, 40]).astype(np.int32)
-    counts = np.array([member.counts() for member in hold_out_folds(small)])
+def test_each_member_of_a_small_table_leaves_out_another_fold():
+    codes = np.repeat([0, 1], [300, 40]).astype(np.int32)
+    counts = np.array([member.counts() for member in assign_folds(codes)])
     assert (counts == 0).sum(axis=0).tolist() == [1] * 340
-    assert [(fold[300:] == 0).sum() for fold in counts] == [4] * 10  # classes in equal parts
-    assert len(hold_out_folds(np.repeat([0, 1], 50_000).astype(np.int32))) == 1
-    assert len(hold_out_folds(np.repeat([0, 1], [98_000, 2000]).astype(np.int32))) == 5
+    assert [(fold[300:] == 0).sum() for fold in counts] == [4] * 10  # stratified
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
@@ -243,7 +241,7 @@ def test_votes_do_not_depend_on_calibration(booster, problem):
     assert one.margins(X, y).tobytes() == other.margins(X, y).tobytes()
 
 
-def test_votes_are_those_that_earlier_models_had_to_the_byte():
+def test_votes_equal_those_of_stored_models_to_the_byte():
     stored = json.loads((STORED / "1" / ANSWERS).read_text(encoding="utf-8"))
     for name in ("stumps", "trees", "majority", "bagged", "larsen_ritzert"):
         model = small_models()[name]
@@ -277,9 +275,9 @@ def test_weights_of_rows_and_classes_shift_the_probabilities(ensemble):
 def test_rows_without_weight_do_not_calibrate(booster):
     X, y = two_classes(n_rows=240)
     weights = (np.arange(240) % 2).astype(float)
-    with_them = small_booster(booster).fit(X, y, sample_weight=weights).predict_proba(X)
+    weighted = small_booster(booster).fit(X, y, sample_weight=weights).predict_proba(X)
     without = small_booster(booster).fit(X[weights > 0], y[weights > 0]).predict_proba(X)
-    np.testing.assert_allclose(with_them, without, rtol=1e-12)
+    np.testing.assert_allclose(weighted, without, rtol=1e-12)
 
 
 def test_a_majority_of_one_part_is_calibrated_as_adaboost():
@@ -298,5 +296,6 @@ def test_calibrate_must_be_true_or_false(booster):
 
 
 def test_two_rows_are_enough():
-    found = surefoot.AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0]], [0, 1]).predict_proba([[0.0], [1.0]])
-    np.testing.assert_allclose(found, 0.5)  # neither row says anything of the other
+    X = [[0.0], [1.0]]
+    probabilities = surefoot.AdaBoostClassifier(n_estimators=2).fit(X, [0, 1]).predict_proba(X)
+    np.testing.assert_allclose(probabilities, 0.5)  # each fold has one row, and its model knows only the other class

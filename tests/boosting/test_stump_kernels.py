@@ -1,4 +1,4 @@
-"""The stump kernels against plain loops, and against themselves on several threads."""
+"""The stump kernels against naive loops, and one thread against several."""
 
 import numpy as np
 import pandas as pd
@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from reference import boosting as naive
 
 from surefoot import AdaBoostClassifier
-from surefoot.boosting.stump_fit import boost_stumps
+from surefoot.boosting.stump_boosting import boost_stumps, whole_weights
 from surefoot.boosting.stump_kernels import GINI, Rule
-from surefoot.boosting.stump_state import whole_weights
 from surefoot.data import BinnedTable, Columns
 
 
@@ -39,7 +38,7 @@ def as_frame(X):
     missing=st.sampled_from([0.0, 0.2]),
     n_categories=st.integers(1, 4),
 )
-def test_every_round_is_that_of_the_naive_twin(seed, n_rows, missing, n_categories):
+def test_every_round_equals_that_of_the_naive_twin(seed, n_rows, missing, n_categories):
     X, y, weights = make_table(seed, n_rows, missing, n_categories)
     rounds = naive.adaboost(X, y, weights, 8, categorical=(2,))
     model = AdaBoostClassifier(n_estimators=8)
@@ -49,11 +48,11 @@ def test_every_round_is_that_of_the_naive_twin(seed, n_rows, missing, n_categori
     for t, (_, error, vote, _, ties) in enumerate(rounds):
         np.testing.assert_allclose(model.estimator_errors_[t], error, rtol=1e-9)
         np.testing.assert_allclose(model.estimator_weights_[t], vote, rtol=1e-9)
-        if ties > 1:  # from here on the twin may follow another split that is as good
+        if ties > 1:  # the twin may choose another, equally good split
             return
     np.testing.assert_array_equal(
         (model.decision_function(as_frame(X)) > 0)[weights > 0],
-        (sum(vote * (2 * answers - 1) for _, _, vote, answers, _ in rounds) > 0)[weights > 0],
+        (sum(vote * (2 * predictions - 1) for _, _, vote, predictions, _ in rounds) > 0)[weights > 0],
     )
 
 

@@ -1,4 +1,4 @@
-"""Only the ratios of weights count."""
+"""Models depend on the ratios of weights only."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_every_booster_ignores_the_scale_of_weights(booster, factor):
 @pytest.mark.parametrize("weight", [1e308, 1e-320])
 @pytest.mark.parametrize("max_depth", [1, 2])
 @pytest.mark.parametrize("n_rows", [60, 600])
-def test_equal_weights_at_the_ends_of_the_range_change_nothing(weight, max_depth, n_rows):
+def test_equal_weights_at_the_ends_of_the_range_have_no_effect(weight, max_depth, n_rows):
     X, y = two_classes(n_rows=n_rows)
     plain = AdaBoostClassifier(n_estimators=4, max_depth=max_depth).fit(X, y)
     model = AdaBoostClassifier(n_estimators=4, max_depth=max_depth).fit(X, y, sample_weight=np.full(n_rows, weight))

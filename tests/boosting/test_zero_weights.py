@@ -1,4 +1,4 @@
-"""A row without weight may as well not be there."""
+"""A row without weight is equivalent to a removed row."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_few_weighted_rows_in_a_table_large_enough_to_be_sampled():
 
 @pytest.mark.parametrize("max_depth", [1, 2])
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
-def test_a_category_that_only_rows_without_weight_have_counts_as_unseen(kind, max_depth):
+def test_a_category_of_rows_without_weight_only_is_unknown(kind, max_depth):
     labels = np.array(["x", "y", "z", "w"] * 30)
     y = np.where(np.arange(120) % 11 == 0, labels == "y", labels == "x").astype(int)
     weights = (labels != "w").astype(float)

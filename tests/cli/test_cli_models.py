@@ -86,7 +86,7 @@ def test_what_cannot_be_predicted_is_one_line(table, tmp_path):
     made = run("predict", model, tmp_path / "less.csv", "-o", tmp_path / "p.csv")
     assert (made.exit_code, "lacks the columns 'age'" in made.stderr) == (2, True)
     made = run("predict", table, table, "-o", tmp_path / "p.csv")
-    assert (made.exit_code, "no model file" in made.stderr) == (2, True)
+    assert (made.exit_code, "not a model file" in made.stderr) == (2, True)
     made = run("predict", tmp_path / "nowhere.surefoot", table, "-o", tmp_path / "p.csv")
     assert (made.exit_code, "nowhere.surefoot" in made.stderr) == (2, True)
     assert not (tmp_path / "p.csv").exists()

@@ -1,4 +1,4 @@
-"""The binned table against NumPy's own search and plain loops."""
+"""The binned table against NumPy's search and naive loops."""
 
 import numpy as np
 import pytest
@@ -67,13 +67,13 @@ def test_more_bins_than_a_byte_holds():
 
 
 @pytest.mark.parametrize("n_distinct", [254, 255, 256])
-def test_around_the_largest_code_of_a_byte(n_distinct):
+def test_codes_near_the_largest_byte(n_distinct):
     X = np.append(np.arange(n_distinct, dtype=float), np.nan)[:, np.newaxis]
     table = binned(X, max_bins=None)
     np.testing.assert_array_equal(table.codes[0], np.arange(n_distinct + 1))
 
 
-def test_offsets_leave_room_for_all_codes_of_every_column():
+def test_offsets_count_all_codes_of_every_column():
     X = np.random.default_rng(0).normal(size=(300, 4))
     X[:, 1], X[:, 2] = np.nan, 1.0
     table = binned(X)
@@ -107,7 +107,7 @@ def test_edges_of_small_tables_come_from_all_rows():
 
 
 @pytest.mark.parametrize("n_rows", [EDGE_SAMPLE + 1, 300_000, 2 * EDGE_SAMPLE, 1_234_567])
-def test_edges_of_large_tables_come_from_a_sample_that_is_always_the_same(n_rows):
+def test_edges_of_large_tables_come_from_a_fixed_sample(n_rows):
     rows = edge_sample(n_rows)
     np.testing.assert_array_equal(rows, edge_sample(n_rows))
     assert len(rows) == len(np.unique(rows)) == EDGE_SAMPLE
@@ -119,14 +119,14 @@ def test_edges_of_large_tables_come_from_a_sample_that_is_always_the_same(n_rows
 
 @pytest.mark.parametrize("n_rows", [EDGE_SAMPLE + 7, 300_000, 390_000])
 def test_every_row_of_a_large_table_may_be_in_the_sample(n_rows):
-    """A regular pattern in the rows must not decide which of them are seen."""
+    """The sample does not follow a regular pattern of the rows."""
     rows = edge_sample(n_rows)
     for period in (2, 3):
-        seen = np.bincount(rows % period, minlength=period) / len(rows)
-        np.testing.assert_allclose(seen, 1 / period, atol=0.02)
+        fractions = np.bincount(rows % period, minlength=period) / len(rows)
+        np.testing.assert_allclose(fractions, 1 / period, atol=0.02)
 
 
-def test_a_large_table_is_binned_twice_alike_and_evenly():
+def test_bins_of_a_large_table_are_reproducible_and_of_equal_size():
     X = np.random.default_rng(0).random((EDGE_SAMPLE + 50_000, 1))
     one, other = binned(X), binned(X)
     assert one.codes.tobytes() == other.codes.tobytes()
@@ -135,7 +135,7 @@ def test_a_large_table_is_binned_twice_alike_and_evenly():
     np.testing.assert_allclose(counts, len(X) / 255, rtol=0.2)
 
 
-def test_reordering_puts_rows_in_place():
+def test_reordering_moves_rows():
     X = np.random.default_rng(0).normal(size=(50, 3))
     table, original = binned(X), binned(X)
     order = np.random.default_rng(1).permutation(50)[:30].astype(np.int32)
@@ -147,12 +147,12 @@ def test_thresholds_between_bins():
     X = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, np.nan]])
     table = binned(X)
     features, below, above = np.array([0, 0, 1, 1, -1]), np.array([0, 0, 0, 1, 0]), np.array([1, 2, 1, 2, 0])
-    found = table.thresholds_between(features, below, above)
-    assert found[:4].tolist() == [1.5, 2.5, 15.0, np.inf]  # above the last bin lie only missing values
-    assert np.isnan(found[4])
+    thresholds = table.thresholds_between(features, below, above)
+    assert thresholds[:4].tolist() == [1.5, 2.5, 15.0, np.inf]  # above the last bin are only missing values
+    assert np.isnan(thresholds[4])
 
 
-def test_weights_decide_the_bins():
+def test_bins_are_weighted_quantiles():
     X = np.arange(1000.0)[:, np.newaxis]
     weights = np.where(X[:, 0] < 500, 0.0, 1.0)
     table = binned(X, max_bins=10, weights=weights)

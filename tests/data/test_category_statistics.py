@@ -1,4 +1,4 @@
-"""Columns with many categories as numbers: against plain loops and against scikit-learn's TargetEncoder."""
+"""Target statistics of categories, against naive loops and scikit-learn's TargetEncoder."""
 
 import numpy as np
 import pytest
@@ -20,10 +20,10 @@ from surefoot.data import category_statistics
 from surefoot.data.category_statistics import (
     STRENGTH,
     CategoryStatistics,
+    informative_pairs,
     keys_of,
     order_statistics,
     running_priors,
-    telling_pairs,
 )
 
 KEY = stream_key(3)
@@ -31,12 +31,12 @@ SINGLES = ((0,), (1,))
 
 
 @st.composite
-def tables(draw, least_weight=0):
+def tables(draw):
     """Codes of two columns, two targets, whole weights, and the rows to train on (at least one with weight)."""
     n_rows = draw(st.integers(1, 20))
     codes = draw(arrays(np.int32, (2, n_rows), elements=st.integers(-1, 2)))
     targets = draw(arrays(np.float64, (2, n_rows), elements=st.integers(-4, 4).map(float)))
-    weights = draw(arrays(np.float64, n_rows, elements=st.integers(least_weight, 3).map(float)))
+    weights = draw(arrays(np.float64, n_rows, elements=st.integers(0, 3).map(float)))
     train = np.flatnonzero(draw(arrays(np.bool_, n_rows)))
     one = draw(st.integers(0, n_rows - 1))
     weights[one] = 2.0
@@ -44,15 +44,15 @@ def tables(draw, least_weight=0):
 
 
 def xor_table(n_rows=3000, n_categories=12, seed=0):
-    """Only both columns together tell the target."""
+    """A target that only both columns together explain."""
     codes, _, weights, train = make_table(n_rows, n_categories, 2, seed)
     return codes, ((codes[0] + codes[1]) % 2)[np.newaxis].astype(float), weights, train
 
 
 def fit_all(codes, targets, weights, train, key):
-    """Statistics of every column, and of the pairs that tell more."""
+    """Statistics of every column, and of the informative pairs."""
     rows = (codes, targets, weights, train, key)
-    return CategoryStatistics.fit([*((j,) for j in range(len(codes))), *telling_pairs(*rows)], *rows)
+    return CategoryStatistics.fit([*((j,) for j in range(len(codes))), *informative_pairs(*rows)], *rows)
 
 
 @pytest.fixture
@@ -71,10 +71,10 @@ def test_the_kernel_reads_rows_in_their_order(table, strength):
     priors = np.random.default_rng(0).normal(size=targets.shape)
     sums, counts, ordered = np.zeros((2, 4)), np.zeros(4), np.empty(targets.shape)
     order_statistics(kinds, targets, weights, priors, strength, sums, counts, ordered)
-    expected, seen = in_order(kinds.tolist(), targets.tolist(), weights.tolist(), priors.tolist(), strength)
+    expected, totals = in_order(kinds.tolist(), targets.tolist(), weights.tolist(), priors.tolist(), strength)
     np.testing.assert_allclose(ordered, expected, rtol=1e-12)
     for kind in range(4):
-        expected_sums, mass = seen.get(kind, ([0.0, 0.0], 0.0))
+        expected_sums, mass = totals.get(kind, ([0.0, 0.0], 0.0))
         assert sums[:, kind].tolist() == expected_sums
         assert counts[kind] == mass
 
@@ -92,12 +92,12 @@ def test_running_priors_change_at_powers_of_two_only():
     assert (np.flatnonzero(np.diff(priors)) + 1).tolist() == [2**k for k in range(13)]
 
 
-# The whole against plain loops
+# Statistics against plain loops
 
 
 @settings(deadline=None, max_examples=60)
 @given(table=tables())
-def test_training_rows_see_earlier_rows_and_others_see_all(table):
+def test_statistics_use_earlier_rows_in_training_and_all_rows_otherwise(table):
     codes, targets, weights, train = table
     fitted, values = fit_all(codes, targets, weights, train, KEY)
     order = train[random_permutation(KEY, len(train))]
@@ -106,8 +106,10 @@ def test_training_rows_see_earlier_rows_and_others_see_all(table):
     for k, statistic in enumerate(fitted.statistics):
         everything, priors = statistic_of_all(codes, statistic.columns, targets, weights, train, STRENGTH)
         earlier = statistic_in_order(codes, statistic.columns, targets, weights, order.tolist(), STRENGTH)
-        unseen = (priors, 0.0)
-        means = np.array([everything.get(kind_of(codes, statistic.columns, i), unseen)[0] for i in range(len(weights))])
+        unknown = (priors, 0.0)
+        means = np.array(
+            [everything.get(kind_of(codes, statistic.columns, i), unknown)[0] for i in range(len(weights))]
+        )
         np.testing.assert_allclose(fitted.transform(codes)[2 * k : 2 * k + 2], means.T, rtol=1e-10, atol=1e-12)
         means[train] = [earlier[i] for i in train]
         np.testing.assert_allclose(values[2 * k : 2 * k + 2], means.T, rtol=1e-10, atol=1e-12)
@@ -118,7 +120,7 @@ def test_training_rows_see_earlier_rows_and_others_see_all(table):
 
 
 @pytest.mark.usefixtures("with_all_pairs")
-def test_pairs_against_plain_loops_and_their_place_among_the_values():
+def test_pairs_against_plain_loops():
     codes, targets, weights, train = make_table(60, 3, 3)
     codes[:, ::7] = -1
     targets = np.concatenate([targets, targets**2])
@@ -136,7 +138,7 @@ def test_pairs_against_plain_loops_and_their_place_among_the_values():
 
 @settings(deadline=None)
 @given(codes=arrays(np.int32, (2, 12), elements=st.integers(-2, 3)))
-def test_pairs_of_categories_have_the_same_key_only_if_they_are_the_same(codes):
+def test_different_pairs_of_categories_have_different_keys(codes):
     keys = keys_of((0, 1), (6, 6), codes)
     for i in range(12):
         for j in range(12):
@@ -160,7 +162,7 @@ def test_full_statistics_are_those_of_scikit_learn(target_type):
     fitted, _ = fit_all(codes, targets, weights, train, KEY)
     theirs = TargetEncoder(smooth=STRENGTH, target_type=target_type)
     theirs.fit(codes.T, targets[0].astype(int) if target_type == "binary" else targets[0])
-    new = np.append(codes, [[8], [8]], axis=1)  # with an unseen category
+    new = np.append(codes, [[8], [8]], axis=1)  # with an unknown category
     np.testing.assert_allclose(fitted.transform(new)[:2], theirs.transform(new.T).T, rtol=1e-12)
 
 
@@ -172,15 +174,15 @@ def test_full_statistics_of_several_classes_are_those_of_scikit_learn():
     np.testing.assert_allclose(fitted.transform(codes)[:6], theirs.transform(codes.T).T, rtol=1e-12)
 
 
-# What a row must not know
+# No target leakage
 
 
 @pytest.mark.usefixtures("with_all_pairs")
-def test_no_training_row_sees_its_own_target_or_a_later_one():
+def test_statistics_of_training_rows_do_not_use_their_own_or_later_targets():
     codes, targets, weights, train = make_table(40, 3)
     order = train[random_permutation(KEY, 40)]
     _, before = fit_all(codes, targets, weights, train, KEY)
-    reached = 0
+    n_changed = 0
     for place, row in enumerate(order):
         other = targets.copy()
         other[0, row] += 10.0
@@ -188,12 +190,12 @@ def test_no_training_row_sees_its_own_target_or_a_later_one():
         changed = (after != before).any(axis=0)
         assert not changed[order[: place + 1]].any()
         alike = [i for i in order[place + 1 :] if (codes[:, i] == codes[:, row]).any()]
-        assert changed[alike].all()  # a later row of the same category sees it
-        reached += changed.sum()
-    assert reached > 0
+        assert changed[alike].all()  # later rows of the same category use it
+        n_changed += changed.sum()
+    assert n_changed > 0
 
 
-def test_rows_outside_training_tell_nothing():
+def test_rows_outside_training_are_not_used():
     codes, targets, weights, train = make_table()
     fitted, values = fit_all(codes, targets, weights, train[:300], KEY)
     targets[:, 300:] = 1e6
@@ -203,8 +205,8 @@ def test_rows_outside_training_tell_nothing():
     np.testing.assert_array_equal(again.prior, fitted.prior)
 
 
-def test_ordered_statistics_of_a_random_target_do_not_tell_it():
-    """Every row is its own category, or nearly: the full statistic knows the target, the ordered one does not."""
+def test_ordered_statistics_are_not_correlated_with_a_random_target():
+    """With almost as many categories as rows, the full statistic is correlated with it, the ordered one is not."""
     codes, targets, weights, train = make_table(4000, 2000, 1)
     fitted, values = fit_all(codes, targets, weights, train, KEY)
     assert np.corrcoef(fitted.transform(codes)[0], targets[0])[0, 1] > 0.5
@@ -230,7 +232,7 @@ def test_rows_without_weight_contribute_nothing():
 
 @settings(deadline=None, max_examples=50)
 @given(table=tables())
-def test_a_weight_is_as_many_copies_for_the_full_statistics(table):
+def test_a_weight_of_k_is_equivalent_to_k_copies_in_full_statistics(table):
     codes, targets, weights, train = table
     fitted, _ = fit_all(codes, targets, weights, train, KEY)
     copies = np.repeat(train, weights[train].astype(int))
@@ -242,15 +244,15 @@ def test_a_weight_is_as_many_copies_for_the_full_statistics(table):
         np.testing.assert_allclose(ours[1], theirs[1])
 
 
-# Unseen and missing categories
+# Unknown and missing categories
 
 
 @pytest.mark.usefixtures("with_all_pairs")
-def test_unseen_categories_get_the_prior_and_the_count_0():
+def test_unknown_categories_have_the_prior_and_the_count_0():
     codes, targets, weights, train = make_table()
     fitted, _ = fit_all(codes, targets, weights, train, KEY)
-    unseen = np.array([[8, -1, 8, 3], [8, -1, 3, 8]], dtype=np.int32)
-    first, second, pair, n_first, n_second = fitted.transform(unseen)
+    unknown = np.array([[8, -1, 8, 3], [8, -1, 3, 8]], dtype=np.int32)
+    first, second, pair, n_first, n_second = fitted.transform(unknown)
     prior = np.mean(targets)
     np.testing.assert_allclose(first[:3], prior)
     np.testing.assert_allclose(second[[0, 1, 3]], prior)
@@ -259,7 +261,7 @@ def test_unseen_categories_get_the_prior_and_the_count_0():
     assert n_second.tolist() == [0.0, 0.0, (codes[1] == 3).sum(), 0.0]
 
 
-def test_missing_categories_have_a_statistic_of_their_own():
+def test_missing_values_are_a_category():
     codes, targets, weights, train = make_table()
     codes[0, :50] = -1
     targets[0, :50] += 3.0
@@ -289,7 +291,7 @@ def test_a_constant_target():
 def test_one_row():
     one = np.ones(1)
     fitted, values = fit_all(np.zeros((2, 1), np.int32), one[np.newaxis], one, np.array([0]), KEY)
-    assert values[:2].tolist() == [[0.0], [0.0]]  # it is the first: it knows nothing
+    assert values[:2].tolist() == [[0.0], [0.0]]  # there is no earlier row
     np.testing.assert_allclose(fitted.transform(np.zeros((2, 1), np.int32))[:2], 1.0)
 
 
@@ -301,12 +303,12 @@ def pairs_of(codes, targets, weights, train, key=KEY):
     return [statistic.columns for statistic in fitted.statistics if len(statistic.columns) == 2]
 
 
-def test_a_pair_that_alone_tells_the_target_is_taken():
+def test_an_informative_pair_is_taken():
     assert pairs_of(*xor_table()) == [(0, 1)]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_among_several_columns_the_pair_that_tells_is_taken_and_no_other(seed):
+def test_only_the_informative_pair_of_several_columns_is_taken(seed):
     codes, _, weights, train = make_table(4000, 12, 4, seed)
     targets = ((codes[0] + codes[2]) % 2)[np.newaxis].astype(float)
     assert pairs_of(codes, targets, weights, train) == [(0, 2)]
@@ -316,10 +318,10 @@ def test_among_several_columns_the_pair_that_tells_is_taken_and_no_other(seed):
 def test_pairs_of_independent_columns_are_not_taken(seed):
     codes, targets, weights, train = make_table(3000, 12, 3, seed)
     assert pairs_of(codes, targets, weights, train) == []
-    assert pairs_of(codes, targets + codes[0] % 3, weights, train) == []  # one column says it all
+    assert pairs_of(codes, targets + codes[0] % 3, weights, train) == []  # one column explains the target
 
 
-def test_where_most_pairs_tell_all_are_taken():
+def test_all_pairs_are_taken_if_most_are_informative():
     codes, targets, weights, train = make_table(3000, 12, 4)
     parity = 1.0 - 2.0 * (codes % 2)
     targets = parity[0] * parity[1] + parity[0] * parity[2] + parity[0] * parity[3] + parity[1] * parity[2]
@@ -334,12 +336,12 @@ def test_equal_keys_give_equal_bits_and_other_keys_another_order():
     table = xor_table(500)
     fitted, values = fit_all(*table, KEY)
     again, same = fit_all(*table, KEY)
-    other, differs = fit_all(*table, stream_key(4))
+    other, different = fit_all(*table, stream_key(4))
     assert same.tobytes() == values.tobytes()
     for one, two in zip(fitted.statistics, again.statistics, strict=True):
         assert one.means.tobytes() == two.means.tobytes()
-    assert (differs[0] != values[0]).mean() > 0.9
-    for one, two in zip(fitted.statistics, other.statistics, strict=True):  # all rows count, in whatever order
+    assert (different[0] != values[0]).mean() > 0.9
+    for one, two in zip(fitted.statistics, other.statistics, strict=True):  # the order has no effect on these
         np.testing.assert_allclose(one.means, two.means, rtol=1e-12)
         np.testing.assert_array_equal(one.counts, two.counts)
 
@@ -353,7 +355,7 @@ def test_another_order_is_that_of_its_key(number):
     np.testing.assert_array_equal(fitted.in_another_order(*table, stream_key(number)), expected)
 
 
-def test_in_no_order_does_a_row_know_its_own_target():
+def test_statistics_in_another_order_do_not_use_the_own_target():
     codes, targets, weights, train = xor_table(300)
     fitted, _ = fit_all(codes, targets, weights, train, KEY)
     before = fitted.in_another_order(codes, targets, weights, train, stream_key(5))

@@ -1,4 +1,4 @@
-"""Tables of every kind as columns of numbers."""
+"""Reading arrays and frames as columns of numbers."""
 
 import datetime
 import decimal
@@ -19,7 +19,7 @@ def values_of(columns):
     return columns.block(0, columns.n_rows)
 
 
-def test_a_block_of_an_array_is_a_contiguous_stretch_of_columns():
+def test_a_block_of_an_array_is_contiguous():
     X = np.arange(12, dtype=np.int8).reshape(4, 3)
     for stored in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
         block = Columns.from_array(stored).block(1, 3)
@@ -100,7 +100,7 @@ def test_nullable_booleans_with_missing_values():
 @pytest.mark.parametrize(
     "values", [["x", "y"], [datetime.datetime(2020, 1, 1)] * 2, [datetime.timedelta(1)] * 2, [[1], [2]]], ids=str
 )
-def test_columns_that_are_no_numbers_are_refused_by_name(make, values):
+def test_non_numeric_columns_are_refused_by_name(make, values):
     with pytest.raises(DataError, match="'odd' of X has dtype"):
         Columns.from_frame(make({"fine": [1, 2], "odd": values}))
 
@@ -119,7 +119,7 @@ def test_known_categories_keep_their_codes(kind):
     np.testing.assert_array_equal(values_of(Columns.from_frame(later, schema)), [[2.0, np.nan, np.nan, 0.0]])
 
 
-def test_categories_that_no_row_has_get_no_code():
+def test_categories_without_rows_have_no_code():
     frame = pd.DataFrame({"a": pd.Categorical(["z", "x"], categories=["y", "x", "w", "z"])})
     columns = Columns.from_frame(frame)
     assert columns.schema.categories == {0: ("x", "z")}
@@ -127,7 +127,7 @@ def test_categories_that_no_row_has_get_no_code():
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_of_too_many_categories_the_rarest_share_the_last_code(kind):
+def test_the_rarest_of_too_many_categories_share_the_last_code(kind):
     labels = [f"{k:03d}" for k in range(300)]
     rows = [label for k, label in enumerate(labels) for _ in range(3 if k % 2 else 1)]
     columns = Columns.from_frame(make_frame(kind, categories={"a": rows}))
@@ -139,7 +139,7 @@ def test_of_too_many_categories_the_rarest_share_the_last_code(kind):
     assert sum(code == MAX_CATEGORIES - 1 for code in codes.values()) == 300 - (MAX_CATEGORIES - 1)
 
 
-def test_categories_that_read_alike_stay_apart():
+def test_a_number_and_its_text_are_different_categories_of_one_column():
     frame = pd.DataFrame({"a": pd.Categorical([1, "1", 1, "1"], categories=[1, "1"])})
     codes = values_of(Columns.from_frame(frame))[0]
     assert codes[0] == codes[2]
@@ -147,7 +147,7 @@ def test_categories_that_read_alike_stay_apart():
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_a_change_of_kind_is_refused(kind):
+def test_a_change_between_numbers_and_categories_is_refused(kind):
     words = make_frame(kind, categories={"a": ["x", "y"]})
     plain = make_frame(kind, {"a": [1.0, 2.0]})
     with pytest.raises(DataError, match="'a' of X was categorical"):
@@ -170,7 +170,7 @@ def test_a_change_of_kind_is_refused(kind):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_a_frame(table, expected):
+def test_is_frame(table, expected):
     assert is_frame(table) is expected
 
 

@@ -1,4 +1,4 @@
-"""Edges of bins against plain loops."""
+"""Edges of bins against naive loops."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ some_bins = st.integers(2, 12)
 
 @settings(deadline=None)
 @given(values=some_values)
-def test_every_distinct_value_has_its_own_bin_where_they_fit(values):
+def test_every_distinct_value_has_its_own_bin_if_there_are_enough_bins(values):
     distinct = list(masses(values))
     for max_bins in (None, max(2, len(distinct))):
         edges = BinEdges.from_values(values, max_bins)
@@ -30,7 +30,7 @@ def test_every_distinct_value_has_its_own_bin_where_they_fit(values):
 
 @settings(deadline=None)
 @given(values=some_values, max_bins=some_bins)
-def test_bins_cover_the_values_in_order_and_are_never_too_many(values, max_bins):
+def test_bins_cover_the_values_in_order(values, max_bins):
     edges = BinEdges.from_values(values, max_bins)
     distinct = list(masses(values))
     assert len(edges) <= max_bins
@@ -47,7 +47,7 @@ def test_bins_cover_the_values_in_order_and_are_never_too_many(values, max_bins)
 
 @settings(deadline=None)
 @given(values=some_values, max_bins=some_bins)
-def test_thresholds_lie_midway_and_send_every_value_to_its_bin(values, max_bins):
+def test_thresholds_are_midway_and_separate_the_bins(values, max_bins):
     edges = BinEdges.from_values(values, max_bins)
     for k, threshold in enumerate(edges.thresholds):
         below, above = float(edges.high[k]), float(edges.low[k + 1])
@@ -62,7 +62,7 @@ def test_thresholds_lie_midway_and_send_every_value_to_its_bin(values, max_bins)
 
 @settings(deadline=None)
 @given(below=finite, above=finite)
-def test_midpoints_keep_two_values_apart(below, above):
+def test_midpoints_separate_two_values(below, above):
     below, above = min(below, above), max(below, above)
     if below == above:
         return
@@ -73,7 +73,7 @@ def test_midpoints_keep_two_values_apart(below, above):
 
 @settings(deadline=None)
 @given(data=st.data(), max_bins=some_bins)
-def test_a_weight_is_as_many_copies(data, max_bins):
+def test_a_weight_of_k_is_equivalent_to_k_copies(data, max_bins):
     values = data.draw(some_values)
     weights = data.draw(arrays(np.int64, len(values), elements=st.integers(0, 4)))
     weighted = BinEdges.from_values(values, max_bins, weights.astype(float))
@@ -83,7 +83,7 @@ def test_a_weight_is_as_many_copies(data, max_bins):
 
 
 @pytest.mark.parametrize("factor", [1e6, 1e-6, 1 / 3, 1e300, 1e-300])
-def test_only_the_ratios_of_weights_count(factor):
+def test_edges_depend_on_the_ratios_of_weights_only(factor):
     differing = []
     for seed in range(30):
         generator = np.random.default_rng(seed)
@@ -102,7 +102,7 @@ def test_only_the_ratios_of_weights_count(factor):
     heavy=st.lists(finite, min_size=1, max_size=3, unique=True),
     max_bins=st.integers(6, 16),
 )
-def test_heavy_values_leave_the_other_bins_to_the_others(light, heavy, max_bins):
+def test_heavy_values_use_one_bin_each(light, heavy, max_bins):
     values = np.array(light + heavy * 100)
     edges = BinEdges.from_values(values, max_bins)
     assert len(edges) >= max_bins - 2 * len(set(heavy))  # plain quantiles would leave a bin or two
@@ -110,15 +110,15 @@ def test_heavy_values_leave_the_other_bins_to_the_others(light, heavy, max_bins)
 
 @settings(deadline=None)
 @given(values=some_values, max_bins=some_bins)
-def test_bins_of_several_values_hold_at_most_two_fair_shares(values, max_bins):
+def test_bins_of_several_values_have_at_most_twice_the_mean_weight(values, max_bins):
     edges = BinEdges.from_values(values, max_bins)
-    fair_share = sum(masses(values).values()) / max_bins
+    mean_weight = sum(masses(values).values()) / max_bins
     for members in masses_by_bin(values, edges.thresholds):
-        if len(members) > 1:  # a heavy value counts as one share
-            assert sum(min(mass, fair_share) for mass in members.values()) <= 2 * fair_share
+        if len(members) > 1:  # a heavy value counts as one bin
+            assert sum(min(mass, mean_weight) for mass in members.values()) <= 2 * mean_weight
 
 
-def test_bins_of_many_equally_common_values_are_equally_full():
+def test_bins_of_many_equally_frequent_values_have_equal_size():
     values = np.random.default_rng(0).permutation(25_500).astype(float)
     edges = BinEdges.from_values(values, 255)
     assert len(edges) == 255
@@ -143,7 +143,7 @@ def test_no_values_make_no_bins(values):
     assert len(edges.thresholds) == 0
 
 
-def test_the_values_are_left_alone():
+def test_the_values_are_not_modified():
     values = np.array([3.0, np.nan, -0.0, 1.0])
     before = values.tobytes()
     BinEdges.from_values(values, 2, np.ones(4))

@@ -8,9 +8,8 @@ import pytest
 
 from surefoot._exceptions import DataError
 from surefoot._parallel import RowThreads
-from surefoot.boosting.stump_fit import boost_stumps
+from surefoot.boosting.stump_boosting import boost_stumps, whole_weights
 from surefoot.boosting.stump_kernels import GINI, Rule
-from surefoot.boosting.stump_state import whole_weights
 from surefoot.data import BinEdges, BinnedTable, Columns
 from surefoot.data.binned_table import MAX_ROWS
 from surefoot.data.binner import find_bins

@@ -1,4 +1,4 @@
-"""Take model files apart and put them together again, right or wrong, with nothing but zipfile, json and NumPy."""
+"""Unpack model files and pack valid or invalid ones, with zipfile, json and NumPy only."""
 
 import io
 import json
@@ -41,7 +41,7 @@ def unpack(data):
 
 
 def npy(array):
-    """The bytes of an array; bytes are taken as they are."""
+    """The bytes of an array; bytes are returned unchanged."""
     if isinstance(array, bytes):
         return array
     stream = io.BytesIO()
@@ -50,7 +50,7 @@ def npy(array):
 
 
 def pack(state, arrays, compression=zipfile.ZIP_STORED):
-    """A file with right checksums; ``state`` is JSON, or the text that stands in its place."""
+    """A file with valid checksums; ``state`` is JSON, or a text in place of it."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", compression) as archive:
         archive.writestr(STATE, state if isinstance(state, str | bytes) else json.dumps(state))
@@ -65,7 +65,7 @@ def parts_of(name):
 
 
 def refusal(data):
-    """The message with which a file is refused by a check that is there for it, and without much memory."""
+    """The message of the check that refuses a file; it must not need much memory."""
     tracemalloc.start()
     try:
         with pytest.raises(surefoot.ModelFileError) as caught:
@@ -74,12 +74,12 @@ def refusal(data):
     finally:
         tracemalloc.stop()
     assert peak < 30 * len(data) + 1_000_000
-    assert "damaged" not in str(caught.value)  # as every other error of a parser is called
+    assert "damaged" not in str(caught.value)  # the word for errors of a parser
     return str(caught.value)
 
 
 def odd_file(state, arrays, generator):
-    """The same file with one or two things changed in it: a part of an array, or a part of the JSON."""
+    """The same file with one or two changes: of an array, or of the JSON."""
     state, arrays = json.loads(json.dumps(state)), dict(arrays)
     for _ in range(generator.choice([1, 1, 1, 2])):
         if generator.random() < 0.6:
@@ -92,11 +92,11 @@ def odd_file(state, arrays, generator):
 
 def odd_array(array, generator):
     """An array of another type, of another shape, or with another element."""
-    array, what = array.copy(), generator.random()
-    if what < 0.1 and array.dtype.kind != "U":
+    array, choice = array.copy(), generator.random()
+    if choice < 0.1 and array.dtype.kind != "U":
         with np.errstate(invalid="ignore", over="ignore"):
             return array.astype(generator.choice(ODD_KINDS))
-    if what < 0.2:
+    if choice < 0.2:
         return ODD_SHAPES[generator.integers(len(ODD_SHAPES))](array)
     if array.size == 0:
         return np.zeros((1, *array.shape[1:]), array.dtype)
@@ -107,14 +107,14 @@ def odd_array(array, generator):
     elif array.dtype.kind in "iu":
         limits = np.iinfo(array.dtype)
         array.flat[place] = min(max(ODD_NUMBERS[generator.integers(len(ODD_NUMBERS))], limits.min), limits.max)
-    else:  # truth values and text may be any bytes
+    else:  # booleans and text may be any bytes
         raw = array.view(np.uint8)
         raw.flat[generator.integers(raw.size)] = generator.integers(256)
     return array
 
 
 def make_odd(value, generator):
-    """Go down the tree of JSON at random, and put something odd where the way ends."""
+    """Follow a random path in the tree of JSON, and replace the value at its end."""
     keys = sorted(value) if isinstance(value, dict) else range(len(value))
     key = keys[generator.integers(len(keys))]
     if isinstance(value[key], dict | list) and value[key] and generator.random() < 0.95:

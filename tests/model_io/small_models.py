@@ -1,7 +1,7 @@
-"""Fitted models as small as they can be, one of every kind that files differ by, and rows for them to predict.
+"""Very small fitted models, one for every kind of file, and rows for them to predict.
 
-Run as a script, it stores them with what they answer, for later versions to compare with: once for every version of
-the format, ``python tests/model_io/small_models.py tests/models/1``.
+Run as a script, it stores the models and their predictions for comparison with later versions, once for every version
+of the format: ``python tests/model_io/small_models.py tests/models/1``.
 """
 
 import json
@@ -61,24 +61,24 @@ def small_models():
 
 
 def rows_for(model, frame):
-    """The columns of the frame that the model was fitted on, in its form."""
+    """The columns of the frame that the model was fitted on, as a frame or an array."""
     return frame if hasattr(model, "feature_names_in_") else frame[["a", "b"]].to_numpy()
 
 
 def answers(model, X):
-    """All that a model has to say of rows, by name."""
-    told = {"predict": model.predict(X), "feature_importances_": model.feature_importances_}
+    """All predictions of a model, by name."""
+    results = {"predict": model.predict(X), "feature_importances_": model.feature_importances_}
     for name in ("predict_proba", "decision_function"):
         if hasattr(model, name):
-            told[name] = getattr(model, name)(X)
+            results[name] = getattr(model, name)(X)
     if hasattr(model, "predict_distribution"):
         distribution = model.predict_distribution(X)
-        told |= {"std": distribution.std, "quantile": distribution.quantile([0.1, 0.9])}
+        results |= {"std": distribution.std, "quantile": distribution.quantile([0.1, 0.9])}
     if hasattr(model, "predict_uncertainty"):
-        told |= parts(model.predict_uncertainty(X))
+        results |= parts(model.predict_uncertainty(X))
     if hasattr(model, "staged_predict"):
-        told["staged_predict"] = np.array(list(model.staged_predict(X)))
-    return told
+        results["staged_predict"] = np.array(list(model.staged_predict(X)))
+    return results
 
 
 def parts(uncertainty):
@@ -86,24 +86,24 @@ def parts(uncertainty):
 
 
 def read_rows(folder):
-    """The frame that ``store`` has written."""
+    """The frame written by ``store``."""
     columns = json.loads((folder / ROWS).read_text(encoding="utf-8"))
     frame = pd.DataFrame({name: pd.Series(column) for name, column in columns.items()})
     return frame.astype({"a": float, "b": float, "c": "category", "d": "category"})
 
 
 def store(folder):
-    """Write the models, rows and answers to a folder."""
+    """Write the models, rows and predictions to a folder."""
     folder.mkdir(parents=True)
     frame, _ = table(n_rows=8, n_categories=5, seed=1)  # the fifth category is unknown to models of four
     frame.loc[0, ["a", "c"]] = [1e300, None]
     columns = {name: [None if pd.isna(cell) else cell for cell in frame[name].tolist()] for name in frame}
     (folder / ROWS).write_text(json.dumps(columns) + "\n", encoding="utf-8")
-    told = {}
+    results = {}
     for name, model in small_models().items():
         surefoot.save(model, folder / f"{name}.surefoot")
-        told[name] = {method: answer.tolist() for method, answer in answers(model, rows_for(model, frame)).items()}
-    (folder / ANSWERS).write_text(json.dumps(told) + "\n", encoding="utf-8")
+        results[name] = {method: answer.tolist() for method, answer in answers(model, rows_for(model, frame)).items()}
+    (folder / ANSWERS).write_text(json.dumps(results) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

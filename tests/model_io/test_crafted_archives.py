@@ -1,4 +1,4 @@
-"""Archives made to do harm: refused before anything in them is read."""
+"""Malicious archives are refused before anything in them is read."""
 
 import io
 import struct
@@ -19,18 +19,18 @@ def test_members_missing_or_too_many():
         rest = {other: array for other, array in arrays.items() if other != name}
         assert refusal(pack(state, rest)) == f"{name} is missing"
     for name in ("../../evil.py", "/etc/passwd", "C:\\evil", "model.more.npy", "model.json/"):
-        assert "a member that does not belong there" in refusal(pack(state, {**arrays, name: b"evil"}))
+        assert "an unexpected member" in refusal(pack(state, {**arrays, name: b"evil"}))
     with zipfile.ZipFile(stream := io.BytesIO(), "w") as archive:
         archive.writestr("model.classes.npy", npy(np.zeros(2)))
     assert refusal(stream.getvalue()) == "model.json is missing"
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_members_of_one_name():
+def test_members_with_the_same_name():
     stream = io.BytesIO(pack(*parts_of("stumps")))
     with zipfile.ZipFile(stream, "a") as archive:
         archive.writestr(STATE, "{}")
-    assert "two members of one name" in refusal(stream.getvalue())
+    assert "members have the same name" in refusal(stream.getvalue())
 
 
 def test_compressed_members():
@@ -42,7 +42,7 @@ def test_compressed_members():
 
 
 def with_sizes(data, size):
-    """The same file, whose directory says that the first array is of another size."""
+    """The same file with another size of the first array in its directory."""
     start = data.index(b"PK\1\2", data.index(b"PK\1\2") + 4)
     return data[: start + 20] + struct.pack("<II", size, size) + data[start + 28 :]
 
@@ -75,7 +75,7 @@ def test_the_error_names_the_file(tmp_path):
     assert isinstance(caught.value, ValueError)
 
 
-def test_the_error_is_one_line_of_some_length(tmp_path):
+def test_the_error_is_one_short_line(tmp_path):
     state, arrays = parts_of("stumps")
     path = tmp_path / "long.surefoot"
     path.write_bytes(pack(state | {"class": "long\n" * 10_000}, arrays))
@@ -85,6 +85,6 @@ def test_the_error_is_one_line_of_some_length(tmp_path):
     assert len(str(caught.value)) < 1000
 
 
-def test_what_is_put_together_again_is_the_same():
+def test_unpacked_and_packed_files_are_the_same():
     state, arrays = parts_of("ensemble")
     assert read(pack(state, arrays)).get_params() == surefoot.load(STORED / "1" / "ensemble.surefoot").get_params()

@@ -1,4 +1,4 @@
-"""Arrays made to do harm: refused by the check that is there for it, before anything large is made."""
+"""Malicious arrays are refused by the right check, before anything large is allocated."""
 
 import re
 import struct
@@ -21,7 +21,7 @@ def element(place, value):
 
 
 def header(text, data=b"", version=(1, 0)):
-    """The bytes of an array with a header of one's own."""
+    """The bytes of an array with a given header."""
     text = text.encode() + b"\n"
     size = struct.pack("<H" if version == (1, 0) else "<I", len(text))
     return b"\x93NUMPY" + bytes(version) + size + text + data
@@ -30,53 +30,53 @@ def header(text, data=b"", version=(1, 0)):
 FOREST, MEMBER = "model.committees.0.forest", "model.members.0.forest"
 STATISTIC = "model.encodings.own.0.statistics.0"
 ARRAYS = [
-    ("stumps", f"{FOREST}.features", element((0, 0), 4), "splits of columns that are not there"),
-    ("stumps", f"{FOREST}.features", element((0, 0), 2**31 - 1), "splits of columns that are not there"),
-    ("stumps", f"{FOREST}.features", element((0, 0), -2), "splits of columns that are not there"),
-    ("stumps", f"{FOREST}.thresholds", element((0, 0), np.nan), "splits by category of columns of numbers"),
-    ("stumps", f"{FOREST}.thresholds", element((2, 0), 1.0), "splits by category of columns of numbers"),
-    ("stumps", f"{FOREST}.labels", element((0, 0), 2), "labels of no class"),
-    ("trees", f"{FOREST}.labels", element((0, 0), -1), "labels of no class"),
+    ("stumps", f"{FOREST}.features", element((0, 0), 4), "splits on columns that do not exist"),
+    ("stumps", f"{FOREST}.features", element((0, 0), 2**31 - 1), "splits on columns that do not exist"),
+    ("stumps", f"{FOREST}.features", element((0, 0), -2), "splits on columns that do not exist"),
+    ("stumps", f"{FOREST}.thresholds", element((0, 0), np.nan), "splits by category on numeric columns"),
+    ("stumps", f"{FOREST}.thresholds", element((2, 0), 1.0), "splits by category on numeric columns"),
+    ("stumps", f"{FOREST}.labels", element((0, 0), 2), "labels of unknown classes"),
+    ("trees", f"{FOREST}.labels", element((0, 0), -1), "labels of unknown classes"),
     ("trees", f"{FOREST}.labels", lambda array: array[:, :3], "leaves are not those of perfect trees"),
-    ("trees", f"{FOREST}.labels", lambda array: array[:, :1], r"no trees have leaves \(3, 1\)"),
-    ("trees", f"{FOREST}.labels", lambda array: array[:0], r"no trees have leaves \(0, 4\)"),
-    ("trees", f"{FOREST}.labels", lambda array: np.zeros((1, 1 << 17), np.int32), r"no trees have leaves \(1, 131072"),
+    ("trees", f"{FOREST}.labels", lambda array: array[:, :1], r"trees cannot have leaves of shape \(3, 1\)"),
+    ("trees", f"{FOREST}.labels", lambda array: array[:0], r"trees cannot have leaves of shape \(0, 4\)"),
+    ("trees", f"{FOREST}.labels", lambda array: np.zeros((1, 1 << 17), np.int32), r"leaves of shape \(1, 131072"),
     ("trees", f"{FOREST}.features", lambda array: array[:, :2], "nodes are not those of perfect trees"),
-    ("trees", f"{FOREST}.sets", lambda array: array[..., :3], "sets of categories are not one for each node"),
+    ("trees", f"{FOREST}.sets", lambda array: array[..., :3], "sets of categories and nodes differ in number"),
     ("trees", f"{FOREST}.missing_right", lambda array: (array.view(np.uint8) + 2).view(np.bool_), "neither 0 nor 1"),
     ("trees", "model.committees.0.vote_weights", element(0, np.inf), "vote_weights has values that are not finite"),
-    ("trees", "model.committees.0.vote_weights", lambda array: array[:2], "votes are not one for each tree"),
-    ("trees", "model.classes", lambda array: array[:2], "votes are not for the classes"),
-    ("trees", "model.classes", lambda array: array[::-1], "two labels or more, in order"),
-    ("trees", "model.classes", lambda array: array[:1], "two labels or more, in order"),
-    ("majority", "model.classes", lambda array: (array.view(np.uint32) + 0x110000).view("<U3"), "has no text"),
-    ("sets", f"{MEMBER}.features", element((0, 0), 4), "splits of columns that are not there"),
-    ("sets", f"{MEMBER}.sets", element((0, 0), 3), "splits by sets that are not there"),
-    ("sets", f"{MEMBER}.sets", element((0, 0), -2), "splits by sets that are not there"),
+    ("trees", "model.committees.0.vote_weights", lambda array: array[:2], "votes and trees differ in number"),
+    ("trees", "model.classes", lambda array: array[:2], "votes and classes differ in number"),
+    ("trees", "model.classes", lambda array: array[::-1], "at least two labels, in increasing order"),
+    ("trees", "model.classes", lambda array: array[:1], "at least two labels, in increasing order"),
+    ("majority", "model.classes", lambda array: (array.view(np.uint32) + 0x110000).view("<U3"), "has invalid text"),
+    ("sets", f"{MEMBER}.features", element((0, 0), 4), "splits on columns that do not exist"),
+    ("sets", f"{MEMBER}.sets", element((0, 0), 3), "splits by sets that do not exist"),
+    ("sets", f"{MEMBER}.sets", element((0, 0), -2), "splits by sets that do not exist"),
     ("sets", f"{MEMBER}.tables", lambda array: array[:, :31], "sets of categories do not have 32 bytes"),
-    ("sets", f"{MEMBER}.tables", lambda array: array[:-1], "splits by sets that are not there"),
+    ("sets", f"{MEMBER}.tables", lambda array: array[:-1], "splits by sets that do not exist"),
     ("sets", f"{MEMBER}.leaves", lambda array: array[:, :3], "leaves are not those of perfect trees"),
-    ("sets", f"{MEMBER}.leaves", lambda array: array[..., :2], "start is not one number for each output"),
-    ("sets", f"{MEMBER}.leaves", lambda array: array[..., :0], r"no trees have leaves \(3, 4, 0\)"),
+    ("sets", f"{MEMBER}.leaves", lambda array: array[..., :2], "start and outputs differ in number"),
+    ("sets", f"{MEMBER}.leaves", lambda array: array[..., :0], r"trees cannot have leaves of shape \(3, 4, 0\)"),
     ("sets", f"{MEMBER}.leaves", element((0, 0, 0), np.nan), "leaves has values that are not finite"),
     ("sets", f"{MEMBER}.limits", lambda array: array[:, :1], "nodes are not those of perfect trees"),
     ("normal", f"{MEMBER}.features", element((0, 0), -1), "a node without a split sends rows to the right"),
-    ("depthwise", f"{MEMBER}.features", element((0, 2), 4), "splits of columns that are not there"),
+    ("depthwise", f"{MEMBER}.features", element((0, 2), 4), "splits on columns that do not exist"),
     ("normal", "model.members.0.bounds", lambda array: array[:2], "bounds are not in order"),
     ("normal", "model.members.0.bounds", element((0, 0), np.nan), "bounds are not in order"),
-    ("normal", "model.members.0.start", lambda array: array[:1], "start is not one number for each output"),
+    ("normal", "model.members.0.start", lambda array: array[:1], "start and outputs differ in number"),
     ("normal", "model.encodings.binner.low", element(0, np.inf), "low has values that are not finite"),
     ("normal", "model.encodings.binner.low", lambda array: array[::-1].copy(), "edges of bins do not increase"),
     ("normal", "model.encodings.binner.low", lambda array: array[:-1], "edges and bins differ in number"),
-    ("normal", "model.encodings.binner.missing", element(0, 256), "a column has not 0 to 255 bins"),
-    ("normal", "model.encodings.binner.missing", element(0, -1), "a column has not 0 to 255 bins"),
+    ("normal", "model.encodings.binner.missing", element(0, 256), "a column does not have 0 to 255 bins"),
+    ("normal", "model.encodings.binner.missing", element(0, -1), "a column does not have 0 to 255 bins"),
     ("sets", "model.encodings.binner.missing", element(2, 7), "the codes of column 2 are not those of its categories"),
     ("statistics", f"{STATISTIC}.keys", lambda array: array[::-1].copy(), "keys do not increase"),
     ("statistics", f"{STATISTIC}.keys", lambda array: array[:0], "keys do not increase"),
-    ("statistics", f"{STATISTIC}.counts", lambda array: array[:-1], "means and counts are not one for each key"),
+    ("statistics", f"{STATISTIC}.counts", lambda array: array[:-1], "means, counts and keys differ in number"),
     ("statistics", "model.encodings.own.0.prior", lambda array: np.repeat(array, 2), "means and prior differ"),
     ("statistics", "model.encodings.own.0.binner.categorical", element(0, True), "edges and bins differ in number"),
-    ("vmatrix", "model.boosted.0.forest.features", element((0, 0), 4), "splits of columns that are not there"),
+    ("vmatrix", "model.boosted.0.forest.features", element((0, 0), 4), "splits on columns that do not exist"),
     ("vmatrix", "model.boosted.0.forest.leaves", lambda array: np.repeat(array, 2, 2), "more than one number"),
     # types, orders and shapes
     ("normal", f"{MEMBER}.leaves", lambda array: array.astype(">f8"), "leaves has the wrong type, order or number"),
@@ -118,7 +118,7 @@ def test_arrays(name, array, change, message):
         "9" * 400,
     ],
 )
-def test_headers_that_make_no_sense(text):
+def test_invalid_headers(text):
     state, arrays = parts_of("normal")
     arrays[f"{MEMBER}.leaves.npy"] = header(text)
     with pytest.raises(surefoot.ModelFileError):

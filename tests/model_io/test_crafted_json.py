@@ -1,4 +1,4 @@
-"""JSON made to do harm: refused by the check that is there for it, before anything large is made."""
+"""Malicious JSON is refused by the right check, before anything large is allocated."""
 
 import re
 
@@ -13,71 +13,71 @@ STATES = [
     ("stumps", ["version"], 0, "does not say which version"),
     ("stumps", ["version"], True, "does not say which version"),
     ("stumps", ["version"], "1", "does not say which version"),
-    ("stumps", ["format"], "catboost", "no model file of surefoot"),
-    ("stumps", ["class"], "os.system", "a class that is not known: 'os.system'"),
-    ("stumps", ["class"], "StableSelector", "a class that is not known"),
-    ("stumps", ["class"], ["AdaBoostClassifier"], "a class that is not known"),
+    ("stumps", ["format"], "catboost", "not a model file of surefoot"),
+    ("stumps", ["class"], "os.system", "an unknown class: 'os.system'"),
+    ("stumps", ["class"], "StableSelector", "an unknown class"),
+    ("stumps", ["class"], ["AdaBoostClassifier"], "an unknown class"),
     ("stumps", ["class"], "GradientBoostingClassifier", "has no parameters \\['estimator'"),
-    ("stumps", ["more"], 1, "has not the parts it should"),
-    ("stumps", ["model", "more"], 1, "model has not the fields it should"),
-    ("stumps", ["model", "columns"], None, "model.columns has not the fields it should"),
+    ("stumps", ["more"], 1, "does not have the expected parts"),
+    ("stumps", ["model", "more"], 1, "model does not have the expected fields"),
+    ("stumps", ["model", "columns"], None, "model.columns does not have the expected fields"),
     ("stumps", ["model", "columns", "n_columns"], 10**9, "n_columns must be at most"),
-    ("stumps", ["model", "columns", "n_columns"], 3, "names are not one for each column"),
+    ("stumps", ["model", "columns", "n_columns"], 3, "names and columns differ in number"),
     ("stumps", ["model", "columns", "n_columns"], 4.0, "n_columns must be of type int"),
     ("stumps", ["model", "columns", "n_columns"], True, "n_columns must be of type int"),
     ("stumps", ["model", "columns", "names"], ["a", "b", "c", 4], "names.3 must be of type str"),
     ("stumps", ["model", "columns", "listed"], [0], "a listed column has no categories"),
     ("stumps", ["model", "columns", "ranges"], [[0.0, 1.0]], "ranges must be an array"),
-    ("stumps", ["model", "columns", "dates"], [2], "a column of dates is not there, or has categories"),
-    ("stumps", ["model", "columns", "dates"], [4], "a column of dates is not there, or has categories"),
-    ("stumps", ["model", "columns", "categories", 1, "position"], 4, "categories of a column that is not there"),
+    ("stumps", ["model", "columns", "dates"], [2], "a column of dates does not exist, or has categories"),
+    ("stumps", ["model", "columns", "dates"], [4], "a column of dates does not exist, or has categories"),
+    ("stumps", ["model", "columns", "categories", 1, "position"], 4, "categories of a column that does not exist"),
     ("stumps", ["model", "columns", "categories", 1, "position"], 2, "categories are not in order"),
-    ("stumps", ["model", "columns", "categories", 1, "labels"], [[1]], "must be text, a number or a truth value"),
-    ("stumps", ["model", "columns", "categories"], [], "splits by category of columns of numbers"),
+    ("stumps", ["model", "columns", "categories", 1, "labels"], [[1]], "must be text, a number or a boolean"),
+    ("stumps", ["model", "columns", "categories"], [], "splits by category on numeric columns"),
     ("stumps", ["model", "committees"], [], "it must have one vote"),
-    ("stumps", ["model", "committees", 0, "n_classes"], 3, "votes are not for the classes"),
+    ("stumps", ["model", "committees", 0, "n_classes"], 3, "votes and classes differ in number"),
     ("stumps", ["model", "committees", 0, "forest", "features"], "features", "features must be an array"),
     ("stumps", ["model", "committees", 0, "forest", "features"], [[0]], "features must be an array"),
-    ("stumps", ["model", "best"], {"name": "bagged", "scores": []}, "the best is not one of the candidates"),
-    ("stumps", ["model", "best"], {"name": "bagged", "scores": [{"name": "bagged", "score": 1.0}]}, "of one none is"),
-    ("best", ["model", "best"], None, "one of several is best"),
-    ("best", ["model", "best", "name"], "catboost", "the best is not one of the candidates"),
+    ("stumps", ["model", "best"], {"name": "bagged", "scores": []}, "the best booster is not one of the candidates"),
+    ("stumps", ["model", "best"], {"name": "bagged", "scores": [{"name": "bagged", "score": 1.0}]}, "only a BestBoost"),
+    ("best", ["model", "best"], None, "only a BestBoost"),
+    ("best", ["model", "best", "name"], "catboost", "the best booster is not one of the candidates"),
     ("stumps", ["parameters", "learning_rate"], -1.0, "learning_rate must be above 0"),
     ("stumps", ["parameters", "max_depth"], "1", "max_depth must be a whole number"),
     ("stumps", ["parameters", "estimator"], "DecisionTreeClassifier", "estimator must be a scikit-learn classifier"),
     ("stumps", ["parameters", "n_jobs"], 10**6, "has no parameters \\['n_jobs'\\]"),
-    ("stumps", ["parameters", "class_weight"], {"dict": [[[1], 2]]}, "class_weight is no dict"),
-    ("stumps", ["parameters", "class_weight"], {"object": 1}, "class_weight is no parameter"),
-    ("stumps", ["parameters", "class_weight"], {"tuple": [], "dict": []}, "class_weight is no parameter"),
-    ("stumps", ["parameters", "class_weight"], {"array": ["|V1000000000", [1]]}, "class_weight is no array"),
-    ("stumps", ["parameters", "class_weight"], {"array": ["<i8", [10**300]]}, "class_weight is no array"),
-    ("settings", ["parameters", "distribution"], {"family class": "Popen"}, "distribution is no family class"),
+    ("stumps", ["parameters", "class_weight"], {"dict": [[[1], 2]]}, "class_weight is not a valid dict"),
+    ("stumps", ["parameters", "class_weight"], {"object": 1}, "class_weight is not a parameter"),
+    ("stumps", ["parameters", "class_weight"], {"tuple": [], "dict": []}, "class_weight is not a parameter"),
+    ("stumps", ["parameters", "class_weight"], {"array": ["|V1000000000", [1]]}, "class_weight is not a valid array"),
+    ("stumps", ["parameters", "class_weight"], {"array": ["<i8", [10**300]]}, "class_weight is not a valid array"),
+    ("settings", ["parameters", "distribution"], {"family class": "Popen"}, "distribution is not a valid family class"),
     ("settings", ["parameters", "distribution", "family", "df"], 1.0, "df must be above 2"),
-    ("majority", ["parameters", "voting"], "loud", "vote in no known way"),
-    ("normal", ["model", "family", "name"], "poisson", "model.family has not the fields it should"),
+    ("majority", ["parameters", "voting"], "loud", "voting is unknown"),
+    ("normal", ["model", "family", "name"], "poisson", "model.family does not have the expected fields"),
     ("normal", ["model", "family", "name"], "laplace", None),
-    ("normal", ["model", "family", "spread"], 0.0, "spread and bounds are those of no family"),
-    ("normal", ["model", "family", "floor"], 100.0, "spread and bounds are those of no family"),
+    ("normal", ["model", "family", "spread"], 0.0, "spread or bounds are invalid"),
+    ("normal", ["model", "family", "floor"], 100.0, "spread or bounds are invalid"),
     ("normal", ["model", "family"], {"name": "bernoulli"}, "family and classes are not those of such a model"),
     ("sets", ["model", "family", "n_classes"], 4, "family and classes are not those of such a model"),
     ("sets", ["model", "family", "n_classes"], 10**6, "n_classes must be at most 500"),
     ("sets", ["model", "classes"], ["0", "1"], "family and classes are not those of such a model"),
-    ("sets", ["model", "classes"], ["0", 1, "2"], "two labels or more, in order"),
+    ("sets", ["model", "classes"], ["0", 1, "2"], "at least two labels, in increasing order"),
     ("normal", ["model", "columns", "n_columns"], 3, "bins are not those of the columns"),
     ("normal", ["model", "members"], [], "the number of members is not that of such a model"),
     ("normal", ["model", "members", 0, "shrink"], 0.0, "shrink must be at least 0.5"),
     ("normal", ["model", "members", 0, "forest", "symmetric"], False, "nodes are not those of perfect trees"),
-    ("normal", ["model", "encodings", "many"], [0], "statistics and columns of many categories do not go together"),
-    ("statistics", ["model", "encodings", "many"], [9], "columns of many categories are not in order"),
-    ("statistics", ["model", "encodings", "many"], [0], "is both of numbers and of categories"),
+    ("normal", ["model", "encodings", "many"], [0], "statistics and columns with many categories do not match"),
+    ("statistics", ["model", "encodings", "many"], [9], "columns with many categories are not in order"),
+    ("statistics", ["model", "encodings", "many"], [0], "is both numeric and categorical"),
     ("statistics", ["model", "encodings", "own", 0, "statistics", 0, "columns"], [2], "column that has no categories"),
     ("statistics", ["model", "encodings", "own", 0, "statistics", 0, "columns"], [], "columns and factors differ"),
     ("statistics", ["model", "encodings", "combinations", "statistics", 0, "columns"], [0, 2], "has no categories"),
     ("statistics", ["model", "encodings", "combinations", "statistics", 0, "factors"], [2**40, 2**40], "a key can"),
-    ("ensemble", ["model", "encodings", "own"], [], "statistics and columns of many categories do not go together"),
+    ("ensemble", ["model", "encodings", "own"], [], "statistics and columns with many categories do not match"),
     ("vmatrix_classes", ["model", "boosted"], [], "sequences of trees are not one for each class"),
     ("vmatrix_classes", ["model", "classes"], None, "classes are not those of such a model"),
-    ("vmatrix", ["model", "columns", "n_columns"], 10**7, "names are not one for each column"),
+    ("vmatrix", ["model", "columns", "n_columns"], 10**7, "names and columns differ in number"),
     ("vmatrix", ["model", "coverage"], -0.5, "coverage must be at least 0"),
 ]  # fmt: skip
 
@@ -89,7 +89,7 @@ def test_json(name, place, value, message):
     for key in place[:-1]:
         part = part[key]
     part[place[-1]] = value
-    if message is None:  # a file may well say something else, as long as it makes sense
+    if message is None:  # a valid file
         assert read(pack(state, arrays)).family_.name == value
         return
     assert re.search(message, refusal(pack(state, arrays)))
@@ -114,26 +114,26 @@ def test_json(name, place, value, message):
         ("[" + "9" * 400 + "]", "a number that is too large"),
         ("[" + "9" * 315 + "]", "a number that is too large"),
         ('{"a": 1, "a": 2}', "repeats a key"),
-        ("[]", "no model file of surefoot"),
-        ("{}", "no model file of surefoot"),
-        ("null", "no model file of surefoot"),
+        ("[]", "not a model file of surefoot"),
+        ("{}", "not a model file of surefoot"),
+        ("null", "not a model file of surefoot"),
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_texts_that_are_no_state(text, message):
+def test_texts_that_are_not_a_state(text, message):
     assert re.search(message, refusal(pack(text, {})))
 
 
-def test_brackets_in_strings_are_not_deep():
+def test_brackets_in_strings_are_not_nesting():
     state, arrays = parts_of("stumps")
     state["model"]["columns"]["names"][0] = '\\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\'
     assert read(pack(state, arrays)).feature_names_in_[0] == state["model"]["columns"]["names"][0]
 
 
-def test_more_columns_than_there_are():
+def test_a_number_of_columns_that_is_too_large():
     state, arrays = parts_of("vmatrix")
     state["model"]["columns"] |= {"n_columns": 1 << 24, "names": None}
-    assert "bins are not one for each column" in refusal(pack(state, arrays))
+    assert "bins and columns differ in number" in refusal(pack(state, arrays))
 
 
 def test_more_members_and_columns_than_any_model_has(monkeypatch):

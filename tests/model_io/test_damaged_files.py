@@ -1,4 +1,4 @@
-"""Files damaged by chance: cut off, or with bytes changed, lost or repeated. They are refused, or as good as new."""
+"""Damaged files, truncated or with bytes changed, lost or repeated: they are refused, or predict as before."""
 
 import os
 
@@ -19,14 +19,14 @@ def file_of(name):
 
 
 def damaged(data, generator):
-    """A few bytes changed, a piece lost, or a piece repeated."""
-    data, what = bytearray(data), generator.integers(10)
+    """The data with a few bytes changed, or a part lost or repeated."""
+    data, damage = bytearray(data), generator.integers(10)
     start, length = generator.integers(len(data)), generator.integers(1, 200)
-    if what == 0:
+    if damage == 0:
         del data[start : start + length]
-    elif what == 1:
+    elif damage == 1:
         data[start:start] = data[start : start + length]
-    elif what == 2:
+    elif damage == 2:
         data[start : start + length] = bytes(min(length, len(data) - start))
     else:
         for place in generator.integers(len(data), size=generator.integers(1, 4)):
@@ -34,30 +34,30 @@ def damaged(data, generator):
     return bytes(data)
 
 
-def test_files_cut_off_anywhere_are_refused():
+def test_truncated_files_are_refused():
     data = file_of("stumps")
     for length in range(len(data)):
         with pytest.raises(surefoot.ModelFileError):
             read(data[:length])
 
 
-@pytest.mark.parametrize(("name", "share"), [("stumps", 0.8), ("sets", 0.1), ("ensemble", 0.1)])
-def test_damaged_files_are_refused_or_answer_as_before(name, share):
+@pytest.mark.parametrize(("name", "fraction"), [("stumps", 0.8), ("sets", 0.1), ("ensemble", 0.1)])
+def test_damaged_files_are_refused_or_predict_as_before(name, fraction):
     data, generator = file_of(name), np.random.default_rng(0)
     model = read(data)
     X = rows_for(model, ROWS)
     expected, n_read = answers(model, X), 0
-    for _ in range(int(share * N_MUTATIONS)):
+    for _ in range(int(fraction * N_MUTATIONS)):
         try:
             model = read(damaged(data, generator))
         except surefoot.ModelFileError:
             continue
         n_read += 1
         if n_read % 50 == 0:
-            told = answers(model, X)
-            for method, answer in expected.items():
-                np.testing.assert_array_equal(answer, told[method])
-    assert 0 < n_read < share * N_MUTATIONS / 4  # a date, for example, is in nobody's way
+            results = answers(model, X)
+            for method, values in expected.items():
+                np.testing.assert_array_equal(values, results[method])
+    assert 0 < n_read < fraction * N_MUTATIONS / 4  # dates, for example, are not used
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_damaged_files_are_refused_or_answer_as_before(name, share):
     [b"", b"PK", b"PK\5\6" + bytes(18), b"{}", bytes(10_000), b"\x80\x04N.", b"PK\3\4" * 1000],
     ids=["empty", "two letters", "empty zip", "json", "zeros", "pickle", "headers"],
 )
-def test_what_is_no_model_file(data, tmp_path):
+def test_other_files_are_refused(data, tmp_path):
     path = tmp_path / "some.surefoot"
     path.write_bytes(data)
     with pytest.raises(surefoot.ModelFileError, match=r"some\.surefoot cannot be loaded: .*\.$") as caught:

@@ -1,4 +1,4 @@
-"""Files made to do harm, with right checksums: refused, or a model whose kernels stay inside their arrays."""
+"""Malicious files with valid checksums are refused, or kernels of their models stay within their arrays."""
 
 import os
 import subprocess
@@ -15,17 +15,17 @@ from small_models import STORED, read_rows, rows_for
 import surefoot
 
 warnings.simplefilter("ignore")
-rows, generator, told = read_rows(STORED / "1"), np.random.default_rng(int(sys.argv[2])), Counter()
+rows, generator, counts = read_rows(STORED / "1"), np.random.default_rng(int(sys.argv[2])), Counter()
 files = [unpack(path.read_bytes()) for path in sorted(STORED.glob("1/*.surefoot"))]
 for _ in range(int(sys.argv[1])):
     state, arrays = files[generator.integers(len(files))]
     try:
         model = read(odd_file(state, arrays, generator))
     except surefoot.ModelFileError as error:
-        told["refused"] += 1
-        told["refused by chance"] += "damaged" in str(error)
+        counts["refused"] += 1
+        counts["damaged"] += "damaged" in str(error)
         continue
-    told["models"] += 1
+    counts["models"] += 1
     X = rows_for(model, rows)
     if hasattr(X, "columns"):
         X = X.set_axis(model.feature_names_in_, axis=1)
@@ -35,17 +35,17 @@ for _ in range(int(sys.argv[1])):
         model.predict(X)
         model.feature_importances_
     except surefoot.DataError:
-        told["for other tables"] += 1
-print(told["refused"], told["refused by chance"], told["models"], told["for other tables"])
+        counts["for other tables"] += 1
+print(counts["refused"], counts["damaged"], counts["models"], counts["for other tables"])
 """
 
 
 def run_odd_files(n_files, seed, folder):
-    """How many were refused, how many of these not by a check of ours, and how many were models (for other tables)."""
+    """The numbers of refused files, of those that a parser refused, of models, and of models for other tables."""
     here = Path(__file__).parent
     checked = {
-        "NUMBA_BOUNDSCHECK": "1",  # kernels look at every index
-        "NUMBA_CACHE_DIR": str(folder),  # and are not taken for those that do not
+        "NUMBA_BOUNDSCHECK": "1",  # kernels check every index
+        "NUMBA_CACHE_DIR": str(folder),  # without the cached kernels that do not
         "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)]),
     }
     run = subprocess.run(
@@ -56,8 +56,8 @@ def run_odd_files(n_files, seed, folder):
     return tuple(map(int, run.stdout.split()))
 
 
-def test_odd_files_do_no_harm(tmp_path):
-    refused, by_chance, models, for_other_tables = run_odd_files(N_FILES, 0, tmp_path)
+def test_odd_files_are_harmless(tmp_path):
+    refused, damaged, models, for_other_tables = run_odd_files(N_FILES, 0, tmp_path)
     assert refused + models == N_FILES
-    assert by_chance == 0
-    assert min(refused, models - for_other_tables) > N_FILES / 10  # both are put to the test
+    assert damaged == 0
+    assert min(refused, models - for_other_tables) > N_FILES / 10  # both are tested

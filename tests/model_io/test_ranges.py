@@ -1,4 +1,4 @@
-"""Ranges of columns and columns of dates: kept since version 2, checked, and absent from older files."""
+"""Ranges of columns and columns of dates: saved since version 2, checked, and absent from old files."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ RANGES = "model.columns.ranges.npy"
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
-    """A file of the present version, taken apart."""
+    """The parts of a file of the current version."""
     path = tmp_path_factory.mktemp("ranges") / "model.surefoot"
     surefoot.save(small_models()["stumps"], path)
     return unpack(path.read_bytes())
@@ -26,13 +26,13 @@ def test_ranges_are_those_of_the_table(parts):
     assert ranges == {0: (X["a"].min(), X["a"].max()), 1: (X["b"].min(), X["b"].max())}
 
 
-def test_older_files_have_none():
+def test_old_files_have_none():
     model = surefoot.load(STORED / "1" / "stumps.surefoot")
     assert (model._schema.ranges, model._schema.dates) == ({}, None)
 
 
 @pytest.mark.parametrize("dates", [None, frozenset(), frozenset({1})])
-def test_dates_are_kept(dates, tmp_path):
+def test_dates_are_saved(dates, tmp_path):
     model = surefoot.load(STORED / "1" / "stumps.surefoot")
     model._schema = replace(model._schema, dates=dates)
     surefoot.save(model, tmp_path / "m")
@@ -42,13 +42,13 @@ def test_dates_are_kept(dates, tmp_path):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([[0.0, 1.0]], "ranges are not one for each column"),
-        ([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [np.nan, np.nan]], "range of a column of categories"),
+        ([[0.0, 1.0]], "ranges and columns differ in number"),
+        ([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [np.nan, np.nan]], "range of a categorical column"),
         ([[1.0, 0.0], *[[np.nan, np.nan]] * 3], "end before they begin"),
         ([[0.0, np.inf], *[[np.nan, np.nan]] * 3], "end before they begin"),
         ([[0.0, np.nan], *[[np.nan, np.nan]] * 3], "end before they begin"),
     ],
 )
-def test_ranges_that_make_no_sense_are_refused(parts, value, message):
+def test_invalid_ranges_are_refused(parts, value, message):
     state, arrays = parts
     assert message in refusal(pack(state, {**arrays, RANGES: np.array(value)}))

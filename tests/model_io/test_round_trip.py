@@ -1,4 +1,4 @@
-"""A loaded model is the one that was saved, to the last bit, and its file depends on nothing else."""
+"""A loaded model equals the saved one to the last bit, and its file depends on nothing else."""
 
 import io
 import json
@@ -27,7 +27,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one, other)
 
 
-def there_and_back(model, folder):
+def round_trip(model, folder):
     surefoot.save(model, folder / "model.surefoot")
     return surefoot.load(folder / "model.surefoot")
 
@@ -38,21 +38,21 @@ def file_of(model, folder):
 
 
 @each_model
-def test_answers_are_the_same(name, tmp_path):
+def test_predictions_are_the_same(name, tmp_path):
     model = small_models()[name]
-    again = there_and_back(model, tmp_path)
+    again = round_trip(model, tmp_path)
     assert type(again) is type(model)
     X = rows_for(model, table(n_rows=40, n_categories=6, seed=2)[0])
     before, after = answers(model, X), answers(again, X)
     assert before.keys() == after.keys()
-    for method, answer in before.items():
-        assert_same(answer, after[method])
+    for method, values in before.items():
+        assert_same(values, after[method])
 
 
 @each_model
-def test_what_a_model_knows_of_itself_is_the_same(name, tmp_path):
+def test_attributes_are_the_same(name, tmp_path):
     model = small_models()[name]
-    again = there_and_back(model, tmp_path)
+    again = round_trip(model, tmp_path)
     assert again.get_params() == model.get_params()
     assert vars(again).keys() == vars(model).keys()
     assert again.n_features_in_ == model.n_features_in_
@@ -67,7 +67,7 @@ def test_what_a_model_knows_of_itself_is_the_same(name, tmp_path):
 @each_model
 def test_saving_again_gives_the_same_file(name, tmp_path):
     model = small_models()[name]
-    assert file_of(there_and_back(model, tmp_path), tmp_path) == file_of(model, tmp_path)
+    assert file_of(round_trip(model, tmp_path), tmp_path) == file_of(model, tmp_path)
 
 
 @each_model
@@ -75,7 +75,7 @@ def test_a_loaded_model_can_be_fitted_again(name, tmp_path):
     model = small_models()[name]
     frame, y = table(n_rows=80, seed=3)
     X, target = rows_for(model, frame), np.digitize(y, [1.0]) if hasattr(model, "classes_") else np.exp(y).round() + 1
-    assert file_of(there_and_back(model, tmp_path).fit(X, target), tmp_path) == file_of(
+    assert file_of(round_trip(model, tmp_path).fit(X, target), tmp_path) == file_of(
         clone(model).fit(X, target), tmp_path
     )
 
@@ -87,7 +87,7 @@ def test_virtual_ensembles_and_explanations_are_the_same(name, tmp_path):
     frame, y = table(n_rows=80, seed=3)
     X, target = frame[["a", "b"]], np.digitize(y, [1.0]) if hasattr(model, "class_weight") else np.exp(y).round() + 1
     model.fit(X, target)
-    again = there_and_back(model, tmp_path)
+    again = round_trip(model, tmp_path)
     ours, theirs = (parts(one.virtual_ensemble(3).predict_uncertainty(X)) for one in (model, again))
     for part in ours:
         assert_same(ours[part], theirs[part])
@@ -102,13 +102,13 @@ def test_virtual_ensembles_and_explanations_are_the_same(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ensemble", "classifiers", "majority", "bagged", "best"])
-def test_members_are_the_same_and_share_what_they_read(name, tmp_path):
+def test_members_are_the_same_and_share_their_encoding(name, tmp_path):
     model = small_models()[name]
-    again = there_and_back(model, tmp_path)
+    again = round_trip(model, tmp_path)
     X = rows_for(model, table(n_rows=40, seed=2)[0])
     if name == "best":
         model, again = model.best_estimator_, again.best_estimator_
-    if name == "classifiers":  # members without statistics read the table once
+    if name == "classifiers":  # members without statistics share the table
         assert again._members[0].encoding is again._members[1].encoding
     for one, other in zip(getattr(model, "estimators_", []), getattr(again, "estimators_", []), strict=True):
         if hasattr(one, "get_params"):
@@ -117,8 +117,8 @@ def test_members_are_the_same_and_share_what_they_read(name, tmp_path):
 
 
 @each_model
-def test_arrays_lie_in_memory_as_after_a_fit(name, tmp_path):
-    """For another layout kernels would be compiled anew at the first prediction."""
+def test_arrays_have_the_same_layout_as_after_a_fit(name, tmp_path):
+    """For another layout, kernels would be compiled again at the first prediction."""
 
     def forests(model):
         return [member.trees.forest for member in getattr(model, "_members", [])] + [
@@ -126,7 +126,7 @@ def test_arrays_lie_in_memory_as_after_a_fit(name, tmp_path):
         ]
 
     model = small_models()[name]
-    for one, other in zip(forests(model), forests(there_and_back(model, tmp_path)), strict=True):
+    for one, other in zip(forests(model), forests(round_trip(model, tmp_path)), strict=True):
         for field in ("features", "shifts", "limits", "sets", "tables", "gains", "covers", "leaves"):
             ours, theirs = getattr(one, field), getattr(other, field)
             assert ours.dtype == theirs.dtype
@@ -148,7 +148,7 @@ def test_labels_keep_their_type(labels, tmp_path):
     y = labels[(X[:, 0] > 9).astype(int)]
     for kind in (surefoot.AdaBoostClassifier, surefoot.GradientBoostingClassifier, surefoot.VMatrixBoostingClassifier):
         model = kind(n_estimators=2).fit(X, y)
-        again = there_and_back(model, tmp_path)
+        again = round_trip(model, tmp_path)
         assert again.classes_.dtype == model.classes_.dtype.newbyteorder("=")
         assert [type(label) for label in again.classes_.tolist()] == [type(label) for label in model.classes_.tolist()]
         np.testing.assert_array_equal(again.predict(X), model.predict(X))
@@ -170,36 +170,36 @@ def test_labels_keep_their_type(labels, tmp_path):
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else value.__name__,
 )  # fmt: skip
-def test_parameters_are_kept(kind, parameters, tmp_path):
+def test_parameters_are_saved(kind, parameters, tmp_path):
     frame, y = table()
     model = kind(**{"n_estimators": 2, "random_state": 5} | parameters)
     model.fit(frame[["a", "b"]], y > 1 if hasattr(model, "predict_proba") else y)
-    assert there_and_back(model, tmp_path).get_params() == model.get_params()
+    assert round_trip(model, tmp_path).get_params() == model.get_params()
 
 
 @pytest.mark.parametrize(
     "values", [np.array([1, 0]), np.array([True, False]), np.array(["a"]), np.array(["a"], dtype=object)]
 )
-def test_parameters_that_are_arrays_are_kept(values, tmp_path):
+def test_parameters_that_are_arrays_are_saved(values, tmp_path):
     frame, y = table()
     name = "monotonic_cst" if values.dtype.kind == "i" else "categorical_features"
     model = surefoot.GradientBoostingRegressor(n_estimators=2, **{name: values}).fit(frame[["a", "b"]], y)
-    again = there_and_back(model, tmp_path).get_params()[name]
+    again = round_trip(model, tmp_path).get_params()[name]
     np.testing.assert_array_equal(again, values)
     assert again.dtype == values.dtype or values.dtype.kind == "U"
 
 
-def test_what_is_not_of_the_model_is_not_kept(tmp_path):
+def test_parameters_of_the_machine_are_not_saved(tmp_path):
     frame, y = table()
     generator = np.random.RandomState(0)
     model = surefoot.GradientBoostingRegressor(
         n_estimators=4, early_stopping=False, warm_start=True, n_jobs=2, verbose=1, random_state=generator
     ).fit(frame, y)
-    again = there_and_back(model, tmp_path)
+    again = round_trip(model, tmp_path)
     assert (again.n_jobs, again.verbose, again.random_state) == (None, 0, None)
     assert model.n_jobs == 2
     assert not hasattr(again, "_run_so_far")
-    again.set_params(n_estimators=2).fit(frame, y)  # fewer than there are: it does not go on from them
+    again.set_params(n_estimators=2).fit(frame, y)  # fewer trees: it does not continue the old fit
     assert again.n_trees_ == 2
 
 
@@ -226,7 +226,7 @@ def test_the_file_does_not_depend_on_the_number_of_jobs(kind, parameters, tmp_pa
 
 
 @each_model
-def test_the_file_is_json_and_arrays_that_others_can_read(name, tmp_path):
+def test_the_file_is_standard_json_and_arrays(name, tmp_path):
     data = file_of(small_models()[name], tmp_path)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.testzip() is None
@@ -240,14 +240,14 @@ def test_the_file_is_json_and_arrays_that_others_can_read(name, tmp_path):
             assert np.load(io.BytesIO(archive.read(member)), allow_pickle=False).flags["C_CONTIGUOUS"]
 
 
-def test_arrays_of_more_than_two_gigabytes_have_room(tmp_path, monkeypatch):
+def test_headers_of_arrays_of_more_than_two_gigabytes(tmp_path, monkeypatch):
     model = small_models()["majority"]
     expected = answers(model, X := table(n_rows=10)[0][["a", "b"]].to_numpy())
-    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)  # from this size on, as if it were two gigabytes
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)  # treat this size like two gigabytes
     data = file_of(model, tmp_path)
     assert b"\x01\x00\x10\x00" in data  # the header of an extra field with sizes of 64 bits
-    for method, answer in answers(surefoot.load(tmp_path / "model.surefoot"), X).items():
-        assert_same(answer, expected[method])
+    for method, values in answers(surefoot.load(tmp_path / "model.surefoot"), X).items():
+        assert_same(values, expected[method])
 
 
 def test_loading_imports_and_unpickles_nothing():
@@ -255,32 +255,32 @@ def test_loading_imports_and_unpickles_nothing():
 import sys, pathlib, surefoot
 files = sorted(pathlib.Path({str(STORED)!r}).glob("*/*.surefoot"))
 surefoot.load(files[0])
-seen = []
+events = []
 
-def hear(event, details):
+def record(event, details):
     if event.split(".")[0] in ("import", "pickle", "exec"):
-        seen.append(event)
+        events.append(event)
 
-sys.addaudithook(hear)
+sys.addaudithook(record)
 for path in files:
     surefoot.load(path)
-print(len(files), sorted(set(seen)))
+print(len(files), sorted(set(events)))
 import tabnanny
-print(sorted(set(seen)))
+print(sorted(set(events)))
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
-    quiet, loud = run.stdout.splitlines()
-    assert quiet.endswith(" []")
-    assert int(quiet.split()[0]) > 15
-    assert "import" in loud  # the hook hears what there is to hear
+    after_load, after_import = run.stdout.splitlines()
+    assert after_load.endswith(" []")
+    assert int(after_load.split()[0]) > 15
+    assert "import" in after_import  # the hook works
 
 
-def test_pairs_of_small_columns_that_members_drew(tmp_path):
+def test_pairs_of_small_columns(tmp_path):
     frame, y = table(n_rows=2400, n_categories=60)
     frame["e"] = pd.Categorical(np.arange(2400) % 3)
     model = surefoot.BoostingEnsembleRegressor(n_members=2, n_estimators=5, random_state=0).fit(frame, y)
     own = model._members[0].encoding
     assert own.sources[-1] == (3, 4)
-    again = there_and_back(model, tmp_path)
+    again = round_trip(model, tmp_path)
     assert again._members[0].encoding.sources == own.sources
     assert_same(model.predict(frame), again.predict(frame))

@@ -1,4 +1,4 @@
-"""Files of every version of the format that ever was are read, and answer what they answered then."""
+"""Files of every version of the format are read, with the same predictions."""
 
 import json
 
@@ -13,19 +13,19 @@ FILES = sorted(STORED.glob("*/*.surefoot"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_answers_are_those_of_old(path):
+def test_predictions_are_the_same(path):
     model = surefoot.load(path)
-    told = answers(model, rows_for(model, read_rows(path.parent)))
+    results = answers(model, rows_for(model, read_rows(path.parent)))
     expected = json.loads((path.parent / ANSWERS).read_text(encoding="utf-8"))[path.stem]
-    assert told.keys() == expected.keys()
-    for name, answer in told.items():
-        if answer.dtype.kind == "f":
-            np.testing.assert_allclose(answer, expected[name], rtol=1e-10, err_msg=name)  # libraries may round anew
+    assert results.keys() == expected.keys()
+    for name, values in results.items():
+        if values.dtype.kind == "f":
+            np.testing.assert_allclose(values, expected[name], rtol=1e-10, err_msg=name)  # up to rounding
         else:
-            assert answer.tolist() == expected[name], name
+            assert values.tolist() == expected[name], name
 
 
-def test_every_kind_of_model_is_among_them():
+def test_every_kind_of_model_is_stored():
     assert {path.stem for path in FILES if path.parent.name == "1"} == small_models().keys()
     kinds = {type(surefoot.load(path)).__name__ for path in FILES}
     assert kinds == BY_NAME.keys()

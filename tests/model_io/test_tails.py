@@ -1,4 +1,4 @@
-"""Heavy tails of a Normal are kept in files, checked, and absent from older files."""
+"""The dispersion of a normal distribution is saved and checked, and is absent from old files."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from surefoot.uncertainty.families import Normal
 
 @pytest.fixture(scope="module")
 def heavy():
-    """A model of noise with three degrees of freedom, and rows for it."""
+    """A model of a target with heavy-tailed noise, and its rows."""
     generator = np.random.default_rng(0)
     X = generator.normal(size=(400, 2))
     y = X[:, 0] + 0.5 * generator.standard_t(3, size=400)
@@ -20,7 +20,7 @@ def heavy():
     return model, X
 
 
-def test_tails_are_kept_to_the_last_bit(heavy, tmp_path):
+def test_the_dispersion_is_saved_to_the_last_bit(heavy, tmp_path):
     model, X = heavy
     surefoot.save(model, tmp_path / "m")
     again = surefoot.load(tmp_path / "m")
@@ -32,14 +32,14 @@ def test_tails_are_kept_to_the_last_bit(heavy, tmp_path):
 
 
 @pytest.mark.parametrize("version", ["1", "2"])
-def test_older_files_have_none(version):
+def test_old_files_have_none(version):
     family = surefoot.load(STORED / version / "normal.surefoot").family_
     assert isinstance(family, Normal)
     assert family.dispersion == 0
 
 
 @pytest.mark.parametrize("dispersion", [-0.1, 0.5, 7.0])
-def test_tails_of_no_distribution_are_refused(dispersion, heavy, tmp_path):
+def test_an_invalid_dispersion_is_refused(dispersion, heavy, tmp_path):
     surefoot.save(heavy[0], tmp_path / "m")
     state, arrays = unpack((tmp_path / "m").read_bytes())
     state["model"]["family"]["dispersion"] = dispersion

@@ -1,4 +1,4 @@
-"""What a file cannot hold is refused in one sentence, and nothing is written."""
+"""Models that cannot be saved are refused in one sentence, and nothing is written."""
 
 from dataclasses import dataclass
 
@@ -18,15 +18,15 @@ from surefoot.uncertainty import Normal
 
 @dataclass(frozen=True, kw_only=True)
 class Foreign(Normal):
-    """A family that surefoot does not know."""
+    """A family of the user."""
 
 
 class Grandchild(surefoot.AdaBoostClassifier):
-    """A model that surefoot does not know."""
+    """A model of the user."""
 
 
 def refusal(model, folder, error=surefoot.ModelFileError):
-    """The message with which a model is refused; the folder stays empty."""
+    """The message when a model is refused; the folder remains empty."""
     with pytest.raises(error) as caught:
         surefoot.save(model, folder / "model.surefoot")
     assert list(folder.iterdir()) == []
@@ -52,7 +52,7 @@ X, y = table()[0][["a", "b"]], table()[1]
     ],
     ids=repr,
 )
-def test_models_of_other_kinds(model, tmp_path):
+def test_other_models(model, tmp_path):
     message = refusal(model, tmp_path)
     assert "cannot be saved" in message
     assert all(name in message for name in BY_NAME)
@@ -66,12 +66,12 @@ def test_models_that_are_not_fitted(kind, tmp_path):
 @pytest.mark.parametrize(
     "kind", [surefoot.AdaBoostClassifier, surefoot.MajorityBoostClassifier, surefoot.BestBoostClassifier]
 )
-def test_weak_learners_of_others(kind, tmp_path):
+def test_weak_learners_of_scikit_learn(kind, tmp_path):
     model = kind(estimator=DecisionTreeClassifier(max_depth=1), n_estimators=2).fit(X.fillna(0.0), y > 1)
     assert "weak learner DecisionTreeClassifier(max_depth=1) is not surefoot's own" in refusal(model, tmp_path)
 
 
-def test_a_long_name_is_no_reason_for_a_second_line(tmp_path):
+def test_a_long_repr_does_not_break_the_line(tmp_path):
     tree = DecisionTreeClassifier(
         max_depth=1, min_samples_leaf=3, min_samples_split=7, max_leaf_nodes=5, criterion="entropy"
     )
@@ -80,7 +80,7 @@ def test_a_long_name_is_no_reason_for_a_second_line(tmp_path):
 
 
 @pytest.mark.parametrize("distribution", [Foreign, Foreign()])
-def test_distributions_of_others(distribution, tmp_path):
+def test_distributions_of_the_user(distribution, tmp_path):
     model = surefoot.GradientBoostingRegressor(distribution=distribution, n_estimators=2).fit(X, y)
     assert "distribution Foreign is not one of normal" in refusal(model, tmp_path)
 
@@ -97,21 +97,21 @@ def test_distributions_of_others(distribution, tmp_path):
 )
 def test_categories_that_json_does_not_have(values, tmp_path):
     model = surefoot.GradientBoostingRegressor(n_estimators=2).fit(X.assign(c=values), y)
-    assert "is neither text nor a number nor a truth value: make it one before fit" in refusal(model, tmp_path)
+    assert "is neither text nor a number nor a boolean: convert it before fit" in refusal(model, tmp_path)
 
 
-def test_parameters_that_are_wrong_by_now(tmp_path):
+def test_parameters_that_became_invalid(tmp_path):
     model = surefoot.AdaBoostClassifier(n_estimators=2).fit(X, y > 1)
     assert "learning_rate must be" in refusal(model.set_params(learning_rate=-1.0), tmp_path)
     model.set_params(learning_rate=1.0, class_weight=object())
     assert "its parameter class_weight=<object" in refusal(model, tmp_path)
 
 
-def test_models_that_are_broken(tmp_path):
+def test_broken_models(tmp_path):
     model = surefoot.load(surefoot.save(small_models()["stumps"], tmp_path / "x") or tmp_path / "x")
     (tmp_path / "x").unlink()
     model._committee.forest.labels[0, 0] = 2
-    assert "there are labels of no class" in refusal(model, tmp_path)
+    assert "there are labels of unknown classes" in refusal(model, tmp_path)
     model._committee.forest.labels[0, 0] = 0
     model._committee.vote_weights[0] = np.nan
     assert "vote_weights has values that are not finite" in refusal(model, tmp_path)

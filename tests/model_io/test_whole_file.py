@@ -1,4 +1,4 @@
-"""A file is replaced whole or not at all, whatever happens while it is written."""
+"""A file is replaced completely or not at all, also if writing fails."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ import surefoot
 from surefoot.model_io import model_file
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs the signals and limits of a POSIX system")
-OLD = b"what was there before"
+OLD = b"the old content"
 SAVE_A_MODEL = f"""
 import os, resource, signal, sys, surefoot
 model = surefoot.load({str(STORED / "1" / "stumps.surefoot")!r})
@@ -47,7 +47,7 @@ def fails_after_half(error):
 @pytest.mark.parametrize(
     "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), MemoryError()], ids=repr
 )
-def test_what_fails_while_writing_leaves_the_old_file(error, old_file, monkeypatch):
+def test_a_failure_while_writing_keeps_the_old_file(error, old_file, monkeypatch):
     monkeypatch.setattr(model_file, "write_archive", fails_after_half(error))
     with pytest.raises(type(error)):
         surefoot.save(small_models()["stumps"], old_file)
@@ -56,7 +56,7 @@ def test_what_fails_while_writing_leaves_the_old_file(error, old_file, monkeypat
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_what_fails_after_writing_leaves_the_old_file(step, old_file, monkeypatch):
+def test_a_failure_after_writing_keeps_the_old_file(step, old_file, monkeypatch):
     def fail(*arguments):
         raise KeyboardInterrupt
 
@@ -67,7 +67,7 @@ def test_what_fails_after_writing_leaves_the_old_file(step, old_file, monkeypatc
     assert os.listdir(old_file.parent) == [old_file.name]
 
 
-def test_a_file_that_cannot_be_read_back_is_not_kept(old_file, monkeypatch):
+def test_a_file_that_cannot_be_read_back_is_removed(old_file, monkeypatch):
     def fail(stream):
         raise surefoot.ModelFileError("a part is missing")
 
@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_read_back_is_not_kept(old_file, monkeypatch):
 
 
 @needs_posix
-def test_a_full_disk_leaves_the_old_file(old_file):
+def test_a_full_disk_keeps_the_old_file(old_file):
     limit = "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))"
     run = run_script(limit, old_file)
     assert "OSError: [Errno 27] File too large" in run.stderr
@@ -88,15 +88,15 @@ def test_a_full_disk_leaves_the_old_file(old_file):
 
 
 @needs_posix
-def test_a_killed_process_leaves_the_old_file(old_file):
+def test_a_killed_process_keeps_the_old_file(old_file):
     run = run_script("os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)", old_file)
     assert run.returncode == -signal.SIGKILL
     assert old_file.read_bytes() == OLD
-    surefoot.save(small_models()["stumps"], old_file)  # what the killed one has left beside it is in nobody's way
+    surefoot.save(small_models()["stumps"], old_file)  # the temporary file of the killed process does not matter
     surefoot.load(old_file)
 
 
-def test_the_new_file_takes_the_place_of_the_old_one(old_file):
+def test_the_new_file_replaces_the_old_one(old_file):
     surefoot.save(small_models()["majority"], old_file)
     assert type(surefoot.load(old_file)) is surefoot.MajorityBoostClassifier
     surefoot.save(small_models()["stumps"], str(old_file))
@@ -105,7 +105,7 @@ def test_the_new_file_takes_the_place_of_the_old_one(old_file):
 
 
 @needs_posix
-def test_links_and_permissions_stay(old_file):
+def test_links_and_permissions_are_kept(old_file):
     link = old_file.with_name("link")
     link.symlink_to(old_file)
     old_file.chmod(0o640)
@@ -116,13 +116,13 @@ def test_links_and_permissions_stay(old_file):
 
 
 @needs_posix
-def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):
+def test_a_new_file_has_the_default_permissions(tmp_path):
     surefoot.save(small_models()["stumps"], tmp_path / "model.surefoot")
     (tmp_path / "other").touch()
     assert (tmp_path / "model.surefoot").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
-def test_paths_that_cannot_be_used(tmp_path):
+def test_invalid_paths(tmp_path):
     with pytest.raises(FileNotFoundError):
         surefoot.save(small_models()["stumps"], tmp_path / "nowhere" / "model.surefoot")
     with pytest.raises(OSError, match="directory"):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import boosting as naive
 
 from surefoot._parallel import RowThreads
-from surefoot.boosting.stump_state import whole_weights
+from surefoot.boosting.stump_boosting import whole_weights
 from surefoot.data import BinnedTable, Columns, Schema
 from surefoot.trees import TreeGrower
 from surefoot.trees.split_kernels import ERROR, GINI, GrownTree, predict_rows

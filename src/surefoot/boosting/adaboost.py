@@ -6,58 +6,49 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._exceptions import DataError
 from surefoot._parallel import row_blocks
 from surefoot.boosting.base import BaseBooster, break_ties
+from surefoot.boosting.calibration import cross_fitted_link
 from surefoot.boosting.committee import Committee, TreeCommittee, to_tally
-from surefoot.boosting.row_assignment import RowAssignment, assign_all_rows, hold_out_folds
-from surefoot.boosting.samme import chance_error
-from surefoot.boosting.training import Training, prepare_training, train_members
-from surefoot.boosting.unseen_votes import collect_votes, member_link
+from surefoot.boosting.training import assign_all_rows, check_better_than_chance, prepare_training, train_members
 from surefoot.boosting.vote_link import VoteLink
 from surefoot.data.problem import Problem
-
-NO_BETTER_THAN_CHANCE = (
-    "is no better than chance on X and y: there is nothing to boost. "
-    "Check that X has columns that vary, or raise max_depth."
-)
 
 
 class AdaBoostClassifier(BaseBooster):
     """AdaBoost with native trees on a binned table, or with any scikit-learn classifier.
 
-    With stumps it chooses the same splits and votes as scikit-learn's AdaBoostClassifier (on columns of at most 255
-    distinct values, or with ``max_bins=None``), on large tables hundreds of times faster. Takes missing values and
-    categorical columns as they are; sparse input is refused; there is no ``partial_fit``.
+    With stumps it finds the same splits and votes as scikit-learn's AdaBoostClassifier (on columns of at most 255
+    distinct values, or with ``max_bins=None``), and is hundreds of times faster on large tables. Missing values and
+    categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The weak learner. None: the native tree of depth ``max_depth``. Any scikit-learn classifier whose ``fit`` takes
-        ``sample_weight`` can replace it; it gets the table as an array of floats, categories as codes.
+        The weak learner: any scikit-learn classifier with ``sample_weight`` in its ``fit``. It gets the table as an
+        array of floats, with categories as codes. None: the native tree of depth ``max_depth``.
     max_depth : int, default=1
         Depth of the native tree, at most 12.
     n_estimators : int, default=300
         Maximum number of boosting rounds. Fewer are used if a round is perfect or no better than chance.
     learning_rate : float, default=1.0
-        Scales every vote; above 0 and at most 2.
+        Factor of every vote; above 0 and at most 2.
     variant : {"adaboost", "adaboost_star"}, default="adaboost"
         ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted
-        error instead of Gini's impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds every
-        training margin is within ``margin_precision`` of the best that stumps on these bins can reach.
+        error instead of the Gini impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds the
+        smallest training margin is within ``margin_precision`` of the largest possible one for stumps on these bins.
     margin_precision : float, default=0.1
         The v of AdaBoost*_v.
     max_bins : int or None, default=255
-        Numeric columns are cut into at most so many quantile bins; None makes every distinct value a threshold.
+        Maximum number of quantile bins of a numeric column. None: every distinct value is a threshold.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with ``sample_weight``.
     calibrate : bool, default=True
-        Calibrate ``predict_proba`` on votes of AdaBoosts that have not seen the row: ten more fits on small tables, one
-        on large ones.
-        False: probabilities as scikit-learn derives them, which are not calibrated. Votes and predictions do not
-        depend on it.
+        Calibrate ``predict_proba`` on the votes of AdaBoosts that were not trained on the row: ten more fits on small
+        tables, one on large ones. False: probabilities are computed as in scikit-learn, and are not calibrated. Votes
+        and predictions do not depend on it.
     random_state : int, RandomState or None, default=None
-        Used for the seeds of ``estimator``; native trees break ties by order, not at random.
+        Seed of ``estimator``. Native trees do not use it: they break ties by the order of the columns.
     n_jobs : int or None, default=None
         Threads for tables of more than a million cells. The model does not depend on it.
     verbose : int, default=0
@@ -74,7 +65,7 @@ class AdaBoostClassifier(BaseBooster):
     estimator_errors_ : array of shape (n_rounds,)
         The weighted error of each tree or classifier on the training rows.
     feature_importances_ : array of shape (n_features,)
-        Fraction of the gains of the trees that each column has, weighted by their votes.
+        Fraction of the trees' gains that comes from each column; trees are weighted by their votes.
     n_features_in_ : int
         Number of columns of the training table.
     feature_names_in_ : array of shape (n_features,)
@@ -93,14 +84,13 @@ class AdaBoostClassifier(BaseBooster):
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         assignment = assign_all_rows(problem.codes, problem.weighted_rows())
         training = prepare_training(problem, assignment, self._settings(1, seed))
-        committee = train_members(training, assignment.members)[0]
-        if is_no_better_than_chance(committee, problem.n_classes):
-            raise DataError(f"The first weak learner {NO_BETTER_THAN_CHANCE}")
+        committees = train_members(training, assignment.members)
+        check_better_than_chance(committees, problem.n_classes)
         link = cross_fitted_link(problem, assignment, training) if self.calibrate else None
-        return self._adopt(committee, problem, link)
+        return self._set_committee(committees[0], problem, link)
 
-    def _adopt(self, committee: Committee, problem: Problem, link: VoteLink | None) -> Self:
-        """Become a fitted model with this committee."""
+    def _set_committee(self, committee: Committee, problem: Problem, link: VoteLink | None) -> Self:
+        """Set the attributes of a fitted model."""
         self._remember(problem)
         self._committee, self._link = committee, link
         return self
@@ -143,19 +133,19 @@ class AdaBoostClassifier(BaseBooster):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Fraction of the gains of the trees that each column has, weighted by their votes.
+        """Fraction of the trees' gains that comes from each column; trees are weighted by their votes.
 
         Returns
         -------
         array of shape (n_features,)
-            Importances; they sum to 1 unless no split gains.
+            Importances; they sum to 1 unless all gains are 0.
         """
         check_is_fitted(self)
         weights = self._committee.vote_weights
         if isinstance(self._committee, TreeCommittee):
             return self._committee.forest.feature_importances(weights, self.n_features_in_)
         if not all(hasattr(estimator, "feature_importances_") for estimator in self._committee.estimators):
-            raise AttributeError(f"{self.estimator!r} has no feature_importances_, so its vote has none either.")
+            raise AttributeError(f"{self.estimator!r} has no feature_importances_, so the booster has none either.")
         importances = [estimator.feature_importances_ for estimator in self._committee.estimators]
         return np.average(importances, axis=0, weights=weights)
 
@@ -186,19 +176,3 @@ class AdaBoostClassifier(BaseBooster):
             for start, stop in row_blocks(columns.n_rows):
                 self._committee.add_round(t, columns.block(start, stop), votes[start:stop])
             yield self._labels(self._decide(to_tally(votes.T / votes.sum(axis=1))))
-
-
-def cross_fitted_link(problem: Problem, assignment: RowAssignment, training: Training) -> VoteLink:
-    """The link from votes to probabilities that AdaBoosts without a tenth of the rows have on that tenth.
-
-    ``assignment`` has all rows: there is none that the model itself has not seen.
-    """
-    members = hold_out_folds(problem.codes[assignment.order])
-    votes = collect_votes(problem, assignment, members, train_members(training, members), training.settings.n_jobs)
-    assert votes is not None, "every fold holds out a row"
-    return member_link(votes)
-
-
-def is_no_better_than_chance(committee: Committee, n_classes: int) -> bool:
-    """Whether the first hypothesis is no better than chance."""
-    return bool(committee.errors[0] >= chance_error(n_classes))

@@ -1,4 +1,4 @@
-"""Bagged AdaBoost: AdaBoost on bootstrap samples of the rows, and a vote."""
+"""Bagged AdaBoost: a vote of AdaBoosts on bootstrap samples of the rows."""
 
 from math import ceil, log
 from typing import Any
@@ -6,56 +6,56 @@ from typing import Any
 from surefoot._parameters import check_integer, check_number
 from surefoot._random import bootstrap_counts, stream_key
 from surefoot.boosting.members import MemberEnsemble
-from surefoot.boosting.row_assignment import RowAssignment, assign_draws
+from surefoot.boosting.training import RowAssignment, assign_draws
 from surefoot.data.problem import Problem
 
 
 class BaggedBoostClassifier(MemberEnsemble):
-    """AdaBoost on bootstrap samples of the rows, and a majority vote (Larsen 2023).
+    """A majority vote of AdaBoosts on bootstrap samples of the rows (Larsen 2023).
 
     With about ``log(n_rows / failure_probability)`` members its error is optimal, up to a constant, with probability
     ``1 - failure_probability``. Best on small tables.
 
-    Missing values and categorical columns are taken as they are; sparse input is refused; there is no ``partial_fit``.
+    Missing values and categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
 
     Parameters
     ----------
     n_members : int or None, default=None
-        Number of bootstrap samples. None: ``ceil(log(n_rows / failure_probability))``, made odd so that members cannot
-        tie.
+        Number of bootstrap samples. None: ``ceil(log(n_rows / failure_probability))``, plus 1 if that is even, so that
+        members cannot tie.
     failure_probability : float, default=0.05
-        The delta of the guarantee, used when ``n_members`` is None.
+        The delta of the guarantee; used if ``n_members`` is None.
     max_samples : float, default=1.0
-        Rows drawn (with replacement) for each member, as a fraction of the rows.
+        Number of rows drawn (with replacement) for each member, as a fraction of the rows.
     voting : {"hard", "soft"}, default="hard"
         ``"hard"`` counts the members' decisions, as in the paper; ``"soft"`` adds up their normalised votes.
     estimator : classifier, default=None
-        The weak learner. None: the native tree of depth ``max_depth``. Any scikit-learn classifier whose ``fit`` takes
-        ``sample_weight`` can replace it; it gets the table as an array of floats, categories as codes.
+        The weak learner: any scikit-learn classifier with ``sample_weight`` in its ``fit``. It gets the table as an
+        array of floats, with categories as codes. None: the native tree of depth ``max_depth``.
     max_depth : int, default=1
         Depth of the native tree, at most 12.
     n_estimators : int, default=300
         Maximum number of boosting rounds of each member. Fewer are used if a round is perfect or no better than chance.
     learning_rate : float, default=1.0
-        Scales every vote; above 0 and at most 2.
+        Factor of every vote; above 0 and at most 2.
     variant : {"adaboost", "adaboost_star"}, default="adaboost"
         ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted
-        error instead of Gini's impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds every
-        training margin is within ``margin_precision`` of the best that stumps on these bins can reach.
+        error instead of the Gini impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds the
+        smallest training margin is within ``margin_precision`` of the largest possible one for stumps on these bins.
     margin_precision : float, default=0.1
         The v of AdaBoost*_v.
     max_bins : int or None, default=255
-        Numeric columns are cut into at most so many quantile bins; None makes every distinct value a threshold.
+        Maximum number of quantile bins of a numeric column. None: every distinct value is a threshold.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with ``sample_weight``.
     calibrate : bool, default=True
-        Calibrate ``predict_proba`` on the votes of members that have not seen the row, which needs no more fits.
-        False: class fractions of the members' votes, which are not calibrated. Votes and predictions do not
-        depend on it.
+        Calibrate ``predict_proba`` on the votes of members that were not trained on the row, which needs no more fits.
+        False: probabilities are each class's fraction of the members' votes, and are not calibrated. Votes and
+        predictions do not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the bootstrap samples, and of the seeds of ``estimator``.
+        Seed of the bootstrap samples and of ``estimator``.
     n_jobs : int or None, default=None
-        Members that are trained at the same time. The model does not depend on it.
+        Number of members that are trained at the same time. The model does not depend on it.
     verbose : int, default=0
         1 reports the end of the training, 2 also its progress.
 

@@ -1,4 +1,4 @@
-"""What all five boosters share: their parameters, how labels come out of a tally, and how they introduce themselves."""
+"""The base class of the five boosters: parameters and their checks, votes, labels, probabilities and margins."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -9,10 +9,10 @@ from sklearn.base import ClassifierMixin
 
 from surefoot._estimator import TableEstimator, restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_choice, check_integer, check_number
+from surefoot._parameters import check_boolean, check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import seed_from
-from surefoot.boosting.learners import check_weak_learner
+from surefoot.boosting.samme import check_weak_learner
 from surefoot.boosting.stump_kernels import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
 from surefoot.boosting.vote_link import VoteLink
@@ -22,13 +22,26 @@ from surefoot.data.problem import NumberProblem, Problem, check_labels, check_pr
 from surefoot.metrics.margins import voting_margins
 
 DEPTH_WITH_ESTIMATOR = "max_depth is for the native tree: set the depth on the estimator instead."
-TIE_VOTE = np.finfo(np.float64).tiny  # a tie counts as the positive class, and shows
+TIE_VOTE = np.finfo(np.float64).tiny  # a tie counts as the positive class, and can be recognised
+MEMBER_PARAMETERS = (
+    "estimator",
+    "max_depth",
+    "n_estimators",
+    "learning_rate",
+    "variant",
+    "margin_precision",
+    "max_bins",
+    "calibrate",
+    "random_state",
+    "n_jobs",
+    "verbose",
+)
 
 
 class BaseBooster(ClassifierMixin, TableEstimator):
     """Checks, predictions and margins; a booster adds ``_fit_problem`` and ``_tally_block``."""
 
-    _link: VoteLink | None = None  # models of earlier files have none
+    _link: VoteLink | None = None  # models from old files have none
 
     def __init__(
         self,
@@ -75,8 +88,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         check_integer("n_estimators", self.n_estimators, 1)
         check_number("learning_rate", self.learning_rate, 0, 2, most_included=True)
         check_number("margin_precision", self.margin_precision, 0, 1, most_included=False)
-        if not isinstance(self.calibrate, bool | np.bool_):
-            raise ParameterError(f"calibrate must be True or False, got {self.calibrate!r}.")
+        check_boolean("calibrate", self.calibrate)
         check_choice("variant", self.variant, ("adaboost", "adaboost_star"))
         if self.max_bins is not None:
             check_integer("max_bins", self.max_bins, 2, MAX_BINS)
@@ -98,17 +110,25 @@ class BaseBooster(ClassifierMixin, TableEstimator):
 
     def _settings(self, n_members: int, seed: int) -> Settings:
         star = self.variant == "adaboost_star"
-        rule = Rule(ERROR if star else GINI, star, float(self.learning_rate), float(self.margin_precision))
         return Settings(
-            self.estimator,
-            int(self.max_depth),
-            int(self.n_estimators),
-            rule,
-            self.max_bins,
-            seed,
-            self.n_jobs,
-            Progress(type(self).__name__, n_members, self.verbose),
+            estimator=self.estimator,
+            max_depth=int(self.max_depth),
+            n_estimators=int(self.n_estimators),
+            rule=Rule(
+                criterion=ERROR if star else GINI,
+                star=star,
+                learning_rate=float(self.learning_rate),
+                precision=float(self.margin_precision),
+            ),
+            max_bins=self.max_bins,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            progress=Progress(type(self).__name__, n_members, self.verbose),
         )
+
+    def _member_parameters(self) -> dict[str, Any]:
+        """The parameters that a booster passes to its members."""
+        return {name: getattr(self, name) for name in MEMBER_PARAMETERS}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the booster.
@@ -118,9 +138,9 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         X : array, pandas or polars frame of shape (n_rows, n_columns)
             The training data.
         y : array of shape (n_rows,)
-            Their labels, of two or more classes.
+            Labels of the rows, from two or more classes.
         sample_weight : array of shape (n_rows,) or None, default=None
-            Weights of the rows. None: all rows count alike.
+            Weights of the rows. None: all rows have the same weight.
 
         Returns
         -------
@@ -131,7 +151,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
             return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
-        """Fit on a problem that has been checked."""
+        """Fit on a checked problem."""
         raise NotImplementedError
 
     def _remember(self, problem: Problem | NumberProblem) -> None:
@@ -139,26 +159,29 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         self.classes_ = problem.classes
         super()._remember(problem)
 
+    @property
+    def _n_tallies(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
     def _tally_block(self, values: np.ndarray) -> np.ndarray:
-        """The vote on a block of columns: (1, rows) for two classes, -1 to 1; else (classes, rows), shares."""
+        """The vote on a block of columns: (1, rows) from -1 to 1 for two classes, else fractions (classes, rows)."""
         raise NotImplementedError
 
     def _mean_vote_block(self, values: np.ndarray) -> np.ndarray:
-        """The same, as the mean of the members' normalised votes: what probabilities are derived from."""
+        """The mean of the members' normalised votes, from which probabilities are computed; shapes as above."""
         return self._tally_block(values)
 
     def _tally(self, columns: Columns, vote: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
         """The vote on every row, block by block."""
         vote = vote or self._tally_block
-        n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
-        return self._predict_blocks(columns, n_outputs, lambda start, stop: vote(columns.block(start, stop)))
+        return self._predict_blocks(columns, self._n_tallies, lambda start, stop: vote(columns.block(start, stop)))
 
     def _mean_vote(self, columns: Columns) -> np.ndarray:
         """The mean of the members' normalised votes on every row."""
         return self._tally(columns, self._mean_vote_block)
 
     def _decide(self, tally: np.ndarray) -> np.ndarray:
-        """What ``decision_function`` shows for a tally."""
+        """The values of ``decision_function`` for a tally."""
         if len(tally) > 1:
             return tally.T
         return break_ties(tally[0])
@@ -194,11 +217,11 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         return self._labels(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities, one column per class: a function of the members' mean vote, calibrated on rows new to them.
+        """Predict probabilities: a function of the members' mean vote, calibrated on out-of-sample votes.
 
-        They come from soft votes whatever ``voting`` is, so the likeliest class may differ from what ``predict`` says.
-        With ``calibrate=False``: as scikit-learn derives them from the decision function, or, of hard votes, each
-        class's fraction of the members; these rank rows and are not calibrated.
+        They are computed from soft votes for every ``voting``, so the most probable class may differ from that of
+        ``predict``. With ``calibrate=False`` they are computed from the decision function as in scikit-learn or, for
+        hard votes, are each class's fraction of the members; these rank rows and are not calibrated.
 
         Parameters
         ----------
@@ -225,19 +248,19 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         return self.classes_[winners]
 
     def margins(self, X: Any, y: Any) -> np.ndarray:
-        """Compute the margin of each row: the vote for its class less the strongest other vote.
+        """Compute the margin of each row: the vote for its class minus the largest other vote.
 
         Parameters
         ----------
         X : array, pandas or polars frame of shape (n_rows, n_columns)
             Rows with the columns of the training data.
         y : array of shape (n_rows,)
-            Their true labels.
+            True labels of the rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Margins from -1 to 1; above 0 if the row is classified correctly.
+            Margins from -1 to 1, above 0 for rows that are classified correctly.
         """
         tally = self._tally(self._columns(X))
         labels = check_labels(y)
@@ -250,18 +273,18 @@ class BaseBooster(ClassifierMixin, TableEstimator):
 
 
 def break_ties(votes: np.ndarray) -> np.ndarray:
-    """Votes for class 1 less those for class 0, with a tie shown as the smallest positive number."""
+    """Votes for class 1 minus votes for class 0; a tie becomes the smallest positive number."""
     return np.where(votes == 0, TIE_VOTE, votes)
 
 
 def vote_probabilities(decision: np.ndarray) -> np.ndarray:
-    """Probabilities as scikit-learn derives them from AdaBoost's decision function (they are not calibrated)."""
+    """Probabilities as scikit-learn computes them from AdaBoost's decision function (they are not calibrated)."""
     if decision.ndim == 1:
         return two_columns(expit(decision), decision)
     return softmax(decision / (decision.shape[1] - 1), axis=1)
 
 
 def two_columns(positive: np.ndarray, decision: np.ndarray) -> np.ndarray:
-    """Probabilities of both classes; where the vote was a tie, the positive class stays the likelier by a hair."""
+    """Probabilities of both classes; if the vote is a tie, that of the positive class is slightly above one half."""
     positive = np.where(decision > 0, np.maximum(positive, np.nextafter(0.5, 1)), positive)
     return np.stack([1 - positive, positive], axis=1)

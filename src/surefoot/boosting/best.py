@@ -1,4 +1,4 @@
-"""Let held-out rows choose between boosters."""
+"""Choose between boosters on held-out rows."""
 
 from typing import Any, Self
 
@@ -12,9 +12,9 @@ from surefoot.boosting.bagged import BaggedBoostClassifier
 from surefoot.boosting.base import DEPTH_WITH_ESTIMATOR, BaseBooster
 from surefoot.boosting.larsen_ritzert import LarsenRitzertClassifier
 from surefoot.boosting.majority import MajorityBoostClassifier
-from surefoot.boosting.members import SHARED
-from surefoot.boosting.trials import Rival, Trials, challenge, held_out_splits
+from surefoot.boosting.trials import Candidate, Trials, choose_best
 from surefoot.data import Columns
+from surefoot.data.held_out import random_splits
 from surefoot.data.problem import Problem
 
 BOOSTERS: dict[str, type[BaseBooster]] = {
@@ -23,57 +23,56 @@ BOOSTERS: dict[str, type[BaseBooster]] = {
     "bagged": BaggedBoostClassifier,
     "larsen_ritzert": LarsenRitzertClassifier,
 }
-
-
 DEPTHS = (1, 2, 3)
 
 
 class BestBoostClassifier(BaseBooster):
-    """Fit several boosters, let held-out rows choose, and fit the winner on all rows (advice of Høgsgaard et al. 2024).
+    """Choose a booster on held-out rows, and fit it on all rows (as Høgsgaard et al. 2024 advise).
 
-    First the depth: the first candidate is tried with deeper and deeper trees while held-out rows gain from it. Then
-    the candidates, at that depth; and if another wins, that one with deeper trees, because an ensemble of AdaBoosts can
-    gain from trees that overfit a single one. One replaces those before it only if its log-loss on held-out rows is
-    lower by more than two standard errors of the difference, so that chance does not choose: where the rows cannot
-    tell, the first candidate with stumps stays.
+    First, the depth is chosen: the first candidate is tried with deeper trees as long as its log-loss on held-out rows
+    becomes lower. Then all candidates are compared at that depth. If another candidate wins, it is also tried with
+    deeper trees, because an ensemble of AdaBoosts can benefit from trees that overfit a single AdaBoost. A candidate
+    replaces the best one so far only if its log-loss is lower by more than two standard errors of the difference. If
+    none does, the first candidate with stumps is kept.
 
-    Missing values and categorical columns are taken as they are; sparse input is refused; there is no ``partial_fit``.
+    Missing values and categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
 
     Parameters
     ----------
     candidates : sequence of str, default=("adaboost", "bagged", "majority")
-        From ``"adaboost"``, ``"majority"``, ``"bagged"`` and ``"larsen_ritzert"``, the preferred first.
+        Names from ``"adaboost"``, ``"majority"``, ``"bagged"`` and ``"larsen_ritzert"``, the preferred one first.
     validation_fraction : float, default=0.2
-        Fraction of the rows held out at a time: once on large tables, up to ten times on small ones, until 1,000 rows
-        outside the largest class have been held out, or until further splits are unlikely to change a decision.
+        Fraction of the rows that each split holds out. Large tables are split once, small ones up to ten times: until
+        1,000 rows outside the largest class have been held out, or until further splits are unlikely to change a
+        decision.
     estimator : classifier, default=None
-        The weak learner. None: the native tree of depth ``max_depth``. Any scikit-learn classifier whose ``fit`` takes
-        ``sample_weight`` can replace it; it gets the table as an array of floats, categories as codes.
+        The weak learner: any scikit-learn classifier with ``sample_weight`` in its ``fit``. It gets the table as an
+        array of floats, with categories as codes. None: the native tree of depth ``max_depth``.
     max_depth : int, sequence of int or None, default=None
         Depths of the native tree to try, each at most 12. None: 1, 2 and 3, or, with an ``estimator``, its own.
     n_estimators : int, default=300
         Maximum number of boosting rounds of each candidate and member. Fewer are used if a round is perfect or no
         better than chance.
     learning_rate : float, default=1.0
-        Scales every vote; above 0 and at most 2.
+        Factor of every vote; above 0 and at most 2.
     variant : {"adaboost", "adaboost_star"}, default="adaboost"
         ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted
-        error instead of Gini's impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds every
-        training margin is within ``margin_precision`` of the best that stumps on these bins can reach.
+        error instead of the Gini impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds the
+        smallest training margin is within ``margin_precision`` of the largest possible one for stumps on these bins.
     margin_precision : float, default=0.1
         The v of AdaBoost*_v.
     max_bins : int or None, default=255
-        Numeric columns are cut into at most so many quantile bins; None makes every distinct value a threshold.
+        Maximum number of quantile bins of a numeric column. None: every distinct value is a threshold.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with ``sample_weight``.
     calibrate : bool, default=True
-        Calibrate ``predict_proba`` of the chosen booster on votes that have not seen the row.
-        False: those that its class has without calibration, which are not calibrated. Votes and predictions do not
-        depend on it.
+        Calibrate ``predict_proba`` of the chosen booster on votes of models that were not trained on the row.
+        False: probabilities are those of its class with ``calibrate=False``. Votes and predictions do not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the held-out splits and of the candidates.
     n_jobs : int or None, default=None
-        Members that are trained at the same time, or threads for large tables. The model does not depend on it.
+        Number of members that are trained at the same time, or of threads for large tables. The model does not depend
+        on it.
     verbose : int, default=0
         1 reports the end of the training, 2 also its progress.
 
@@ -82,23 +81,23 @@ class BestBoostClassifier(BaseBooster):
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
     best_name_ : str
-        The candidate with the best result.
+        Name of the chosen candidate.
     best_depth_ : int
         The depth of its trees (1 with an ``estimator``).
     best_estimator_ : classifier
-        That candidate, fitted on all rows.
+        The chosen candidate, fitted on all rows.
     scores_ : dict
-        Accuracy of each candidate on the held-out rows, at the depth that was best for the first, that of the chosen
-        one at its own depth; for weighted rows, weighted means. For a candidate that was tried on fewer splits than the
-        first, it is that of the one it was compared with, plus the difference on the splits that both were tried on.
+        Accuracy of each candidate on the held-out rows (a weighted mean for weighted rows). The depth is the one that
+        was best for the first candidate; for the chosen candidate, its own. A candidate that was tried on fewer splits
+        has the accuracy of the candidate that it was compared with, plus the difference on the splits of both.
     log_losses_ : dict
         Log-loss of each candidate, computed like ``scores_``.
     depth_log_losses_ : dict
         Log-loss of the first candidate at each depth that was tried.
     estimators_ : list
-        Those of ``best_estimator_``.
+        The members or trees of ``best_estimator_``.
     feature_importances_ : array of shape (n_features,)
-        Those of ``best_estimator_``.
+        Feature importances of ``best_estimator_``.
     n_features_in_ : int
         Number of columns of the training table.
     feature_names_in_ : array of shape (n_features,)
@@ -151,30 +150,40 @@ class BestBoostClassifier(BaseBooster):
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         self._check_candidates()
-        splits = held_out_splits(problem, float(self.validation_fraction), seed)
-        trials = Trials(problem, splits, lambda rival, rows: self._fit_rival(rival, problem.only(rows), seed, False))
-        (first_depth, *depths), (first_name, *names) = self._depths(), self.candidates
-        start = Rival(first_name, first_depth)
-        deepest, by_depth = challenge(trials, start, [Rival(first_name, depth) for depth in depths], climb=True)
-        best, by_name = challenge(trials, deepest, [Rival(name, deepest.depth) for name in names], climb=False)
-        deeper = [Rival(best.name, depth) for depth in depths if depth > best.depth and best.name != first_name]
-        best, by_climb = challenge(trials, best, deeper, climb=True)
-        self.best_estimator_ = self._fit_rival(best, problem, seed, bool(self.calibrate))
+        splits = random_splits(problem.weighted_rows(), float(self.validation_fraction), seed, strata=problem.codes)
+
+        def fit(candidate: Candidate, rows: np.ndarray) -> BaseBooster:
+            return self._fit_candidate(candidate, problem.restrict(rows), seed, calibrate=False)
+
+        best = self._choose(Trials(problem, splits, fit))
+        self.best_estimator_ = self._fit_candidate(best, problem, seed, calibrate=bool(self.calibrate))
         self.best_name_, self.best_depth_ = best
-        results = trials.results(start, by_depth | by_name | by_climb)
-        self.depth_log_losses_ = {rival.depth: results[rival].log_loss for rival in (start, *by_depth)}
-        last = {rival.name: results[rival] for rival in (deepest, *by_name, best)}
-        self.log_losses_ = {name: result.log_loss for name, result in last.items()}
-        self.scores_ = {name: result.accuracy for name, result in last.items()}
         self._remember(problem)
         return self
+
+    def _choose(self, trials: Trials) -> Candidate:
+        """The best candidate; the results of the trials become attributes."""
+        (first_depth, *depths), (first_name, *names) = self._depths(), self.candidates
+        start = Candidate(first_name, first_depth)
+        deeper = [Candidate(first_name, depth) for depth in depths]
+        first, by_depth = choose_best(trials, start, deeper, stop_at_first_failure=True)
+        others = [Candidate(name, first.depth) for name in names]
+        best, by_name = choose_best(trials, first, others, stop_at_first_failure=False)
+        deeper = [Candidate(best.name, depth) for depth in depths if depth > best.depth and best.name != first_name]
+        best, deeper_best = choose_best(trials, best, deeper, stop_at_first_failure=True)
+        results = trials.results(start, by_depth | by_name | deeper_best)
+        self.depth_log_losses_ = {one.depth: results[one].log_loss for one in (start, *by_depth)}
+        final = {one.name: results[one] for one in (first, *by_name, best)}
+        self.log_losses_ = {name: result.log_loss for name, result in final.items()}
+        self.scores_ = {name: result.accuracy for name, result in final.items()}
+        return best
 
     def _depths(self) -> list[int]:
         """The depths to try, in increasing order."""
         if self.max_depth is None:
             return list(DEPTHS) if self.estimator is None else [1]
-        given = self.max_depth if isinstance(self.max_depth, list | tuple) else [self.max_depth]
-        return sorted({check_integer("max_depth", depth, 1, 12) for depth in given})
+        depths = self.max_depth if isinstance(self.max_depth, list | tuple) else [self.max_depth]
+        return sorted({check_integer("max_depth", depth, 1, 12) for depth in depths})
 
     def _check_depth(self) -> None:
         depths = self._depths()
@@ -190,15 +199,15 @@ class BestBoostClassifier(BaseBooster):
         if not known or not names:
             raise ParameterError(f"candidates must be a tuple of names from {tuple(BOOSTERS)}, got {names!r}.")
 
-    def _fit_rival(self, rival: Rival, problem: Problem, seed: int, calibrate: bool) -> BaseBooster:
-        shared = {shared: getattr(self, shared) for shared in SHARED}
-        booster = BOOSTERS[rival.name](**shared | {"max_depth": rival.depth, "calibrate": calibrate})
+    def _fit_candidate(self, candidate: Candidate, problem: Problem, seed: int, calibrate: bool) -> BaseBooster:
+        parameters = self._member_parameters() | {"max_depth": candidate.depth, "calibrate": calibrate}
+        booster = BOOSTERS[candidate.name](**parameters)
         try:
             return booster._fit_problem(problem, seed)
         except ParameterError as error:
             n_rows = len(problem.weighted_rows())
             raise ParameterError(
-                f"candidates: {rival.name!r} needs more than the {n_rows} rows that it is given (others are held out): "
+                f"candidates: {candidate.name!r} needs more than its {n_rows} training rows (other rows are held out): "
                 "leave it out of candidates, or lower validation_fraction."
             ) from error
 
@@ -209,7 +218,7 @@ class BestBoostClassifier(BaseBooster):
         Returns
         -------
         list
-            Its members, or its trees.
+            The members, or the trees of a single AdaBoost.
         """
         check_is_fitted(self)
         return self.best_estimator_.estimators_

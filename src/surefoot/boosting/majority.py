@@ -1,22 +1,22 @@
-"""Majority-of-X: AdaBoost on disjoint parts of the rows, and a vote."""
+"""Majority-of-X: a vote of AdaBoosts on disjoint parts of the rows."""
 
 from typing import Any
 
 from surefoot._parameters import check_integer
 from surefoot._random import random_permutation, stream_key
 from surefoot.boosting.members import MemberEnsemble
-from surefoot.boosting.row_assignment import RowAssignment, assign_parts
+from surefoot.boosting.training import RowAssignment, assign_parts
 from surefoot.data.problem import Problem
 
 
 class MajorityBoostClassifier(MemberEnsemble):
-    """AdaBoost on each of ``n_members`` disjoint parts of the rows, and a majority vote (Høgsgaard et al. 2024).
+    """A majority vote of AdaBoosts on ``n_members`` disjoint parts of the rows (Høgsgaard et al. 2024).
 
-    With five parts its expected error is optimal, up to a constant, among all ways to boost a weak learner; plain
-    AdaBoost's is not. It does the same work on smaller pieces. Best on large tables: on small ones the parts
-    are too small.
+    With five parts, its expected error is optimal, up to a constant, among all ways to boost a weak learner; that of a
+    single AdaBoost is not. The amount of work is the same. Best on large tables: on small ones, the parts are too
+    small.
 
-    Missing values and categorical columns are taken as they are; sparse input is refused; there is no ``partial_fit``.
+    Missing values and categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
 
     Parameters
     ----------
@@ -25,32 +25,32 @@ class MajorityBoostClassifier(MemberEnsemble):
     voting : {"hard", "soft"}, default="hard"
         ``"hard"`` counts the members' decisions, as in the paper; ``"soft"`` adds up their normalised votes.
     estimator : classifier, default=None
-        The weak learner. None: the native tree of depth ``max_depth``. Any scikit-learn classifier whose ``fit`` takes
-        ``sample_weight`` can replace it; it gets the table as an array of floats, categories as codes.
+        The weak learner: any scikit-learn classifier with ``sample_weight`` in its ``fit``. It gets the table as an
+        array of floats, with categories as codes. None: the native tree of depth ``max_depth``.
     max_depth : int, default=1
         Depth of the native tree, at most 12.
     n_estimators : int, default=300
         Maximum number of boosting rounds of each member. Fewer are used if a round is perfect or no better than chance.
     learning_rate : float, default=1.0
-        Scales every vote; above 0 and at most 2.
+        Factor of every vote; above 0 and at most 2.
     variant : {"adaboost", "adaboost_star"}, default="adaboost"
         ``"adaboost_star"`` is AdaBoost*_v (Rätsch & Warmuth 2005, two classes only): its trees minimise the weighted
-        error instead of Gini's impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds every
-        training margin is within ``margin_precision`` of the best that stumps on these bins can reach.
+        error instead of the Gini impurity. With stumps, after about ``2 log(n_rows) / margin_precision**2`` rounds the
+        smallest training margin is within ``margin_precision`` of the largest possible one for stumps on these bins.
     margin_precision : float, default=0.1
         The v of AdaBoost*_v.
     max_bins : int or None, default=255
-        Numeric columns are cut into at most so many quantile bins; None makes every distinct value a threshold.
+        Maximum number of quantile bins of a numeric column. None: every distinct value is a threshold.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with ``sample_weight``.
     calibrate : bool, default=True
-        Calibrate ``predict_proba`` on the votes of members that have not seen the row, which needs no more fits.
-        False: class fractions of the members' votes, which are not calibrated. Votes and predictions do not
-        depend on it.
+        Calibrate ``predict_proba`` on the votes of members that were not trained on the row, which needs no more fits.
+        False: probabilities are each class's fraction of the members' votes, and are not calibrated. Votes and
+        predictions do not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the shuffle, and of the seeds of ``estimator``.
+        Seed of the shuffle and of ``estimator``.
     n_jobs : int or None, default=None
-        Members that are trained at the same time. The model does not depend on it.
+        Number of members that are trained at the same time. The model does not depend on it.
     verbose : int, default=0
         1 reports the end of the training, 2 also its progress.
 

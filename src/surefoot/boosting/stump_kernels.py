@@ -1,14 +1,14 @@
-"""AdaBoost with stumps on two classes, in rounds that touch as few rows as they can.
+"""Rounds of AdaBoost with stumps for two classes; each round changes the weights of as few rows as possible.
 
 Two ideas make a round cheap.
 
 *Whole-number weights.* A row's weight is an integer; its true weight is that integer times the scale of its class.
-Sums of integers are exact and do not depend on their order, so histograms can be kept up to date for ever, and any
-number of threads gives the same model to the byte.
+Sums of integers are exact and do not depend on their order, so histograms can be updated in every round without
+rounding errors, and any number of threads gives the same model to the byte.
 
-*Only the smaller side changes.* A stump is wrong, within one class, on one side of its split. Either those rows'
-weights grow, or those of the other side shrink and the scale of the class grows: the same weights, up to that scale.
-The side with fewer rows is touched; where a stump gives both sides the same label, no row is.
+*Only the smaller side changes.* Within one class, a stump is wrong on one side of its split only. Either the weights on
+that side grow, or those on the other side shrink and the scale of the class grows: the true weights are the same. The
+side with fewer rows is changed; if a stump gives both sides the same label, no row is changed.
 """
 
 from typing import NamedTuple
@@ -21,19 +21,19 @@ GINI, ERROR = 0, 1
 GOING_ON, PERFECT, CHANCE = 0, 1, 2
 
 BLOCK = 8192  # rows reweighted at a time: their indices and changes stay in the first-level cache
-START_TOTAL = 2.0**58  # a class's weights add up to about this much ...
-MAX_TOTAL = 2**62  # ... are scaled back down above this
-MIN_TOTAL = 2**54  # ... and up below this
-TIE = 1e-12  # gains this close are one gain: the first feature and the lowest threshold win
+START_TOTAL = 2.0**58  # a class's weights add up to about this number ...
+MAX_TOTAL = 2**62  # ... they are scaled down above this sum
+MIN_TOTAL = 2**54  # ... and up below this sum
+TIE = 1e-12  # gains this close are a tie: the first feature and the lowest threshold are chosen
 CHANCE_ERROR = 0.5 - 1e-12
-MAX_GROWTH = 500.0  # log of the most that weights may grow by in one round: no float overflows
+MAX_GROWTH = 500.0  # log of the largest factor of weights in one round: no float overflows
 
 
-# These stand here and not in a file of their own: the compile cache would not notice a change of their fields there.
+# These records are in this file because the compile cache does not notice a change of their fields in another file.
 
 
 class Rule(NamedTuple):
-    """How stumps are chosen and what their votes weigh."""
+    """How stumps are chosen and their votes are weighted."""
 
     criterion: int  # GINI or ERROR
     star: bool  # AdaBoost*_v instead of AdaBoost
@@ -42,7 +42,7 @@ class Rule(NamedTuple):
 
 
 class MemberState(NamedTuple):
-    """One member's rows and what is known about their weights; class c is [segments[0, c, 0], segments[-1, c, 1])."""
+    """One member's rows and sums of their weights; class c is [segments[0, c, 0], segments[-1, c, 1])."""
 
     codes: np.ndarray
     offsets: np.ndarray
@@ -58,10 +58,10 @@ class MemberState(NamedTuple):
 
 
 class StumpRounds(NamedTuple):
-    """What the rounds leave behind: one stump each."""
+    """The result of the rounds: one stump each."""
 
     features: np.ndarray  # -1: no split, every row goes left
-    below: np.ndarray  # the last bin on the left that holds rows ...
+    below: np.ndarray  # the last bin on the left that has rows ...
     above: np.ndarray  # ... and the first on the right
     missing_right: np.ndarray
     sets: np.ndarray  # (rounds, 4): a bit per category code, 1 goes right
@@ -76,23 +76,23 @@ class Scratch(NamedTuple):
 
     sums: np.ndarray  # (2, bins): histograms of all threads together
     stale: np.ndarray  # (1,): whether the histograms have changed since ``sums`` and ``left`` were made
-    left: np.ndarray  # (2, bins): class weights in a bin and the bins before it
+    left: np.ndarray  # (2, bins): class weights in a bin and all bins before it
     gains: np.ndarray  # (2, bins): gain of a split after a bin; missing values right, left
-    best: np.ndarray  # (2, features): largest of these
+    best: np.ndarray  # (2, features): the largest of these
     goes_right: np.ndarray  # per code of the chosen feature
     category_order: np.ndarray
-    weights_right: np.ndarray  # (2,): per class, what goes right ...
-    rows_right: np.ndarray  # ... and how many rows
-    side: np.ndarray  # per class: the side whose rows change (-1: none)
-    factor: np.ndarray  # per class: what their weights are multiplied by
-    edge: np.ndarray  # (1,): smallest edge so far
-    changed: np.ndarray  # (threads, block): rows of a block that change ...
-    change: np.ndarray  # ... and by how much
+    weights_right: np.ndarray  # (2,): per class, the weight that goes right ...
+    rows_right: np.ndarray  # ... and the number of rows
+    side: np.ndarray  # per class: the side on which weights change (-1: none)
+    factor: np.ndarray  # per class: the factor of these weights
+    edge: np.ndarray  # (1,): the smallest edge so far
+    changed: np.ndarray  # (threads, block): rows of a block with changed weights ...
+    change: np.ndarray  # ... and the changes
 
 
 @kernel
 def split_gain(left_0, left_1, total_0, total_1, criterion):
-    """Gain, up to a constant, of the split with these true class weights on the left; -1 if a side is empty."""
+    """Return the gain (up to a constant) of a split with these true class weights on the left; -1 for an empty side."""
     right_0 = total_0 - left_0
     right_1 = total_1 - left_1
     both = (left_0 + left_1) * (right_0 + right_1)
@@ -103,7 +103,7 @@ def split_gain(left_0, left_1, total_0, total_1, criterion):
 
 @kernel
 def add_up(sums, offsets, left):
-    """Write, for every bin of every feature, the class weights in it and in the bins before it."""
+    """Write, for every bin of every feature, the class weights in it and in all bins before it."""
     for j in range(offsets.shape[0] - 1):
         first, last = offsets[j], offsets[j + 1]
         sums_0, sums_1 = sums[0, first:last], sums[1, first:last]
@@ -119,10 +119,10 @@ def add_up(sums, offsets, left):
 
 @kernel
 def try_splits(whole_0, whole_1, missing_0, missing_1, totals, scales, criterion, gains):
-    """Write the gain of splitting after each bin, with so much missing weight on the left too."""
+    """Write the gain of splitting after each bin; ``missing_0`` and ``missing_1`` are further weights on the left."""
     scale_0, scale_1 = scales[0], scales[1]
     total_0, total_1 = totals[0] * scale_0, totals[1] * scale_1
-    if criterion == GINI:  # a loop for each criterion: only then are they turned into vector instructions
+    if criterion == GINI:  # one loop per criterion: the compiler vectorises only such loops
         for b in range(gains.shape[0]):
             left_0, left_1 = (whole_0[b] + missing_0) * scale_0, (whole_1[b] + missing_1) * scale_1
             gains[b] = split_gain(left_0, left_1, total_0, total_1, GINI)
@@ -134,7 +134,7 @@ def try_splits(whole_0, whole_1, missing_0, missing_1, totals, scales, criterion
 
 @kernel
 def write_largest(gains, out):
-    """Write the largest gain to ``out[0]``. As whole numbers, floats from 0 on keep their order and compare faster."""
+    """Write the largest gain to ``out[0]``. Floats of 0 or more keep their order as integers, which compare faster."""
     whole = gains.view(np.int64)
     best = whole[0]
     for b in range(whole.shape[0]):
@@ -143,8 +143,8 @@ def write_largest(gains, out):
 
 
 @kernel
-def best_number(member, sums, criterion, scratch):
-    """Best split of the numeric features: (gain, feature, bin, missing values right?); gain -1 if there is none."""
+def best_numeric_split(member, sums, criterion, scratch):
+    """Return the best numeric split: (gain, feature, bin, whether missing values go right), gain -1 for none."""
     offsets, gains = member.offsets, scratch.gains
     if scratch.stale[0]:
         add_up(sums, offsets, scratch.left)
@@ -159,7 +159,7 @@ def best_number(member, sums, criterion, scratch):
         if member.is_categorical[j] or missing == first:
             continue
         for way in range(2 if sums[0, missing] + sums[1, missing] > 0 else 1):
-            here = gains[way, first:missing]
+            feature_gains = gains[way, first:missing]
             if way == 1:
                 missing_0, missing_1 = sums[0, missing], sums[1, missing]
                 try_splits(
@@ -170,11 +170,11 @@ def best_number(member, sums, criterion, scratch):
                     member.totals,
                     member.scales,
                     criterion,
-                    here,
+                    feature_gains,
                 )
-            write_largest(here, scratch.best[way, j : j + 1])
+            write_largest(feature_gains, scratch.best[way, j : j + 1])
             best = max(best, scratch.best[way, j])
-    for j in range(offsets.shape[0] - 1):  # of all splits that tie, the first
+    for j in range(offsets.shape[0] - 1):  # the first of all splits that tie
         for way in range(2):
             if scratch.best[way, j] >= 0.0 and scratch.best[way, j] >= best * (1.0 - TIE):
                 b = offsets[j]
@@ -186,9 +186,10 @@ def best_number(member, sums, criterion, scratch):
 
 @kernel
 def best_category_set(member, sums, criterion, feature, order):
-    """Best set of categories: (gain, how many of ``order`` go left, how many there are). Missing is one more category.
+    """Return the best set of categories: (gain, number of categories in ``order`` that go left, number of categories).
 
-    Sorted by their share of class 1, the best set is a first part of the order (Breiman et al. 1984).
+    Missing values are another category. If categories are sorted by their fraction of class 1, the best set is the
+    beginning of the order (Breiman et al. 1984).
     """
     first = member.offsets[feature]
     scale_0, scale_1 = member.scales[0], member.scales[1]
@@ -223,7 +224,7 @@ def best_category_set(member, sums, criterion, feature, order):
 
 @kernel
 def mark_number_split(sums, first, missing, b, missing_right, t, goes_right, rounds):
-    """Write a numeric split: which codes go right, and the bins with rows on either side of the threshold."""
+    """Write a numeric split: the codes that go right, and the nearest bins with rows on both sides of the threshold."""
     for k in range(missing):
         goes_right[k] = k > b
     goes_right[missing] = missing_right
@@ -239,7 +240,7 @@ def mark_number_split(sums, first, missing, b, missing_right, t, goes_right, rou
 
 @kernel
 def mark_category_split(missing, order, n_left, n_seen, unseen_right, t, goes_right, rounds):
-    """Write a split by category: codes that none of the rows has follow the missing ones, or else the heavier side."""
+    """Write a split by category: codes without rows go with the missing values, or else to the heavier side."""
     for k in range(missing + 1):
         goes_right[k] = unseen_right
     for k in range(n_seen):
@@ -254,8 +255,8 @@ def mark_category_split(missing, order, n_left, n_seen, unseen_right, t, goes_ri
 
 
 @kernel
-def lighter_left(member, sums, first, order, n_left, by_order):
-    """Whether the first ``n_left`` bins (in their own order, or in ``order``) hold less than half of the weight."""
+def is_left_lighter(member, sums, first, order, n_left, by_order):
+    """Return whether the first ``n_left`` bins (in order, or of ``order``) have less than half of the weight."""
     left = 0.0
     for k in range(n_left):
         code = first + (order[k] if by_order else k)
@@ -266,8 +267,8 @@ def lighter_left(member, sums, first, order, n_left, by_order):
 
 @kernel
 def choose_split(member, sums, criterion, t, scratch, rounds):
-    """Find round t's split; write it to ``rounds`` and ``scratch.goes_right``."""
-    gain, feature, b, missing_right = best_number(member, sums, criterion, scratch)
+    """Find the split of round t; write it to ``rounds`` and ``scratch.goes_right``."""
+    gain, feature, b, missing_right = best_numeric_split(member, sums, criterion, scratch)
     order = scratch.category_order
     for j in range(member.is_categorical.shape[0]):
         if member.is_categorical[j]:
@@ -285,11 +286,11 @@ def choose_split(member, sums, criterion, t, scratch, rounds):
     first, missing = member.offsets[feature], member.missing[feature]
     if member.is_categorical[feature]:
         _, n_left, n_seen = best_category_set(member, sums, criterion, feature, order)
-        unseen_right = lighter_left(member, sums, first, order, n_left, True)
+        unseen_right = is_left_lighter(member, sums, first, order, n_left, True)
         mark_category_split(missing, order, n_left, n_seen, unseen_right, t, scratch.goes_right, rounds)
     else:
-        if sums[0, first + missing] + sums[1, first + missing] == 0:  # missing values to come follow the heavier side
-            missing_right = lighter_left(member, sums, first, order, b + 1, False)
+        if sums[0, first + missing] + sums[1, first + missing] == 0:  # later missing values go to the heavier side
+            missing_right = is_left_lighter(member, sums, first, order, b + 1, False)
         mark_number_split(sums, first, missing, b, missing_right, t, scratch.goes_right, rounds)
     rounds.missing_right[t] = scratch.goes_right[missing]
 
@@ -306,7 +307,7 @@ def add_threads(histograms, sums):
 
 @kernel
 def weigh_vote(error, rule, edge):
-    """Vote weight of a stump with this error, and the factor by which the weights of wrong rows grow."""
+    """Return the vote weight of a stump with this error, and the factor of the weights of wrong rows."""
     odds = np.log((1.0 - error) / error)
     if not rule.star:
         weight = rule.learning_rate * odds
@@ -319,7 +320,7 @@ def weigh_vote(error, rule, edge):
 
 @kernel
 def sum_right(member, sums, feature, goes_right, weights_right, rows_right):
-    """Add up, per class, the whole-number weights and the rows with weight that go right."""
+    """Write, per class, the sum of the whole-number weights and the number of rows with weight that go right."""
     for c in range(2):
         weights_right[c] = 0
         rows_right[c] = 0
@@ -332,7 +333,7 @@ def sum_right(member, sums, feature, goes_right, weights_right, rows_right):
 
 @kernel
 def begin_round(member, rule, t, scratch, rounds):
-    """Choose round t's stump, its labels and vote; write what has to change; return how the fit goes on."""
+    """Choose the stump of round t, its labels and vote; write which weights change; return the status of the fit."""
     total = member.totals[0] * member.scales[0] + member.totals[1] * member.scales[1]
     member.scales[0] /= total
     member.scales[1] /= total
@@ -354,7 +355,7 @@ def begin_round(member, rule, t, scratch, rounds):
     rounds.labels[t, 1] = label_right
     error = (left_0 if label_left == 1 else left_1) + (right_0 if label_right == 1 else right_1)
     rounds.errors[t] = error
-    rounds.vote_weights[t] = 1.0  # stays so for a perfect stump, and for one no better than chance if it is the first
+    rounds.vote_weights[t] = 1.0  # remains 1 for a perfect stump, and for a first stump no better than chance
     if error <= 0.0:
         return PERFECT
     if error >= CHANCE_ERROR:
@@ -366,7 +367,7 @@ def begin_round(member, rule, t, scratch, rounds):
 
 @kernel
 def plan_changes(member, feature, label_left, label_right, factor, scratch):
-    """For each class: which side's rows change by which factor, and what the class's scale takes over."""
+    """Write, for each class, the side on which weights change and their factor; change the scale of the class."""
     for c in range(2):
         wrong_left = label_left != c
         wrong_right = label_right != c
@@ -390,7 +391,7 @@ def plan_changes(member, feature, label_left, label_right, factor, scratch):
 
 @kernel
 def change_weights(member, scratch, feature, thread):
-    """Change the weights of one thread's planned rows and keep its histograms true; return the growth per class."""
+    """Change the weights of one thread's rows as planned and update its histograms; return the growth per class."""
     index, change = scratch.changed[thread], scratch.change[thread]
     growth = np.zeros(2, np.int64)
     for c in range(2):
@@ -417,7 +418,7 @@ def change_weights(member, scratch, feature, thread):
                 growth[c] += new - old
                 index[n] = i
                 change[n] = new - old
-                n += old > 0  # rows that a member did not draw have no weight
+                n += old > 0  # rows that the member did not draw have no weight
             for j in range(member.codes.shape[0]):
                 column = member.codes[j, start:stop]
                 bins = histogram[member.offsets[j] : member.offsets[j + 1]]
@@ -455,7 +456,7 @@ def count_rows(member):
 
 @kernel
 def rescale(member, c):
-    """Bring the whole-number weights of class c back to their starting total and rebuild its histograms."""
+    """Scale the whole-number weights of class c back to their initial total and rebuild its histograms."""
     factor = START_TOTAL / member.totals[c]
     total = np.int64(0)
     for thread in range(member.segments.shape[0]):
@@ -473,7 +474,7 @@ def rescale(member, c):
 
 @kernel
 def end_round(member, growth, scratch):
-    """Take over the growth of the weights; scale a class back where its whole numbers leave their range."""
+    """Add the growth of the weights to the totals; rescale a class if its whole numbers leave their range."""
     for c in range(2):
         member.totals[c] += growth[c]
         if member.totals[c] > 0 and (member.totals[c] > MAX_TOTAL or member.totals[c] < MIN_TOTAL):
@@ -483,7 +484,7 @@ def end_round(member, growth, scratch):
 
 @kernel
 def run_rounds(member, rule, first, last, scratch, rounds):
-    """StumpRounds ``first`` to ``last - 1`` on one thread; return (rounds done, how it goes on)."""
+    """Run rounds ``first`` to ``last - 1`` on one thread; return (rounds done, status)."""
     for t in range(first, last):
         status = begin_round(member, rule, t, scratch, rounds)
         if status != GOING_ON:

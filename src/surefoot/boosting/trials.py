@@ -1,27 +1,24 @@
-"""Boosters on trial: what they say of held-out rows, and which of them these rows prefer."""
+"""Trials of candidate boosters: fit them to random splits and compare their log-loss on held-out rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import ceil, sqrt
+from math import sqrt
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import ndtr
-from sklearn.model_selection import train_test_split
 
-from surefoot._exceptions import ParameterError
 from surefoot.boosting.vote_link import fit_link, fractions_of
 from surefoot.data import Columns
+from surefoot.data.held_out import HeldOutSplit
 from surefoot.data.problem import Problem
 
-MIN_HELD_OUT = 1000  # rows outside the largest class, over all splits
-MAX_SPLITS = 10
-STANDARD_ERRORS = 2.0  # by which a booster must be better than the one before it
-MAX_DOUBT = 0.01  # chance that the splits to come would turn a decision: below it, they are spared
+STANDARD_ERRORS = 2.0  # a booster must be better by more than this
+MAX_REVERSAL = 0.01  # remaining splits are skipped if the probability that they reverse a decision is below this
 MAX_LINK_VOTES = 4_000_000  # rows x classes that a link is fitted to
 
 
-class Voter(Protocol):
-    """A fitted booster."""
+class FittedBooster(Protocol):
+    """The methods of a fitted booster that trials need."""
 
     def _tally(self, columns: Columns) -> np.ndarray: ...
     def _mean_vote(self, columns: Columns) -> np.ndarray: ...
@@ -29,28 +26,21 @@ class Voter(Protocol):
     def _labels(self, decision: np.ndarray) -> np.ndarray: ...
 
 
-class Rival(NamedTuple):
-    """A booster, by its name, with trees of this depth."""
+class Candidate(NamedTuple):
+    """A booster by its name, with trees of this depth."""
 
     name: str
     depth: int
 
 
-class HeldOutSplit(NamedTuple):
-    """Rows to train on and rows to choose by."""
-
-    train: np.ndarray
-    held_out: np.ndarray
-
-
 class HeldOutVotes(NamedTuple):
-    """What a booster says of the rows that one split holds out."""
+    """A booster's votes on the held-out rows of one split."""
 
     fractions: np.ndarray  # (rows, classes): of its mean vote
-    right: np.ndarray  # whether its prediction is
+    is_correct: np.ndarray  # whether its prediction is
 
 
-class TrialResult(NamedTuple):
+class CandidateResult(NamedTuple):
     """A booster's log-loss and accuracy on held-out rows; ``losses`` are those of the rows, split after split."""
 
     log_loss: float
@@ -58,10 +48,10 @@ class TrialResult(NamedTuple):
     losses: np.ndarray
 
 
-class RivalComparison(NamedTuple):
-    """By how much a booster's log-loss is lower than another's, the standard error, and the gain in accuracy."""
+class CandidateComparison(NamedTuple):
+    """The reduction of the log-loss compared to another booster, its standard error, and the gain in accuracy."""
 
-    other: Rival
+    other: Candidate
     gain: float
     error: float
     accuracy_gain: float
@@ -71,108 +61,100 @@ class RivalComparison(NamedTuple):
         return self.gain > STANDARD_ERRORS * self.error
 
 
-def held_out_splits(problem: Problem, fraction: float, seed: int) -> list[HeldOutSplit]:
-    """One split of a large table, up to ten of a small one, classes in equal parts where each has enough rows."""
-    rows = problem.weighted_rows()
-    codes = problem.codes[rows]
-    counts = np.bincount(codes)
-    n_held_out = ceil(fraction * len(rows))
-    if n_held_out >= len(rows):
-        raise ParameterError(f"validation_fraction={fraction} holds out all {len(rows)} rows with weight: lower it.")
-    outside = n_held_out * (len(rows) - counts.max()) / len(rows)
-    n_splits = min(MAX_SPLITS, ceil(MIN_HELD_OUT / outside))
-    balanced = counts[counts > 0].min() >= 2 and min(n_held_out, len(rows) - n_held_out) >= np.count_nonzero(counts)
-    stratify = codes if balanced else None
-    seeds = [(seed + k) % 2**32 for k in range(n_splits)]
-    return [
-        HeldOutSplit(*train_test_split(rows, test_size=n_held_out, random_state=k, stratify=stratify)) for k in seeds
-    ]
-
-
 class Trials:
-    """Boosters, fitted to split after split, as far as it takes to say which is better.
+    """Fits boosters to one split after the other, and compares them on as many splits as needed.
 
-    ``fit(rival, rows)`` fits a booster to these rows of the problem.
+    ``fit(candidate, rows)`` fits a booster to these rows of the problem.
     """
 
-    def __init__(self, problem: Problem, splits: list[HeldOutSplit], fit: Callable[[Rival, np.ndarray], Voter]) -> None:
+    def __init__(
+        self, problem: Problem, splits: list[HeldOutSplit], fit: Callable[[Candidate, np.ndarray], FittedBooster]
+    ) -> None:
         self.problem, self.splits, self.fit = problem, splits, fit
-        self.votes: dict[Rival, list[HeldOutVotes]] = {}
+        self.votes: dict[Candidate, list[HeldOutVotes]] = {}
 
-    def trial(self, rival: Rival, n_splits: int | None = None) -> TrialResult:
-        """How a booster did on the first splits; on all that it was fitted to, but at least one, if not told."""
-        done = self.votes.setdefault(rival, [])
+    def result(self, candidate: Candidate, n_splits: int | None = None) -> CandidateResult:
+        """The result on the first ``n_splits`` splits; None: on all splits it was fitted to, and at least on one."""
+        done = self.votes.setdefault(candidate, [])
         n_splits = max(1, len(done)) if n_splits is None else n_splits
         for split in self.splits[len(done) : n_splits]:
-            done.append(_vote(self.problem, self.fit(rival, split.train), split.held_out))
-        return try_out(self.problem, self.splits[:n_splits], done[:n_splits])
+            done.append(_held_out_votes(self.problem, self.fit(candidate, split.train), split.held_out))
+        return evaluate(self.problem, self.splits[:n_splits], done[:n_splits])
 
-    def compare(self, one: Rival, other: Rival) -> RivalComparison:
-        """Compare two boosters on as many splits as it takes."""
+    def compare(self, one: Candidate, other: Candidate) -> CandidateComparison:
+        """Compare two boosters on as many splits as the decision needs."""
         for n in range(1, len(self.splits) + 1):
-            one_trial, other_trial = self.trial(one, n), self.trial(other, n)
-            gain, error = gain_of(self.problem, self.splits[:n], one_trial, other_trial)
-            comparison = RivalComparison(other, gain, error, one_trial.accuracy - other_trial.accuracy)
+            one_result, other_result = self.result(one, n), self.result(other, n)
+            gain, error = log_loss_gain(self.problem, self.splits[:n], one_result, other_result)
+            comparison = CandidateComparison(other, gain, error, one_result.accuracy - other_result.accuracy)
             if is_decided(gain, error, n / len(self.splits)):
                 break
         return comparison
 
-    def results(self, start: Rival, comparisons: Mapping[Rival, RivalComparison]) -> dict[Rival, TrialResult]:
-        """Log-loss and accuracy of each: of ``start`` on all its splits, of others by their gains on those before."""
-        results = {start: self.trial(start)}
-        for rival, comparison in comparisons.items():
-            before = results[comparison.other]
-            loss, accuracy = before.log_loss - comparison.gain, before.accuracy + comparison.accuracy_gain
-            results[rival] = TrialResult(loss, accuracy, self.trial(rival).losses)
+    def results(
+        self, start: Candidate, comparisons: Mapping[Candidate, CandidateComparison]
+    ) -> dict[Candidate, CandidateResult]:
+        """Log-loss and accuracy of ``start`` on all its splits; for others, that of the compared one plus the gain."""
+        results = {start: self.result(start)}
+        for candidate, comparison in comparisons.items():
+            other = results[comparison.other]
+            loss, accuracy = other.log_loss - comparison.gain, other.accuracy + comparison.accuracy_gain
+            results[candidate] = CandidateResult(loss, accuracy, self.result(candidate).losses)
         return results
 
 
-def challenge(
-    trials: Trials, best: Rival, rivals: Sequence[Rival], climb: bool
-) -> tuple[Rival, dict[Rival, RivalComparison]]:
-    """The best of all, one challenged by the next; ``climb`` ends at the first that is not better."""
+def choose_best(
+    trials: Trials, best: Candidate, candidates: Sequence[Candidate], stop_at_first_failure: bool
+) -> tuple[Candidate, dict[Candidate, CandidateComparison]]:
+    """Compare each candidate with the best one so far; return the best, and the comparisons."""
     comparisons = {}
-    for rival in rivals:
-        comparisons[rival] = trials.compare(rival, best)
-        if comparisons[rival].is_better:
-            best = rival
-        elif climb:
+    for candidate in candidates:
+        comparisons[candidate] = trials.compare(candidate, best)
+        if comparisons[candidate].is_better:
+            best = candidate
+        elif stop_at_first_failure:
             break
     return best, comparisons
 
 
-def is_decided(gain: float, error: float, part: float) -> bool:
-    """Whether splits yet to come would hardly turn the decision, when ``part`` of them have been tried.
+def is_decided(gain: float, error: float, fraction: float) -> bool:
+    """Whether the remaining splits are unlikely to reverse the decision, after this fraction of them.
 
-    The decision is by the gain over its standard error after all splits. Given those so far, and nothing else, that is
-    normal around ``gain / error / sqrt(part)``, with variance ``(1 - part) / part``.
+    The decision depends on the gain over its standard error after all splits. Given only the splits so far, this ratio
+    is normal around ``gain / error / sqrt(fraction)``, with variance ``(1 - fraction) / fraction``.
     """
-    left = 1 - part
-    if left <= 0 or error == 0:
-        return left <= 0
-    expected = gain / error / sqrt(part)
-    return bool(ndtr(-abs(expected - STANDARD_ERRORS) / sqrt(left / part)) < MAX_DOUBT)
+    remaining = 1 - fraction
+    if remaining <= 0 or error == 0:
+        return remaining <= 0
+    expected = gain / error / sqrt(fraction)
+    return bool(ndtr(-abs(expected - STANDARD_ERRORS) / sqrt(remaining / fraction)) < MAX_REVERSAL)
 
 
-def try_out(problem: Problem, splits: list[HeldOutSplit], votes: list[HeldOutVotes]) -> TrialResult:
-    """How good the votes on held-out rows are, once a link from votes to probabilities has been fitted to them."""
-    held_out = _held_out(splits)
+def evaluate(problem: Problem, splits: list[HeldOutSplit], votes: list[HeldOutVotes]) -> CandidateResult:
+    """Log-loss and accuracy on held-out rows; a link from votes to probabilities is fitted to these rows first."""
+    held_out = _held_out_rows(splits)
     fractions = np.concatenate([one.fractions for one in votes])
-    right = np.concatenate([one.right for one in votes])
+    is_correct = np.concatenate([one.is_correct for one in votes])
     codes, weights = problem.codes[held_out], _weights(problem, held_out)
-    few = slice(None, None, max(1, fractions.size // MAX_LINK_VOTES))
-    link = fit_link(fractions[few], codes[few], weights[few])
-    found = link.of_fractions(fractions)[np.arange(len(codes)), codes]
-    losses = -np.log(np.maximum(found, np.finfo(float).tiny))
-    return TrialResult(float(np.average(losses, weights=weights)), float(np.average(right, weights=weights)), losses)
+    some = slice(None, None, max(1, fractions.size // MAX_LINK_VOTES))
+    link = fit_link(fractions[some], codes[some], weights[some])
+    probabilities = link.of_fractions(fractions)[np.arange(len(codes)), codes]
+    losses = -np.log(np.maximum(probabilities, np.finfo(float).tiny))
+    return CandidateResult(
+        log_loss=float(np.average(losses, weights=weights)),
+        accuracy=float(np.average(is_correct, weights=weights)),
+        losses=losses,
+    )
 
 
-def gain_of(problem: Problem, splits: list[HeldOutSplit], one: TrialResult, other: TrialResult) -> tuple[float, float]:
-    """By how much held-out rows show the first booster's log-loss to be lower, and the standard error.
+def log_loss_gain(
+    problem: Problem, splits: list[HeldOutSplit], one: CandidateResult, other: CandidateResult
+) -> tuple[float, float]:
+    """By how much the first booster's log-loss is lower on held-out rows, and the standard error.
 
-    A row that several splits hold out counts once, by its mean: its losses are not independent.
+    A row that several splits hold out counts once, with its mean, because its losses are not independent.
     """
-    held_out = _held_out(splits)
+    held_out = _held_out_rows(splits)
     counts = np.bincount(held_out, minlength=problem.n_rows)
     rows = np.flatnonzero(counts)
     gains = np.bincount(held_out, other.losses - one.losses, minlength=problem.n_rows)[rows] / counts[rows]
@@ -182,13 +164,13 @@ def gain_of(problem: Problem, splits: list[HeldOutSplit], one: TrialResult, othe
     return gain, float(np.sqrt(weights**2 @ (gains - gain) ** 2))
 
 
-def _vote(problem: Problem, booster: Voter, held_out: np.ndarray) -> HeldOutVotes:
+def _held_out_votes(problem: Problem, booster: FittedBooster, held_out: np.ndarray) -> HeldOutVotes:
     table = problem.columns.take(held_out)
     labels = booster._labels(booster._decide(booster._tally(table)))
     return HeldOutVotes(fractions_of(booster._mean_vote(table)), labels == problem.classes[problem.codes[held_out]])
 
 
-def _held_out(splits: list[HeldOutSplit]) -> np.ndarray:
+def _held_out_rows(splits: list[HeldOutSplit]) -> np.ndarray:
     return np.concatenate([split.held_out for split in splits])
 
 

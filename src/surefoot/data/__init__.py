@@ -1,4 +1,4 @@
-"""A table comes in: columns, categories, missing values, bins."""
+"""Reading tables: columns, categories, missing values, bins, held-out rows."""
 
 from surefoot.data.binned_table import BinnedTable
 from surefoot.data.binner import Binner

@@ -1,4 +1,4 @@
-"""The table that trees are grown on: one small integer per cell."""
+"""The table that trees are grown on: one small whole number per cell."""
 
 from functools import cached_property
 
@@ -14,7 +14,7 @@ MAX_ROWS = 2**31 - 1
 
 
 class BinnedTable:
-    """Codes of every cell, column after column, shared by all members of an ensemble.
+    """The codes of all cells, column after column, shared by all members of an ensemble.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class BinnedTable:
         increasing order of value (or one per category), and the code ``missing[j]`` for missing values.
     missing : array of shape (n_columns,)
     offsets : array of shape (n_columns + 1,)
-        Where each column's bins start when the bins of all columns, missing ones included, are laid end to end.
+        The start of each column's bins in the concatenated bins of all columns, including those of missing values.
     edges : list of BinEdges or None
         Value ranges of the bins; None for a categorical column.
     is_categorical : array of bool
@@ -57,30 +57,30 @@ class BinnedTable:
         return int(self.codes.shape[0])
 
     def reorder(self, order: np.ndarray) -> None:
-        """Put row ``order[i]`` in place ``i``, column by column, so that no second table is needed.
+        """Move row ``order[i]`` to position ``i``, column by column, so that no second table is needed.
 
-        Rows left out of ``order`` are lost; the places after its end then hold nothing of meaning.
+        Rows that are not in ``order`` are lost; the positions after its end are then meaningless.
         """
         for j in range(self.n_columns):
             self.codes[j, : len(order)] = self.codes[j][order]
 
     def thresholds_between(self, features: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
-        """For each split of column ``features[i]``: the value midway between bins ``below[i]`` and ``above[i]``."""
+        """For each split of column ``features[i]``, the value midway between bins ``below[i]`` and ``above[i]``."""
         low, high = self._limits
         used = np.maximum(features, 0)
         first = self.offsets[used]
         middle = midpoints(high[first + below], low[first + above])
-        # above the last bin lie only missing values: every number goes left
+        # above the last bin, there are only missing values: every number goes left
         return np.where(above >= self.missing[used], np.inf, middle) + np.where(self._ordered[features], 0.0, np.nan)
 
     @cached_property
     def _ordered(self) -> np.ndarray:
-        """Whether a column has thresholds; the last entry, for "no column" (-1), says it has not."""
+        """Whether each column has thresholds; the last entry, for "no column" (-1), is False."""
         return np.append(~self.is_categorical, False)
 
     @cached_property
     def _limits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Smallest and largest value of every bin, the bins of all columns end to end."""
+        """Smallest and largest value of every bin, for the concatenated bins of all columns."""
         low, high = np.zeros(int(self.offsets[-1])), np.zeros(int(self.offsets[-1]))
         for first, edge in zip(self.offsets, self.edges, strict=False):
             if edge is not None:

@@ -1,4 +1,4 @@
-"""How the cells of a table become small integers: fitted once, used for training and for new rows."""
+"""Binning: the cells of a table become small whole numbers, by bins fitted to the training data."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from surefoot._random import random_bits, stream_key
 from surefoot.data.columns import MAX_CATEGORIES, Columns, Schema
 from surefoot.data.edges import BinEdges
 
-EDGE_SAMPLE = 200_000  # above this many rows, edges come from a sample of this size
-MAX_BINS = 255  # one byte holds this many bins and the bin of missing values
+EDGE_SAMPLE = 200_000  # with more rows, edges are computed from a sample of this size
+MAX_BINS = 255  # with the bin of missing values, these fit in one byte
 BATCH = 256
 
 
@@ -21,9 +21,9 @@ class Binner:
     Attributes
     ----------
     edges : list of BinEdges or None
-        Value ranges of the bins; None for a categorical column, whose categories are their own codes.
+        Value ranges of the bins; None for a categorical column, where each category is a code.
     missing : array of shape (n_columns,)
-        The code of missing values: one more than a column's last bin.
+        The code of missing values: one more than the last bin of the column.
     """
 
     def __init__(self, edges: list[BinEdges | None], missing: np.ndarray) -> None:
@@ -34,7 +34,7 @@ class Binner:
     def from_columns(
         cls, columns: Columns, max_bins: int | None, weights: np.ndarray | None, threads: RowThreads
     ) -> "Binner":
-        """Bins for every column: numbers by quantiles (weighted, if weights are given), categories by their codes."""
+        """Fit the bins of every column: (weighted) quantiles for numbers, codes for categories."""
         edges = _all_edges(columns, max_bins, weights, threads)
         missing = np.array([_count_codes(edge, columns.schema, j) for j, edge in enumerate(edges)], dtype=np.int64)
         return cls(edges, missing)
@@ -44,13 +44,13 @@ class Binner:
         return np.uint8 if self.missing.max(initial=0) <= MAX_BINS else np.uint32
 
     def codes_of(self, values: np.ndarray) -> np.ndarray:
-        """Codes of a block of columns (columns, rows)."""
+        """The codes of a block of columns (columns, rows)."""
         codes = np.empty(values.shape, dtype=self.code_type)
         find_bins(values, self._thresholds, self._starts, self.missing, 0, codes)
         return codes
 
     def codes(self, columns: Columns, threads: RowThreads) -> np.ndarray:
-        """Codes of a whole table, (columns, rows)."""
+        """The codes of a whole table, (columns, rows)."""
         codes = np.empty((columns.n_columns, columns.n_rows), dtype=self.code_type)
 
         def fill(block: tuple[int, int]) -> None:
@@ -64,10 +64,10 @@ class Binner:
 
 @kernel
 def find_bins(values, thresholds, starts, missing, first_row, codes):
-    """Read values (columns, rows), write each one's code to ``codes[:, first_row:]``.
+    """Read values (columns, rows), write their codes to ``codes[:, first_row:]``.
 
-    Binary search without branches, a batch of values at a time: ``thresholds[starts[j]:starts[j + 1]]`` is column j's
-    table, filled up with infinity to a power of two.
+    Binary search without branches, for a batch of values at a time: ``thresholds[starts[j]:starts[j + 1]]`` is the
+    table of column j, padded with infinity to a power of two.
     """
     place = np.empty(BATCH, np.int64)
     for j in range(values.shape[0]):
@@ -88,55 +88,55 @@ def find_bins(values, thresholds, starts, missing, first_row, codes):
 
 
 def edge_sample(n_rows: int, weights: np.ndarray | None = None) -> np.ndarray | slice:
-    """Rows that edges are computed from: all, or ``EDGE_SAMPLE`` of those with weight, always the same ones."""
+    """The rows from which edges are computed: all, or a fixed sample of ``EDGE_SAMPLE`` rows with weight."""
     if n_rows <= EDGE_SAMPLE:
         return slice(None)
-    counted = None if weights is None else np.flatnonzero(weights > 0)
-    n_counted = n_rows if counted is None else len(counted)
-    if n_counted > EDGE_SAMPLE:
-        lottery = random_bits(stream_key(0, n_counted), n_counted)
-        sample = np.sort(np.argpartition(lottery, EDGE_SAMPLE)[:EDGE_SAMPLE])
-        return sample if counted is None else counted[sample]
-    return slice(None) if counted is None else counted
+    weighted = None if weights is None else np.flatnonzero(weights > 0)
+    n_weighted = n_rows if weighted is None else len(weighted)
+    if n_weighted > EDGE_SAMPLE:
+        ranks = random_bits(stream_key(0, n_weighted), n_weighted)
+        sample = np.sort(np.argpartition(ranks, EDGE_SAMPLE)[:EDGE_SAMPLE])
+        return sample if weighted is None else weighted[sample]
+    return slice(None) if weighted is None else weighted
 
 
 def _all_edges(
     columns: Columns, max_bins: int | None, weights: np.ndarray | None, threads: RowThreads
 ) -> list[BinEdges | None]:
     rows = slice(None) if max_bins is None else edge_sample(columns.n_rows, weights)
-    found: list[BinEdges | None] = [None] * columns.n_columns
+    edges: list[BinEdges | None] = [None] * columns.n_columns
 
     def find_edges(j: int) -> None:
-        found[j] = _column_edges(columns, j, rows, max_bins, weights)
+        edges[j] = _column_edges(columns, j, rows, max_bins, weights)
 
     threads.each(find_edges, [j for j in range(columns.n_columns) if j not in columns.schema.categories])
-    return found
+    return edges
 
 
 def _column_edges(
     columns: Columns, j: int, rows: np.ndarray | slice, max_bins: int | None, weights: np.ndarray | None
 ) -> BinEdges:
-    """Edges from the values in ``rows``; where these are few and sampled, with all others that the column has.
+    """Edges from the values in ``rows``; if a sample has few distinct values, all other values of the column are added.
 
-    A rare flag may decide everything, and a sample may miss it.
+    A rare flag may be the most important value, and a sample may miss it.
     """
     values = columns.column(j, rows)
     sampled = None if weights is None else weights[rows]
     edges = BinEdges.from_values(values, max_bins, sampled)
-    if isinstance(rows, slice) or not edges.every_value_has_its_own:
+    if isinstance(rows, slice) or not edges.has_one_value_per_bin:
         return edges
-    rare = _values_missed(columns.column(j), weights, edges)
+    rare = _missed_values(columns.column(j), weights, edges)
     if sampled is not None:
         sampled = np.append(sampled, np.full(len(rare), sampled[sampled > 0].min()))
     return BinEdges.from_values(np.append(values, rare), max_bins, sampled)
 
 
-def _values_missed(column: np.ndarray, weights: np.ndarray | None, edges: BinEdges) -> np.ndarray:
-    """Distinct values of the whole column, in rows with weight, that ``edges`` do not have."""
-    here = ~np.isnan(column)
+def _missed_values(column: np.ndarray, weights: np.ndarray | None, edges: BinEdges) -> np.ndarray:
+    """Distinct values in rows with weight of the whole column that are not in ``edges``."""
+    has_value = ~np.isnan(column)
     if weights is not None:
-        here &= weights > 0
-    column = column[here]
+        has_value &= weights > 0
+    column = column[has_value]
     if len(edges) == 0:
         return np.unique(column)
     place = np.minimum(np.searchsorted(edges.low, column), len(edges) - 1)
@@ -144,14 +144,14 @@ def _values_missed(column: np.ndarray, weights: np.ndarray | None, edges: BinEdg
 
 
 def _count_codes(edge: BinEdges | None, schema: Schema, j: int) -> int:
-    """How many codes column ``j`` uses, the one for missing values aside."""
+    """The number of codes of column ``j``, without that of missing values."""
     return len(edge) if edge is not None else min(len(schema.categories[j]), MAX_CATEGORIES)
 
 
 def _search_tables(edges: list[BinEdges | None], n_codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Thresholds of all columns end to end, each filled up with infinity to a power of two.
+    """The concatenated thresholds of all columns, each padded with infinity to a power of two, and their starts.
 
-    Category codes are searched as if they were numbers: code c lies between thresholds c - 1/2 and c + 1/2.
+    Category codes are searched like numbers: code c is between thresholds c - 1/2 and c + 1/2.
     """
     tables = []
     for edge, n in zip(edges, n_codes, strict=True):

@@ -1,4 +1,4 @@
-"""Which category of a fitted model a value means, whatever type the value comes in."""
+"""Match values of any type with the categories of a fitted model."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -7,24 +7,24 @@ import numpy as np
 
 from surefoot._exceptions import UnknownCategoryWarning, warn_caller
 
-UNKNOWN = -1.0  # the code of a category that was not there when the model was fitted
+UNKNOWN = -1.0  # the code of a category that is not in the training data
 SPELLINGS = {True: ("True", "true", "TRUE"), False: ("False", "false", "FALSE")}
 TRUTH = {text: value for value, texts in SPELLINGS.items() for text in texts}
 MAX_EXAMPLES = 3
 
 
 def plain_label(label: Any) -> Hashable:
-    """A category as a plain Python value; a missing value among whole numbers makes floats of them, so 1.0 is 1."""
+    """A category as a Python value; 1.0 becomes 1, because missing values turn whole numbers into floats."""
     label = label.item() if isinstance(label, np.generic) else label
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def match_labels(labels: Sequence[Hashable], known: Sequence[Hashable]) -> np.ndarray:
-    """For each label its place among ``known``, or ``UNKNOWN``.
+    """For each label its position in ``known``, or ``UNKNOWN``.
 
-    A label equal to a known one is that one. Otherwise types may differ and the meaning decides: the number 1, the text
-    "1" and, where the known one is a number, the text "1.0" are one category, and so are True and "true". Two other
-    texts are the same category only if they are equal: "001" is not "1".
+    Equal labels match. Labels of different types match if they mean the same: the number 1 and the text "1" are one
+    category, also the text "1.0" if the known label is a number, and so are True and "true". Two other texts match only
+    if they are equal: "001" is not "1".
     """
     codes = {label: code for code, label in enumerate(known)}
     texts: dict[str, int] = {}
@@ -32,11 +32,11 @@ def match_labels(labels: Sequence[Hashable], known: Sequence[Hashable]) -> np.nd
         for text in _spellings(label):
             texts.setdefault(text, code)
     has_numbers = any(isinstance(label, int | float) for label in known)
-    places = [_place(label, codes, texts, has_numbers) for label in labels]
-    return np.array([UNKNOWN if place is None else place for place in places], dtype=np.float32)
+    matches = [_match(label, codes, texts, has_numbers) for label in labels]
+    return np.array([UNKNOWN if match is None else match for match in matches], dtype=np.float32)
 
 
-def _place(label: Hashable, codes: dict[Hashable, int], texts: dict[str, int], has_numbers: bool) -> int | None:
+def _match(label: Hashable, codes: dict[Hashable, int], texts: dict[str, int], has_numbers: bool) -> int | None:
     if label in codes:
         return codes[label]
     if isinstance(label, str):
@@ -45,7 +45,7 @@ def _place(label: Hashable, codes: dict[Hashable, int], texts: dict[str, int], h
 
 
 def _spellings(label: Hashable) -> tuple[str, ...]:
-    """How a number or a truth value may be written; there is one way to write any other text."""
+    """The texts for a number or a truth value; other texts have no other spelling."""
     if isinstance(label, str):
         return SPELLINGS[TRUTH[label]] if label in TRUTH else ()
     if isinstance(label, bool):
@@ -56,7 +56,7 @@ def _spellings(label: Hashable) -> tuple[str, ...]:
 
 
 def _number(text: str) -> float | None:
-    """The number that a text is, as a file may have it; Python's own 1_000 is none."""
+    """The number that a text stands for, if any; 1_000 is not a number outside of Python."""
     try:
         return None if "_" in text else float(text)
     except ValueError:
@@ -64,15 +64,15 @@ def _number(text: str) -> float | None:
 
 
 def warn_if_all_unknown(column: str, codes: np.ndarray, known: Sequence[Hashable], labels: Sequence[Hashable]) -> None:
-    """A warning if a column has values and none of them is known: nearly always its type has changed.
+    """Warn if a column has values and none of them is known: in most cases its type has changed.
 
     ``labels`` are those of the column, for the message.
     """
-    seen = codes[~np.isnan(codes)]
-    if not len(known) or not len(seen) or not (seen == UNKNOWN).all():
+    present = codes[~np.isnan(codes)]
+    if not len(known) or not len(present) or not (present == UNKNOWN).all():
         return
     warn_caller(
-        f"{column} of X has none of the categories that the model was fitted to: all {len(seen):,} values count as "
+        f"{column} of X has none of the categories that the model was fitted to: all {len(present):,} values count as "
         f"missing. It had {_examples(known)}; now it has {_examples(labels)}. Are they of the same type and spelling?",
         UnknownCategoryWarning,
     )

@@ -1,4 +1,4 @@
-"""The columns of a table as numbers, whatever the table was: an array, or a pandas, polars or Arrow frame."""
+"""The columns of a table as numbers; the table is an array, or a pandas, polars or Arrow frame."""
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,29 +11,28 @@ from narwhals.exceptions import DuplicateError
 from surefoot._exceptions import DataError
 from surefoot.data.category_matching import UNKNOWN, match_labels, plain_label, warn_if_all_unknown
 
-MAX_CATEGORIES = (
-    255  # with more, codes go from the most frequent on, and where bytes must do, the rarest share the last
-)
+# With more categories, codes are sorted by frequency; if codes must fit in a byte, the rarest share the last one.
+MAX_CATEGORIES = 255
 
 
 @dataclass(frozen=True)
 class Schema:
-    """What a fitted model remembers of its columns.
+    """The columns of the training data.
 
-    ``categories`` maps a column's position to the categories it had when the model was fitted; a category's place in
-    that tuple is its code. Columns without an entry are numeric. ``ranges`` has the smallest and the largest value of
-    numeric columns among the rows with weight; it is empty for models of files that did not keep it.
+    ``categories`` maps the position of a categorical column to its categories; the position of a category in this tuple
+    is its code. Columns without an entry are numeric. ``ranges`` has the smallest and the largest value of numeric
+    columns in rows with weight; it is empty for models from old files.
     """
 
     n_columns: int
     categories: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
-    listed: frozenset[int] = frozenset()  # those that are categories because the user said so, whatever their dtype
+    listed: frozenset[int] = frozenset()  # columns that the user lists as categorical, of any dtype
     ranges: dict[int, tuple[float, float]] = field(default_factory=dict)
-    dates: frozenset[int] | None = None  # numeric ones that were dates in a file, as days since 1970; None: not known
+    dates: frozenset[int] | None = None  # numeric columns that were dates in a file, as days since 1970; None: unknown
 
     @property
     def has_only_numbers(self) -> bool:
-        """Whether an array of numbers can hold such a table."""
+        """Whether an array of numbers can represent such a table."""
         return all(isinstance(label, int | float) for labels in self.categories.values() for label in labels)
 
 
@@ -58,7 +57,7 @@ class Columns:
     ) -> "Columns":
         """Columns of a validated two-dimensional array; ``schema`` is that of the fitted model, if there is one.
 
-        The values of the columns ``categorical`` are categories; ``weights`` decide which of them are the rarest.
+        The values of the columns ``categorical`` are categories; ``weights`` determine which of them are the rarest.
         """
         known = dict.fromkeys(categorical) if schema is None else schema.categories
         if not known:
@@ -83,10 +82,10 @@ class Columns:
         weights: np.ndarray | None = None,
         categorical: Collection[int] = (),
     ) -> "Columns":
-        """Columns of a frame that narwhals understands; with ``schema``, coded by the categories it knows.
+        """Columns of a frame that narwhals supports; with ``schema``, its categories determine the codes.
 
-        ``weights`` decide which categories are the rarest where there are too many. Columns of categorical dtype, and
-        those at the positions ``categorical``, are categories.
+        Columns of categorical dtype, and those at the positions ``categorical``, are categories. If there are too many,
+        ``weights`` determine which of them are the rarest.
         """
         table = nw.from_native(frame, eager_only=True)
         if len(table) == 0:
@@ -101,9 +100,9 @@ class Columns:
             if _is_categorical(series) or position in listed:
                 if schema is not None and known is None:
                     raise DataError(f"Column {name!r} of X is categorical, but was numeric when the model was fitted.")
-                codes, seen = _category_codes(series, known, weights, name)
+                codes, labels = _category_codes(series, known, weights, name)
                 parts.append(codes)
-                categories[position] = seen
+                categories[position] = labels
             elif known is not None:
                 raise DataError(
                     f"Column {name!r} of X was categorical when the model was fitted; now it is {series.dtype}."
@@ -119,25 +118,25 @@ class Columns:
         return self.schema.n_columns
 
     def column(self, position: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """One column, or some of its rows, as float64; of many categories the rarest share a code, unknown are NaN."""
+        """One column, or some of its rows, as float64; rare categories may share a code, unknown ones are NaN."""
         if not isinstance(self._parts, list):
             return self._parts[rows, position].astype(np.float64)
         part = self._parts[position][rows].astype(np.float64)
         return _few_codes(part) if position in self.schema.categories else part
 
     def category_codes(self, position: int, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """Every category of a column by its own code, however many there are; -1 where it is missing, -2 if unknown."""
+        """Codes of all categories of a column, without shared codes; -1 if missing, -2 if unknown."""
         part = self._parts[position][start:stop]
         return np.where(np.isnan(part), -1, np.where(part == UNKNOWN, -2, part)).astype(np.int32)
 
     def matrix(self, rows: np.ndarray) -> np.ndarray:
-        """Some rows as an array (rows, columns), for learners that are not ours."""
+        """Some rows as an array (rows, columns), for scikit-learn estimators."""
         if isinstance(self._parts, list):
             return np.stack([self.column(position, rows) for position in range(self.n_columns)], axis=1)
         return self._parts[rows].astype(np.float64)
 
-    def only(self, positions: Sequence[int]) -> "Columns":
-        """Some of the columns, not copied."""
+    def select(self, positions: Sequence[int]) -> "Columns":
+        """Some of the columns, without a copy."""
         if not isinstance(self._parts, list):
             return Columns(self._parts[:, list(positions)], Schema(len(positions)), self.n_rows)
         categories = {k: self.schema.categories[j] for k, j in enumerate(positions) if j in self.schema.categories}
@@ -161,12 +160,12 @@ class Columns:
 
 
 def _few_codes(codes: np.ndarray) -> np.ndarray:
-    """Codes that fit a byte, NaN where the category is missing or unknown."""
+    """Codes that fit in a byte, NaN where the category is missing or unknown."""
     return np.minimum(np.where(codes == UNKNOWN, np.nan, codes), MAX_CATEGORIES - 1)
 
 
 def is_frame(table: Any) -> bool:
-    """Whether ``table`` is a frame that narwhals understands (an array is not); one that cannot be used is refused."""
+    """Whether ``table`` is a frame that narwhals supports (an array is not); lazy and invalid frames are refused."""
     try:
         known = nw.from_native(table, pass_through=True)
     except DuplicateError as error:
@@ -183,29 +182,29 @@ def _is_categorical(series: nw.Series) -> bool:
 def _value_codes(
     values: np.ndarray, known: tuple[Hashable, ...] | None, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-    """Codes of numbers that are categories: NaN where missing, ``UNKNOWN`` where not among ``known``."""
+    """Codes of numbers that are categories: NaN where missing, ``UNKNOWN`` where not in ``known``."""
     values = values.astype(np.float64)
     if known is None:
-        seen = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-        labels, places = np.unique(values[seen], return_inverse=True)
+        used = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+        labels, places = np.unique(values[used], return_inverse=True)
         if len(labels) > MAX_CATEGORIES:
-            mass = np.bincount(places, None if weights is None else weights[seen])
+            mass = np.bincount(places, None if weights is None else weights[used])
             labels = labels[np.argsort(-mass, kind="stable")]
         known = tuple(plain_label(label) for label in labels)
-    strangers = np.where(np.isnan(values), np.nan, UNKNOWN).astype(np.float32)
+    unknown = np.where(np.isnan(values), np.nan, UNKNOWN).astype(np.float32)
     if not known:
-        return strangers, known
+        return unknown, known
     labels = np.array(known, dtype=np.float64)
     order = np.argsort(labels)
     place = order[np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)]
-    return np.where(labels[place] == values, place, strangers).astype(np.float32), known
+    return np.where(labels[place] == values, place, unknown).astype(np.float32), known
 
 
 def _numbers(series: nw.Series, name: str) -> np.ndarray:
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
         raise DataError(
             f"Column {name!r} of X has dtype {series.dtype}: "
-            "make it a number (a date, for example, days since some day), or a categorical dtype if it names groups."
+            "make it a number (for a date, days since a fixed day), or a categorical dtype if its values are groups."
         )
     numbers = np.asarray(series.to_numpy())
     if numbers.dtype == object:  # nullable or decimal columns
@@ -218,7 +217,7 @@ def _numbers(series: nw.Series, name: str) -> np.ndarray:
 def _ranges(
     parts: Iterable[np.ndarray], categories: Collection[int], weights: np.ndarray | None
 ) -> dict[int, tuple[float, float]]:
-    """The smallest and the largest value of each numeric column that has one, rows without weight aside."""
+    """The smallest and the largest value of each numeric column that has values, in rows with weight."""
     ranges = {}
     for position, part in enumerate(parts):
         if position in categories:
@@ -233,23 +232,23 @@ def _ranges(
 def _category_codes(
     series: nw.Series, known: tuple[Hashable, ...] | None, weights: np.ndarray | None, name: str
 ) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-    """Codes as float32, NaN where missing, ``UNKNOWN`` where not among ``known`` (None: all that occur are)."""
+    """Codes as float32: NaN where missing, ``UNKNOWN`` where not in ``known`` (None: all categories are known)."""
     labels, codes = _dictionary(series)
-    fitting = known is None
+    is_fitting = known is None
     if known is None:
-        seen = codes >= 0
-        mass = np.bincount(codes[seen], None if weights is None else weights[seen], minlength=len(labels))
+        present = codes >= 0
+        mass = np.bincount(codes[present], None if weights is None else weights[present], minlength=len(labels))
         order = np.arange(len(labels)) if (mass > 0).sum() <= MAX_CATEGORIES else np.argsort(-mass, kind="stable")
         known = tuple(labels[code] for code in order if mass[code] > 0)
     lookup = np.append(match_labels(labels, known), np.float32(np.nan))
-    found = lookup[codes]  # a missing value has code -1: the last entry
-    if not fitting:
-        warn_if_all_unknown(f"Column {name!r}", found, known, [labels[code] for code in np.unique(codes[codes >= 0])])
-    return found, known
+    result = lookup[codes]  # a missing value has code -1: the last entry
+    if not is_fitting:
+        warn_if_all_unknown(f"Column {name!r}", result, known, [labels[code] for code in np.unique(codes[codes >= 0])])
+    return result, known
 
 
 def _dictionary(series: nw.Series) -> tuple[list[Hashable], np.ndarray]:
-    """The categories, and for every row its category's index (-1: missing)."""
+    """The categories, and the index of each row's category (-1: missing)."""
     if series.implementation.is_pandas_like() and _is_categorical(series):
         native = series.to_native()
         return [plain_label(label) for label in native.cat.categories], native.cat.codes.to_numpy()

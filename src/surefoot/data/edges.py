@@ -1,18 +1,18 @@
-"""Where the bins of one numeric column begin and end."""
+"""The bins of one numeric column: their smallest and largest values."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-ROUNDING = 1e-9  # values whose middle falls on the border of two bins go to the upper one, whatever the weights' unit
+ROUNDING = 1e-9  # values with their middle on the border of two bins go to the upper one, for any scale of the weights
 
 
 @dataclass(frozen=True)
 class BinEdges:
-    """The smallest and the largest value seen in each bin of one column, in increasing order.
+    """The smallest and the largest training value in each bin of one column, in increasing order.
 
-    A value belongs to the first bin whose upper threshold is not below it; thresholds lie midway between the largest
-    value of a bin and the smallest of the next. Columns without any value have no bins.
+    A value belongs to the first bin with an upper threshold that is not below it; thresholds are midway between the
+    largest value of a bin and the smallest of the next. Columns without any value have no bins.
     """
 
     low: np.ndarray
@@ -20,24 +20,24 @@ class BinEdges:
 
     @classmethod
     def from_values(cls, values: np.ndarray, max_bins: int | None, weights: np.ndarray | None = None) -> "BinEdges":
-        """Edges that give every distinct value its own bin if ``max_bins`` allows, else bins of equal weight.
+        """One bin for every distinct value if there are at most ``max_bins``, else bins of equal weight.
 
-        A value heavier than a bin's fair share counts as one bin, so that the other values spread over the other bins.
+        A value with more weight than a bin's equal part counts as one bin, so that the others fill the other bins.
         """
         distinct, mass = _distinct_values(values, weights)
         if max_bins is None or len(distinct) <= max_bins:
             return cls(distinct, distinct)
-        share = _capped_mass(mass, max_bins)
-        middle = np.cumsum(share) - share / 2
-        place = middle * (max_bins / share.sum()) + ROUNDING
+        capped = _capped_mass(mass, max_bins)
+        middle = np.cumsum(capped) - capped / 2
+        place = middle * (max_bins / capped.sum()) + ROUNDING
         bin_of_value = np.minimum(place.astype(np.int64), max_bins - 1)
         first = np.flatnonzero(np.diff(bin_of_value, prepend=-1))
         last = np.append(first[1:], len(distinct)) - 1
         return cls(distinct[first], distinct[last])
 
     @property
-    def every_value_has_its_own(self) -> bool:
-        """Whether no two of the values that the edges were made from share a bin."""
+    def has_one_value_per_bin(self) -> bool:
+        """Whether every bin was made from one distinct value."""
         return bool((self.low == self.high).all())
 
     @property
@@ -50,13 +50,13 @@ class BinEdges:
 
 
 def midpoints(below: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Numbers t with ``below <= t < above``, midway where floating point allows."""
+    """Numbers t with ``below <= t < above``, midway if floating point allows it."""
     middle = below / 2 + above / 2  # the sum of halves cannot overflow
     return np.where((middle >= above) | (middle < below), below, middle)
 
 
 def _distinct_values(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct finite values in increasing order and the weight of each; weightless values are left out."""
+    """Distinct values in increasing order and the weight of each; values without weight are left out."""
     keep = ~np.isnan(values)
     if weights is not None:
         keep &= weights > 0
@@ -75,12 +75,11 @@ def _distinct_values(values: np.ndarray, weights: np.ndarray | None) -> tuple[np
 
 
 def _capped_mass(mass: np.ndarray, max_bins: int) -> np.ndarray:
-    """Mass with heavy values cut down to one bin's share, repeated until the share settles."""
-    share = mass
+    """The mass of each value, at most that of one bin; repeated because the cap lowers the mass of a bin."""
+    capped = mass
     for _ in range(8):
-        cap = share.sum() / max_bins
-        capped = np.minimum(mass, cap)
-        if np.array_equal(capped, share):
+        before = capped
+        capped = np.minimum(mass, before.sum() / max_bins)
+        if np.array_equal(capped, before):
             break
-        share = capped
-    return share
+    return capped

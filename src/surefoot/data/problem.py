@@ -1,4 +1,4 @@
-"""What a booster is asked to learn, checked and brought into one form."""
+"""Checked training data: columns, target and weights."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from surefoot._exceptions import DataError, ParameterError
 from surefoot.data.columns import Columns, Schema, is_frame
 
-MAX_ROWS = 2.0**53  # by weight: beyond it, a float no longer counts every row
+MAX_ROWS = 2.0**53  # by weight: above it, a float cannot count every row
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A table with its labels as codes, and weights (None: all rows count alike)."""
+    """A table with its labels as codes, and weights (None: all rows have the same weight)."""
 
     columns: Columns
     classes: np.ndarray
@@ -34,11 +34,11 @@ class Problem:
         return len(self.classes)
 
     def weighted_rows(self) -> np.ndarray:
-        """The rows that count: a row of weight 0 is as good as removed."""
+        """The rows with weight: a row of weight 0 is equivalent to a removed row."""
         return np.arange(self.n_rows) if self.weights is None else np.flatnonzero(self.weights > 0)
 
-    def only(self, rows: np.ndarray) -> "Problem":
-        """The same problem on some of its rows: the others lose their weight."""
+    def restrict(self, rows: np.ndarray) -> "Problem":
+        """The same problem on some of its rows: the others get weight 0."""
         weights = np.zeros(self.n_rows)
         weights[rows] = 1.0 if self.weights is None else self.weights[rows]
         return replace(self, weights=weights)
@@ -46,7 +46,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class NumberProblem:
-    """A table with a number to predict for each row, and weights (None: all rows count alike)."""
+    """A table with a number to predict for each row, and weights (None: all rows have the same weight)."""
 
     columns: Columns
     y: np.ndarray
@@ -64,10 +64,10 @@ def check_problem(
     categorical: Any = None,
     relative_weights: bool = True,
 ) -> Problem:
-    """Check the arguments of ``fit``; remember names and number of columns on the estimator.
+    """Check the arguments of ``fit``; store the names and the number of columns on the estimator.
 
-    ``relative_weights`` are scaled to about 1; else a weight of k stays k. ``categorical`` names further columns whose
-    values are categories.
+    ``relative_weights`` scales the largest weight to about 1; otherwise a weight of k remains k. ``categorical`` lists
+    further categorical columns.
     """
     _require_target(estimator, y)
     columns, weights = _check_rows(estimator, X, sample_weight, categorical, relative_weights)
@@ -77,14 +77,14 @@ def check_problem(
     if class_weight is not None:
         by_class = _class_weights(class_weight, classes, classes[codes], relative_weights)[codes]
         if not relative_weights:
-            _refuse_more_than_can_be_counted(by_class, "class_weight")
+            _check_total_weight(by_class, "class_weight")
         weights = by_class if weights is None else weights * by_class
         if not relative_weights:
-            _refuse_more_than_can_be_counted(weights, "sample_weight times class_weight")
-    seen = codes if weights is None else codes[weights > 0]
-    if len(np.unique(seen)) < 2:
+            _check_total_weight(weights, "sample_weight times class_weight")
+    used = codes if weights is None else codes[weights > 0]
+    if len(np.unique(used)) < 2:
         raise DataError(
-            f"y has only one class with weight, {classes[seen[:1]].tolist()}: a classifier needs at least two classes."
+            f"y has only one class with weight, {classes[used[:1]].tolist()}: a classifier needs at least two classes."
         )
     return Problem(columns, classes, codes, weights, getattr(estimator, "feature_names_in_", None))
 
@@ -92,7 +92,7 @@ def check_problem(
 def check_number_problem(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, categorical: Any = None
 ) -> NumberProblem:
-    """As ``check_problem``, for a target of numbers; a weight of k stays k."""
+    """As ``check_problem``, for a target of numbers; a weight of k remains k."""
     _require_target(estimator, y)
     columns, weights = _check_rows(estimator, X, sample_weight, categorical, relative=False)
     target = check_numbers(y)
@@ -109,7 +109,7 @@ def check_numbers(y: Any, name: str = "y") -> np.ndarray:
         except (TypeError, ValueError) as error:
             raise DataError(f"{name} must be numbers, got {target.dtype}: for classes, use a classifier.") from error
     if target.dtype.kind not in "biuf":
-        raise DataError(f"{name} must be real numbers, got {target.dtype}: make dates days since some day.")
+        raise DataError(f"{name} must be real numbers, got {target.dtype}: convert dates to days since a fixed day.")
     target = target.astype(np.float64)
     if np.isnan(target).any():
         raise DataError(f"Input {name} contains NaN: every row needs a target; leave out the rows that have none.")
@@ -124,7 +124,7 @@ def _require_target(estimator: BaseEstimator, y: Any) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    """None, NaN, or a value like pandas' NA that will not say whether it equals itself."""
+    """Whether a label is None, NaN, or a value such as pandas' NA, which cannot be compared with itself."""
     try:
         return label is None or bool(label != label)
     except TypeError:
@@ -134,7 +134,7 @@ def _is_missing(label: Any) -> bool:
 def _check_rows(
     estimator: BaseEstimator, X: Any, sample_weight: Any, categorical: Any, relative: bool
 ) -> tuple[Columns, np.ndarray | None]:
-    """The columns and the weights of the rows; weights come first: they say which categories there are."""
+    """The columns and the weights of the rows; weights come first, because they determine the categories."""
     if is_frame(X):
         weights = check_weights(sample_weight, len(X), relative)
         return check_table(estimator, X, weights=weights, categorical=categorical), weights
@@ -145,7 +145,7 @@ def _check_rows(
 
 
 def check_labels(y: Any, name: str = "y") -> np.ndarray:
-    """Labels as an array; missing ones, infinities and continuous numbers are refused."""
+    """Labels as an array; missing labels, infinities and continuous numbers are refused."""
     labels = np.asarray(column_or_1d(y, warn=True))
     is_float, is_object = labels.dtype.kind == "f", labels.dtype.kind == "O"
     if is_float and np.isinf(labels).any():
@@ -186,7 +186,7 @@ def check_table(
 
 def _check_array(estimator: BaseEstimator, X: Any, reset: bool) -> np.ndarray:
     """``X`` as a table of numbers, some of which may be missing."""
-    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up the table to look for infinities
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums the table to find infinities
         return validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
 
 
@@ -212,9 +212,9 @@ def _categorical_positions(estimator: BaseEstimator, categorical: Any) -> list[i
 
 
 def encode_labels(labels: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct labels of rows with weight, in order, and for each row the index of its own.
+    """The distinct labels of rows with weight, sorted, and the index of each row's label.
 
-    A row without weight may have a label that no other has; its code then means nothing, and nobody looks at it.
+    A row without weight may have a label that no other row has; its code is then meaningless and not used.
     """
     classes = np.unique(labels if weights is None else labels[weights > 0])
     return classes, np.minimum(np.searchsorted(classes, labels), len(classes) - 1).astype(np.int32)
@@ -223,9 +223,10 @@ def encode_labels(labels: np.ndarray, weights: np.ndarray | None) -> tuple[np.nd
 def check_weights(
     sample_weight: Any, n_rows: int, relative: bool = True, name: str = "sample_weight"
 ) -> np.ndarray | None:
-    """Weights as float64, or None if there are none; negative and all-zero ones are refused.
+    """Weights as float64, or None if there are none; negative and all-zero weights are refused.
 
-    ``relative`` ones are scaled so that the largest is about 1; others count as rows, at most ``MAX_ROWS`` of them.
+    With ``relative``, weights are scaled so that the largest is about 1. Otherwise they are numbers of rows, at most
+    ``MAX_ROWS`` in total.
     """
     if sample_weight is None:
         return None
@@ -241,13 +242,13 @@ def check_weights(
     if not (weights > 0).any():
         raise DataError(f"{name} is zero for every row: at least one row must count.")
     if not relative:
-        _refuse_more_than_can_be_counted(weights, name)
-        return np.array(weights)  # a copy: for a read-only or strided array every kernel would be compiled anew
+        _check_total_weight(weights, name)
+        return np.array(weights)  # a copy: kernels would be compiled again for a read-only or strided array
     return np.ldexp(weights, -np.frexp(weights.max())[1])  # a power of two: exact, and no sum overflows
 
 
-def _refuse_more_than_can_be_counted(weights: np.ndarray, name: str) -> None:
-    """An error if weights that count as rows are more than can be counted."""
+def _check_total_weight(weights: np.ndarray, name: str) -> None:
+    """Raise an error if weights that are numbers of rows cannot be summed exactly."""
     if weights.max() > MAX_ROWS or weights.sum() > MAX_ROWS:
         raise DataError(
             f"{name} must add up to at most 2**53, because a weight of k counts as k rows, got a largest weight of "
@@ -256,7 +257,7 @@ def _refuse_more_than_can_be_counted(weights: np.ndarray, name: str) -> None:
 
 
 def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray, relative: bool) -> np.ndarray:
-    """The weight of each class; names of classes that do not occur are refused."""
+    """The weight of each class; labels that are not in y are refused."""
     if isinstance(class_weight, dict):
         unknown = set(class_weight) - set(classes.tolist())
         if unknown:

@@ -1,4 +1,4 @@
-"""Model files: one ``.surefoot`` file holds a fitted model, and is safe to load from anyone."""
+"""Model files: a ``.surefoot`` file contains a fitted model, and is safe to load from any source."""
 
 from surefoot.model_io.model_file import load, save
 

@@ -1,4 +1,4 @@
-"""The members of a model file: a text of JSON and arrays, in a ZIP without compression."""
+"""The members of a model file: JSON and arrays, in a ZIP archive without compression."""
 
 import zipfile
 from collections.abc import Callable
@@ -14,16 +14,16 @@ from surefoot.model_io.strict_json import require
 STATE = "model.json"
 MAX_MEMBERS = 1_000_000
 MAX_TEXT = 1 << 26
-MAX_HEADER = 512  # of an array, in bytes
+MAX_HEADER = 512  # bytes of the header of an array
 NPY_VERSION = (1, 0)
-DATE = (1980, 1, 1, 0, 0, 0)  # the same for all files: equal models are equal files
+DATE = (1980, 1, 1, 0, 0, 0)  # the same in all files: equal models give equal files
 UNIX = 3
 
 
 def write_archive(stream: BinaryIO, text: bytes, arrays: dict[str, np.ndarray]) -> None:
-    """Write a file; ``arrays`` are by name, and stored byte after byte, little end first."""
-    fits = len(text) <= MAX_TEXT and len(arrays) < MAX_MEMBERS
-    require(fits, "it has more categories or members than a model file can hold")
+    """Write a file; ``arrays`` are by name, and are stored in C order and little-endian."""
+    is_valid = len(text) <= MAX_TEXT and len(arrays) < MAX_MEMBERS
+    require(is_valid, "it has more categories or members than a model file can hold")
     with zipfile.ZipFile(stream, "w") as archive:
         with archive.open(_member(STATE, len(text)), "w") as member:
             member.write(text)
@@ -35,19 +35,19 @@ def write_archive(stream: BinaryIO, text: bytes, arrays: dict[str, np.ndarray]) 
 
 def _member(name: str, size: int) -> zipfile.ZipInfo:
     member = zipfile.ZipInfo(name, DATE)
-    member.create_system, member.file_size = UNIX, size  # the size decides whether 64 bits are needed for it
+    member.create_system, member.file_size = UNIX, size  # the size determines whether its header needs 64 bits
     return member
 
 
 class Archive:
-    """Reads a file that may have been written by anyone; nothing is read whose size has not been looked at."""
+    """Reads a file from any source; sizes are checked before anything is read."""
 
     def __init__(self, stream: BinaryIO) -> None:
         size = stream.seek(0, 2)
         try:
             self._zip = zipfile.ZipFile(stream)
         except zipfile.BadZipFile as error:
-            raise ModelFileError(f"it is no model file, or a damaged one: {error}") from error
+            raise ModelFileError(f"it is not a model file, or it is damaged: {error}") from error
         self._members = {member.filename: member for member in self._zip.infolist()}
         _check_members(self._zip.infolist(), size)
         self._unread = set(self._members)
@@ -58,25 +58,25 @@ class Archive:
         require(member.file_size <= MAX_TEXT, f"its JSON has {member.file_size} bytes, more than any model needs")
         return self._zip.read(member)
 
-    def array(self, name: str, n_axes: int, is_fit: Callable[[np.dtype], bool]) -> np.ndarray:
-        """An array of a type that ``is_fit`` agrees to; its shape must account for every byte before any is read."""
+    def array(self, name: str, n_axes: int, is_expected: Callable[[np.dtype], bool]) -> np.ndarray:
+        """An array of a type that ``is_expected`` accepts; its shape must match its size before any byte is read."""
         member = self._take(f"{name}.npy")
         with self._zip.open(member) as stream:
             require(npy.read_magic(stream) == NPY_VERSION, f"{name} is an array of an unknown version")
             shape, by_column, kind = npy.read_array_header_1_0(stream, max_header_size=MAX_HEADER)
-            fits = not by_column and len(shape) == n_axes and not kind.hasobject and is_fit(kind)
-            require(fits, f"{name} has the wrong type, order or number of axes: {kind}, {shape}")
+            is_valid = not by_column and len(shape) == n_axes and not kind.hasobject and is_expected(kind)
+            require(is_valid, f"{name} has the wrong type, order or number of axes: {kind}, {shape}")
             n_bytes = prod(shape) * kind.itemsize
-            fits = min(shape) >= 0 and n_bytes == member.file_size - stream.tell()
-            require(fits, f"{name} declares the shape {shape}, which is not what it holds")
+            is_valid = min(shape) >= 0 and n_bytes == member.file_size - stream.tell()
+            require(is_valid, f"{name} declares the shape {shape}, which does not match its size")
             array = np.ndarray(shape, kind, stream.read(n_bytes)).astype(kind.newbyteorder("="))
-        is_true_or_false = kind.kind != "b" or (array.view(np.uint8) <= 1).all()
-        require(is_true_or_false, f"{name} has truth values that are neither 0 nor 1")
+        has_valid_booleans = kind.kind != "b" or (array.view(np.uint8) <= 1).all()
+        require(has_valid_booleans, f"{name} has booleans that are neither 0 nor 1")
         return array
 
     def finish(self) -> None:
-        """Refuse a file that holds more than the model has asked for."""
-        require(not self._unread, f"it has a member that does not belong there: {min(self._unread, default='')!r}")
+        """Refuse a file with members that the model does not use."""
+        require(not self._unread, f"it has an unexpected member: {min(self._unread, default='')!r}")
 
     def _take(self, name: str) -> zipfile.ZipInfo:
         require(name in self._unread, f"{name} is missing")
@@ -85,10 +85,13 @@ class Archive:
 
 
 def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
-    """Plain members alone, no two of one name, and together no larger than the file."""
+    """Refuse compressed members, equal names, and sizes larger than the file."""
     require(len(members) <= MAX_MEMBERS, f"it has {len(members)} members, more than any model needs")
     for member in members:
-        plain = member.compress_type == zipfile.ZIP_STORED and member.compress_size == member.file_size
-        require(plain and not member.flag_bits, f"its member {member.filename!r} is compressed or encrypted")
-    require(len({member.filename for member in members}) == len(members), "it has two members of one name")
-    require(sum(member.file_size for member in members) <= size, "its members declare to be larger than the file")
+        is_plain = member.compress_type == zipfile.ZIP_STORED and member.compress_size == member.file_size
+        require(is_plain and not member.flag_bits, f"its member {member.filename!r} is compressed or encrypted")
+    require(len({member.filename for member in members}) == len(members), "two of its members have the same name")
+    require(
+        sum(member.file_size for member in members) <= size,
+        "the declared sizes of its members are larger than the file",
+    )

@@ -1,4 +1,4 @@
-"""Bins of columns: the edges of all columns end to end."""
+"""Bins of columns: the concatenated edges of all columns."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from surefoot.data.binner import MAX_BINS
 from surefoot.model_io.fields import Array, Record
 from surefoot.model_io.strict_json import require
 
-MAX_CODES = 1 << 22  # of all categorical columns, none of which takes more than a few bytes here
+MAX_CODES = 1 << 22  # of all categorical columns together; each takes only a few bytes in the file
 
 
 def _take(binner: Binner) -> dict[str, Any]:
@@ -24,24 +24,24 @@ def _take(binner: Binner) -> dict[str, Any]:
 
 def _make(missing: np.ndarray, categorical: np.ndarray, low: np.ndarray, high: np.ndarray) -> Binner:
     require(missing.shape == categorical.shape, "bins and columns differ in number")
-    require(((missing >= 0) & (missing <= MAX_BINS)).all(), f"a column has not 0 to {MAX_BINS} bins")
+    require(((missing >= 0) & (missing <= MAX_BINS)).all(), f"a column does not have 0 to {MAX_BINS} bins")
     require(missing[categorical].sum() <= MAX_CODES, "there are more categories than any table has")
     n_bins = np.where(categorical, 0, missing)
     require(len(low) == len(high) == n_bins.sum(), "edges and bins differ in number")
     starts = np.cumsum(n_bins) - n_bins
     rises = high[:-1] < low[1:]
-    rises[starts[(starts > 0) & (starts < len(low))] - 1] = True  # the next column may begin anywhere
+    rises[starts[(starts > 0) & (starts < len(low))] - 1] = True  # the next column may start anywhere
     require((low <= high).all() and rises.all(), "edges of bins do not increase")
     edges = [
-        None if is_set else BinEdges(low[start : start + n], high[start : start + n])
-        for is_set, start, n in zip(categorical, starts, n_bins, strict=True)
+        None if is_categorical else BinEdges(low[start : start + n], high[start : start + n])
+        for is_categorical, start, n in zip(categorical, starts, n_bins, strict=True)
     ]
     return Binner(edges, missing)
 
 
 BINNER = Record(
     {
-        "missing": Array(np.int64, 1),  # the code of missing values: how many other codes there are
+        "missing": Array(np.int64, 1),  # the code of missing values: the number of other codes
         "categorical": Array(np.bool_, 1),
         "low": Array(np.float64, 1, finite=True),
         "high": Array(np.float64, 1, finite=True),

@@ -1,4 +1,4 @@
-"""What a fitted model remembers of its table: columns, their names, and their categories."""
+"""The columns of the training data: their names, categories, ranges and dates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Categories(NamedTuple):
 
 @dataclass(frozen=True)
 class FittedColumns:
-    """The schema, and the columns' names if they have any."""
+    """The schema, and the names of the columns if they have names."""
 
     schema: Schema
     names: np.ndarray | None
@@ -37,8 +37,8 @@ class FittedColumns:
     def n_columns(self) -> int:
         return self.schema.n_columns
 
-    def give_to(self, model: Any, classes: np.ndarray | None) -> None:
-        """Let a model remember them, and its classes, as after a fit."""
+    def set_on(self, model: Any, classes: np.ndarray | None) -> None:
+        """Set the columns and the classes on a model, as after a fit."""
         model.n_features_in_, model._schema = self.n_columns, self.schema
         if self.names is not None:
             model.feature_names_in_ = self.names
@@ -46,13 +46,13 @@ class FittedColumns:
             model.classes_ = classes
 
     def check_bins(self, binner: Binner, positions: Sequence[int]) -> None:
-        """Refuse bins that are not those of the columns at ``positions``."""
-        require(len(binner.edges) == len(positions), "bins are not one for each column")
+        """Refuse bins that do not match the columns at ``positions``."""
+        require(len(binner.edges) == len(positions), "bins and columns differ in number")
         for edges, n_codes, j in zip(binner.edges, binner.missing, positions, strict=True):
             labels = self.schema.categories.get(j)
-            require((edges is None) == (labels is not None), f"column {j} is both of numbers and of categories")
-            fits = labels is None or n_codes == min(len(labels), MAX_CATEGORIES)
-            require(fits, f"the codes of column {j} are not those of its categories")
+            require((edges is None) == (labels is not None), f"column {j} is both numeric and categorical")
+            is_valid = labels is None or n_codes == min(len(labels), MAX_CATEGORIES)
+            require(is_valid, f"the codes of column {j} are not those of its categories")
 
 
 def _make(
@@ -63,13 +63,13 @@ def _make(
     ranges: np.ndarray | None,
     dates: list[int] | None,
 ) -> FittedColumns:
-    require(names is None or len(names) == n_columns, "names are not one for each column")
+    require(names is None or len(names) == n_columns, "names and columns differ in number")
     positions = [one.position for one in categories]
     require(positions == sorted(set(positions)), "categories are not in order")
-    require(not positions or positions[-1] < n_columns, "there are categories of a column that is not there")
+    require(not positions or positions[-1] < n_columns, "there are categories of a column that does not exist")
     require(set(listed) <= set(positions), "a listed column has no categories")
-    fits = set(dates or ()).isdisjoint(positions) and max(dates or (), default=0) < n_columns
-    require(fits, "a column of dates is not there, or has categories")
+    is_valid = set(dates or ()).isdisjoint(positions) and max(dates or (), default=0) < n_columns
+    require(is_valid, "a column of dates does not exist, or has categories")
     schema = Schema(
         n_columns,
         {one.position: tuple(one.labels) for one in categories},
@@ -81,12 +81,12 @@ def _make(
 
 
 def _read_ranges(stored: np.ndarray, n_columns: int, categorical: list[int]) -> dict[int, tuple[float, float]]:
-    """Ranges by position, from a row for each column: NaN where there is none."""
-    require(stored.shape == (n_columns, 2), "ranges are not one for each column")
+    """Ranges by position, from one row per column: NaN for columns without a range."""
+    require(stored.shape == (n_columns, 2), "ranges and columns differ in number")
     known = np.flatnonzero(~np.isnan(stored).all(axis=1)).tolist()
-    require(set(known).isdisjoint(categorical), "there is a range of a column of categories")
-    fits = np.isfinite(stored[known]).all() and (stored[known, 0] <= stored[known, 1]).all()
-    require(fits, "there are ranges that end before they begin")
+    require(set(known).isdisjoint(categorical), "there is a range of a categorical column")
+    is_valid = np.isfinite(stored[known]).all() and (stored[known, 0] <= stored[known, 1]).all()
+    require(is_valid, "there are ranges that are not finite, or end before they begin")
     return {j: (float(stored[j, 0]), float(stored[j, 1])) for j in known}
 
 
@@ -94,8 +94,8 @@ def _write_ranges(schema: Schema) -> np.ndarray | None:
     if not schema.ranges:
         return None
     stored = np.full((schema.n_columns, 2), np.nan)
-    for position, ends in schema.ranges.items():
-        stored[position] = ends
+    for position, limits in schema.ranges.items():
+        stored[position] = limits
     return stored
 
 

@@ -1,4 +1,4 @@
-"""How the members of a gradient booster read a table: bins that they share, and each one's statistics of categories."""
+"""Encodings of the members of a gradient booster: shared bins, and category statistics of each member."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,13 +17,13 @@ from surefoot.model_io.strict_json import require
 from surefoot.uncertainty.training_table import Encoding
 
 MAX_COMBINED = 8  # columns in a combination
-MAX_READ = 1 << 24  # columns that the members read, together
+MAX_READ = 1 << 24  # columns that all members read together
 
 
 class BinnedStatistics(NamedTuple):
     """Statistics and the bins of their values."""
 
-    found: CategoryStatistics
+    statistics: CategoryStatistics
     binner: Binner
 
 
@@ -31,25 +31,25 @@ def _make_statistic(
     columns: list[int], factors: list[int], keys: np.ndarray, means: np.ndarray, counts: np.ndarray
 ) -> Statistic:
     require(1 <= len(columns) == len(factors) <= MAX_COMBINED, "columns and factors differ in number")
-    require(prod(factors) <= MAX_KEYS, "there are more combinations than a key can tell apart")
+    require(prod(factors) <= MAX_KEYS, "there are more combinations than a key can represent")
     require(len(keys) >= 1 and (keys[:-1] < keys[1:]).all(), "keys do not increase")
-    require(means.shape[1:] == counts.shape == keys.shape, "means and counts are not one for each key")
+    require(means.shape[1:] == counts.shape == keys.shape, "means, counts and keys differ in number")
     return Statistic(tuple(columns), tuple(factors), keys, means, counts)
 
 
 def _make_binned(statistics: list[Statistic], prior: np.ndarray, binner: Binner) -> BinnedStatistics:
     require(len(statistics) >= 1 and len(prior) >= 1, "there are no statistics")
     require(all(len(one.means) == len(prior) for one in statistics), "means and prior differ in number")
-    found = CategoryStatistics(tuple(statistics), prior)
-    require(len(found.sources) == len(binner.edges), "bins are not one for each value")
+    fitted = CategoryStatistics(tuple(statistics), prior)
+    require(len(fitted.sources) == len(binner.edges), "bins and values differ in number")
     require(all(edge is not None for edge in binner.edges), "the bins of a value are those of categories")
-    return BinnedStatistics(found, binner)
+    return BinnedStatistics(fitted, binner)
 
 
 def _take(encodings: Sequence[Encoding]) -> dict[str, Any]:
     first = encodings[0]
-    alike = all(one.binner is first.binner or _same_bins(one.binner, first.binner) for one in encodings)
-    require(alike, "its members read the table through different bins")
+    has_same_bins = all(one.binner is first.binner or _same_bins(one.binner, first.binner) for one in encodings)
+    require(has_same_bins, "its members have different bins")
     shared = first.combinations, first.combinations_binner
     return {
         "many": first.many,
@@ -70,13 +70,13 @@ def _same_bins(one: Binner, other: Binner) -> bool:
 def _make(
     many: list[int], binner: Binner, combinations: BinnedStatistics | None, own: list[BinnedStatistics]
 ) -> list[Encoding]:
-    """One encoding for each member, or, where there are no statistics, one for all."""
+    """One encoding for each member; a single one for all members if there are no statistics."""
     n_columns = len(binner.edges) + len(many)
     in_order = many == sorted(set(many)) and all(j < n_columns for j in many)
-    require(in_order, "columns of many categories are not in order")
+    require(in_order, "columns with many categories are not in order")
     require(n_columns * len(own) <= MAX_READ, "there are more members and columns than any model has")
-    require(bool(many) == bool(own), "statistics and columns of many categories do not go together")
-    require(many or combinations is None, "there are combinations of no columns")
+    require(bool(many) == bool(own), "statistics and columns with many categories do not match")
+    require(many or combinations is None, "there are combinations without columns")
     of_many = set(many)
     plain = tuple(j for j in range(n_columns) if j not in of_many)
     few = tuple(j for j, edge in zip(plain, binner.edges, strict=True) if edge is None) if many else ()
@@ -84,13 +84,13 @@ def _make(
     if combinations is not None:
         sources = shared.sources + _sources(combinations, tuple(many) + few)
         shared = replace(
-            shared, sources=sources, combinations=combinations.found, combinations_binner=combinations.binner
+            shared, sources=sources, combinations=combinations.statistics, combinations_binner=combinations.binner
         )
     return [
         replace(
             shared,
             sources=shared.sources + _sources(one, tuple(many) + few),
-            statistics=one.found,
+            statistics=one.statistics,
             statistics_binner=one.binner,
         )
         for one in own
@@ -98,8 +98,8 @@ def _make(
 
 
 def _sources(statistics: BinnedStatistics, columns: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The table's columns that each value comes from; statistics may be of ``columns`` only."""
-    sources = statistics.found.sources
+    """The columns of each value, as positions in the table; statistics use ``columns`` only."""
+    sources = statistics.statistics.sources
     require(max(map(max, sources)) < len(columns), "there are statistics of a column that has no categories")
     return tuple(tuple(columns[place] for place in source) for source in sources)
 
@@ -118,8 +118,8 @@ BINNED_STATISTICS = Record(
     {"statistics": Many(STATISTIC), "prior": Array(np.float64, 1, finite=True), "binner": BINNER},
     make=_make_binned,
     take=lambda binned: {
-        "statistics": binned.found.statistics,
-        "prior": binned.found.prior,
+        "statistics": binned.statistics.statistics,
+        "prior": binned.statistics.prior,
         "binner": binned.binner,
     },
 )

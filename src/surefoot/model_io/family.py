@@ -1,4 +1,4 @@
-"""Families of distributions, by name and numbers."""
+"""Families of distributions: their names and parameters."""
 
 from dataclasses import fields
 from typing import Any, TypeAlias
@@ -24,22 +24,22 @@ FAMILIES: dict[str, type[AnyFamily]] = {**REGRESSION_FAMILIES, Bernoulli.name: B
 
 
 class Family:
-    """A family that surefoot has, with its settings."""
+    """A family of surefoot with its parameters."""
 
     def write(self, value: AnyFamily, path: str, arrays: dict[str, np.ndarray]) -> Any:
-        return {"name": family_name(type(value)), **_numbers(type(value)).write(value, path, arrays)}
+        return {"name": family_name(type(value)), **_parameters_of(type(value)).write(value, path, arrays)}
 
     def read(self, stored: Any, path: str, archive: Archive) -> AnyFamily:
         require(type(stored) is dict and "name" in stored, f"{path} must be a family of distributions")
-        numbers = dict(stored)
-        kind = family_of(numbers.pop("name"))
+        parameters = dict(stored)
+        kind = family_of(parameters.pop("name"))
         if kind in DISPERSED:
-            numbers = {"dispersion": 0.0, **numbers}  # files of earlier versions have none
-        return _numbers(kind).read(numbers, path, archive)
+            parameters = {"dispersion": 0.0, **parameters}  # old files have none
+        return _parameters_of(kind).read(parameters, path, archive)
 
 
 def family_name(kind: type) -> str:
-    """The name of a family; one that is not of surefoot has none."""
+    """The name of a family; families of the user are refused."""
     for name, known in FAMILIES.items():
         if kind is known:
             return name
@@ -47,23 +47,23 @@ def family_name(kind: type) -> str:
 
 
 def family_of(name: Any) -> type[AnyFamily]:
-    """The family of a name."""
+    """The family with this name."""
     require(isinstance(name, str) and name in FAMILIES, f"there is no family of distributions named {name!r}")
     return FAMILIES[name]
 
 
-def _numbers(kind: type[AnyFamily]) -> Record:
-    """The settings of a family: numbers, all of them."""
-    settings: dict[str, Field] = {
+def _parameters_of(kind: type[AnyFamily]) -> Record:
+    """The parameters of a family, which are all numbers."""
+    parameters: dict[str, Field] = {
         field.name: Scalar(int, 2, MAX_CLASSES) if field.name == "n_classes" else Scalar(float)
         for field in fields(kind)
     }
 
-    def make(**numbers: Any) -> AnyFamily:
-        family = kind(**numbers)
+    def make(**values: Any) -> AnyFamily:
+        family = kind(**values)
         if isinstance(family, RegressionFamily):
-            require(family.spread > 0 and family.floor <= family.cap, "its spread and bounds are those of no family")
-            require(getattr(family, "dispersion", 0.0) >= 0, "its dispersion is that of no family")
+            require(family.spread > 0 and family.floor <= family.cap, "its spread or bounds are invalid")
+            require(getattr(family, "dispersion", 0.0) >= 0, "its dispersion is invalid")
         return family
 
-    return Record(settings, make)
+    return Record(parameters, make)

@@ -1,7 +1,7 @@
-"""What a part of a model is made of, how it is stored, and how it is read from a file that nobody vouches for.
+"""The parts of a model: how they are written to a file, and read and checked from a file of any source.
 
-The state of a model is a tree: scalars are JSON, and an array is a member of the file named by its place in the tree.
-So every array is read once, and as what it should be.
+The state of a model is a tree: scalars are JSON, and an array is a member of the archive, with a name from its place in
+the tree. So every array is read once, and with its expected type.
 """
 
 from collections.abc import Callable, Collection
@@ -14,40 +14,40 @@ from surefoot._exceptions import ModelFileError, ParameterError
 from surefoot.model_io.archive import Archive
 from surefoot.model_io.strict_json import require
 
-IN_A_MEMBER = "array"  # stands in the JSON for what is a member of its own
+IN_A_MEMBER = "array"  # placeholder in the JSON for an array in its own member
 
 
 class Field(Protocol):
     """One kind of value; ``path`` is its place in the tree."""
 
     def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
-        """The JSON of ``value``; what belongs in arrays goes there."""
+        """The JSON of ``value``; arrays are added to ``arrays``."""
 
     def read(self, stored: Any, path: str, archive: Archive) -> Any:
-        """The value, checked."""
+        """The checked value."""
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """A whole number, a float, a truth value or a text; a number may have bounds."""
+    """A whole number, a float, a boolean or a text; a number may have bounds."""
 
     kind: type
-    least: float | None = None
-    most: float | None = None
+    min_value: float | None = None
+    max_value: float | None = None
 
     def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         return self.kind(value)
 
     def read(self, stored: Any, path: str, archive: Archive) -> Any:
         require(type(stored) is self.kind, f"{path} must be of type {self.kind.__name__}")
-        require(self.least is None or stored >= self.least, f"{path} must be at least {self.least}")
-        require(self.most is None or stored <= self.most, f"{path} must be at most {self.most}")
+        require(self.min_value is None or stored >= self.min_value, f"{path} must be at least {self.min_value}")
+        require(self.max_value is None or stored <= self.max_value, f"{path} must be at most {self.max_value}")
         return stored
 
 
 @dataclass(frozen=True)
 class Array:
-    """An array of one type; ``finite`` ones have neither NaN nor infinities."""
+    """An array of one type; with ``finite``, NaN and infinities are refused."""
 
     kind: type
     n_axes: int
@@ -94,9 +94,9 @@ class Maybe:
 
 @dataclass(frozen=True)
 class Record:
-    """A part with fields: ``take`` reads them off an object, ``make`` checks them together and builds it.
+    """A part with fields: ``take`` reads them from an object, ``make`` checks them together and builds the object.
 
-    Without ``take``, fields are attributes. Fields ``added`` later are None in files of earlier versions.
+    Without ``take``, fields are attributes. Fields in ``added`` were added later and are None in old files.
     """
 
     fields: dict[str, Field]
@@ -112,14 +112,14 @@ class Record:
         return self.make_at(path, **self.read_fields(stored, path, archive))
 
     def read_fields(self, stored: Any, path: str, archive: Archive) -> dict[str, Any]:
-        """The fields by name, each checked by itself."""
-        fits = type(stored) is dict and stored.keys() | set(self.added) == self.fields.keys()
-        require(fits, f"{path} has not the fields it should")
+        """The fields by name, each checked separately."""
+        is_valid = type(stored) is dict and stored.keys() | set(self.added) == self.fields.keys()
+        require(is_valid, f"{path} does not have the expected fields")
         read = {name: self.fields[name].read(stored[name], f"{path}.{name}", archive) for name in stored}
         return {name: read.get(name) for name in self.fields}
 
     def make_at(self, path: str, *given: Any, **fields: Any) -> Any:
-        """What ``make`` makes of the fields; a refusal names the place."""
+        """The object from ``make``; errors name the place."""
         try:
             return self.make(*given, **fields)
         except (ModelFileError, ParameterError) as error:

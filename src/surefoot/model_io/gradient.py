@@ -1,4 +1,4 @@
-"""Gradient boosters, single ones and ensembles."""
+"""Gradient boosters: single models and ensembles."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from surefoot.uncertainty.training_table import Encoding
 def _make_trees(
     start: np.ndarray, forest: VectorForest, shrink: float, held_out_nll: np.ndarray, bounds: np.ndarray
 ) -> BoostedTrees:
-    require(start.shape == (forest.n_outputs,), "start is not one number for each output")
+    require(start.shape == (forest.n_outputs,), "start and outputs differ in number")
     require(bounds.shape == (forest.n_trees, 2) and (bounds[:, 0] <= bounds[:, 1]).all(), "bounds are not in order")
     return BoostedTrees(start, forest, shrink, held_out_nll, bounds)
 
@@ -46,10 +46,10 @@ def _adopt(
     members: list[BoostedTrees],
 ) -> None:
     _check_target(model, classes, family)
-    one = isinstance(model, SingleBooster)
-    require(len(members) == 1 if one else len(members) >= 1, "the number of members is not that of such a model")
+    is_single = isinstance(model, SingleBooster)
+    require(len(members) == 1 if is_single else len(members) >= 1, "the number of members is not that of such a model")
     if len(encodings) == 1:
-        encodings = encodings * len(members)  # not copies: members that read alike share what they read
+        encodings = encodings * len(members)  # not copies: members with the same encoding share it
     require(len(encodings) == len(members), "statistics are not those of the members")
     shared = encodings[0]
     require(len(shared.plain) + len(shared.many) == columns.n_columns, "bins are not those of the columns")
@@ -57,18 +57,18 @@ def _adopt(
     require(set(shared.many) <= columns.schema.categories.keys(), "there are statistics of a column of numbers")
     for encoding, trees in zip(encodings, members, strict=True):
         require(trees.forest.n_outputs == family.n_outputs, "outputs are not those of the family")
-        require(trees.forest.features.max() < len(encoding.sources), "there are splits of columns that are not there")
-    columns.give_to(model, classes)
+        require(trees.forest.features.max() < len(encoding.sources), "there are splits on columns that do not exist")
+    columns.set_on(model, classes)
     model._adopt(family, [Member(*parts) for parts in zip(encodings, members, strict=True)])
 
 
 def _check_target(model: Any, classes: np.ndarray | None, family: AnyFamily) -> None:
     if isinstance(model, ClassificationBooster):
         n_classes = getattr(family, "n_classes", 0)
-        fits = isinstance(family, ClassificationFamily) and classes is not None and len(classes) == n_classes
+        is_valid = isinstance(family, ClassificationFamily) and classes is not None and len(classes) == n_classes
     else:
-        fits = isinstance(family, RegressionFamily) and classes is None
-    require(fits, "family and classes are not those of such a model")
+        is_valid = isinstance(family, RegressionFamily) and classes is None
+    require(is_valid, "family and classes are not those of such a model")
 
 
 BOOSTED_TREES = Record(

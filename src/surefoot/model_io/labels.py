@@ -1,4 +1,4 @@
-"""Labels of classes and of categories: text, numbers and truth values."""
+"""Labels of classes and of categories: text, numbers and booleans."""
 
 from math import isfinite
 from typing import Any
@@ -14,7 +14,7 @@ MAX_CODE_POINT = 0x10FFFF
 
 
 def is_plain(value: Any) -> bool:
-    """Whether JSON has such a value, and it is a single one."""
+    """Whether the value is a scalar that JSON can represent."""
     return isinstance(value, str | bool | int) or (isinstance(value, float) and isfinite(value))
 
 
@@ -25,17 +25,17 @@ class Label:
         value = value.item() if isinstance(value, np.generic) else value
         require(
             is_plain(value),
-            f"its class or category {value!r} is neither text nor a number nor a truth value: make it one before fit",
+            f"its class or category {value!r} is neither text nor a number nor a boolean: convert it before fit",
         )
         return value
 
     def read(self, stored: Any, path: str, archive: Archive) -> str | bool | int | float:
-        require(is_plain(stored), f"{path} must be text, a number or a truth value")
+        require(is_plain(stored), f"{path} must be text, a number or a boolean")
         return stored
 
 
 class Classes:
-    """The classes that a model tells apart, in order: an array of any type that labels may have."""
+    """The classes of a model, sorted: an array of any type that labels may have."""
 
     def write(self, value: np.ndarray, path: str, arrays: dict[str, np.ndarray]) -> Any:
         if not _is_label_kind(value.dtype):
@@ -47,10 +47,10 @@ class Classes:
         if stored == IN_A_MEMBER:
             classes = archive.array(path, 1, _is_label_kind)
             is_text = classes.dtype.kind == "U"
-            require(not is_text or classes.view(np.uint32).max(initial=0) <= MAX_CODE_POINT, f"{path} has no text")
+            require(not is_text or classes.view(np.uint32).max(initial=0) <= MAX_CODE_POINT, f"{path} has invalid text")
         else:
             classes = np.array(Many(Label()).read(stored, path, archive), dtype=object)
-        require(len(classes) >= 2 and _increase(classes), f"{path} must be two labels or more, in order")
+        require(len(classes) >= 2 and _increase(classes), f"{path} must be at least two labels, in increasing order")
         return classes
 
 

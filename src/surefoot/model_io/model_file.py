@@ -9,32 +9,32 @@ from surefoot.model_io.archive import Archive, write_archive
 from surefoot.model_io.models import read_model, write_model
 from surefoot.model_io.strict_json import read_json, write_json
 
-LONGEST_MESSAGE = 500
+MAX_MESSAGE = 500  # characters
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a file that any later surefoot can read, and nobody need fear to load.
+    """Write a fitted model to a file that later versions of surefoot can read, and that is safe to load.
 
-    The file is a ZIP of JSON and NumPy arrays. It takes the place of an older one in a single step, once it is written
-    and has been read back: if saving fails or is stopped, the older file is still there. The same model gives the same
+    The file is a ZIP archive of JSON and NumPy arrays. It replaces an existing file in a single step, after it has been
+    written and read back: if saving fails or is stopped, the existing file does not change. Equal models give equal
     bytes.
 
-    Kept are the parameters and what the model has learned. Not kept are ``n_jobs`` and ``verbose``, which are about the
-    machine (a loaded model has None and 0), a ``random_state`` that is a generator (None), and what ``warm_start``
-    would need to go on: the next ``fit`` of a loaded model starts anew.
+    The file contains the parameters and the fitted state. It does not contain ``n_jobs`` and ``verbose``, which depend
+    on the machine (a loaded model has None and 0), a ``random_state`` that is a generator (None), or the state that
+    ``warm_start`` needs: the next ``fit`` of a loaded model starts from the beginning.
 
     Parameters
     ----------
     model : fitted model
-        A booster of surefoot: AdaBoost, majority, bagged, Larsen-Ritzert and best boosting (with surefoot's own trees),
-        gradient boosting, its ensembles, or V-matrix boosting; regressors and classifiers.
+        A booster of surefoot: AdaBoost, Majority, Bagged, Larsen-Ritzert and Best (with native trees), gradient
+        boosting, its ensembles, or V-matrix boosting; regressors and classifiers.
     path : str or path
-        By custom its name ends in ``.surefoot``.
+        By convention, its name ends in ``.surefoot``.
 
     Raises
     ------
     ModelFileError
-        The model is of another kind, or has something that a file cannot keep; the message says what.
+        The model is of another class, or has a part that cannot be saved; the message says which.
 
     See Also
     --------
@@ -64,25 +64,25 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a fitted model from a file, whoever has written it.
+    """Read a fitted model from a file; this is safe for files from any source.
 
-    Nothing in the file is run, unpickled or imported: it holds numbers and text, and each is checked before it is used.
-    The model predicts what the saved one did, to the last bit.
+    Nothing in the file is run, unpickled or imported: it contains numbers and text, which are checked before they are
+    used. The predictions of the model equal those of the saved one, to the last bit.
 
     Parameters
     ----------
     path : str or path
-        A file that `save` wrote.
+        A file written by `save`.
 
     Returns
     -------
     model
-        Fitted, of the class that was saved.
+        The fitted model, of the class that was saved.
 
     Raises
     ------
     ModelFileError
-        The file is damaged, is no model file, or was written by a newer surefoot; the message says which.
+        The file is damaged, is not a model file, or was written by a newer surefoot; the message says which.
 
     See Also
     --------
@@ -109,17 +109,17 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read_stream(stream: BinaryIO) -> Any:
-    """The model in an open file; whatever is wrong with it is a ModelFileError."""
+    """The model in an open file; every error is a ModelFileError."""
     try:
         archive = Archive(stream)
         return read_model(read_json(archive.text()), archive)
     except (ModelFileError, MemoryError):
         raise
-    except Exception as error:  # of the parsers of ZIP and arrays, which have many ways to say that a file is damaged
+    except Exception as error:  # the parsers of ZIP and arrays raise many errors for damaged files
         raise ModelFileError(f"it is damaged ({type(error).__name__}: {error})") from error
 
 
 def _one_line(error: ModelFileError) -> str:
-    """What the error says, if need be with its end cut off: it may quote from the file."""
+    """The message in one line; it may quote from the file, so long messages are truncated."""
     text = " ".join(str(error).split())
-    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} ..."
+    return text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]} ..."

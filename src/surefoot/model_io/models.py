@@ -1,4 +1,4 @@
-"""The models that a file can hold."""
+"""The models that can be saved, and the state of a file."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ from surefoot.uncertainty import (
     GradientBoostingRegressor,
 )
 
-FORMAT, VERSION = "surefoot model", 2  # 2: ranges of columns, and which of them were dates
+FORMAT, VERSION = "surefoot model", 2  # 2: ranges of columns, and columns of dates
 ROOT = "model"
 MODELS: dict[type[BaseEstimator], Record] = {
     AdaBoostClassifier: VOTES,
@@ -63,14 +63,14 @@ def write_model(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def read_model(stored: Any, archive: Archive) -> Any:
-    """A fitted model from JSON and arrays, all of it checked before it is used."""
-    require(type(stored) is dict and stored.get("format") == FORMAT, "it is no model file of surefoot")
+    """A fitted model from JSON and arrays, which are all checked before they are used."""
+    require(type(stored) is dict and stored.get("format") == FORMAT, "it is not a model file of surefoot")
     version = stored.get("version")
     require(type(version) is int and version >= 1, "it does not say which version of the format it has")
     require(version <= VERSION, f"it was written by a newer surefoot (format {version}): upgrade surefoot to read it")
-    require(stored.keys() == {"format", "version", "class", "parameters", ROOT}, "it has not the parts it should")
+    require(stored.keys() == {"format", "version", "class", "parameters", ROOT}, "it does not have the expected parts")
     name = stored["class"]
-    require(isinstance(name, str) and name in BY_NAME, f"it holds a model of a class that is not known: {name!r}")
+    require(isinstance(name, str) and name in BY_NAME, f"it contains a model of an unknown class: {name!r}")
     kind = BY_NAME[name]
     model = Parameters(kind).read(stored["parameters"], "parameters", archive)
     record = MODELS[kind]

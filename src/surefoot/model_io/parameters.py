@@ -1,4 +1,4 @@
-"""Parameters of an estimator: what ``get_params`` gives, as far as it can be written down."""
+"""The parameters of an estimator, from ``get_params``, as JSON."""
 
 import inspect
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from surefoot.model_io.labels import LABEL_KINDS, is_plain
 from surefoot.model_io.strict_json import require
 from surefoot.uncertainty.families import RegressionFamily
 
-OF_THE_MACHINE = ("n_jobs", "verbose")  # not of the model: they are no part of its file
+OF_THE_MACHINE = ("n_jobs", "verbose")  # not saved
 OBJECT = "object"
 ARRAY_KINDS: dict[str, Any] = {OBJECT: object} | {kind: kind for kind in LABEL_KINDS}
 MAKERS: dict[str, Callable[[Any], Any]] = {
@@ -22,7 +22,7 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "dict": dict,
     "array": lambda pair: np.array(pair[1], dtype=ARRAY_KINDS[pair[0]]),
     "family class": family_of,
-}  # of the values that JSON does not have, each written as an object of one key, from what stands under it
+}  # a value that JSON does not have is an object with one of these keys; they make the value from the content
 
 
 class Parameters:
@@ -34,11 +34,11 @@ class Parameters:
     def write(self, value: BaseEstimator, path: str, arrays: dict[str, np.ndarray]) -> Any:
         kept = value.get_params(deep=False)
         if not isinstance(kept["random_state"], int | np.integer):
-            kept["random_state"] = None  # a generator has a state of its own
+            kept["random_state"] = None  # the state of a generator is not saved
         return {name: write_value(kept[name], name) for name in kept if name not in OF_THE_MACHINE}
 
     def read(self, stored: Any, path: str, archive: Archive) -> BaseEstimator:
-        """An unfitted estimator with these parameters; one that is not in the file has its default."""
+        """An unfitted estimator with these parameters; parameters that are not in the file have their defaults."""
         require(type(stored) is dict, f"{path} must be parameters by name")
         unknown = stored.keys() - (inspect.signature(self.kind).parameters.keys() - OF_THE_MACHINE)
         require(not unknown, f"{self.kind.__name__} has no parameters {sorted(unknown)}")
@@ -67,9 +67,9 @@ def write_value(value: Any, name: str) -> Any:
         return {"family": Family().write(value, name, {})}
     if inspect.isclass(value) and issubclass(value, RegressionFamily):
         return {"family class": family_name(value)}
-    if hasattr(value, "tolist"):  # a column of a frame, or the names of its columns
+    if hasattr(value, "tolist"):  # a column of a frame, or its column names
         return write_value(value.tolist(), name)
-    raise ModelFileError(f"its parameter {name}={value!r} cannot be kept in a model file")
+    raise ModelFileError(f"its parameter {name}={value!r} cannot be saved in a model file")
 
 
 def read_value(stored: Any, path: str, archive: Archive) -> Any:
@@ -78,12 +78,12 @@ def read_value(stored: Any, path: str, archive: Archive) -> Any:
         return [read_value(one, path, archive) for one in stored]
     if not isinstance(stored, dict):
         return stored
-    require(len(stored) == 1, f"{path} is no parameter")
-    ((sort, inner),) = stored.items()
-    if sort == "family":
+    require(len(stored) == 1, f"{path} is not a parameter")
+    ((kind, inner),) = stored.items()
+    if kind == "family":
         return Family().read(inner, path, archive)
-    require(sort in MAKERS, f"{path} is no parameter")
+    require(kind in MAKERS, f"{path} is not a parameter")
     try:
-        return MAKERS[sort](read_value(inner, path, archive))
+        return MAKERS[kind](read_value(inner, path, archive))
     except (LookupError, OverflowError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is no {sort}") from error
+        raise ModelFileError(f"{path} is not a valid {kind}") from error

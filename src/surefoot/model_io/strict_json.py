@@ -1,4 +1,4 @@
-"""JSON as the standard has it, and no deeper than a model needs."""
+"""Standard JSON with a limited depth."""
 
 import json
 import sys
@@ -16,12 +16,12 @@ STEPS = bytes({"[": 1, "{": 1, "]": 255, "}": 255}.get(chr(sign), 0) for sign in
 
 
 def write_json(value: Any) -> bytes:
-    """The same bytes for the same value, whatever the order of its keys."""
+    """The JSON of a value, with sorted keys: equal values give equal bytes."""
     return json.dumps(value, sort_keys=True, allow_nan=False).encode("ascii")
 
 
 def read_json(text: bytes) -> Any:
-    """What ``text`` says; NaN and infinities, numbers beyond floats, repeated keys and deep nests are refused."""
+    """Parse JSON; NaN and infinity, numbers too large for a float, repeated keys and deep nesting are refused."""
     require(_depth(text) <= MAX_DEPTH, f"its JSON is nested more than {MAX_DEPTH} deep")
     try:
         return json.loads(
@@ -36,21 +36,21 @@ def read_json(text: bytes) -> Any:
 
 
 def _depth(text: bytes) -> int:
-    """How deep brackets are nested, those in strings aside; time and memory grow with the text and no faster."""
-    plain = text.replace(rb"\\", b"").replace(rb"\"", b"")  # now every quote begins or ends a string
-    n_quotes = (np.frombuffer(plain, dtype=np.uint8) == ord('"')).cumsum(dtype=np.uint8)  # odd ones inside a string
+    """The nesting depth of brackets outside of strings; time and memory are linear in the length of the text."""
+    plain = text.replace(rb"\\", b"").replace(rb"\"", b"")  # now every quote starts or ends a string
+    n_quotes = (np.frombuffer(plain, dtype=np.uint8) == ord('"')).cumsum(dtype=np.uint8)  # odd inside a string
     steps = np.frombuffer(plain.translate(STEPS), dtype=np.int8) * (n_quotes % 2 == 0)
     return int(steps.cumsum(dtype=np.int32).max(initial=0))
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    require(len(found) == len(pairs), "its JSON repeats a key")
-    return found
+    result = dict(pairs)
+    require(len(result) == len(pairs), "its JSON repeats a key")
+    return result
 
 
 def _no_constant(name: str) -> Any:
-    raise ModelFileError(f"its JSON has the constant {name}, which is no JSON")
+    raise ModelFileError(f"its JSON has the constant {name}, which is not valid JSON")
 
 
 def _finite(digits: str) -> float:
@@ -64,7 +64,7 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def require(condition: Any, otherwise: str) -> None:
-    """Refuse a file unless ``condition`` holds; ``otherwise`` says what is wrong with it, or with one of its parts."""
+def require(condition: Any, message: str) -> None:
+    """Refuse a file unless ``condition`` is true; ``message`` says what is wrong with the file or a part of it."""
     if not condition:
-        raise ModelFileError(otherwise)
+        raise ModelFileError(message)

@@ -1,4 +1,4 @@
-"""Trees with vector leaves: one node of each level is stored if they are symmetric, and one bit for each category."""
+"""Trees with vector leaves: of symmetric trees, one node per level is stored; sets of categories are bits."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from surefoot.model_io.fields import Array, Record, Scalar
 from surefoot.model_io.strict_json import require
 from surefoot.trees.vector_forest import ALL_LEFT, VectorForest
 
-MAX_DEPTH = 16  # none is grown so deep, and kernels count leaves in 16 bits
+MAX_DEPTH = 16  # no tree is as deep, and kernels use 16 bits for leaves
 NODE_FIELDS = ("features", "shifts", "limits", "sets", "gains")
 SET_BYTES = 32
 
@@ -29,17 +29,19 @@ def _make(
 ) -> VectorForest:
     n_trees, n_leaves, n_outputs = leaves.shape
     depth = n_leaves.bit_length() - 1
-    require(n_trees >= 1 and n_outputs >= 1 and 1 <= depth <= MAX_DEPTH, f"no trees have leaves {leaves.shape}")
+    require(
+        n_trees >= 1 and n_outputs >= 1 and 1 <= depth <= MAX_DEPTH, f"trees cannot have leaves of shape {leaves.shape}"
+    )
     require(n_leaves == 1 << depth and covers.shape == (n_trees, n_leaves), "leaves are not those of perfect trees")
     n_nodes = depth if symmetric else n_leaves - 1
     require(all(part.shape == (n_trees, n_nodes) for part in nodes.values()), "nodes are not those of perfect trees")
     features, sets = nodes["features"], nodes["sets"]
-    require(features.min() >= -1, "there are splits of columns that are not there")
+    require(features.min() >= -1, "there are splits on columns that do not exist")
     require(tables.shape[1:] == (SET_BYTES,), f"sets of categories do not have {SET_BYTES} bytes")
-    require(sets.min() >= -1 and sets.max() < len(tables), "there are splits by sets that are not there")
-    left = (nodes["limits"] == ALL_LEFT) & (sets == -1)
-    require(left[features < 0].all(), "a node without a split sends rows to the right")
-    if symmetric:  # by indices, as when the trees were grown: for another order of axes kernels would be compiled anew
+    require(sets.min() >= -1 and sets.max() < len(tables), "there are splits by sets that do not exist")
+    goes_left = (nodes["limits"] == ALL_LEFT) & (sets == -1)
+    require(goes_left[features < 0].all(), "a node without a split sends rows to the right")
+    if symmetric:  # by indices, as in training: kernels would be compiled again for another order of axes
         level = np.repeat(np.arange(depth), 1 << np.arange(depth))
         nodes = {name: part[:, level] for name, part in nodes.items()}
     tables = np.unpackbits(tables, axis=1, bitorder="little")

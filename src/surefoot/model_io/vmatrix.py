@@ -45,8 +45,8 @@ def _adopt(
     require(len(boosted) == n_sequences, "sequences of trees are not one for each class")
     columns.check_bins(binner, range(columns.n_columns))
     for one in boosted:
-        require(one.forest.features.max() < columns.n_columns, "there are splits of columns that are not there")
-    columns.give_to(model, classes)
+        require(one.forest.features.max() < columns.n_columns, "there are splits on columns that do not exist")
+    columns.set_on(model, classes)
     model._binner, model._boosted, model.coverage_ = binner, boosted, coverage
     model.n_trees_ = max(one.forest.n_trees for one in boosted)
     losses = [one.held_out_loss for one in boosted]

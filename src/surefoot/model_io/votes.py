@@ -1,4 +1,4 @@
-"""Boosters whose trees vote: AdaBoost, ensembles of it, and the best of several."""
+"""The boosters of question 1: AdaBoost, its ensembles, and BestBoost."""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +8,6 @@ from surefoot.boosting import AdaBoostClassifier, BestBoostClassifier
 from surefoot.boosting.base import BaseBooster
 from surefoot.boosting.best import BOOSTERS
 from surefoot.boosting.committee import TreeCommittee
-from surefoot.boosting.members import SHARED
 from surefoot.boosting.vote_link import VoteLink
 from surefoot.model_io.columns import COLUMNS, FittedColumns
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
@@ -16,12 +15,12 @@ from surefoot.model_io.labels import Classes
 from surefoot.model_io.strict_json import require
 from surefoot.trees import VotingForest
 
-MAX_DEPTH = 16  # none is grown so deep
+MAX_DEPTH = 16  # no tree is as deep
 SET_WORDS = 4
 
 
 class Score(NamedTuple):
-    """What held-out rows say of a booster; in earlier files there is no log-loss."""
+    """A booster's accuracy and log-loss on held-out rows; old files have no log-loss."""
 
     name: str
     score: float
@@ -29,22 +28,22 @@ class Score(NamedTuple):
 
 
 class DepthScore(NamedTuple):
-    """What held-out rows say of a depth."""
+    """The log-loss of a depth on held-out rows."""
 
     depth: int
     log_loss: float
 
 
 class Best(NamedTuple):
-    """The booster that won, the scores of all, and those of depths; earlier files have no depths."""
+    """The chosen booster, the scores of all boosters, and those of depths; old files have no depths."""
 
     name: str
     scores: list[Score]
     depth: int | None
     depth_scores: list[DepthScore] | None
 
-    def give_to(self, model: BestBoostClassifier, n_leaves: int) -> None:
-        """Let the model know them; without a depth, it is that of the trees."""
+    def set_on(self, model: BestBoostClassifier, n_leaves: int) -> None:
+        """Set the attributes of the model; the depth of old files is that of the trees."""
         model.best_name_, model.best_depth_ = self.name, self.depth or n_leaves.bit_length() - 1
         model.scores_ = {one.name: one.score for one in self.scores}
         model.log_losses_ = {one.name: one.log_loss for one in self.scores if one.log_loss is not None}
@@ -60,27 +59,27 @@ class Best(NamedTuple):
 def _make_forest(**fields: np.ndarray) -> VotingForest:
     n_trees, n_leaves = fields["labels"].shape
     depth = n_leaves.bit_length() - 1
-    require(n_trees >= 1 and 1 <= depth <= MAX_DEPTH, f"no trees have leaves {n_trees, n_leaves}")
+    require(n_trees >= 1 and 1 <= depth <= MAX_DEPTH, f"trees cannot have leaves of shape {n_trees, n_leaves}")
     require(n_leaves == 1 << depth, "leaves are not those of perfect trees")
     nodes = n_trees, n_leaves - 1
-    require(fields["sets"].shape == (*nodes, SET_WORDS), "sets of categories are not one for each node")
+    require(fields["sets"].shape == (*nodes, SET_WORDS), "sets of categories and nodes differ in number")
     others = ("features", "thresholds", "missing_right", "gains")
     require(all(fields[name].shape == nodes for name in others), "nodes are not those of perfect trees")
-    require(fields["features"].min() >= -1, "there are splits of columns that are not there")
+    require(fields["features"].min() >= -1, "there are splits on columns that do not exist")
     return VotingForest(**fields)
 
 
 def _make_committee(
     forest: VotingForest, vote_weights: np.ndarray, errors: np.ndarray, n_classes: int
 ) -> TreeCommittee:
-    require(vote_weights.shape == errors.shape == (len(forest.labels),), "votes are not one for each tree")
-    require(forest.labels.min() >= 0 and forest.labels.max() < n_classes, "there are labels of no class")
+    require(vote_weights.shape == errors.shape == (len(forest.labels),), "votes and trees differ in number")
+    require(forest.labels.min() >= 0 and forest.labels.max() < n_classes, "there are labels of unknown classes")
     return TreeCommittee(forest, vote_weights, errors, n_classes)
 
 
 def _make_best(name: str, scores: list[Score], depth: int | None, depth_scores: list[DepthScore] | None) -> Best:
     names = {score.name for score in scores}
-    require(name in names and names <= BOOSTERS.keys(), "the best is not one of the candidates")
+    require(name in names and names <= BOOSTERS.keys(), "the best booster is not one of the candidates")
     return Best(name, scores, depth, depth_scores)
 
 
@@ -96,8 +95,8 @@ def _take(model: BaseBooster) -> dict[str, Any]:
         voting = model.best_estimator_
     voters = [voting] if isinstance(voting, AdaBoostClassifier) else voting.estimators_
     committees = [voter._committee for voter in voters]
-    own = all(isinstance(committee, TreeCommittee) for committee in committees)
-    require(own, f"its weak learner {model.estimator!r} is not surefoot's own tree: fit it with estimator=None")
+    is_native = all(isinstance(committee, TreeCommittee) for committee in committees)
+    require(is_native, f"its weak learner {model.estimator!r} is not surefoot's own tree: fit it with estimator=None")
     return {
         "columns": FittedColumns.of(model),
         "classes": model.classes_,
@@ -117,56 +116,53 @@ def _adopt(
     link: VoteLink | None,
     member_link: VoteLink | None,
 ) -> None:
-    """Let an unfitted model be as after its fit; models of earlier files have no links."""
-    require((link is None) == (member_link is None), "it has one link of two")
+    """Set the fitted state on an unfitted model; models from old files have no links."""
+    require((link is None) == (member_link is None), "it has only one of its two links")
     links = [one for one in (link, member_link) if one is not None]
-    require(all(len(one.offsets) == len(classes) for one in links), "links are not for the classes")
-    require(all(one.n_classes == len(classes) for one in committees), "votes are not for the classes")
+    require(all(len(one.offsets) == len(classes) for one in links), "links and classes differ in number")
+    require(all(one.n_classes == len(classes) for one in committees), "votes and classes differ in number")
     _check_splits([committee.forest for committee in committees], columns)
-    require((best is not None) == isinstance(model, BestBoostClassifier), "one of several is best, and of one none is")
+    is_valid = (best is not None) == isinstance(model, BestBoostClassifier)
+    require(is_valid, "only a BestBoostClassifier has a best booster, and it must have one")
     voting = model
     if isinstance(model, BestBoostClassifier) and best is not None:
-        columns.give_to(model, classes)
+        columns.set_on(model, classes)
         require(committees, "it must have members")
-        best.give_to(model, committees[0].forest.labels.shape[1])
-        model.best_estimator_ = voting = BOOSTERS[best.name](**_shared(model) | {"max_depth": model.best_depth_})
-    _give_votes(voting, columns, classes, committees, member_link)
+        best.set_on(model, committees[0].forest.labels.shape[1])
+        parameters = model._member_parameters() | {"max_depth": model.best_depth_}
+        model.best_estimator_ = voting = BOOSTERS[best.name](**parameters)
+    _set_votes(voting, columns, classes, committees, member_link)
     voting._link = link
 
 
-def _give_votes(
+def _set_votes(
     model: Any,
     columns: FittedColumns,
     classes: np.ndarray,
     committees: list[TreeCommittee],
     member_link: VoteLink | None,
 ) -> None:
-    """Let a booster be as after a fit."""
-    columns.give_to(model, classes)
+    """Set the votes of a booster, as after a fit."""
+    columns.set_on(model, classes)
     if isinstance(model, AdaBoostClassifier):
         require(len(committees) == 1, "it must have one vote")
         model._committee, model._link = committees[0], member_link
         return
     require(committees, "it must have members")
-    require(model.voting in ("hard", "soft"), "its members vote in no known way")
-    model.estimators_ = [AdaBoostClassifier(**_shared(model)) for _ in committees]
+    require(model.voting in ("hard", "soft"), "its voting is unknown")
+    model.estimators_ = [AdaBoostClassifier(**model._member_parameters()) for _ in committees]
     for member, committee in zip(model.estimators_, committees, strict=True):
-        _give_votes(member, columns, classes, [committee], member_link)
-
-
-def _shared(model: BaseBooster) -> dict[str, Any]:
-    """The parameters that a booster gives to its members."""
-    return {name: getattr(model, name) for name in SHARED}
+        _set_votes(member, columns, classes, [committee], member_link)
 
 
 def _check_splits(forests: list[VotingForest], columns: FittedColumns) -> None:
-    """Refuse splits of columns that are not there, and splits by category of columns of numbers: kernels trust both."""
-    by_number = np.ones(columns.n_columns + 1, dtype=np.bool_)
-    by_number[[*columns.schema.categories, -1]] = False  # the last stands for -1: no split
+    """Refuse splits on missing columns, and splits by category on numeric columns: kernels do not check them."""
+    is_numeric = np.ones(columns.n_columns + 1, dtype=np.bool_)
+    is_numeric[[*columns.schema.categories, -1]] = False  # the last entry is for -1: no split
     for forest in forests:
-        require(forest.features.max() < columns.n_columns, "there are splits of columns that are not there")
-        fits = np.isnan(forest.thresholds) != by_number[forest.features]
-        require(fits.all(), "there are splits by category of columns of numbers, or the other way round")
+        require(forest.features.max() < columns.n_columns, "there are splits on columns that do not exist")
+        is_valid = np.isnan(forest.thresholds) != is_numeric[forest.features]
+        require(is_valid.all(), "there are splits by category on numeric columns, or the other way round")
 
 
 FOREST = Record(

@@ -10,7 +10,7 @@ import numpy as np
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._jit import kernel
 from surefoot._parallel import Cancellation, row_blocks, run_tasks
-from surefoot._progress import BagWatch
+from surefoot._progress import BagProgress
 from surefoot._random import stream_key
 from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.leave_one_out import LeftOutWeights
@@ -51,7 +51,7 @@ class BaggedSelection:
     ) -> "BaggedSelection":
         """Let the selector choose on every bag."""
         counts = ModelCounts()
-        choose_on_bags(prepared, pool, 0, n_bags, counts, n_jobs, BagWatch(NAME, verbose, n_bags))
+        choose_on_bags(prepared, pool, 0, n_bags, counts, n_jobs, BagProgress(NAME, verbose, n_bags))
         return cls(selector, table, prepared, pool, n_bags, counts, counts.shares())
 
     @property
@@ -71,8 +71,8 @@ class BaggedSelection:
         n_all = ceil(self.n_bags / (1.0 - self.pool.share))
         if self.counts.n_bags < n_all:
             counts = self.counts.copy()  # another thread may be reading
-            watch = BagWatch(NAME, verbose, n_all)
-            choose_on_bags(self.prepared, self.pool, counts.n_bags, n_all, counts, n_jobs, watch)
+            progress = BagProgress(NAME, verbose, n_all)
+            choose_on_bags(self.prepared, self.pool, counts.n_bags, n_all, counts, n_jobs, progress)
             self.counts = counts
         counts = self.counts
         full, members = _padded(self.shares, len(counts.models)), counts.member_array()
@@ -100,12 +100,12 @@ class BaggedSelection:
                 f"bag_size is {pool.size} of {table.n_rows} rows: without a row there would be no bags that leave one "
                 "out. Take smaller bags."
             )
-        watch = BagWatch(NAME, verbose, self.n_bags * table.n_rows)
+        progress = BagProgress(NAME, verbose, self.n_bags * table.n_rows)
         for row in range(table.n_rows):
             seed = int(stream_key(pool.seed, REFIT, row) >> np.uint64(1))
             counts, others = ModelCounts(), BagPool(table.n_rows - 1, pool.size, pool.replace, seed)
             prepared = self.selector.prepare(table.without(row))
-            choose_on_bags(prepared, others, 0, self.n_bags, counts, n_jobs, watch)
+            choose_on_bags(prepared, others, 0, self.n_bags, counts, n_jobs, progress)
             yield self._beside(counts)
 
     def _beside(self, other: ModelCounts) -> LeftOutWeights:
@@ -128,7 +128,13 @@ def _padded(shares: np.ndarray, n_models: int) -> np.ndarray:
 
 
 def choose_on_bags(
-    prepared: PreparedSelector, pool: BagPool, first: int, stop: int, into: ModelCounts, n_jobs: int | None, watch: Any
+    prepared: PreparedSelector,
+    pool: BagPool,
+    first: int,
+    stop: int,
+    into: ModelCounts,
+    n_jobs: int | None,
+    progress: Any,
 ) -> None:
     """Let the selector choose on bags number ``first`` to ``stop - 1``; the result does not depend on ``n_jobs``."""
     size = max(1, min(prepared.bags_per_call, MAX_CELLS // pool.size))
@@ -140,7 +146,7 @@ def choose_on_bags(
             chosen = prepared.select(pool.bags(start, min(start + size, stop)))
         except BagError as error:
             raise DataError(f"The selector failed on bag {start + error.index}: {error.reason}") from error
-        watch(start)
+        progress(start)
         return chosen
 
     for at in range(0, len(starts), CALLS_AT_ONCE):

@@ -13,7 +13,7 @@ from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import Cancellation, row_blocks, run_tasks
 from surefoot._parameters import check_integer
-from surefoot._progress import BagWatch
+from surefoot._progress import BagProgress
 from surefoot._random import seed_from, stream_key
 from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_labels, encode_labels
@@ -147,7 +147,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         self._promise(len(labels), size)
         seed = seed_from(self.random_state)
         pool = BagPool(len(labels), size, False, seed)
-        fit = MemberFit(self.estimator, X, labels, pool, BagWatch("StableClassifier", self.verbose, self.n_bags))
+        fit = MemberFit(self.estimator, X, labels, pool, BagProgress("StableClassifier", self.verbose, self.n_bags))
         self.estimators_ = run_tasks(fit, range(self.n_bags), self.n_jobs)
         return self
 
@@ -267,7 +267,7 @@ class MemberFit:
     X: Any
     labels: np.ndarray
     pool: BagPool
-    watch: BagWatch
+    progress: BagProgress
 
     def __call__(self, bag: int, cancellation: Cancellation) -> Any:
         cancellation.check()
@@ -284,7 +284,7 @@ class MemberFit:
         except Exception as error:
             error.add_note(f"The estimator failed on bag {bag}.")
             raise
-        self.watch(bag)
+        self.progress(bag)
         return member
 
 

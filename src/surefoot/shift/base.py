@@ -159,7 +159,7 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
                     objectives,
                     recipe,
                     threads,
-                    progress.watch(k, recipe.n_estimators, Cancellation()),
+                    progress.of_member(k, recipe.n_estimators, Cancellation()),
                 )
                 for k, y in enumerate(outputs)
             ]

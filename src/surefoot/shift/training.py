@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot._progress import Watch
+from surefoot._progress import MemberProgress
 from surefoot.shift.leafwise_grower import CodedTable, LeafRules, LeafwiseGrower
 from surefoot.shift.leafwise_tree import LeafwiseTree, make_forest
 from surefoot.shift.objective import Objective
@@ -37,7 +37,7 @@ def boost(
     objectives: tuple[Objective, Objective | None],
     recipe: Recipe,
     threads: RowThreads,
-    watch: Watch,
+    progress: MemberProgress,
 ) -> Boosted:
     """Trees on the rows to train on; those held out (second in each pair) say when to stop."""
     (objective, check), exponent = objectives, _exponent(targets)
@@ -60,13 +60,13 @@ def boost(
             best = len(trees) if best == 0 or losses[-1] < losses[best - 1] else best
             if recipe.patience is not None and len(trees) - best >= recipe.patience:
                 break
-        watch(len(trees), _unscaled(losses[-1], exponent) if losses else float("nan"))
+        progress(len(trees), _unscaled(losses[-1], exponent) if losses else float("nan"))
         if not tree.splits:
             break  # nothing more to gain: all further trees would be this one
     kept = trees[:best] if check is not None and recipe.patience is not None else trees
     forest = make_forest(kept, table.missing, table.is_categorical)
     forest.leaves[...] = np.ldexp(recipe.learning_rate * forest.leaves, exponent)
-    watch.finish(len(kept), _unscaled(losses[best - 1], exponent) if losses else float("nan"))
+    progress.finish(len(kept), _unscaled(losses[best - 1], exponent) if losses else float("nan"))
     return Boosted(float(np.ldexp(start, exponent)), forest, np.array([_unscaled(loss, exponent) for loss in losses]))
 
 

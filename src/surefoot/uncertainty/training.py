@@ -168,14 +168,14 @@ def start_loop(spec: FitSpec, table: SharedTable, member: int, threads: RowThrea
 
 def run_loop(monitored: MonitoredTraining, member: int, spec: FitSpec, cancellation: Cancellation) -> None:
     """Train a member, or models on trial, to the end."""
-    watch = spec.progress.watch(member, spec.config.n_estimators, cancellation)
+    progress = spec.progress.of_member(member, spec.config.n_estimators, cancellation)
     while monitored.n_done < spec.config.n_estimators and not monitored.is_at_end:
         until = time.monotonic() + SLICE_SECONDS
         monitored.step()
         while monitored.n_done < spec.config.n_estimators and not monitored.is_at_end and time.monotonic() < until:
             monitored.step()
-        watch(monitored.n_done, monitored.last_loss)
-    watch.finish(monitored.n_trees, monitored.last_loss)
+        progress(monitored.n_done, monitored.last_loss)
+    progress.finish(monitored.n_trees, monitored.last_loss)
 
 
 def split_rows(spec: FitSpec, member: int) -> tuple[np.ndarray, np.ndarray]:

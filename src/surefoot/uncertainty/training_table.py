@@ -9,8 +9,8 @@ import numpy as np
 from surefoot._parallel import RowThreads, threads_for
 from surefoot._random import random_permutation, stream_key
 from surefoot.data import BinEdges, Binner, Columns
-from surefoot.data.category_combinations import STRENGTH, telling_combinations
-from surefoot.data.category_statistics import CategoryStatistics, telling_pairs
+from surefoot.data.category_combinations import STRENGTH, informative_combinations
+from surefoot.data.category_statistics import CategoryStatistics, informative_pairs
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.uncertainty.fit_spec import FitSpec
 
@@ -41,7 +41,7 @@ class Encoding:
         categories = columns.schema.categories
         many = tuple(j for j in sorted(categories) if len(categories[j]) > SET_CATEGORIES)
         plain = tuple(j for j in range(columns.n_columns) if j not in many)
-        binner = Binner.from_columns(columns.only(plain), max_bins, weights, threads)
+        binner = Binner.from_columns(columns.select(plain), max_bins, weights, threads)
         few = tuple(j for j in sorted(categories) if j not in many) if many else ()
         return cls(plain, many, binner, tuple((j,) for j in plain), few)
 
@@ -67,7 +67,7 @@ class Encoding:
 
         ``codes`` are those of ``category_codes``, (columns, rows); rows see one another in ``order``.
         """
-        telling = telling_combinations(codes[:, order], pairs, left[:, order], weights[order])
+        telling = informative_combinations(codes[:, order], pairs, left[:, order], weights[order])
         if not telling:
             return self, np.empty((0, codes.shape[1]), dtype=np.uint8)
         found, values = CategoryStatistics.of_combinations(telling, codes, left, weights, order, STRENGTH)
@@ -132,7 +132,7 @@ class Encoding:
 
     def plain_codes(self, columns: Columns, threads: RowThreads) -> np.ndarray:
         """Codes of the columns read as they are, for a whole table."""
-        return self.binner.codes(columns.only(self.plain), threads)
+        return self.binner.codes(columns.select(self.plain), threads)
 
     def category_codes(self, columns: Columns, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Codes of the columns with many categories, then of those with few."""
@@ -213,7 +213,7 @@ class SharedTable:
         if self.categories is None:
             return self
         large, key = self.categories[: len(self.encoding.many)], stream_key(spec.seed, PAIRS)
-        return replace(self, pairs=tuple(telling_pairs(large, spec.targets(), _weights(spec), train, key)))
+        return replace(self, pairs=tuple(informative_pairs(large, spec.targets(), _weights(spec), train, key)))
 
     def _pairs_of(self, spec: FitSpec, member: int, reading: Reading) -> list[tuple[int, int]]:
         """Those of all members, and a member's own."""

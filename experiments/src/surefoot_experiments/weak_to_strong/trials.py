@@ -16,7 +16,7 @@ from surefoot.boosting import (
     LarsenRitzertClassifier,
     MajorityBoostClassifier,
 )
-from surefoot.boosting.subsamples import subsample_levels
+from surefoot.boosting.larsen_ritzert import subsample_levels
 from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.weak_to_strong import adversarial
 from surefoot_experiments.weak_to_strong.datasets import Table

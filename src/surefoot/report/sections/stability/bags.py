@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import beta
 
 from surefoot._parallel import row_blocks
-from surefoot._progress import BagWatch
+from surefoot._progress import BagProgress
 from surefoot.selection.bag_sampler import BagPool
 from surefoot.selection.bagged_selection import choose_on_bags, left_out_shares
 from surefoot.selection.guarantee import stability_delta, stability_epsilon
@@ -143,7 +143,7 @@ class Bagged:
         n_units, size = len(units), units.bag_size
         pool = BagPool(n_units, size, False, seed)
         n_all, found = ceil(n_bags / (1 - size / n_units)), ModelCounts()
-        choose_on_bags(prepared, pool, 0, n_all, found, n_jobs, BagWatch("", 0, n_all))
+        choose_on_bags(prepared, pool, 0, n_all, found, n_jobs, BagProgress("", 0, n_all))
         epsilon = stability_epsilon(delta, n_samples=n_units, bag_size=size)
         return cls(prepared, units, pool, found, max(epsilon, MIN_EPSILON))
 
