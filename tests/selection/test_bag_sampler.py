@@ -13,8 +13,8 @@ from reference.split_mix import split_mix
 from scipy.stats import chi2, chisquare
 
 from surefoot._random import stream_key
-from surefoot.selection import bag_sampler as bags_module
-from surefoot.selection.bag_sampler import BAGS, BagPool, draw_with_replacement, draw_without_replacement
+from surefoot.selection import bagged_selection
+from surefoot.selection.bagged_selection import BAGS, BagPool, draw_with_replacement, draw_without_replacement
 
 PATHS = {
     "replace": (10, 7, True),
@@ -105,12 +105,14 @@ def test_every_row_is_drawn_equally_often(n_rows, size, replace):
 def test_the_share_is_the_chance_to_hold_a_row(n_rows, size, replace):
     pool, n_bags = BagPool(n_rows, size, replace, 5), 40_000
     holds = (pool.bags(0, n_bags) == n_rows // 2).any(axis=1).mean()
-    assert abs(holds - pool.share) < 4.5 * np.sqrt(pool.share * (1 - pool.share) / n_bags)
+    assert abs(holds - pool.inclusion_probability) < 4.5 * np.sqrt(
+        pool.inclusion_probability * (1 - pool.inclusion_probability) / n_bags
+    )
 
 
 def test_shares_in_closed_form():
-    assert BagPool(30, 25, False, 0).share == pytest.approx(25 / 30)
-    assert BagPool(30, 25, True, 0).share == pytest.approx(1 - (29 / 30) ** 25)
+    assert BagPool(30, 25, False, 0).inclusion_probability == pytest.approx(25 / 30)
+    assert BagPool(30, 25, True, 0).inclusion_probability == pytest.approx(1 - (29 / 30) ** 25)
 
 
 def words_for(places, n_rows, shrinks):
@@ -172,7 +174,7 @@ def test_bags_that_do_not_hold_a_row_are_bags_of_the_others(n_rows, size, replac
 @pytest.mark.parametrize("replace", [True, False])
 def test_looking_through_the_rows_and_sorting_give_the_same_bags(replace):
     words = np.array(split_mix(7, 50 * 6), dtype=np.uint64).reshape(50, 6)
-    n_rows, out = 6 * bags_module.SCAN_SHARE + 1, {}
+    n_rows, out = 6 * bagged_selection.SCAN_RATIO + 1, {}
     for n in (n_rows - 1, n_rows):  # on both sides of the bound
         out[n] = np.empty((50, 6), dtype=np.int32)
         if replace:

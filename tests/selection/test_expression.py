@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import DataError
-from surefoot.selection.expression import expression_of
+from surefoot.selection.chosen_models import expression_of
 
 
 def outside_brackets(expression, word):

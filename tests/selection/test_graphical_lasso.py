@@ -147,7 +147,7 @@ def test_variances_of_very_different_size_do_no_harm():
         (np.diag([1.0, 0.0]), "positive variances"),
         (np.diag([1.0, np.nan]), "finite"),
         (np.array([[1.0, 0.5], [0.4, 1.0]]), "symmetric"),
-        (np.array([[1.0, 2.0], [2.0, 1.0]]), "no covariance matrix"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), "not a covariance matrix"),
     ],
 )
 def test_matrices_that_are_refused(covariance, says):

@@ -79,13 +79,13 @@ def test_all_bags_of_a_few_rows_keep_the_promise(n_rows, size, replace):
 
 def test_a_delta_out_of_reach_is_refused_and_the_least_is_named():
     with pytest.raises(
-        ParameterError, match=r"delta=0\.05 .*least delta within reach is 0\.0863.*smaller bags, more rows\.$"
+        ParameterError, match=r"delta=0\.05 .*smallest possible delta is 0\.0863.*smaller bags, more rows\.$"
     ):
         stability_epsilon(0.05, n_samples=30, bag_size=25)
     assert stability_epsilon(0.0863, n_samples=30, bag_size=25) == pytest.approx(np.sqrt(2), rel=1e-3)
-    with pytest.raises(ParameterError, match=r"least delta within reach is 0\.0863"):
+    with pytest.raises(ParameterError, match=r"smallest possible delta is 0\.0863"):
         stability_epsilon(0.0862, n_samples=30, bag_size=25)
-    with pytest.raises(ParameterError, match=r"least delta within reach.*more bags, or leave their chance out"):
+    with pytest.raises(ParameterError, match=r"smallest possible delta.*more bags, or leave the randomness"):
         stability_epsilon(0.05, n_samples=300, bag_size=25, n_bags=1000)
 
 
@@ -98,7 +98,7 @@ def test_the_least_delta_itself_is_within_reach():
 
 @pytest.mark.parametrize("setting", [{"n_bags": 10}, {"bag_size": 10**7, "replace": True}])
 def test_where_no_delta_is_within_reach_the_error_says_so(setting):
-    with pytest.raises(ParameterError, match=r"delta=0\.9 cannot be promised, nor can any other"):
+    with pytest.raises(ParameterError, match=r"delta=0\.9 cannot be guaranteed, nor can any other"):
         stability_epsilon(0.9, **{"n_samples": 30, "bag_size": 10, **setting})
 
 
@@ -130,7 +130,7 @@ def test_an_epsilon_that_is_none_is_refused(epsilon):
         ({"n_samples": 30.0}, "n_samples must be a whole number"),
         ({"bag_size": 0}, "bag_size must be 1 or more"),
         ({"bag_size": 300}, "bag_size=300 makes bags of 300 of 300 rows.*leave a row out"),
-        ({"bag_size": 25.0}, r"bag_size must be a share .* or a whole number of rows, got 25\.0"),
+        ({"bag_size": 25.0}, r"bag_size must be a fraction .* or a number of rows, got 25\.0"),
         ({"n_bags": 0}, "n_bags must be 1 or more"),
         ({"n_models": 1}, "n_models must be 2 or more"),
     ],

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from surefoot import DataError, ParameterError, StableSelector
 from surefoot.selection import LassoSelector
 from surefoot.selection import lasso_path as kernels
-from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.lasso_selector import FOLDS
 from surefoot.selection.table import SelectionTable
 
@@ -47,7 +47,7 @@ def open_bag(X, y, alpha, bag=None, standardize=False):
     bag = all_rows(X) if bag is None else np.asarray(bag, dtype=np.int32)
     table = LassoSelector(alpha, standardize=standardize).prepare(table_of(X, y)).table
     path = kernels.make_path(X.shape[1], min(X.shape[1], len(bag)))
-    opened = kernels.open_bag(table, bag, np.empty(len(X), dtype=np.int32), kernels.make_room(table, len(bag)))
+    opened = kernels.open_bag(table, bag, np.empty(len(X), dtype=np.int32), kernels.make_buffers(table, len(bag)))
     return table, bag, opened, path
 
 

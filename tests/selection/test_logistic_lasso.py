@@ -438,7 +438,7 @@ def test_tables_that_cannot_be_used_are_refused():
     X, y = make_problem(0, 2)
     for table, named in [
         (SelectionTable(X, ("a",), np.zeros(X.shape[1], np.int32)), "y must be labels"),
-        (table_of(X, np.zeros(len(y))), "y has one class only"),
+        (table_of(X, np.zeros(len(y))), "y has only one class"),
         (table_of(X * 1e305, y), "X has numbers beyond"),
     ]:
         with pytest.raises(_exceptions.DataError, match=named):

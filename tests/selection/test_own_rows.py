@@ -20,9 +20,8 @@ from surefoot.selection import (
     LogisticLassoSelector,
     TreeSelector,
 )
-from surefoot.selection.bag_sampler import BagPool
-from surefoot.selection.gaps import Gaps, filled_bags
-from surefoot.selection.table import SelectionTable
+from surefoot.selection.bagged_selection import BagPool
+from surefoot.selection.table import MissingValues, SelectionTable, filled_bags
 
 TIGHT = {"tol": 1e-10, "max_iter": 1_000_000}
 SELECTORS = {
@@ -188,7 +187,7 @@ def test_gaps_are_filled_with_the_medians_of_the_bag(dtype):
     bags = np.vstack([BagPool(60, 7, True, 0).bags(0, 40)])
     X[bags[0], 2] = np.nan  # none is known
     X[:30, 1] = np.round(X[:30, 1])  # equal values
-    out = filled_bags(X, Gaps.find(X), bags).reshape(40, 7, 6)
+    out = filled_bags(X, MissingValues.find(X), bags).reshape(40, 7, 6)
     for bag, rows in zip(bags, out, strict=True):
         np.testing.assert_array_equal(rows, naive_gaps.filled(X[bag]))
         known = ~np.isnan(X[bag]).all(axis=0)
@@ -250,6 +249,17 @@ def test_missing_values_are_refused_unless_asked_for():
     X[:, 1] = np.nan
     with pytest.raises(DataError, match="same value in every row of column 'x1'"):
         StableSelector(WITH_GAPS["lasso"], n_bags=5).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+def test_transform_keeps_missing_values_where_they_are_filled(kind):
+    X, y = make_table(0, None)
+    X = with_gaps(X, 0)
+    stable = StableSelector(LassoSelector(missing="bag_median"), n_bags=50, random_state=0)
+    kept = stable.fit_transform(kind(X), y)
+    np.testing.assert_array_equal(np.asarray(kept), X[:, stable.get_support()])
+    with pytest.raises(ValueError, match="X contains NaN"):
+        StableSelector(LassoSelector(), n_bags=50, random_state=0).fit(np.nan_to_num(X), y).transform(X)
 
 
 def test_a_column_whose_only_value_is_left_out():

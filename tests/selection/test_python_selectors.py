@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import DataError, ParameterError, StableSelector
-from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.cluster_selector import ClusterCountSelector
 from surefoot.selection.function_selector import FunctionSelector
 from surefoot.selection.rules import Argmax
@@ -228,7 +228,7 @@ def test_more_clusters_than_different_rows_are_not_chosen():
     assert ClusterCountSelector().prepare(table_of(X)).select(every) == [3]  # 4 would have the score 1
     with pytest.raises(BagError) as caught:
         ClusterCountSelector([4, 5]).prepare(table_of(X)).select(every)
-    assert "too few different rows, 4, for 4 clusters" in caught.value.reason
+    assert "too few distinct rows, 4, for 4 clusters" in caught.value.reason
 
 
 def test_clusters_do_not_depend_on_other_bags_or_on_order():

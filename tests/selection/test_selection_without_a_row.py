@@ -27,9 +27,8 @@ from sklearn.linear_model import Lasso
 
 from surefoot import ParameterError, StableSelector
 from surefoot.selection import Argmax, InclusionProbability, LassoSelector, bagged_selection
-from surefoot.selection.bag_sampler import BagPool
-from surefoot.selection.bagged_selection import choose_on_bags, left_out_shares
-from surefoot.selection.model_counts import ModelCounts
+from surefoot.selection.bagged_selection import BagPool, choose_on_bags, left_out_weights
+from surefoot.selection.chosen_models import ModelCounts
 
 needs_trials = pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA names no folder of tables")
 TIGHT = {"tol": 1e-10, "max_iter": 10**6}
@@ -113,9 +112,9 @@ def test_weights_without_a_row_are_those_of_the_bags_that_lack_it(replace):
     shares = [{5: 1.0} if one == 5 else {m: w / sum(one.values()) for m, w in one.items()} for one in chosen]
     bags = pool.bags(0, n_bags).tolist()
     expected = naive.left_out_shares(bags, shares, 8, found.models)
-    np.testing.assert_allclose(left_out_shares(found, pool, range(8)), expected, rtol=1e-12)
-    np.testing.assert_allclose(left_out_shares(found, pool, range(3, 6)), expected[3:6], rtol=1e-12)
-    np.testing.assert_allclose(left_out_shares(found, pool, range(8)).sum(axis=1), 1.0)
+    np.testing.assert_allclose(left_out_weights(found, pool, range(8)), expected, rtol=1e-12)
+    np.testing.assert_allclose(left_out_weights(found, pool, range(3, 6)), expected[3:6], rtol=1e-12)
+    np.testing.assert_allclose(left_out_weights(found, pool, range(8)).sum(axis=1), 1.0)
 
 
 def first_trial():
@@ -139,8 +138,8 @@ def test_pool_and_refits_agree_on_a_trial_of_the_paper():
             ModelCounts(),
         )
         choose_on_bags(prepared, BagPool(29, 25, False, 1), 0, 3000, others, None, lambda bag: None)
-        without = dict(zip(others.models, others.shares(), strict=True))
-        ours = left_out_shares(stable._bagging.counts, stable._bagging.pool, range(row, row + 1))[0]
+        without = dict(zip(others.models, others.model_weights(), strict=True))
+        ours = left_out_weights(stable._bagging.counts, stable._bagging.pool, range(row, row + 1))[0]
         n_ours = sum(row not in bag for bag in stable._bagging.pool.bags(0, stable._bagging.counts.n_bags).tolist())
         assert abs(n_ours - 1500) < 200  # about as many bags as without leaving a row out
         for model, weight in zip(stable._bagging.counts.models, ours, strict=True):
@@ -223,13 +222,13 @@ def test_nothing_is_promised_where_models_depend_on_other_rows(data):
     assert stable.delta_ == stable.delta_monte_carlo_ == stable.promised_delta(1.0) == 1.0
     assert stable.guarantee_ == "This epsilon carries no guarantee."
     assert stable.selected_ == alone.selected_
-    with pytest.raises(ParameterError, match=r"delta cannot be promised with PeekingSelector.*give epsilon"):
+    with pytest.raises(ParameterError, match=r"delta cannot be guaranteed with PeekingSelector.*give epsilon"):
         StableSelector(PeekingSelector(nearest_column), **settings, delta=0.5).fit(*data)
 
 
 def test_bags_that_all_hold_a_row_are_refused(data):
     stable = stable_lasso(n_bags=1, rule=Argmax()).fit(*data)
-    with pytest.raises(ParameterError, match=r"Every bag holds row \d+: take more bags"):
+    with pytest.raises(ParameterError, match=r"Every bag holds row \d+: use more bags"):
         stable.leave_one_out()
 
 

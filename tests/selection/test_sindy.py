@@ -22,7 +22,7 @@ from surefoot.selection.selector import BagError
 from surefoot.selection.sindy_selector import PreparedSINDy, SINDySelector, ensemble_coefficients
 from surefoot.selection.table import SelectionTable
 from surefoot.selection.thresholded_ridge import (
-    make_room,
+    make_buffers,
     reflect,
     rotate_columns,
     solve_dependent,
@@ -76,7 +76,7 @@ def random_problem(seed, n_rows=40, n_terms=7, n_equations=3):
 
 def fit_bags(library, targets, bags, threshold, alpha, refit):
     out = np.full((len(bags), targets.shape[1], library.shape[1]), np.nan)
-    room = make_room(library.shape[1], targets.shape[1])
+    room = make_buffers(library.shape[1], targets.shape[1])
     assert threshold_bags(library, targets, bags, threshold, alpha, refit, room, out) == -1
     return out
 

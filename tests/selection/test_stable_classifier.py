@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot import DataError, ParameterError
 from surefoot.selection import inflated_argmax, stability_delta, stability_epsilon
-from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.stable_classifier import StableClassifier
 
 
@@ -278,7 +278,7 @@ def test_wrong_parameters_are_refused(parameters, message):
 
 def test_a_delta_out_of_reach_is_refused():
     X, y = hard_problem(n_rows=150)
-    with pytest.raises(ParameterError, match=r"delta=0.05 would need an epsilon above.*least delta within reach"):
+    with pytest.raises(ParameterError, match=r"delta=0.05 would need an epsilon above.*smallest possible delta"):
         StableClassifier(GaussianNB(), bag_size=145).fit(X, y)
     assert StableClassifier(GaussianNB(), bag_size=145, epsilon=0.1, n_bags=2).fit(X, y).delta_ == 1.0
 

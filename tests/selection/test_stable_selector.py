@@ -19,7 +19,7 @@ from sklearn.linear_model import Lasso
 
 from surefoot import DataError, ParameterError, StableSelector, UndecidedWarning, stability_delta, stability_epsilon
 from surefoot.selection import Argmax, InclusionProbability, InflatedArgmax, LassoSelector, ModelWeights, TopK
-from surefoot.selection.model_counts import ModelCounts
+from surefoot.selection.chosen_models import ModelCounts
 from surefoot.selection.selector import BagError
 
 PROMISE = (
@@ -71,7 +71,7 @@ def test_models_of_any_number_of_items_are_told_apart(n_items):
     assert [found.models[place] for place in found.heaviest_by_bag()] == named
     assert found.models == list(dict.fromkeys(named))
     np.testing.assert_array_equal(found.member_array()[found.heaviest_by_bag()], chosen)
-    assert found.shares().tolist() == [Counter(named)[model] / 60 for model in found.models]
+    assert found.model_weights().tolist() == [Counter(named)[model] / 60 for model in found.models]
 
 
 # The rule
@@ -123,7 +123,7 @@ def test_expression_of_models_that_are_no_sets():
     stable.fit(X, y)
     assert stable.expression_ == " or ".join(str(model) for model in stable.selected_)
     assert len(stable.selected_) > 1
-    with pytest.raises(ParameterError, match="not sets of variables: selected_"):
+    with pytest.raises(ParameterError, match="not sets of variables: use selected_"):
         stable.get_support()
 
 
@@ -181,7 +181,7 @@ def test_a_delta_out_of_reach_names_the_least_within_reach(data):
     X, y = data
     least = (1 - 1 / 32) * 35 / 5 / 39 / 2
     assert 0.0869 < least < 0.087
-    with pytest.raises(ParameterError, match=r"delta=0\.05 .* least delta within reach is 0\.087; allow that"):
+    with pytest.raises(ParameterError, match=r"delta=0\.05 .* smallest possible delta is 0\.087; use that"):
         stable_lasso(delta=0.05, bag_size=35).fit(X, y)
     with pytest.warns(UndecidedWarning):  # within reach, and of little use
         assert stable_lasso(delta=0.0875, bag_size=35).fit(X, y).delta_ == pytest.approx(0.0875)
@@ -194,7 +194,7 @@ def test_a_delta_within_reach_because_there_are_few_models(data):
 
 
 def test_monte_carlo_is_refused_where_it_would_mean_nothing(data):
-    with pytest.raises(ParameterError, match="monte_carlo=True is for rule='inflated_argmax'"):
+    with pytest.raises(ParameterError, match="monte_carlo is for rule='inflated_argmax'"):
         StableSelector(LassoSelector(0.2), rule=TopK(2), monte_carlo=True).fit(*data)
 
 

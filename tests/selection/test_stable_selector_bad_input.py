@@ -20,7 +20,7 @@ def test_fewer_than_three_rows(data, n_rows):
 
 @pytest.mark.parametrize("bag_size", [40, 41, 0.99])
 def test_bags_of_all_rows(data, bag_size):
-    with pytest.raises(ParameterError, match=r"bag_size=.* must leave a row out: take smaller bags"):
+    with pytest.raises(ParameterError, match=r"bag_size=.* must leave a row out: use smaller bags"):
         stable_lasso(bag_size=bag_size).fit(*data)
     if bag_size != 0.99:
         assert stable_lasso(bag_size=bag_size, replace=True).fit(*data)._bagging.pool.size == bag_size
@@ -42,13 +42,13 @@ BAD_PARAMETERS = {
     "rule must be 'inflated_argmax' or a rule": {"rule": "argmax"},
     "rule must be 'inflated_argmax' or a rule such": {"rule": TopK},
     "delta and epsilon are both given": {"delta": 0.05},
-    "delta and epsilon are for rule='inflated_argmax'": {"rule": TopK(2)},
+    "epsilon is for rule='inflated_argmax'": {"rule": TopK(2)},
     "epsilon must be at most the square root of 2": {"epsilon": 1.5},
     "epsilon must be above 0": {"epsilon": 0.0},
     "epsilon must be a finite number": {"epsilon": "small"},
     "delta must be above 0 and below 1": {"delta": 1.0, "epsilon": None},
     "delta must be a finite number": {"delta": np.nan, "epsilon": None},
-    "bag_size must be a share": {"bag_size": 1.5},
+    "bag_size must be a fraction": {"bag_size": 1.5},
     "bag_size must be 1 or more": {"bag_size": 0},
     "bag_size must be a whole number": {"bag_size": "half"},
 }

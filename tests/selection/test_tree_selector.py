@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_text
 
 from surefoot import DataError, ParameterError, StableSelector
-from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.rules import Argmax
 from surefoot.selection.table import SelectionTable
 from surefoot.selection.tree_selector import TreeSelector, tree_text
@@ -175,7 +175,7 @@ def test_parameters_as_scikit_learn_wants_them():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"max_dept": 3}, "max_dept is no parameter"),
+        ({"max_dept": 3}, "max_dept is not a parameter"),
         ({"max_depth": -1}, "'max_depth' parameter"),
         ({"criterion": "gin"}, "'criterion' parameter"),
         ({"random_state": -1}, "random_state must be"),
@@ -189,7 +189,7 @@ def test_wrong_parameters_are_refused(params, message):
     y = WINE_LABELS if params.get("criterion") == "squared_error" else WINE_Y
     with pytest.raises(ParameterError, match=message):
         StableSelector(TreeSelector(**params), n_bags=2).fit(WINE_X, y)
-    with pytest.raises(ParameterError, match="no parameter of scikit-learn's trees"):
+    with pytest.raises(ParameterError, match="not a parameter of scikit-learn's trees"):
         TreeSelector().set_params(depth=3)
 
 

@@ -7,16 +7,9 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot.selection.guarantee import MAX_EPSILON, check_epsilon
 from surefoot.selection.leave_one_out import compare_with_full
-from surefoot.selection.rules import (
-    LARGEST_EPSILON,
-    Argmax,
-    InflatedArgmax,
-    SelectionRule,
-    TopK,
-    check_epsilon,
-    unseen_would_enter,
-)
+from surefoot.selection.rules import Argmax, InflatedArgmax, SelectionRule, TopK, unseen_would_enter
 
 N_EPSILONS = 24
 SIZES_OF_TOP_K = (2, 3, 4, 5, 6)
@@ -111,7 +104,7 @@ def _checked(epsilons: Sequence[float]) -> np.ndarray:
 
 def _default_epsilons(estimator: Any, weights: np.ndarray) -> np.ndarray:
     """Evenly up to the largest with which no unseen model would be selected, and the estimator's own."""
-    low, high = 0.0, LARGEST_EPSILON
+    low, high = 0.0, MAX_EPSILON
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if unseen_would_enter(weights, middle) else (middle, high)
