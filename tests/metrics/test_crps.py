@@ -37,7 +37,7 @@ def test_against_the_definition(name):
     frozen = CONTINUOUS[name]
     expected = [integrated(y, frozen.cdf, -200.0, 400.0) for y in TARGETS]
     for y, score in zip(TARGETS, expected, strict=True):
-        for prediction in (frozen, Rows(name, frozen, 1), Rows("unheard of", frozen, 1)):
+        for prediction in (frozen, Rows(name, frozen, 1), Rows("unknown family", frozen, 1)):
             assert crps([y], prediction) == pytest.approx(score, rel=1e-7)
     assert crps(TARGETS, frozen) == pytest.approx(np.mean(expected), rel=1e-7)
 

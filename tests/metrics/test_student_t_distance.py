@@ -41,10 +41,10 @@ def test_one_variable_and_a_number(df):
 @pytest.mark.parametrize("width", [0.1, 30.0])
 def test_mixtures_score_as_by_integration(df, width):
     y = np.random.default_rng(1).normal(size=30)
-    by_integration = crps(y, mixture("unheard of", df, width=width))
+    by_integration = crps(y, mixture("unknown family", df, width=width))
     assert crps(y, mixture("student_t", df, width=width)) == pytest.approx(by_integration, rel=1e-5)
 
 
 def test_members_with_different_degrees_of_freedom_are_integrated():
     y, df = np.zeros(30), (3.0, 5.0, 50.0)
-    assert crps(y, mixture("student_t", df)) == crps(y, mixture("unheard of", df))
+    assert crps(y, mixture("student_t", df)) == crps(y, mixture("unknown family", df))
