@@ -66,7 +66,7 @@ def test_a_class_can_be_chosen(ax):
     display = CalibrationDisplay.from_estimator(model, X, names, **asked, ax=ax)
     observed, expected = calibration_curve(y == 2, model.predict_proba(X)[:, 2], n_bins=5, strategy="quantile")
     np.testing.assert_allclose(display.line_.get_data(), (expected, observed))
-    assert ax.get_ylabel() == "observed share of class 'virginica'"
+    assert ax.get_ylabel() == "observed fraction of class 'virginica'"
 
 
 def test_of_several_classes_the_predicted_one_counts(ax):
@@ -76,7 +76,7 @@ def test_of_several_classes_the_predicted_one_counts(ax):
     right = probabilities.argmax(axis=1) == y
     observed, expected = calibration_curve(right, probabilities.max(axis=1), n_bins=10)
     np.testing.assert_allclose(display.line_.get_data(), (expected, observed))
-    assert ax.get_ylabel() == "share of right predictions"
+    assert ax.get_ylabel() == "fraction of correct predictions"
 
 
 def test_weights_are_honoured(ax):
@@ -106,9 +106,9 @@ def test_what_does_not_fit_is_refused(ax):
     with pytest.raises(ParameterError, match="must have predict_distribution or predict_proba"):
         CalibrationDisplay.from_estimator(SimpleNamespace(), Y, Y)
     for argument in ({"n_bins": 5}, {"strategy": "uniform"}, {"class_label": 1}, {"labels": [0, 1]}):
-        with pytest.raises(ParameterError, match=f"{next(iter(argument))} means nothing for a distribution"):
+        with pytest.raises(ParameterError, match=f"{next(iter(argument))} is not used with a distribution"):
             CalibrationDisplay.from_predictions(Y, norm(), **argument, ax=ax)
-    with pytest.raises(ParameterError, match="levels means nothing for probabilities"):
+    with pytest.raises(ParameterError, match="levels is not used with probabilities"):
         CalibrationDisplay.from_predictions(Y > 0, half, levels=[0.5], ax=ax)
     with pytest.raises(ParameterError, match="n_bins must be 1 or more"):
         CalibrationDisplay.from_predictions(Y > 0, half, n_bins=0, ax=ax)

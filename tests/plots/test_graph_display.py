@@ -176,14 +176,14 @@ def test_what_does_not_fit_is_refused(stable):
         GraphDisplay.from_estimator(stable, top=0)
     X, few = chain(), {"n_bags": 20, "epsilon": 0.01, "random_state": 0}
     lasso = StableSelector(LassoSelector(alpha=0.1), **few).fit(X, X["one"])
-    with pytest.raises(ParameterError, match="those of LassoSelector are none"):
+    with pytest.raises(ParameterError, match="those of LassoSelector are not"):
         GraphDisplay.from_estimator(lasso)
     times = np.linspace(0, 5, 30)
     motion = pd.DataFrame({"x": np.cos(times), "v": np.sin(times)})
     sindy = StableSelector(SINDySelector(degree=1), **few).fit(motion, t=times)
-    with pytest.raises(ParameterError, match="those of SINDySelector are none"):
+    with pytest.raises(ParameterError, match="those of SINDySelector are not"):
         GraphDisplay.from_estimator(sindy)
-    with pytest.raises(ParameterError, match="axes must be 2, one for each graph, got 3"):
+    with pytest.raises(ParameterError, match="axes must be 2, for graph 1, graph 2; got 3"):
         GraphDisplay.from_estimator(stable, axes=axes(3))
     with pytest.raises(DataError, match="nodes must be two or more different names"):
         GraphDisplay(("a", "a"), [set()])

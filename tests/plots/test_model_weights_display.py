@@ -19,7 +19,8 @@ from surefoot._exceptions import UndecidedWarning
 from surefoot.plots.model_weights_display import ModelWeightsDisplay
 from surefoot.selection import InclusionProbability, LassoSelector, ModelWeights
 from surefoot.selection.graphical_lasso_selector import GraphicalLassoSelector
-from surefoot.selection.selector import NO_TARGET, Selector
+from surefoot.selection.selector import Selector
+from surefoot.selection.table import NO_TARGET
 
 N_COLUMNS = 40
 NAMES = [f"measured quantity number {j}" for j in range(N_COLUMNS)]
@@ -185,14 +186,14 @@ def test_means_over_several_selectors_can_be_shown(ax):
 def test_selected_models_that_are_not_shown_are_counted(stable, ax):
     chosen = list(stable.weights_)[:4]
     display = ModelWeightsDisplay(stable.weights_, items=NAMES, selected=chosen, top=2)
-    assert display.remarks[-1] == "2 that are not shown are selected as well"
+    assert display.remarks[-1] == "2 models that are not shown are also selected"
     X, y = correlated()
     by_items = StableSelector(
         LassoSelector(alpha=0.3, standardize=False), rule=InclusionProbability(0.01), n_bags=300, random_state=0
     )
     display = ModelWeightsDisplay.from_estimator(by_items.fit(X, y), ax=ax)
     assert by_items.selected_[0] not in by_items.weights_
-    assert display.remarks[-1] == "one that is not shown is selected as well"
+    assert display.remarks[-1] == "1 model that is not shown is also selected"
     assert len(display.dots_.get_xdata()) == 0
 
 
@@ -232,7 +233,7 @@ def test_names_are_no_formulas_and_parts_of_figures_will_do():
 
 
 def test_what_does_not_fit_is_refused(stable):
-    with pytest.raises(ParameterError, match="must have leave_one_out, and Lasso has not: pass a fitted StableSel"):
+    with pytest.raises(ParameterError, match="must have leave_one_out, but Lasso does not: pass a fitted StableSel"):
         ModelWeightsDisplay.from_estimator(Lasso())
     with pytest.raises(NotFittedError):
         ModelWeightsDisplay.from_estimator(StableSelector(LassoSelector(alpha=0.3, standardize=False)))

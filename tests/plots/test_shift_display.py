@@ -56,12 +56,12 @@ def test_the_title_tells_the_joint_test(report, ax):
     title = " ".join(ax.get_title(loc="left").split())
     low, high = report.auc_interval
     assert title.startswith(
-        f"2024: the target is told apart, AUC {report.auc:.2f} 95% interval {low:.3f} to {high:.3f}"
+        f"2024: a classifier separates the tables, AUC {report.auc:.2f} 95% interval {low:.3f} to {high:.3f}"
     )
     assert display.report.p_value < 0.05
     X = tables()[0]
     same = ShiftDisplay.from_samples(X, X, random_state=0, ax=Figure().subplots())
-    assert "the target is not told apart" in " ".join(same.ax_.get_title(loc="left").split())
+    assert "a classifier does not separate the tables" in " ".join(same.ax_.get_title(loc="left").split())
     few = ShiftDisplay.from_samples(X[:5], X[:5], ax=Figure().subplots())
     assert "at least 20 rows" in " ".join(few.ax_.get_title(loc="left").split())
 
@@ -182,7 +182,7 @@ def test_what_does_not_fit_is_refused(report):
         ShiftDisplay.from_report(report, top=0)
     for ax in (Figure(), Figure().subplots(1, 2)):
         with pytest.raises(
-            ParameterError, match=f"ax must be matplotlib Axes or None, got {type(ax).__name__}: of a fig"
+            ParameterError, match=f"ax must be matplotlib Axes or None, got {type(ax).__name__}: for a fig"
         ):
             ShiftDisplay.from_report(report, ax=ax)
     X, X_target = tables()

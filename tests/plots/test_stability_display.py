@@ -172,7 +172,7 @@ def test_a_promise_out_of_sight_is_not_in_the_legend():
     near = {**far, "promised": [1.0, 0.05]}
     given = axes(2)
     StabilityDisplay([RuleCurve("inflated argmax", [0.1], worst=[0.1, 0.0], **near)]).plot(axes=given)
-    assert legend(given[0].get_legend()) == ["inflated argmax", "promised at most"]
+    assert legend(given[0].get_legend()) == ["inflated argmax", "guaranteed at most"]
 
 
 def test_a_selector_that_looks_beyond_its_bag_is_refitted():
@@ -182,7 +182,7 @@ def test_a_selector_that_looks_beyond_its_bag_is_refitted():
     selector = SINDySelector(threshold=0.3, alpha=0.01)
     setting = {"n_bags": 60, "bag_size": 12, "random_state": 0}
     stable = StableSelector(selector, epsilon=0.1, **setting).fit(motion, t=times)
-    with pytest.raises(ParameterError, match="take method='refit'"):
+    with pytest.raises(ParameterError, match="use method='refit'"):
         StabilityDisplay.from_estimator(stable)
     display = StabilityDisplay.from_estimator(stable, method="refit", epsilons=[0.1], axes=axes(2))
     assert display.curves[0].worst[0] == stable.leave_one_out("refit").instability
@@ -221,5 +221,5 @@ def test_curves_that_do_not_fit_are_refused():
         ):
             RuleCurve("x", instabilities, worst=[0.1])
     for worst in ([1.5], [float("nan")], [-0.1]):
-        with pytest.raises(DataError, match="worst of 'x' must be shares, between 0 and 1"):
+        with pytest.raises(DataError, match="worst of 'x' must be fractions, between 0 and 1"):
             RuleCurve("x", TRIALS, worst=worst)

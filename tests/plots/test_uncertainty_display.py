@@ -55,7 +55,7 @@ def test_the_curves_are_the_shares_of_rows_at_most_so_uncertain(ax):
         for value in (1.0, 4.0, 30.0):
             assert y[np.searchsorted(x, value, side="right") - 1] == pytest.approx((numbers(table) <= value).mean())
     auc = roc_auc_score(np.repeat([0, 1], [80, 50]), [*numbers(X), *numbers(FAR)])
-    assert legend(ax) == ["it, knowledge", f"the same for other rows (ROC-AUC {auc:.2f})"]
+    assert legend(ax) == ["it, knowledge", f"the same for out-of-domain rows (ROC-AUC {auc:.2f})"]
     assert ax.get_xlabel() == "uncertainty (nats)"
     assert (display.ax_, display.figure_) == (ax, ax.figure)
 
@@ -173,7 +173,7 @@ def test_what_does_not_fit_is_refused(ax):
     with pytest.raises(ParameterError, match="features must be a pair"):
         UncertaintyDisplay.from_estimator(model(), X, style="map", ax=ax)
     for features in ((0, 7), (0, "age")):
-        with pytest.raises(ParameterError, match="is no column of X"):
+        with pytest.raises(ParameterError, match="is not a column of X"):
             UncertaintyDisplay.from_estimator(model(), X, features=features, ax=ax)
     holes = np.where(X > 1, np.nan, X)
     with pytest.raises(DataError, match="feature 1 contains NaN"):
