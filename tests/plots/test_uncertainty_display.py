@@ -48,7 +48,7 @@ def ax():
     return Figure(figsize=(6, 5)).subplots()
 
 
-def test_the_curves_are_the_shares_of_rows_at_most_so_uncertain(ax):
+def test_the_curves_are_the_fractions_of_rows_up_to_an_uncertainty(ax):
     display = UncertaintyDisplay.from_estimator(model(), X, FAR, name="it", ax=ax)
     for line, table in zip(display.lines_, (X, FAR), strict=True):
         x, y = line.get_data()
@@ -78,7 +78,7 @@ def point_model_in_nats():
     )
 
 
-def test_the_legend_keeps_clear_of_the_curves(ax):
+def test_the_legend_does_not_cover_the_curves(ax):
     for _ in range(3):
         UncertaintyDisplay.from_estimator(model(), X, FAR, ax=ax)
     ax.figure.canvas.draw()
@@ -86,7 +86,7 @@ def test_the_legend_keeps_clear_of_the_curves(ax):
     assert box.y0 > 1
 
 
-def test_the_scale_is_logarithmic_where_values_lie_far_apart(ax):
+def test_the_scale_is_logarithmic_if_values_have_a_wide_range(ax):
     for values, scale in ((np.linspace(1, 2, 50), "linear"), (np.r_[0.0, np.logspace(-6, 0, 50)], "log")):
         ax.clear()
         uncertainty = SimpleNamespace(total=None, data=None, knowledge=values, unit="nats")
@@ -115,7 +115,7 @@ def test_a_grid_of_two_columns_becomes_cells(ax):
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("feature 0", "feature 1", "it")
 
 
-def test_cells_show_means_and_gaps(ax):
+def test_cells_show_means_and_missing_rows(ax):
     plane = FeatureMap.from_table(np.array([[0, 0], [0, 0], [0, 1], [1, 0]]))
     image = plane.draw(ax, np.array([1.0, 3.0, 5.0, 7.0]))
     np.testing.assert_array_equal(np.ma.filled(image.get_array(), np.nan), [[2, 7], [5, np.nan]])
@@ -154,7 +154,7 @@ def test_two_columns_can_also_be_a_distribution(ax):
     assert not ax.collections
 
 
-def test_what_does_not_fit_is_refused(ax):
+def test_invalid_arguments_are_refused(ax):
     with pytest.raises(ParameterError, match=r"must have predict_uncertainty.*VirtualEnsemble"):
         UncertaintyDisplay.from_estimator(SimpleNamespace(), X)
     with pytest.raises(ParameterError, match="kind must be one of"):

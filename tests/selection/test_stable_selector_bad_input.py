@@ -1,4 +1,4 @@
-"""What stable selection refuses."""
+"""Errors of stable selection for bad input."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_bags_of_all_rows(data, bag_size):
         assert stable_lasso(bag_size=bag_size, replace=True).fit(*data)._bagging.pool.size == bag_size
 
 
-def test_a_refit_needs_room_to_leave_a_row_out(data):
+def test_a_refit_needs_bags_that_can_leave_a_row_out(data):
     stable = stable_lasso(bag_size=39).fit(*data)
     with pytest.raises(ParameterError, match="bag_size is 39 of 40 rows"):
         stable.leave_one_out("refit")
@@ -66,7 +66,7 @@ def test_unknown_arguments_of_fit_are_refused(data):
         stable_lasso().fit(X, y, sample_weight=np.ones(40))
 
 
-def test_items_are_asked_for_before_the_bags_are_drawn(data):
+def test_missing_items_are_an_error_before_bags_are_drawn(data):
     def choose(X, y):
         raise AssertionError("a bag was drawn")
 
@@ -92,7 +92,7 @@ def test_bad_columns_are_named(data, kind):
         stable_lasso().fit(table(gaps), y)
 
 
-def test_a_category_with_gaps_or_one_value_is_named(data):
+def test_a_category_with_missing_values_or_one_value_is_named(data):
     X, y = data
     labels = ["a", "b"] * 20
     with pytest.raises(DataError, match="'kind' of X has missing categories"):
@@ -127,12 +127,12 @@ BAD_FITS = {
 
 
 @pytest.mark.parametrize("name", BAD_FITS)
-def test_a_fit_that_fails_leaves_the_selector_as_it_was(data, name):
+def test_a_failing_fit_does_not_change_the_selector(data, name):
     X, y = data
     wider = np.hstack([X, X[:, ::-1] ** 2])
     unfitted = stable_lasso()
     before = set(vars(unfitted))
-    with pytest.raises(ValueError):  # noqa: PT011 - what it says is tested elsewhere
+    with pytest.raises(ValueError):  # noqa: PT011 - the message is tested elsewhere
         BAD_FITS[name](unfitted, wider, y)
     assert set(vars(unfitted)) == before
     with pytest.raises(NotFittedError):
@@ -147,6 +147,6 @@ def test_a_fit_that_fails_leaves_the_selector_as_it_was(data, name):
 
 
 @pytest.mark.parametrize("call", ["get_support", "leave_one_out", "get_feature_names_out"])
-def test_nothing_before_a_fit(call):
+def test_unfitted_selectors_raise(call):
     with pytest.raises(NotFittedError):
         getattr(stable_lasso(), call)()
