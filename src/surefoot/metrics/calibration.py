@@ -60,7 +60,8 @@ def interval_calibration(
     observed = np.array([weighted_mean(inside, weights) for inside in _inside(target, predicted, nominal)])
     effective = weights.sum() ** 2 / (weights @ weights)
     low, high = wilson_interval(observed, np.full(len(nominal), effective))
-    return CalibrationCurve(nominal, observed, low, high, np.full(len(nominal), np.count_nonzero(weights)))
+    counts = np.full(len(nominal), np.count_nonzero(weights))
+    return CalibrationCurve(expected=nominal, observed=observed, low=low, high=high, counts=counts)
 
 
 def _inside(target: np.ndarray, predicted: Predicted, levels: np.ndarray) -> list[np.ndarray]:
@@ -102,7 +103,7 @@ def probability_calibration(
     else:
         members = [probability[group == k] for k in range(len(used))]
         edges = np.array([[member.min(), member.max()] for member in members])
-    return CalibrationCurve(expected, observed, low, high, counts, edges)
+    return CalibrationCurve(expected=expected, observed=observed, low=low, high=high, counts=counts, edges=edges)
 
 
 def _uniform_bins(probability: np.ndarray, n_bins: int) -> np.ndarray:

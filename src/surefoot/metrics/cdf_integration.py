@@ -8,7 +8,7 @@ from surefoot.metrics.predicted import Predicted
 
 # Between neighbouring quantiles a distribution function is smooth; beyond the last ones its square is negligible.
 UPPER_KNOTS = (0.5, 0.8, 0.95, 0.995, 1 - 1e-4, 1 - 1e-6, 1 - 1e-9)
-UPPER_MEMBER_KNOTS = (0.5, 0.8, 0.99, 1 - 1e-5, 1 - 1e-9)  # fewer in a mixture: those of other members lie between
+UPPER_MEMBER_KNOTS = (0.5, 0.8, 0.99, 1 - 1e-5, 1 - 1e-9)  # fewer in a mixture, as other members have knots between
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(10)
 
 
@@ -51,6 +51,6 @@ def score_by_counting(y: np.ndarray, predicted: Predicted) -> np.ndarray:
     for step in range(int((last - first).max()) + 1):
         count = first + step
         at_most = predicted.cdf(count)
-        below = np.clip(y - count, 0.0, 1.0)  # the part of [count, count + 1) that lies below y
+        below = np.clip(y - count, 0.0, 1.0)  # the part of [count, count + 1) that is below y
         score += np.where(count <= last, below * at_most**2 + (1 - below) * (1 - at_most) ** 2, 0.0)
     return score

@@ -7,7 +7,7 @@ from surefoot._exceptions import DataError
 
 
 def instability(selected: Collection[Hashable], left_out: Sequence[Collection[Hashable]]) -> float:
-    """The fraction of the rows whose removal would deselect every selected model.
+    """The fraction of the rows without which none of the selected models would be selected.
 
     Parameters
     ----------

@@ -99,13 +99,12 @@ class GraphDisplay:
     @classmethod
     @needs("matplotlib")
     def from_estimator(cls, estimator: Any, *, top: int = 2, axes: "Sequence[Axes] | None" = None) -> "GraphDisplay":
-        """Draw the heaviest graphs of a fitted `StableSelector` whose models are graphs.
+        """Draw the heaviest graphs of a fitted `StableSelector` of graphs.
 
         Parameters
         ----------
         estimator : StableSelector
-            Fitted, with a `selection.GraphicalLassoSelector` or any other selector whose models are sets of pairs of
-            variables.
+            Fitted, with a `selection.GraphicalLassoSelector` or any other selector of sets of pairs of variables.
         top : int, default=2
             The number of graphs to draw, heaviest first.
         axes : sequence of matplotlib Axes or None, default=None

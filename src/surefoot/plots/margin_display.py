@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MarginDisplay(CurveDisplay):
-    """Fraction of rows whose margin is at most a given value.
+    """The fraction of rows with at most a given margin.
 
     A margin is the vote for a row's true class minus the largest vote for another class, from -1 to 1: rows below 0 are
     misclassified, and a curve further to the right shows clearer votes.

@@ -121,7 +121,7 @@ def _set_size(rule: SelectionRule, weights: np.ndarray) -> float:
 
 
 def _instabilities(estimator: Any, rules: Sequence[SelectionRule], method: str) -> np.ndarray:
-    """The fraction of rows whose removal would deselect all selected models, for each rule."""
+    """The fraction of rows without which none of the selected models would be selected, for each rule."""
     disjoint, n_rows = np.zeros(len(rules)), 0
     for weights in estimator.left_out_weights(method):
         disjoint += [compare_with_full(rule, weights)[0].sum() for rule in rules]

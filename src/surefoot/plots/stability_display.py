@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MARKERS, DASHES = "os^Dv<>", ("-", "--", "-.", ":")
 REFERENCE = "stability-reference"
 REFERENCE_STYLE: dict[str, Any] = {"color": REFERENCE_COLOUR, "linewidth": 1.2, "zorder": 1.5, "gid": REFERENCE}
-WIDE_RANGE = 30.0  # if the largest number of models is more than so many times the smallest, the scale is logarithmic
+WIDE_RANGE = 30.0  # if the largest number of models is more than 30 times the smallest, the scale is logarithmic
 CDF, SWEEP, ACCURACY, SET_SIZE = "cdf", "sweep", "accuracy", "set size"
 PANEL_SIZE = (4.0, 3.4)  # inches
 

@@ -104,7 +104,7 @@ def shortened(text: str, max_letters: int) -> str:
 
 
 def wrapped(texts: Sequence[str], letters: int) -> str:
-    """Each text on lines of its own, of at most so many letters."""
+    """Each text on lines of its own, with at most ``letters`` letters."""
     return "\n".join(line for text in texts for line in textwrap.wrap(text, letters))
 
 

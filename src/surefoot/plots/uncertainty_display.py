@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STYLES = ("auto", "distribution", "map")
 UNITS = {"target squared": "target²"}
 CURVE = "uncertainty-curve"
-WIDE_RANGE = 30.0  # if the 95% quantile is more than so many times the 5% quantile, the scale is logarithmic
+WIDE_RANGE = 30.0  # if the 95% quantile is more than 30 times the 5% quantile, the scale is logarithmic
 
 
 class UncertaintyDisplay:

@@ -19,7 +19,7 @@ from surefoot.selection.table import SelectionTable
 
 BAGS = 3_000_017  # label of a stream of random numbers
 REFIT = 5_000_011  # label of a stream of random numbers: bags without a row
-SCAN_RATIO = 16  # if fewer than one row in so many is drawn, sorting them costs less than a scan of all rows
+SCAN_RATIO = 16  # if fewer than one row in 16 is drawn, sorting them costs less than a scan of all rows
 MAX_CELLS = 1 << 22  # row numbers in the bags of one call
 CALLS_AT_ONCE = 256  # their models are counted before further calls begin
 MAX_WEIGHTS = 1 << 24  # weights without a row that are in memory at once
@@ -135,7 +135,15 @@ class BaggedSelection:
         """Let the selector choose a model on every bag."""
         counts = ModelCounts()
         choose_on_bags(prepared, pool, 0, n_bags, counts, n_jobs, BagWatch(NAME, verbose, n_bags))
-        return cls(selector, table, prepared, pool, n_bags, counts, counts.model_weights())
+        return cls(
+            selector=selector,
+            table=table,
+            prepared=prepared,
+            pool=pool,
+            n_bags=n_bags,
+            counts=counts,
+            weights=counts.model_weights(),
+        )
 
     @property
     def models(self) -> list:

@@ -175,8 +175,8 @@ def expression_of(models: Sequence[tuple[str, ...]], order: Sequence[str] | None
     """Write models, each a set of variables, as choices joined by "and"; if that is not possible, as a list.
 
     Such a product has factors with different variables. Each factor is a choice between variables, or between variables
-    and nothing; a variable of every model is a factor of its own. A product is written only if it stands for exactly
-    these models.
+    and nothing; a variable of every model is a factor of its own. A product is written only if it represents
+    exactly these models.
 
     Parameters
     ----------

@@ -74,8 +74,8 @@ class ClusterCountSelector(Selector):
             raise ParameterError(f"candidates must be whole numbers such as range(2, 9), got {self.candidates!r}.")
         counts = sorted({check_integer("candidates", count, 2) for count in self.candidates})
         if not counts:
-            raise ParameterError("candidates is empty: name at least one number of clusters.")
-        return PreparedClusterCount(table.X, tuple(counts), n_init, self.standardize)
+            raise ParameterError("candidates is empty: give at least one number of clusters.")
+        return PreparedClusterCount(X=table.X, counts=tuple(counts), n_init=n_init, standardize=self.standardize)
 
 
 @dataclass(frozen=True)

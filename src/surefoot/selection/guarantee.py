@@ -29,8 +29,8 @@ class Guarantee:
     ) -> "Guarantee":
         """Compute what is not given; ``setting`` has the other arguments of `stability_epsilon`."""
         if epsilon is None:
-            wanted = DEFAULT_DELTA if delta is None else delta
-            epsilon = stability_epsilon(wanted, n_bags=n_bags if monte_carlo else None, **setting)
+            delta = DEFAULT_DELTA if delta is None else delta
+            epsilon = stability_epsilon(delta, n_bags=n_bags if monte_carlo else None, **setting)
         deltas = [min(1.0, stability_delta(epsilon, n_bags=bags, **setting)) for bags in (None, n_bags)]
         return cls(epsilon=check_epsilon(epsilon), delta=deltas[0], delta_monte_carlo=deltas[1])
 

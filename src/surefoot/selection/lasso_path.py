@@ -19,7 +19,7 @@ MIN_PENALTY = 1e-3  # smallest penalty of the folds, as a fraction of the smalle
 MIN_REST = 1e-3  # fraction of a column's square that must be left if a bag's sums are computed by subtraction
 MAX_EVENTS = 8  # for each column and each place in the active set
 MAX_SWEEPS = 100_000  # of coordinate descent
-FULL_SWEEPS = 10  # every so many sweeps, one is over all columns; the others over columns with a coefficient
+FULL_SWEEPS = 10  # one sweep in 10 is over all columns; the others are over columns with a coefficient
 
 
 class FullTable(NamedTuple):

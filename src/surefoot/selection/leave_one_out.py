@@ -24,11 +24,11 @@ class LeaveOneOut:
     Parameters
     ----------
     instability : float
-        The fraction of the rows whose removal would deselect every selected model.
+        The fraction of the rows without which none of the selected models would be selected.
     set_sizes : array of shape (n_rows,)
         How many models are selected without each row.
     disjoint_rows : array of int
-        The rows whose removal would deselect every selected model.
+        The rows without which none of the selected models would be selected.
     """
 
     instability: float

@@ -13,7 +13,7 @@ from surefoot.selection.table import CLASSES, ERROR, MissingValues, SelectionTab
 
 CV, UNIVERSAL = "cv", "universal"
 FOLDS, GRID = 5, np.logspace(-4, 4, 10)
-TIE = 1e-9  # losses whose relative difference is at most this are tied
+TIE = 1e-9  # losses with a smaller relative difference are tied
 STEPS, PATH_FITS = 10, 40  # Newton steps of a fit, and fits that cost as much as the choice of C
 WORK_PER_CALL = 2e8  # multiplications that take well under 200 milliseconds
 CELLS_PER_CALL = 4_000_000  # cells of the bags' scaled rows, which are in memory

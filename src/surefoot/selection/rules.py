@@ -217,8 +217,8 @@ def check_rule(rule: Any, **arguments: Any) -> None:
 def inflated_argmax(weights: Any, epsilon: float) -> np.ndarray:
     """The models that are less than ``epsilon`` away from being the heaviest by a margin of ``epsilon / sqrt(2)``.
 
-    A model is returned if some weights that are nonnegative, sum to 1 and lie at a distance below ``epsilon`` from the
-    given weights make it heavier than every other model by at least ``epsilon / sqrt(2)``. So the heaviest model is
+    A model is returned if some weights that are nonnegative, sum to 1 and are less than ``epsilon`` away from the given
+    weights make it heavier than every other model by at least ``epsilon / sqrt(2)``. So the heaviest model is
     always returned, models of equal weight are returned together, and of two models the second is returned exactly if
     it is less than ``epsilon / sqrt(2)`` lighter than the first. Any two weightings less than ``epsilon`` apart have a
     returned model in common.
@@ -302,9 +302,9 @@ def _reach(gaps: np.ndarray) -> np.ndarray:
     The nearest weights that let a model of gap g win do two things: they lower all models whose gap is below a level t
     to that level, and they raise the model to one margin above it, by as much as the others lose together:
     ``g + 1 - t = sum(t - gap)`` over the lowered models. Nothing else moves, and no weight becomes negative: the level
-    is above the unchanged weights, and if all change, they share what is left of 1. The squared distance
+    is above the unchanged weights, and if all change, they have equal parts of the rest of 1. The squared distance
     ``sum(t - gap)**2 + sum((t - gap)**2)`` grows with t, and so does g: the reach is the g at which it is 2, which is
-    epsilon squared. A model with a gap below its level lies within the reach.
+    epsilon squared. A model with a gap below its level is within the reach.
 
     The two sums are accumulated from gap to gap in ascending order, as sums of positive terms: nothing cancels.
     """

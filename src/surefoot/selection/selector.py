@@ -19,7 +19,7 @@ class BagError(Exception):
 
 
 class PreparedSelector(Protocol):
-    """A selector with its table, and with what all bags share computed. Several threads call it at once."""
+    """A selector with its table, after the computations that all bags share. Several threads call it at once."""
 
     @property
     def items(self) -> tuple[Hashable, ...] | None:
@@ -76,7 +76,7 @@ class Selector(ABC, BaseEstimator):
 class PreparedPython(ABC):
     """A selector with its table that chooses in Python: for each bag a hashable model, or weights of several models.
 
-    Subclasses are frozen dataclasses whose fields can be pickled: no functions defined inside functions.
+    Subclasses are frozen dataclasses with fields that can be pickled: no functions defined inside functions.
     """
 
     items = None

@@ -59,7 +59,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
         The labels, sorted.
     estimators_ : list of classifiers
-        One for each bag. A bag whose rows are all of one class has a ``DummyClassifier``, which predicts that class.
+        One for each bag. A bag with rows of one class only has a ``DummyClassifier``, which predicts that class.
     epsilon_, delta_, delta_monte_carlo_ : float
         ``delta_`` is at most 1, which is no guarantee. The last one also covers the randomness of drawing the bags;
         its bound is very loose.

@@ -33,7 +33,7 @@ from surefoot.selection.selected_columns import SelectedColumnsMixin
 from surefoot.selection.selector import Selector
 from surefoot.selection.table import BAG_MEDIAN, fills_missing, read_table
 
-MAX_EXACT_ITEMS = 50  # more items make so many models that their number does not matter
+MAX_EXACT_ITEMS = 50  # with more items, the number of models is practically infinite
 
 
 class StableSelector(SelectedColumnsMixin, TableEstimator):
@@ -81,8 +81,8 @@ class StableSelector(SelectedColumnsMixin, TableEstimator):
     guarantee_ : str
         The guarantee in words.
     epsilon_, delta_, delta_monte_carlo_ : float
-        Of the inflated argmax. ``delta_`` is at most 1, which is no guarantee; it is 1 for selectors whose model of a
-        bag depends on rows outside the bag. The last one also covers the randomness of drawing the bags.
+        Of the inflated argmax. ``delta_`` is at most 1, which is no guarantee; it is 1 for selectors with models that
+        depend on rows outside their bag. The last one also covers the randomness of drawing the bags.
     undecided_ : bool
         Whether the inflation is so large that models which no bag chose would be selected as well.
     models_ : tuple of models, and bag_models_ : array of shape (n_bags,)
@@ -194,8 +194,8 @@ It does not say that any of them is right.
         check_rule(self.rule, monte_carlo=self.monte_carlo or None, delta=self.delta, epsilon=self.epsilon)
         if self.delta is not None and not self.selector.pool_is_exact:
             raise ParameterError(
-                f"delta cannot be guaranteed with {type(self.selector).__name__}, whose model of a bag depends on rows "
-                "outside the bag: give epsilon, and measure the stability with leave_one_out('refit')."
+                f"delta cannot be guaranteed with {type(self.selector).__name__}, because its model of a bag depends "
+                "on rows outside the bag: give epsilon, and measure the stability with leave_one_out('refit')."
             )
 
     def _set_guarantee(self, n_rows: int, size: int, n_items: int | None) -> None:
@@ -205,8 +205,8 @@ It does not say that any of them is right.
         self._setting = {**setting, "n_bags": self.n_bags if self.monte_carlo else None}
         self._rule, guarantee, self.guarantee_ = self.rule, NO_GUARANTEE, "This rule carries no guarantee."
         if self.rule == INFLATED_ARGMAX:
-            wanted = Guarantee.of(self.delta, self.epsilon, self.n_bags, monte_carlo=self.monte_carlo, **setting)
-            self._rule = InflatedArgmax(wanted.epsilon)
+            requested = Guarantee.of(self.delta, self.epsilon, self.n_bags, monte_carlo=self.monte_carlo, **setting)
+            self._rule = InflatedArgmax(requested.epsilon)
         if isinstance(self._rule, InflatedArgmax):
             guarantee = Guarantee.of(None, self._rule.epsilon, self.n_bags, **setting)
             guarantee = guarantee if self.selector.pool_is_exact else guarantee.without_theorem()

@@ -1,7 +1,7 @@
 """The table that selectors read: numbers, the names of its variables, and its missing values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -62,7 +62,7 @@ class SelectionTable:
         y = None if self.y is None else self.y[rows]
         given = (take_rows(self.given[0], rows), take_rows(self.given[1], rows))
         X = np.ascontiguousarray(self.X[rows])
-        return SelectionTable(X, self.names, self.groups, y, self.classes, extras, given)
+        return replace(self, X=X, y=y, extras=extras, given=given)
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:
@@ -123,7 +123,15 @@ def read_table(
         check_consistent_length(values, codes)
     every = np.arange(len(values))  # copies, because the user may change X and y before leave-one-out reads them again
     given = (take_rows(X, every) if is_frame(X) else values, take_rows(y, every))
-    return SelectionTable(values, names, np.array(groups, dtype=np.int32), codes, classes, dict(extras), given)
+    return SelectionTable(
+        X=values,
+        names=names,
+        groups=np.array(groups, dtype=np.int32),
+        y=codes,
+        classes=classes,
+        extras=dict(extras),
+        given=given,
+    )
 
 
 def _numbers(columns: Columns, names: tuple[str, ...], may_be_missing: bool) -> tuple[list[np.ndarray], list[int]]:

@@ -147,7 +147,7 @@ def rotate_columns(columns, turns):
 
 @kernel
 def solve_dependent(library, targets, equation, rows, alpha, chosen, n_chosen, solution):
-    """Read rows whose chosen terms may be dependent; write the ridge solution, of smallest norm without a penalty."""
+    """Read rows with possibly dependent terms; write the ridge solution, of smallest norm without a penalty."""
     size = rows.shape[0]
     columns, target, turns = np.empty((n_chosen, size)), np.empty(size), np.zeros((n_chosen, n_chosen))
     for i in range(size):
