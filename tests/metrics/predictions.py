@@ -1,10 +1,10 @@
-"""Small stand-ins for what models predict: the names of a distribution's methods, over scipy's arithmetic."""
+"""Simple stand-ins for predicted distributions: the methods of ours, computed by scipy."""
 
 import numpy as np
 
 
 class Rows:
-    """One scipy distribution per row, under the names of ``predict_distribution``'s result."""
+    """One scipy distribution per row, with the method names of our distributions."""
 
     def __init__(self, name, frozen, n_rows):
         self.name, self.frozen, self.n_rows = name, frozen, n_rows
@@ -41,7 +41,7 @@ class Rows:
 
 
 class Mixture:
-    """Equal parts of several predictions."""
+    """An equal-weight mixture of several predictions."""
 
     name = "mixture"
 

@@ -48,14 +48,14 @@ def test_few_distinct_probabilities_share_bins():
     np.testing.assert_allclose(curve.expected, [0.2, 0.7])
 
 
-def test_the_confidence_interval_is_wilsons():
+def test_the_confidence_interval_is_that_of_wilson():
     curve = probability_calibration(HAPPENED, PROBABILITY, 10, "uniform")
     for low, high, share, count in zip(curve.low, curve.high, curve.observed, curve.counts, strict=True):
         expected = binomtest(round(share * count), int(count)).proportion_ci(0.95, method="wilson")
         assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-def test_intervals_are_those_that_coverage_counts():
+def test_interval_fractions_equal_coverage():
     y = GENERATOR.normal(size=500)
     wide = Rows("normal", norm(np.zeros(500), 1.2), 500)
     for prediction in (norm(0.1, 1.5), wide, Mixture(wide, Rows("normal", norm(np.ones(500), 0.5), 500))):

@@ -17,7 +17,7 @@ TARGETS = np.array([-3.0, -0.4, 0.0, 0.1, 0.9, 2.5, 7.0, 40.0])
 
 
 def integrated(y, cdf, low, high):
-    """The definition, piece by piece around the target and the bulk of the distribution."""
+    """The definition, integrated in pieces around the target and the bulk of the distribution."""
     knots = np.unique(np.clip([low, y, high, *np.linspace(-40, 40, 41)], low, high))
     pieces = pairwise(knots)
     return sum(quad(lambda x: (cdf(x) - (x >= y)) ** 2, *piece, epsabs=1e-13, limit=200)[0] for piece in pieces)
@@ -37,7 +37,7 @@ def test_against_the_definition(name):
     frozen = CONTINUOUS[name]
     expected = [integrated(y, frozen.cdf, -200.0, 400.0) for y in TARGETS]
     for y, score in zip(TARGETS, expected, strict=True):
-        for prediction in (frozen, Rows(name, frozen, 1), Rows("unheard of", frozen, 1)):
+        for prediction in (frozen, Rows(name, frozen, 1), Rows("unknown family", frozen, 1)):
             assert crps([y], prediction) == pytest.approx(score, rel=1e-7)
     assert crps(TARGETS, frozen) == pytest.approx(np.mean(expected), rel=1e-7)
 
@@ -55,7 +55,7 @@ def test_poisson_against_the_sum_over_counts(rate):
             assert crps([y], prediction) == pytest.approx(expected, rel=1e-7)
 
 
-def test_other_counts_and_shifted_families_are_no_exception():
+def test_other_counts_and_shifted_families():
     counts = np.arange(2000)
     for frozen in (nbinom(3, 0.2), poisson(4.0, loc=2)):
         expected = ((frozen.cdf(counts) - (counts >= 7)) ** 2).sum()
@@ -91,7 +91,7 @@ def test_mixtures_against_the_definition(name):
         assert crps([y], mixture) == pytest.approx(expected, rel=1e-7)
 
 
-def test_a_mixture_of_one_normal_thrice_is_that_normal():
+def test_a_mixture_of_three_equal_normals_is_that_normal():
     normal = Rows("normal", norm([0.0, 1.0], [1.0, 0.1]), 2)
     assert crps([0.3, 2.0], Mixture(normal, normal, normal)) == pytest.approx(crps([0.3, 2.0], normal), rel=1e-12)
 
@@ -135,9 +135,9 @@ def test_far_targets_stay_finite():
         ([], norm(), "y_true is empty"),
         ([0.0], [0.5], "distribution must be what predict_distribution returns"),
         ([0.0], Rows("normal", norm([0.0, 1.0], 1.0), 2), "distribution has 2 rows, but y_true has 1"),
-        ([0.0, 1.0], norm([0.0, 1.0, 2.0], 1.0), "distribution gives values of shape"),
-        ([0.0, 1.0], norm([0.0, np.nan], 1.0), "distribution gives NaN"),
-        ([0.0], norm(0.0, -1.0), "distribution gives NaN"),
+        ([0.0, 1.0], norm([0.0, 1.0, 2.0], 1.0), "distribution returns values of shape"),
+        ([0.0, 1.0], norm([0.0, np.nan], 1.0), "distribution returns NaN"),
+        ([0.0], norm(0.0, -1.0), "distribution returns NaN"),
     ],
 )
 def test_bad_input_is_refused_by_name(y_true, distribution, message):

@@ -26,7 +26,7 @@ def test_probabilities_against_scikit_learn(weights):
     assert nll(codes, PROBABILITIES, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
 
 
-def test_labels_say_which_column_is_which():
+def test_labels_are_the_classes_of_the_columns():
     order = [2, 0, 1]
     expected = log_loss(LABELS, PROBABILITIES)
     assert nll(LABELS, PROBABILITIES[:, order], labels=NAMES[order]) == pytest.approx(expected)
@@ -38,7 +38,7 @@ def test_labels_say_which_column_is_which():
     assert single == pytest.approx(-np.log(0.8))
 
 
-def test_what_was_ruled_out_is_infinitely_surprising():
+def test_targets_of_probability_zero_make_it_infinite():
     assert nll(["a", "b"], [[1.0, 0.0], [1.0, 0.0]]) == np.inf
     assert nll(["a", "b"], [[1.0, 0.0], [1.0, 0.0]], sample_weight=[1, 0]) == 0
     assert nll([-1.0], lognorm(1.0)) == np.inf
@@ -61,7 +61,7 @@ def test_a_mixture_has_the_log_of_the_mean_density():
     assert nll(Y, Mixture(*(Rows("normal", part, 50) for part in parts))) == pytest.approx(expected)
 
 
-def test_a_larger_unit_takes_its_logarithm_off():
+def test_a_larger_unit_subtracts_its_logarithm():
     assert nll(Y / 10, norm(MU / 10, SIGMA / 10)) == pytest.approx(nll(Y, norm(MU, SIGMA)) - np.log(10))
 
 
@@ -71,20 +71,20 @@ def test_a_larger_unit_takes_its_logarithm_off():
         (LABELS[:2], PROBABILITIES, None, "prediction has 50 rows, but y_true has 2"),
         (["a", "a"], [[0.5, 0.5]] * 2, None, "y_true has 1 classes for 2 columns"),
         (["a", "b"], [[0.5, 0.5]] * 2, ["a", "b", "c"], "labels has 3 classes for 2 columns"),
-        (["a", "b"], [[0.5, 0.5]] * 2, ["a", "a"], "labels names a class twice"),
-        (["a", "z"], [[0.5, 0.5]] * 2, ["a", "b"], "y_true holds 'z'"),
-        (["a", "b"], [[0.5, 0.5]] * 2, [0, 1], "which is not among labels"),
+        (["a", "b"], [[0.5, 0.5]] * 2, ["a", "a"], "labels contains a class twice"),
+        (["a", "z"], [[0.5, 0.5]] * 2, ["a", "b"], "y_true contains 'z'"),
+        (["a", "b"], [[0.5, 0.5]] * 2, [0, 1], "which is not in labels"),
         (np.array(["a", 1], dtype=object), [[0.5, 0.5]] * 2, None, "y_true mixes labels"),
         (["a", "b"], [[0.5, 0.6]] * 2, None, "prediction must be probabilities"),
         (["a", "b"], [[1.5, -0.5]] * 2, None, "prediction must be probabilities"),
         (["a", "b"], [[0.5, np.nan]] * 2, None, "prediction must be probabilities"),
         (["a", "b"], [0.5, 0.6], None, "prediction must be a distribution or probabilities"),
         (["a", "b"], "normal", None, "prediction must be a distribution or probabilities"),
-        ([0.5, 1.5], [[0.5, 0.5]] * 2, None, "y_true holds fractions"),
+        ([0.5, 1.5], [[0.5, 0.5]] * 2, None, "y_true contains fractions"),
         ([], np.zeros((0, 2)), None, "y_true is empty"),
         ([np.nan], norm(), None, "y_true contains NaN"),
         (["a"], norm(), None, "y_true must be numbers"),
-        ([0.0], norm(np.nan, 1.0), None, "distribution gives NaN"),
+        ([0.0], norm(np.nan, 1.0), None, "distribution returns NaN"),
         ([0.0], Rows("normal", norm(), 3), None, "distribution has 3 rows"),
     ],
 )
@@ -93,7 +93,7 @@ def test_bad_input_is_refused_by_name(y_true, prediction, labels, message):
         nll(y_true, prediction, labels=labels)
 
 
-def test_labels_are_refused_where_they_mean_nothing():
+def test_labels_are_refused_with_a_distribution():
     with pytest.raises(ParameterError, match="labels"):
         nll([0.0], norm(), labels=[0, 1])
 
@@ -135,6 +135,6 @@ def test_impossible_levels_are_refused(level):
         coverage([1.0], norm(), level=level)
 
 
-def test_a_level_is_refused_where_it_means_nothing():
+def test_a_level_is_refused_with_intervals():
     with pytest.raises(ParameterError, match="level is for a distribution"):
         coverage([1.0], ([0.0], [2.0]), level=0.9)

@@ -1,4 +1,4 @@
-"""The measures read our own distributions as they read scipy's."""
+"""Metrics give the same values for our own distributions and for scipy's."""
 
 import numpy as np
 import pytest
@@ -29,18 +29,18 @@ def target(name):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_ours_and_scipys_score_alike(name):
+def test_ours_and_scipys_have_the_same_scores(name):
     family, parameters = FAMILIES[name]
     ours, frozen, y = Distribution(name, family, **parameters), family(**parameters), target(name)
     assert nll(y, ours) == pytest.approx(nll(y, frozen), rel=1e-12)
     assert coverage(y, ours, level=0.7) == coverage(y, frozen, level=0.7)
     assert crps(y, ours) == pytest.approx(crps(y, frozen), rel=1e-9)
-    unknown = Distribution("unheard of", family, **parameters)  # no closed form: by integration, or by counting
+    unknown = Distribution("unknown family", family, **parameters)  # no closed form: by integration, or by counting
     assert crps(y, ours) == pytest.approx(crps(y, unknown), rel=1e-6)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_mixture_of_equals_is_its_member_and_one_of_different_ones_is_not(name):
+def test_a_mixture_of_equal_members_is_the_member_and_one_of_different_members_is_not(name):
     family, parameters = FAMILIES[name]
     ours, y = Distribution(name, family, **parameters), target(name)
     same, last = MixtureDistribution([ours, ours, ours]), next(reversed(parameters))
@@ -50,7 +50,7 @@ def test_a_mixture_of_equals_is_its_member_and_one_of_different_ones_is_not(name
     assert crps(y, MixtureDistribution([ours, wider])) != pytest.approx(crps(y, ours), rel=1e-3)
 
 
-def test_draws_score_a_mixture_alike():
+def test_draws_from_a_mixture_have_the_same_score():
     members = [Distribution("student_t", stats.t, df=5.0, loc=SOME + shift, scale=OTHER) for shift in (0.0, 1.0, 4.0)]
     mixture, y = MixtureDistribution(members), target("student_t")
     draws, others = mixture.sample(40_000, 0), mixture.sample(40_000, 1)
@@ -72,7 +72,7 @@ def test_a_wide_lognormal_keeps_its_digits():
         assert crps(y[[row]], alike[[row]]) == pytest.approx(crps(y[[row]], wide[[row]]), rel=1e-9)
 
 
-def test_a_moved_family_is_not_taken_for_the_family():
+def test_a_shifted_family_is_not_the_family():
     moved, at_zero = (Distribution("gamma", stats.gamma, a=SOME, loc=start) for start in (2.0, 0.0))
     y = target("gamma")
     assert crps(y + 2.0, moved) == pytest.approx(crps(y, at_zero), rel=1e-6)

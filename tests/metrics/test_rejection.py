@@ -26,7 +26,7 @@ def remaining_errors(y_true, y_pred, order, measure):
 
 
 def naive_ratio(y_true, y_pred, order, measure):
-    """The ratio of one definite order, by scikit-learn's trapezoids."""
+    """The ratio of one order, by scikit-learn's trapezoids."""
     shares = np.linspace(0, 1, len(y_true) + 1)
     losses = [measure(y_true[[row]], y_pred[[row]]) for row in range(len(y_true))]
     own = remaining_errors(y_true, y_pred, order, measure)
@@ -75,7 +75,7 @@ def test_a_case_by_hand():
     assert curve.ratio == pytest.approx(10 / 15)
 
 
-def test_the_error_itself_is_the_best_uncertainty_and_its_opposite_the_worst(regression):
+def test_the_error_is_the_best_uncertainty_and_its_negative_the_worst(regression):
     y_true, y_pred, _ = regression
     errors = np.abs(y_true - y_pred)
     assert prediction_rejection_ratio(y_true, y_pred, errors) == 1
@@ -84,7 +84,7 @@ def test_the_error_itself_is_the_best_uncertainty_and_its_opposite_the_worst(reg
         assert -1 <= prediction_rejection_ratio(y_true, y_pred, uncertainty) <= 1
 
 
-def test_a_random_order_is_worth_nothing_in_expectation(regression):
+def test_a_random_order_has_ratio_zero_in_expectation(regression):
     y_true, y_pred, _ = regression
     generator = np.random.default_rng(3)
     ratios = [prediction_rejection_ratio(y_true, y_pred, generator.random(60)) for _ in range(2000)]
@@ -121,7 +121,7 @@ def test_ties_are_the_mean_over_their_orders():
 def test_the_order_of_the_rows_does_not_matter(seed, loss):
     generator = np.random.default_rng(seed)
     y_true, y_pred, uncertainty = generator.integers(0, 4, size=(3, 40))
-    y_pred[0], y_pred[1], y_true[:2] = 0, 1, 0  # not all alike
+    y_pred[0], y_pred[1], y_true[:2] = 0, 1, 0  # not all equal
     rows = generator.permutation(40)
     shuffled = prediction_rejection_ratio(y_true[rows], y_pred[rows], uncertainty[rows], loss=loss)
     assert shuffled == pytest.approx(prediction_rejection_ratio(y_true, y_pred, uncertainty, loss=loss), abs=1e-12)
@@ -129,7 +129,7 @@ def test_the_order_of_the_rows_does_not_matter(seed, loss):
 
 @settings(deadline=None)
 @given(weights=arrays(np.int64, 60, elements=st.integers(0, 4)))
-def test_a_weight_is_as_many_copies(weights):
+def test_a_weight_of_k_is_k_copies(weights):
     generator = np.random.default_rng(0)
     y_true, noise = generator.normal(size=(2, 60))
     uncertainty = np.abs(noise + generator.normal(size=60)).round(1)
@@ -166,7 +166,7 @@ def test_labels_and_columns_of_frames(classification):
     assert boolean.error[0] == 0.5
 
 
-def test_nothing_to_choose_between_is_said():
+def test_equal_losses_make_the_ratio_undefined():
     assert rejection_curve([1.0, 2.0], [1.0, 2.0], [0.0, 1.0]).ratio is None
     assert "undefined" in repr(rejection_curve([1.0, 2.0], [1.0, 2.0], [0.0, 1.0]))
     assert rejection_curve([1.0], [2.0], [0.0]).error.tolist() == [1.0, 0.0]
@@ -201,9 +201,9 @@ GOOD = {"y_true": [1.0, 2.0, 3.0], "y_pred": [1.0, 2.0, 4.0], "uncertainty": [0.
         ({"uncertainty": [1.0, pd.NA, 2.0]}, "uncertainty must be numbers"),
         ({"y_true": [1e308, 0.0, 0.0], "y_pred": [-1e308, 0.0, 0.0]}, "y_true and y_pred differ too much"),
         ({"y_pred": [[0.5, 0.5]] * 3, "loss": "zero_one"}, "y_pred must be one-dimensional"),
-        ({"y_pred": [0.5, 0.5, 0.2], "loss": "zero_one"}, "y_pred holds fractions"),
-        ({"y_true": ["a", "b", "c"], "loss": "zero_one"}, "none could be right"),
-        ({"y_true": np.array(["a", "b", "c"], dtype=object), "loss": "zero_one"}, "none could be right"),
+        ({"y_pred": [0.5, 0.5, 0.2], "loss": "zero_one"}, "y_pred contains fractions"),
+        ({"y_true": ["a", "b", "c"], "loss": "zero_one"}, "no prediction can be right"),
+        ({"y_true": np.array(["a", "b", "c"], dtype=object), "loss": "zero_one"}, "no prediction can be right"),
         ({"y_true": np.array(["a", None, "c"]), "loss": "zero_one"}, "y_true contains NaN"),
         ({"y_true": [1.0, np.nan, 2.0], "loss": "zero_one"}, "y_true contains NaN"),
     ],
@@ -218,7 +218,7 @@ def test_an_unknown_loss_is_refused():
         prediction_rejection_ratio(**GOOD, loss="mse")
 
 
-def test_the_arguments_are_left_alone(regression):
+def test_the_arguments_are_not_changed(regression):
     before = [array.copy() for array in regression]
     for array in regression:
         array.flags.writeable = False

@@ -1,4 +1,4 @@
-"""Measures of sets of models: by hand, against scikit-learn, and the paper's own cases."""
+"""Metrics of sets of models: by hand, against scikit-learn, and cases from the paper."""
 
 import numpy as np
 import pytest
@@ -18,14 +18,14 @@ def test_instability_by_hand():
     assert instability({A}, [{A}]) == 0
 
 
-def test_the_paper_s_count_of_rows():
+def test_the_row_counts_of_the_paper():
     # Table 2: 0.453 of 759 cells, 0.112, 0.013 and 0.008, are 344, 85, 10 and 6 cells.
     for n_disjoint, expected in ((344, 0.453), (85, 0.112), (10, 0.013), (6, 0.008)):
         left_out = [[B]] * n_disjoint + [[A]] * (759 - n_disjoint)
         assert round(instability([A], left_out), 3) == expected
 
 
-def test_of_single_models_it_is_the_share_that_differs():
+def test_for_single_models_instability_is_the_fraction_that_differs():
     generator = np.random.default_rng(0)
     models = generator.integers(4, size=200).tolist()
     left_out = [[model] for model in models]
@@ -39,7 +39,7 @@ def test_utility_weighted_accuracy_by_hand():
     assert utility_weighted_accuracy(A, [[B]]) == 0
 
 
-def test_a_set_of_all_models_is_worth_a_guess():
+def test_a_set_of_all_models_scores_like_a_guess():
     for n_models in (2, 5, 100):
         assert utility_weighted_accuracy(1, [range(n_models)] * 7) == pytest.approx(1 / n_models)
 
@@ -51,7 +51,7 @@ def test_mean_set_size_by_hand():
     assert round(mean_set_size([[A]] * 319 + [[A, B]] * 440), 2) == 1.58
 
 
-def test_models_are_anything_hashable_in_any_collection():
+def test_models_are_any_hashable_objects_in_any_collection():
     selected = (("a", "b"), 3, "tree")
     assert instability(selected, [{("a", "b")}, frozenset({3}), ["tree"], np.array([3, 4]), iter(["x"])]) == 0.2
     assert utility_weighted_accuracy(("a", "b"), ({("a", "b"), 1}, [("b", "a")])) == 0.25
@@ -63,7 +63,7 @@ def test_models_are_anything_hashable_in_any_collection():
         (lambda: instability([], [[A]]), "selected is empty"),
         (lambda: instability([A], []), "left_out is empty"),
         (lambda: instability([A], [[A], []]), r"left_out\[1\] is empty"),
-        (lambda: instability("abc", [[A]]), "selected must be a collection of models, got the text 'abc'"),
+        (lambda: instability("abc", [[A]]), "selected must be a collection of models, got the string 'abc'"),
         (lambda: instability([A], ["abc"]), r"left_out\[0\] must be a collection of models"),
         (lambda: instability([["x1", "x3"]], [[A]]), "selected must be a collection of hashable models"),
         (lambda: instability(3, [[A]]), "selected must be a collection"),
@@ -74,6 +74,6 @@ def test_models_are_anything_hashable_in_any_collection():
         (lambda: mean_set_size([[A], []]), r"sets\[1\] is empty"),
     ],
 )
-def test_what_is_no_set_of_models_is_refused(call, words):
+def test_invalid_sets_of_models_are_refused(call, words):
     with pytest.raises(DataError, match=words):
         call()

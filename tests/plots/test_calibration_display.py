@@ -1,4 +1,4 @@
-"""Calibration of intervals and of probabilities as a picture."""
+"""Charts of the calibration of intervals and of probabilities."""
 
 from types import SimpleNamespace
 
@@ -62,21 +62,21 @@ def test_a_class_can_be_chosen(ax):
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = GaussianNB().fit(X, names)
-    asked = {"class_label": "virginica", "n_bins": 5, "strategy": "quantile"}
-    display = CalibrationDisplay.from_estimator(model, X, names, **asked, ax=ax)
+    options = {"class_label": "virginica", "n_bins": 5, "strategy": "quantile"}
+    display = CalibrationDisplay.from_estimator(model, X, names, **options, ax=ax)
     observed, expected = calibration_curve(y == 2, model.predict_proba(X)[:, 2], n_bins=5, strategy="quantile")
     np.testing.assert_allclose(display.line_.get_data(), (expected, observed))
-    assert ax.get_ylabel() == "observed share of class 'virginica'"
+    assert ax.get_ylabel() == "observed fraction of class 'virginica'"
 
 
-def test_of_several_classes_the_predicted_one_counts(ax):
+def test_with_several_classes_the_predicted_one_is_used(ax):
     X, y = load_iris(return_X_y=True)
     probabilities = GaussianNB().fit(X, y).predict_proba(X)
     display = CalibrationDisplay.from_predictions(y, probabilities, ax=ax)
     right = probabilities.argmax(axis=1) == y
     observed, expected = calibration_curve(right, probabilities.max(axis=1), n_bins=10)
     np.testing.assert_allclose(display.line_.get_data(), (expected, observed))
-    assert ax.get_ylabel() == "share of right predictions"
+    assert ax.get_ylabel() == "fraction of correct predictions"
 
 
 def test_weights_are_honoured(ax):
@@ -89,7 +89,7 @@ def test_weights_are_honoured(ax):
     assert display.curve.observed[0] == pytest.approx(np.average(Y > 0, weights=weights))
 
 
-def test_several_models_share_axes_and_the_legend_keeps_clear(ax):
+def test_several_models_share_axes_and_the_legend_covers_none(ax):
     displays = [CalibrationDisplay.from_predictions(Y, norm(0, scale), name=str(scale), ax=ax) for scale in (0.5, 1, 3)]
     assert len({display.line_.get_color() for display in displays}) == 3
     assert legend(ax) == ["calibrated", "0.5", "1", "3"]
@@ -101,14 +101,14 @@ def test_several_models_share_axes_and_the_legend_keeps_clear(ax):
         CalibrationDisplay.from_predictions(Y > 0, np.full((300, 2), 0.5), ax=ax)
 
 
-def test_what_does_not_fit_is_refused(ax):
+def test_invalid_arguments_are_refused(ax):
     half = np.full((300, 2), 0.5)
     with pytest.raises(ParameterError, match="must have predict_distribution or predict_proba"):
         CalibrationDisplay.from_estimator(SimpleNamespace(), Y, Y)
     for argument in ({"n_bins": 5}, {"strategy": "uniform"}, {"class_label": 1}, {"labels": [0, 1]}):
-        with pytest.raises(ParameterError, match=f"{next(iter(argument))} means nothing for a distribution"):
+        with pytest.raises(ParameterError, match=f"{next(iter(argument))} is not used with a distribution"):
             CalibrationDisplay.from_predictions(Y, norm(), **argument, ax=ax)
-    with pytest.raises(ParameterError, match="levels means nothing for probabilities"):
+    with pytest.raises(ParameterError, match="levels is not used with probabilities"):
         CalibrationDisplay.from_predictions(Y > 0, half, levels=[0.5], ax=ax)
     with pytest.raises(ParameterError, match="n_bins must be 1 or more"):
         CalibrationDisplay.from_predictions(Y > 0, half, n_bins=0, ax=ax)

@@ -1,4 +1,4 @@
-"""Models with intervals as a picture."""
+"""Charts of numbers of models with their intervals."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_error_rates_have_wilsons_interval(ax):
     assert (display.ax_, display.figure_) == (ax, ax.figure)
 
 
-def test_roots_of_mean_squares_have_the_root_of_students_interval(ax):
+def test_rmse_has_the_root_of_students_interval(ax):
     truth = RNG.normal(size=50)
     predictions = {"near": truth + RNG.normal(scale=0.3, size=50), "far": truth + RNG.normal(scale=2, size=50)}
     display = ComparisonDisplay.from_predictions(truth, predictions, ax=ax)
@@ -45,25 +45,25 @@ def test_roots_of_mean_squares_have_the_root_of_students_interval(ax):
     assert ax.get_xlabel() == "RMSE"
 
 
-def test_dots_and_whiskers_are_where_the_numbers_say(ax):
+def test_dots_and_whiskers_show_the_numbers(ax):
     display = ComparisonDisplay(["a", "b"], [0.2, 0.4], [0.1, 0.3], [0.3, 0.6], "loss", highlighted=["b"]).plot(ax=ax)
     assert [dot.get_xydata().ravel().tolist() for dot in display.dots_] == [[0.2, 0.0], [0.4, 1.0]]
     ends = [segment[:, 0].tolist() for segment in display.whiskers_.get_segments()]
     assert ends == [[0.1, 0.3], [0.3, 0.6]]
-    assert ax.get_ylim() == (1.5, -0.5)  # from the top down
+    assert ax.get_ylim() == (1.5, -0.5)  # from top to bottom
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
     assert [label.get_fontweight() for label in ax.get_yticklabels()] == ["normal", "bold"]
     assert to_hex(display.dots_[1].get_color()).upper() == COLOURS[0]
     assert to_hex(display.dots_[0].get_color()).upper() != COLOURS[0]
 
 
-def test_an_end_that_is_not_known_is_not_drawn(ax):
+def test_an_unknown_end_is_not_drawn(ax):
     display = ComparisonDisplay(["a"], [0.2], [-np.inf], [np.nan], "loss").plot(ax=ax)
     assert display.whiskers_.get_segments()[0][:, 0].tolist() == [0.2, 0.2]
     ax.figure.canvas.draw()
 
 
-def test_names_are_kept_short_and_are_no_formulas(ax):
+def test_names_are_shortened_and_not_read_as_formulas(ax):
     names = ["$\\frac{1}{$", "long name " * 20, "two\nlines"]
     display = ComparisonDisplay(names, [1.0, 2.0, 3.0], [0.5] * 3, [3.5] * 3, "$loss{").plot(ax=ax)
     ax.figure.canvas.draw()
@@ -74,7 +74,7 @@ def test_names_are_kept_short_and_are_no_formulas(ax):
     assert display.names == names
 
 
-def test_new_axes_grow_with_the_models():
+def test_new_axes_grow_with_the_number_of_models():
     heights = [
         ComparisonDisplay(["x"] * n, [1.0] * n, [0.5] * n, [1.5] * n, "loss").plot().figure_.get_figheight()
         for n in (2, 12)
@@ -82,7 +82,7 @@ def test_new_axes_grow_with_the_models():
     assert heights[1] > 2 * heights[0]
 
 
-def test_what_does_not_fit_is_refused(ax):
+def test_invalid_arguments_are_refused(ax):
     with pytest.raises(DataError, match="low must have 2 values"):
         ComparisonDisplay(["a", "b"], [0.2, 0.4], [0.1], [0.3, 0.6], "loss")
     with pytest.raises(DataError, match="value must be finite"):

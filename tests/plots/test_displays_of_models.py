@@ -63,16 +63,16 @@ def test_calibration(regression, classification, ax):
 
 def test_uncertainty(regression, ax):
     model, X, _ = regression
-    elsewhere = X + 0.1
-    display = UncertaintyDisplay.from_estimator(model, X, elsewhere, ax=ax)
-    auc = ood_auc(model.predict_uncertainty(X).knowledge, model.predict_uncertainty(elsewhere).knowledge)
+    X_ood = X + 0.1
+    display = UncertaintyDisplay.from_estimator(model, X, X_ood, ax=ax)
+    auc = ood_auc(model.predict_uncertainty(X).knowledge, model.predict_uncertainty(X_ood).knowledge)
     assert ax.get_legend().get_texts()[1].get_text().endswith(f"(ROC-AUC {auc:.2f})")
     plane = UncertaintyDisplay.from_estimator(model, X, features=("bmi", "bp"), kind="data", ax=Figure().subplots())
     np.testing.assert_array_equal(np.sort(plane.image_.get_array()), np.sort(display.uncertainty.data))
     assert plane.ax_.get_xlabel() == "bmi"
 
 
-def test_without_axes_a_figure_is_made(regression):
+def test_without_axes_a_figure_is_created(regression):
     model, X, y = regression
     for draw in (
         lambda: RejectionCurveDisplay.from_estimator(model, X, y),

@@ -41,12 +41,12 @@ def axes(n_axes, **figure):
 
 
 def labels(ax):
-    """The names and where they stand."""
+    """The names and their positions."""
     return {text.get_text(): np.array(text.get_position()) for text in ax.texts}
 
 
 def drawn_edges(ax, lines):
-    """The names that are nearest to the ends of each line."""
+    """The names nearest to the ends of each line."""
     names = labels(ax)
     ends = [] if lines is None else lines.get_segments()
     return {frozenset(min(names, key=lambda name: np.hypot(*(names[name] - end))) for end in line) for line in ends}
@@ -56,7 +56,7 @@ def edge_sets(graphs):
     return [{frozenset(edge) for edge in graph} for graph in graphs]
 
 
-def test_what_is_drawn_is_what_the_selector_says(stable):
+def test_the_graphs_of_the_selector_are_drawn(stable):
     given = axes(3)
     display = GraphDisplay.from_estimator(stable, top=3, axes=given)
     models = list(stable.weights_)[:3]
@@ -71,7 +71,7 @@ def test_what_is_drawn_is_what_the_selector_says(stable):
     assert (display.axes_, display.figure_) == (list(given), given[0].figure)
 
 
-def test_the_heaviest_graph_is_what_scikit_learn_finds_most_often(stable):
+def test_the_heaviest_graph_is_the_most_frequent_one_by_scikit_learn(stable):
     X, bags = chain(), stable._bagging.pool.bags(0, 300)
     fits = [GraphicalLasso(alpha=0.25, tol=1e-6, enet_tol=1e-8).fit(X.to_numpy()[bag]).precision_ for bag in bags]
     found = [frozenset(zip(*np.nonzero(np.triu(np.abs(fit) > 1e-6, 1)), strict=True)) for fit in fits]
@@ -97,7 +97,7 @@ def test_edges_that_differ_are_red_and_not_solid():
     assert set(display.edges_[0]) == {SAME}
 
 
-def test_nodes_stand_on_a_circle_in_their_order_and_unconnected_ones_are_hollow():
+def test_nodes_are_on_a_circle_in_order_and_unconnected_ones_are_hollow():
     (ax,) = axes(1)
     GraphDisplay(NODES, [{("a", "c")}]).plot(axes=[ax])
     np.testing.assert_allclose(ax.collections[-1].get_offsets(), [[0, 1], [1, 0], [0, -1], [-1, 0]], atol=1e-12)
@@ -112,7 +112,7 @@ def test_titles_without_weights_or_selection():
     assert [ax.get_title() for ax in given] == ["3 edges", "1 edge, selected"]
 
 
-def test_without_axes_a_figure_is_made():
+def test_without_axes_a_figure_is_created():
     display = GraphDisplay(NODES, [FIRST] * 5).plot()
     assert len(display.axes_) == len(display.figure_.axes) == 5
     assert display.figure_ is plt.gcf()
@@ -127,7 +127,7 @@ def test_without_axes_a_figure_is_made():
         ([f"gene{j}" for j in range(60)], None),
     ],
 )
-def test_names_keep_clear_of_each_other_of_titles_and_of_the_edge(nodes, width):
+def test_names_do_not_overlap_and_stay_inside_the_figure(nodes, width):
     graphs = [{(nodes[0], nodes[1])}, {(nodes[0], nodes[2])}]
     display = GraphDisplay(nodes, graphs, weights=[0.6, 0.4])
     display.plot(axes=None if width is None else axes(2, figsize=(width, 4)))
@@ -147,7 +147,7 @@ def test_names_keep_clear_of_each_other_of_titles_and_of_the_edge(nodes, width):
         plt.close(figure)
 
 
-def test_axes_do_not_collapse_where_names_have_no_room():
+def test_axes_do_not_collapse_if_names_have_no_room():
     nodes = [f"phosphorylated protein kinase {j}" for j in range(11)]
     given = axes(3, figsize=(3, 2))
     GraphDisplay(nodes, [{(nodes[0], nodes[1])}] * 3).plot(axes=given)
@@ -160,14 +160,14 @@ def _middle(text):
     return (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
 
 
-def test_names_are_no_formulas_and_parts_of_figures_will_do():
+def test_names_are_not_formulas_and_subfigures_are_accepted():
     part = Figure().subfigures(1, 2)[0]
     display = GraphDisplay(("a$_b$", "$c^{", ""), [{("a$_b$", "$c^{")}]).plot(axes=part.subplots())
     part.figure.canvas.draw()
     assert list(labels(display.axes_[0])) == ["a$_b$", "$c^{", ""]
 
 
-def test_what_does_not_fit_is_refused(stable):
+def test_invalid_arguments_are_refused(stable):
     with pytest.raises(ParameterError, match="must have leave_one_out"):
         GraphDisplay.from_estimator(GraphicalLasso())
     with pytest.raises(NotFittedError):
@@ -176,21 +176,21 @@ def test_what_does_not_fit_is_refused(stable):
         GraphDisplay.from_estimator(stable, top=0)
     X, few = chain(), {"n_bags": 20, "epsilon": 0.01, "random_state": 0}
     lasso = StableSelector(LassoSelector(alpha=0.1), **few).fit(X, X["one"])
-    with pytest.raises(ParameterError, match="those of LassoSelector are none"):
+    with pytest.raises(ParameterError, match="those of LassoSelector are not"):
         GraphDisplay.from_estimator(lasso)
     times = np.linspace(0, 5, 30)
     motion = pd.DataFrame({"x": np.cos(times), "v": np.sin(times)})
     sindy = StableSelector(SINDySelector(degree=1), **few).fit(motion, t=times)
-    with pytest.raises(ParameterError, match="those of SINDySelector are none"):
+    with pytest.raises(ParameterError, match="those of SINDySelector are not"):
         GraphDisplay.from_estimator(sindy)
-    with pytest.raises(ParameterError, match="axes must be 2, one for each graph, got 3"):
+    with pytest.raises(ParameterError, match="axes must be 2, for graph 1, graph 2; got 3"):
         GraphDisplay.from_estimator(stable, axes=axes(3))
-    with pytest.raises(DataError, match="nodes must be two or more different names"):
+    with pytest.raises(DataError, match="nodes must be two or more distinct names"):
         GraphDisplay(("a", "a"), [set()])
     with pytest.raises(DataError, match="graphs is empty"):
         GraphDisplay(NODES, [])
     for edge in (("a", "e"), ("a", "a"), ("a", "b", "c"), "ab"):
-        with pytest.raises(DataError, match="not a pair of two different nodes"):
+        with pytest.raises(DataError, match="not a pair of two distinct nodes"):
             GraphDisplay(NODES, [{edge}])
     for argument in ({"weights": [0.5]}, {"selected": [True]}):
         with pytest.raises(DataError, match="1 values for 2 graphs"):

@@ -1,4 +1,4 @@
-"""Learning curves as a picture."""
+"""Charts of learning curves."""
 
 import numpy as np
 import pandas as pd
@@ -21,14 +21,14 @@ TRAIN, TEST = np.arange(178) % 3 != 0, np.arange(178) % 3 == 0
 HELD_OUT = {"X_test": X[TEST], "y_test": Y[TEST]}
 
 
-class Remembering(ClassifierMixin, BaseEstimator):
-    """Keeps the rows that each of its clones was fitted to."""
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Records the rows that each of its clones was fitted to."""
 
     seen: list = []  # noqa: RUF012 (shared by clones on purpose)
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
-        Remembering.seen.append((X, y))
+        Recorder.seen.append((X, y))
         return self
 
     def predict(self, X):
@@ -61,7 +61,7 @@ def test_the_last_point_is_the_model_on_all_rows(ax):
     np.testing.assert_allclose(display.line_.get_data(), (display.n_rows, display.value))
 
 
-def test_regressors_are_measured_by_the_root_of_mean_squares(ax):
+def test_the_loss_of_regressors_is_the_rmse(ax):
     table, target = load_diabetes(return_X_y=True)
     display = LearningCurveDisplay.from_estimator(
         LinearRegression(), table[:300], target[:300], X_test=table[300:], y_test=target[300:], random_state=0, ax=ax
@@ -72,19 +72,26 @@ def test_regressors_are_measured_by_the_root_of_mean_squares(ax):
     assert ax.get_ylabel() == "RMSE"
 
 
-def test_parts_hold_the_smaller_ones_and_the_classes_in_equal_shares(ax):
-    Remembering.seen.clear()
+def test_parts_contain_the_smaller_ones_and_classes_in_equal_proportions(ax):
+    Recorder.seen.clear()
     rows = np.arange(118)[:, np.newaxis]
     LearningCurveDisplay.from_estimator(
-        Remembering(), rows, Y[TRAIN], X_test=rows, y_test=Y[TRAIN], sizes=(1.0, 0.25, 0.5), random_state=3, ax=ax
+        Recorder(),
+        rows,
+        Y[TRAIN],
+        X_test=rows,
+        y_test=Y[TRAIN],
+        sizes=(1.0, 0.25, 0.5),
+        random_state=3,
+        ax=ax,
     )
-    parts = [set(table[:, 0].tolist()) for table, _ in Remembering.seen]
+    parts = [set(table[:, 0].tolist()) for table, _ in Recorder.seen]
     assert [len(part) for part in parts] == [29, 59, 118]
     assert parts[0] < parts[1] < parts[2]
-    shares = np.bincount(Y[TRAIN]) / 118
-    for table, labels in Remembering.seen:
+    fractions = np.bincount(Y[TRAIN]) / 118
+    for table, labels in Recorder.seen:
         np.testing.assert_array_equal(labels, Y[TRAIN][table[:, 0]])
-        assert np.abs(np.bincount(labels) - len(labels) * shares).max() <= 1
+        assert np.abs(np.bincount(labels) - len(labels) * fractions).max() <= 1
 
 
 def test_the_seed_decides_the_parts(ax):
@@ -98,7 +105,7 @@ def test_the_seed_decides_the_parts(ax):
     assert len({tuple(curve(seed)) for seed in range(4)}) > 1
 
 
-def test_tables_of_every_kind(ax):
+def test_all_kinds_of_tables(ax):
     target = np.linspace(0, 1, 40)
     plain = X[:40]
     tables = [plain, pd.DataFrame(plain), pl.DataFrame(plain), csr_array(plain), plain.tolist()]
@@ -111,7 +118,7 @@ def test_tables_of_every_kind(ax):
     assert all(value == values[0] for value in values)
 
 
-def test_each_step_is_a_doubling_and_ticks_are_numbers_of_rows(ax):
+def test_steps_double_the_rows_and_ticks_are_numbers_of_rows(ax):
     display = LearningCurveDisplay([100, 200, 400], [0.3, 0.2, 0.1], [0.2, 0.1, 0.0], [0.4, 0.3, 0.2]).plot(ax=ax)
     ax.figure.canvas.draw()
     places = ax.transData.transform([(count, 0.1) for count in display.n_rows])[:, 0]
@@ -121,7 +128,7 @@ def test_each_step_is_a_doubling_and_ticks_are_numbers_of_rows(ax):
     assert ax.get_ylim()[0] == 0
 
 
-def test_ends_that_are_not_known_are_not_drawn(ax):
+def test_unknown_ends_are_not_drawn(ax):
     LearningCurveDisplay([1, 2], [5.0, 4.0], [-np.inf, 3.0], [np.nan, 5.0], "RMSE").plot(ax=ax)
     ax.figure.canvas.draw()
     assert ax.get_ylim()[1] < 6
@@ -134,13 +141,13 @@ def test_several_models_share_axes(ax):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["first", "second"]
     low, high = ax.get_ylim()
     assert low <= 0.05 < 0.95 <= high
-    assert ax.get_xticks().tolist() == [10, 21]  # 20 would be written over 21
+    assert ax.get_xticks().tolist() == [10, 21]  # the label of 20 would overlap that of 21
     ax.set_xlabel("something else")
     with pytest.raises(ParameterError, match="axes of its own"):
         second.plot(ax=ax)
 
 
-def test_what_does_not_fit_is_refused(ax):
+def test_invalid_arguments_are_refused(ax):
     with pytest.raises(ParameterError, match="must have fit"):
         LearningCurveDisplay.from_estimator(object(), X, Y, X_test=X, y_test=Y)
     with pytest.raises(ParameterError, match="sizes must be"):

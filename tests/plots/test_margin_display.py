@@ -14,15 +14,15 @@ def ax():
     return Figure().subplots()
 
 
-def test_the_curve_is_the_share_of_rows_at_or_below_a_margin(ax):
+def test_the_curve_is_the_fraction_of_rows_up_to_a_margin(ax):
     display = MarginDisplay(np.array([0.5, -0.5, 0.5, 1.0]), name="votes").plot(ax=ax)
     x, y = display.line_.get_data()
-    for margin, share in ((-0.75, 0.0), (-0.5, 0.25), (0.0, 0.25), (0.5, 0.75), (1.0, 1.0)):
-        assert y[np.searchsorted(x, margin, side="right") - 1] == share
+    for margin, fraction in ((-0.75, 0.0), (-0.5, 0.25), (0.0, 0.25), (0.5, 0.75), (1.0, 1.0)):
+        assert y[np.searchsorted(x, margin, side="right") - 1] == fraction
     assert ax.get_xlabel() == "margin"
 
 
-def test_several_models_share_one_axes(ax):
+def test_several_models_share_axes(ax):
     X, y = load_breast_cancer(return_X_y=True)
     for booster in (AdaBoostClassifier(n_estimators=10), MajorityBoostClassifier(n_estimators=10)):
         display = MarginDisplay.from_estimator(booster.fit(X, y), X, y, ax=ax, linewidth=3)

@@ -19,7 +19,8 @@ from surefoot._exceptions import UndecidedWarning
 from surefoot.plots.model_weights_display import ModelWeightsDisplay
 from surefoot.selection import InclusionProbability, LassoSelector, ModelWeights
 from surefoot.selection.graphical_lasso_selector import GraphicalLassoSelector
-from surefoot.selection.selector import NO_TARGET, Selector
+from surefoot.selection.selector import Selector
+from surefoot.selection.table import NO_TARGET
 
 N_COLUMNS = 40
 NAMES = [f"measured quantity number {j}" for j in range(N_COLUMNS)]
@@ -37,7 +38,7 @@ class PreparedSign:
 
 
 class SignSelector(Selector):
-    """Its models are no sets."""
+    """A selector of models that are not sets."""
 
     target = NO_TARGET
 
@@ -74,7 +75,7 @@ def drawn_models(display):
     return [tuple(item for item, has in zip(display.columns, row, strict=True) if has) for row in black]
 
 
-def test_squares_are_the_models_and_weights_stand_beside_them(stable, ax):
+def test_squares_show_the_models_with_weights_beside_them(stable, ax):
     display = ModelWeightsDisplay.from_estimator(stable, top=5, ax=ax)
     assert drawn_models(display) == list(stable.weights_)[:5]
     counted = np.sort(np.bincount(stable.bag_models_))[::-1][:5] / 500
@@ -83,7 +84,7 @@ def test_squares_are_the_models_and_weights_stand_beside_them(stable, ax):
     assert (display.ax_, display.figure_) == (ax, ax.figure)
 
 
-def test_the_first_row_is_what_scikit_learn_chooses_most_often(ax):
+def test_the_first_row_is_the_most_frequent_model_by_scikit_learn(ax):
     X, y = correlated(n_rows=40)
     stable = StableSelector(LassoSelector(alpha=0.3, standardize=False), n_bags=150, epsilon=0.02, random_state=0).fit(
         X, y
@@ -106,7 +107,7 @@ def test_dots_and_bold_weights_mark_selected_models(stable, ax):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["selected"]
 
 
-def test_of_many_columns_those_of_no_model_are_left_out_and_counted(stable, ax):
+def test_unused_columns_of_many_are_left_out_and_counted(stable, ax):
     display = ModelWeightsDisplay.from_estimator(stable, top=3, ax=ax)
     used = {name for model in display.models for name in model}
     assert display.columns == [name for name in NAMES if name in used]
@@ -122,7 +123,7 @@ def test_few_columns_are_all_shown(ax):
     assert (display.remarks, ax.get_legend()) == ([], None)
 
 
-def test_a_limit_of_columns_keeps_those_of_the_heaviest_models(ax):
+def test_a_limit_keeps_the_columns_of_the_heaviest_models(ax):
     weights = {("a", "d"): 0.5, ("d", "e"): 0.3, ("b", "e"): 0.2}
     display = ModelWeightsDisplay(weights, items=tuple("abcde"), max_columns=2, noun="terms").plot(ax=ax)
     assert display.columns == ["a", "d"]
@@ -136,7 +137,7 @@ def test_a_limit_of_columns_keeps_those_of_the_heaviest_models(ax):
     assert (unused.columns, unused.remarks) == (list("abde"), ["1 further item is in none of these models"])
 
 
-def test_edges_are_columns_too(ax):
+def test_edges_are_columns(ax):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 4)), columns=["w", "x", "y", "z"])
     X["y"] += X["w"]
@@ -148,7 +149,7 @@ def test_edges_are_columns_too(ax):
     assert labels_of(ax.xaxis) == ["w - x", "w - y", "w - z", "x - y", "x - z", "y - z"]
 
 
-def test_models_that_are_no_sets_are_bars(ax):
+def test_models_that_are_not_sets_are_bars(ax):
     X = np.random.default_rng(0).normal(size=(50, 1))
     stable = StableSelector(SignSelector(), n_bags=300, epsilon=0.1, random_state=0).fit(X)
     display = ModelWeightsDisplay.from_estimator(stable, ax=ax)
@@ -161,7 +162,7 @@ def test_models_that_are_no_sets_are_bars(ax):
     assert [text.get_text() for text in ax.texts] == [f"{weight:.1%}" for weight in stable.weights_.values()]
 
 
-def test_the_empty_model_has_a_row_and_alone_is_a_bar(ax):
+def test_the_empty_model_is_a_row_or_a_bar_if_it_is_the_only_one(ax):
     display = ModelWeightsDisplay({(): 0.6, ("a",): 0.4}, items=("a", "b")).plot(ax=ax)
     assert drawn_models(display) == [(), ("a",)]
     alone = ModelWeightsDisplay({(): 1.0}, items=NAMES).plot(ax=Figure().subplots())
@@ -185,18 +186,18 @@ def test_means_over_several_selectors_can_be_shown(ax):
 def test_selected_models_that_are_not_shown_are_counted(stable, ax):
     chosen = list(stable.weights_)[:4]
     display = ModelWeightsDisplay(stable.weights_, items=NAMES, selected=chosen, top=2)
-    assert display.remarks[-1] == "2 that are not shown are selected as well"
+    assert display.remarks[-1] == "2 models that are not shown are also selected"
     X, y = correlated()
     by_items = StableSelector(
         LassoSelector(alpha=0.3, standardize=False), rule=InclusionProbability(0.01), n_bags=300, random_state=0
     )
     display = ModelWeightsDisplay.from_estimator(by_items.fit(X, y), ax=ax)
     assert by_items.selected_[0] not in by_items.weights_
-    assert display.remarks[-1] == "one that is not shown is selected as well"
+    assert display.remarks[-1] == "1 model that is not shown is also selected"
     assert len(display.dots_.get_xdata()) == 0
 
 
-def test_it_says_when_the_bags_cannot_tell(ax):
+def test_undecided_selections_have_a_remark(ax):
     X, y = correlated()
     with pytest.warns(UndecidedWarning):
         undecided = StableSelector(
@@ -222,7 +223,7 @@ def test_nothing_overlaps_with_long_names_a_title_and_many_remarks(stable):
     plt.close(figure)
 
 
-def test_names_are_no_formulas_and_parts_of_figures_will_do():
+def test_names_are_not_formulas_and_subfigures_are_accepted():
     part = Figure(layout="constrained").subfigures(1, 2)[0]
     display = ModelWeightsDisplay({("a$_b$", r"\frac$"): 0.9, ("<c>",): 0.1}, items=("a$_b$", r"\frac$", "<c>"))
     display.plot(ax=part.subplots()).figure_.figure.canvas.draw()
@@ -231,8 +232,8 @@ def test_names_are_no_formulas_and_parts_of_figures_will_do():
     bars.figure_.canvas.draw()
 
 
-def test_what_does_not_fit_is_refused(stable):
-    with pytest.raises(ParameterError, match="must have leave_one_out, and Lasso has not: pass a fitted StableSel"):
+def test_invalid_arguments_are_refused(stable):
+    with pytest.raises(ParameterError, match="must have leave_one_out, but Lasso does not: pass a fitted StableSel"):
         ModelWeightsDisplay.from_estimator(Lasso())
     with pytest.raises(NotFittedError):
         ModelWeightsDisplay.from_estimator(StableSelector(LassoSelector(alpha=0.3, standardize=False)))
@@ -255,7 +256,7 @@ def test_importing_the_displays_of_selection_does_not_import_matplotlib():
 
 
 @pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA does not name the folder of the data")
-def test_the_papers_regression_has_the_models_of_its_figure_8(ax):
+def test_the_papers_regression_has_the_models_of_figure_8(ax):
     trials = np.load(Path(os.environ["SUREFOOT_DATA"]) / "correlated_regression_trials.npz")["data"]
     total: dict = {}
     for trial in trials:
@@ -267,4 +268,4 @@ def test_the_papers_regression_has_the_models_of_its_figure_8(ax):
     display = ModelWeightsDisplay(total, items=[f"x{j}" for j in range(20)], top=8).plot(ax=ax)
     product = {(first, second) for first in ("x0", "x1") for second in ("x2", "x3", "x4")}
     drawn = drawn_models(display)
-    assert set(drawn[:5]) < product < set(drawn)  # scikit-learn's Lasso puts a model of three before the sixth too
+    assert set(drawn[:5]) < product < set(drawn)  # Lasso also has a model of three variables

@@ -1,4 +1,4 @@
-"""The rejection curve as a picture."""
+"""Charts of rejection curves."""
 
 from types import SimpleNamespace
 
@@ -18,7 +18,7 @@ LABELS = np.where(Y > 0, "up", "down")
 
 
 def model(unit="target squared", total=True):
-    """Knows the truth of the spread, and something that is no uncertainty."""
+    """A model that knows the true spread, and has a useless knowledge uncertainty."""
 
     def predict_uncertainty(X):
         data, knowledge = (np.abs(X[:, 1]) + 0.1) ** 2, X[:, 2] ** 2
@@ -40,7 +40,7 @@ def legend(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_the_lines_are_those_of_the_metric(ax):
+def test_the_lines_are_the_curves_of_the_metric(ax):
     display = RejectionCurveDisplay.from_predictions(Y, X[:, 0], SPREAD, name="spread", ax=ax, linewidth=5)
     curve = rejection_curve(Y, X[:, 0], SPREAD)
     for line, expected in (
@@ -58,7 +58,7 @@ def test_the_lines_are_those_of_the_metric(ax):
     assert ax.get_ylim()[1] > curve.error[0]
 
 
-def test_the_model_is_asked_for_the_kind_of_uncertainty(ax):
+def test_the_kind_of_uncertainty_is_used(ax):
     for kind, values in (("data", SPREAD**2), ("knowledge", X[:, 2] ** 2), ("total", SPREAD**2 + X[:, 2] ** 2)):
         display = RejectionCurveDisplay.from_estimator(model(), X, Y, kind=kind, ax=ax)
         assert display.curve.ratio == prediction_rejection_ratio(Y, X[:, 0], values)
@@ -69,7 +69,7 @@ def test_the_model_is_asked_for_the_kind_of_uncertainty(ax):
     assert points.name == "SimpleNamespace, knowledge"
 
 
-def test_nats_are_a_classifiers(ax):
+def test_nats_imply_the_zero_one_loss(ax):
     display = RejectionCurveDisplay.from_estimator(model("nats"), X, LABELS, sample_weight=SPREAD, ax=ax)
     guess = np.where(X[:, 0] > 0, "up", "down")
     uncertainty = SPREAD**2 + X[:, 2] ** 2
@@ -78,7 +78,7 @@ def test_nats_are_a_classifiers(ax):
     assert ax.get_ylabel() == "remaining error rate"
 
 
-def test_curves_of_one_model_share_their_references_and_others_have_their_own(ax):
+def test_curves_of_one_model_share_reference_lines_and_others_have_their_own(ax):
     first = RejectionCurveDisplay.from_estimator(model(), X, Y, kind="data", ax=ax)
     second = RejectionCurveDisplay.from_estimator(model(), X, Y, kind="knowledge", ax=ax)
     assert second.random_line_ is None
@@ -92,7 +92,7 @@ def test_curves_of_one_model_share_their_references_and_others_have_their_own(ax
     assert ax.get_ylim()[1] > worse.curve.error[0]
 
 
-def test_the_legend_keeps_clear_of_curves_worse_than_random(ax):
+def test_the_legend_does_not_cover_curves_worse_than_random(ax):
     display = RejectionCurveDisplay.from_predictions(Y, X[:, 0], -np.abs(Y - X[:, 0]), ax=ax)
     ax.figure.canvas.draw()
     box = ax.get_legend().get_window_extent().transformed(ax.transData.inverted())
@@ -114,7 +114,7 @@ def test_a_model_without_errors_can_be_drawn(ax):
     ax.figure.canvas.draw()
 
 
-def test_what_does_not_fit_is_refused(ax):
+def test_invalid_arguments_are_refused(ax):
     with pytest.raises(ParameterError, match=r"must have predict_uncertainty.*VirtualEnsemble"):
         RejectionCurveDisplay.from_estimator(SimpleNamespace(predict=None), X, Y)
     with pytest.raises(ParameterError, match=r"must have predict,.*from_predictions"):

@@ -1,4 +1,4 @@
-"""The picture of a report of shift."""
+"""Charts of shift reports."""
 
 import subprocess
 import sys
@@ -51,17 +51,17 @@ def test_bars_are_the_distances_of_the_report(report, ax):
     assert weights == ["bold" if column.shifted else "normal" for column in report.columns]
 
 
-def test_the_title_tells_the_joint_test(report, ax):
+def test_the_title_has_the_joint_test(report, ax):
     display = ShiftDisplay.from_report(report, ax=ax, name="2024")
     title = " ".join(ax.get_title(loc="left").split())
     low, high = report.auc_interval
     assert title.startswith(
-        f"2024: the target is told apart, AUC {report.auc:.2f} 95% interval {low:.3f} to {high:.3f}"
+        f"2024: a classifier separates the tables, AUC {report.auc:.2f} 95% interval {low:.3f} to {high:.3f}"
     )
     assert display.report.p_value < 0.05
     X = tables()[0]
     same = ShiftDisplay.from_samples(X, X, random_state=0, ax=Figure().subplots())
-    assert "the target is not told apart" in " ".join(same.ax_.get_title(loc="left").split())
+    assert "a classifier does not separate the tables" in " ".join(same.ax_.get_title(loc="left").split())
     few = ShiftDisplay.from_samples(X[:5], X[:5], ax=Figure().subplots())
     assert "at least 20 rows" in " ".join(few.ax_.get_title(loc="left").split())
 
@@ -77,7 +77,7 @@ def test_diamonds_are_differences_of_missing_values(report, ax):
     assert [text.get_text() for text in whole.ax_.get_legend().get_texts()] == ["not shifted"]
 
 
-def test_small_differences_of_missing_values_are_not_marked_unless_they_are_significant():
+def test_small_differences_of_missing_values_are_marked_if_significant():
     generator = np.random.default_rng(0)
     X, X_target = (pd.DataFrame(generator.normal(size=(4000, 3)), columns=list("abc")) for _ in range(2))
     X_target.loc[:11, "a"] = np.nan  # 0.3%, p = 0.0005
@@ -100,7 +100,7 @@ def test_columns_that_were_not_tested_are_hollow():
     assert {bar.get_edgecolor()[:3] for bar in display.bars_} == {to_rgb(NOT_SHIFTED)}
 
 
-def test_axes_alone_in_a_plain_figure_get_room_for_names(report):
+def test_axes_alone_in_a_figure_get_room_for_names(report):
     figure = Figure(figsize=(7, 4))
     display = ShiftDisplay.from_report(report, ax=figure.subplots())
     figure.draw_without_rendering()
@@ -110,7 +110,7 @@ def test_axes_alone_in_a_plain_figure_get_room_for_names(report):
         assert box.y1 <= figure.bbox.y1
 
 
-def test_what_somebody_has_arranged_is_left_alone(report):
+def test_existing_layouts_are_not_changed(report):
     several, moved, placed = Figure(), Figure(), Figure()
     tight = Figure(layout="tight")
     moved.subplots_adjust(left=0.4)
@@ -139,7 +139,7 @@ def test_only_the_most_shifted_columns_are_shown():
 
 
 @pytest.mark.parametrize("top", [1, 5])
-def test_nothing_is_cut_off_or_covered(report, top):
+def test_nothing_is_cut_off_or_overlaps(report, top):
     display = ShiftDisplay.from_report(report, top=top)
     figure, ax = display.figure_, display.ax_
     figure.canvas.draw()
@@ -155,7 +155,7 @@ def test_nothing_is_cut_off_or_covered(report, top):
     plt.close(figure)
 
 
-def test_names_are_no_formulas_and_stay_on_one_line(report, ax):
+def test_names_are_not_formulas_and_stay_on_one_line(report, ax):
     display = ShiftDisplay.from_report(report, ax=ax)
     display.figure_.canvas.draw()
     labels = {label.get_text() for label in ax.get_yticklabels()}
@@ -164,7 +164,7 @@ def test_names_are_no_formulas_and_stay_on_one_line(report, ax):
     assert any(label.endswith("in thousands") for label in labels)
 
 
-def test_parts_of_figures_and_narrow_axes_will_do(report):
+def test_subfigures_and_narrow_axes_are_accepted(report):
     figure = Figure(figsize=(7, 4), layout="constrained")
     part = figure.subfigures(1, 2)[0]
     display = ShiftDisplay.from_report(report, ax=part.subplots())
@@ -175,14 +175,14 @@ def test_parts_of_figures_and_narrow_axes_will_do(report):
     assert display.ax_.xaxis.label.get_window_extent().x1 <= part.bbox.x1
 
 
-def test_what_does_not_fit_is_refused(report):
+def test_invalid_arguments_are_refused(report):
     with pytest.raises(ParameterError, match="report must be what shift_report returns, got DataFrame"):
         ShiftDisplay.from_report(report.to_frame())
     with pytest.raises(ParameterError, match="top must be 1 or more, got 0"):
         ShiftDisplay.from_report(report, top=0)
     for ax in (Figure(), Figure().subplots(1, 2)):
         with pytest.raises(
-            ParameterError, match=f"ax must be matplotlib Axes or None, got {type(ax).__name__}: of a fig"
+            ParameterError, match=f"ax must be matplotlib Axes or None, got {type(ax).__name__}: for a fig"
         ):
             ShiftDisplay.from_report(report, ax=ax)
     X, X_target = tables()

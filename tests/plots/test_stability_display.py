@@ -74,7 +74,7 @@ def test_the_other_panels_are_sweeps_against_the_worst_instability():
     assert all(tick == int(tick) for tick in given[2].get_yticks())
 
 
-def test_what_is_not_known_has_no_panel():
+def test_unknown_quantities_have_no_panel():
     bare = RuleCurve("bare", TRIALS, worst=[0.5])
     display = StabilityDisplay([bare, TOP]).plot(axes=axes(3))
     assert [len(display.lines_[panel]) for panel in display.panels] == [2, 1, 1]
@@ -83,7 +83,7 @@ def test_what_is_not_known_has_no_panel():
     assert StabilityDisplay([bare, sizes]).panels == ("cdf", "set size")
 
 
-def test_curves_differ_in_more_than_colour_and_look_the_same_in_every_panel():
+def test_curves_differ_in_more_than_colour_and_keep_their_style_in_all_panels():
     display = StabilityDisplay([ARGMAX, TOP]).plot(axes=axes(3))
     looks = [
         {(line.get_color(), line.get_linestyle()) for line in lines}
@@ -96,7 +96,7 @@ def test_curves_differ_in_more_than_colour_and_look_the_same_in_every_panel():
     assert len({line.get_marker() for line in display.lines_["accuracy"]}) == 2
 
 
-def test_the_legend_stands_below_a_figure_of_ours_and_inside_given_axes():
+def test_the_legend_is_below_a_new_figure_and_inside_given_axes():
     display = StabilityDisplay([ARGMAX, TOP]).plot()
     assert legend(display.figure_.legends[0]) == ["argmax", "top-k (left: k = 2)"]
     display.figure_.canvas.draw()
@@ -108,7 +108,7 @@ def test_the_legend_stands_below_a_figure_of_ours_and_inside_given_axes():
     assert legend(given[0].get_legend()) == ["argmax", "top-k (k = 2)"]
 
 
-def test_numbers_of_models_far_apart_are_drawn_on_a_logarithmic_scale():
+def test_numbers_of_models_with_a_wide_range_have_a_logarithmic_scale():
     wide = RuleCurve("wide", TRIALS, worst=[0.5, 0.0], set_size=[1, 200])
     given = axes(2)
     StabilityDisplay([wide]).plot(axes=given)
@@ -116,7 +116,7 @@ def test_numbers_of_models_far_apart_are_drawn_on_a_logarithmic_scale():
 
 
 @pytest.mark.parametrize("method", ["pool", "refit"])
-def test_on_one_table_every_point_is_what_a_selector_with_that_rule_says(stable, method):
+def test_on_one_table_every_point_equals_a_selector_with_that_rule(stable, method):
     given = axes(2)
     epsilons = [0.05, 0.2, 0.3]
     display = StabilityDisplay.from_estimator(stable, method=method, epsilons=epsilons, axes=given)
@@ -134,7 +134,7 @@ def test_on_one_table_every_point_is_what_a_selector_with_that_rule_says(stable,
     assert set(level.get_ydata()) == {argmax.worst[0]}
 
 
-def test_without_epsilons_they_end_before_the_bags_cannot_tell(stable):
+def test_default_epsilons_end_before_the_bags_are_undecided(stable):
     inflated = StabilityDisplay.from_estimator(stable, axes=axes(2)).curves[0]
     assert (np.diff(inflated.epsilons) > 0).all()
     assert 0.2 in inflated.epsilons
@@ -147,7 +147,7 @@ def test_without_epsilons_they_end_before_the_bags_cannot_tell(stable):
     assert np.isnan(beyond.set_size).tolist() == [False, True]
 
 
-def test_promise_and_the_selectors_epsilon_are_marked(stable):
+def test_the_guarantee_and_the_selectors_epsilon_are_drawn(stable):
     given = axes(2)
     display = StabilityDisplay.from_estimator(stable, axes=given)
     inflated = display.curves[0]
@@ -164,7 +164,7 @@ def test_promise_and_the_selectors_epsilon_are_marked(stable):
     assert not any("epsilon" in text for text in legend(unmarked[0].get_legend()))
 
 
-def test_a_promise_out_of_sight_is_not_in_the_legend():
+def test_a_guarantee_outside_the_axes_is_not_in_the_legend():
     far = {"epsilons": [0.1, 0.2], "promised": [1.0, 0.9], "set_size": [1, 2]}
     given = axes(2)
     StabilityDisplay([RuleCurve("inflated argmax", [0.1], worst=[0.1, 0.0], **far)]).plot(axes=given)
@@ -172,17 +172,17 @@ def test_a_promise_out_of_sight_is_not_in_the_legend():
     near = {**far, "promised": [1.0, 0.05]}
     given = axes(2)
     StabilityDisplay([RuleCurve("inflated argmax", [0.1], worst=[0.1, 0.0], **near)]).plot(axes=given)
-    assert legend(given[0].get_legend()) == ["inflated argmax", "promised at most"]
+    assert legend(given[0].get_legend()) == ["inflated argmax", "guaranteed at most"]
 
 
-def test_a_selector_that_looks_beyond_its_bag_is_refitted():
+def test_a_selector_that_uses_rows_outside_its_bag_is_refitted():
     times = np.linspace(0, 6, 20)
     motion = pd.DataFrame({"x": np.cos(times), "v": np.sin(times)})
     motion += 0.05 * np.random.default_rng(0).normal(size=motion.shape)
     selector = SINDySelector(threshold=0.3, alpha=0.01)
     setting = {"n_bags": 60, "bag_size": 12, "random_state": 0}
     stable = StableSelector(selector, epsilon=0.1, **setting).fit(motion, t=times)
-    with pytest.raises(ParameterError, match="take method='refit'"):
+    with pytest.raises(ParameterError, match="use method='refit'"):
         StabilityDisplay.from_estimator(stable)
     display = StabilityDisplay.from_estimator(stable, method="refit", epsilons=[0.1], axes=axes(2))
     assert display.curves[0].worst[0] == stable.leave_one_out("refit").instability
@@ -190,7 +190,7 @@ def test_a_selector_that_looks_beyond_its_bag_is_refitted():
     assert display.curves[2].worst[0] == argmax.leave_one_out("refit").instability
 
 
-def test_what_does_not_fit_is_refused(stable):
+def test_invalid_arguments_are_refused(stable):
     with pytest.raises(ParameterError, match="must have leave_one_out"):
         StabilityDisplay.from_estimator(Lasso())
     with pytest.raises(NotFittedError):
@@ -212,7 +212,7 @@ def test_what_does_not_fit_is_refused(stable):
         StabilityDisplay([])
 
 
-def test_curves_that_do_not_fit_are_refused():
+def test_invalid_curves_are_refused():
     with pytest.raises(DataError, match="accuracy of 'top-k' must be one-dimensional, with a value for each setting"):
         RuleCurve("top-k", TRIALS, worst=[0.1, 0.2], accuracy=[0.5])
     for instabilities in ([], [[0.1]], 0.5):
@@ -221,5 +221,5 @@ def test_curves_that_do_not_fit_are_refused():
         ):
             RuleCurve("x", instabilities, worst=[0.1])
     for worst in ([1.5], [float("nan")], [-0.1]):
-        with pytest.raises(DataError, match="worst of 'x' must be shares, between 0 and 1"):
+        with pytest.raises(DataError, match="worst of 'x' must be fractions, between 0 and 1"):
             RuleCurve("x", TRIALS, worst=worst)

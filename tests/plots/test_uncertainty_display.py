@@ -48,14 +48,14 @@ def ax():
     return Figure(figsize=(6, 5)).subplots()
 
 
-def test_the_curves_are_the_shares_of_rows_at_most_so_uncertain(ax):
+def test_the_curves_are_the_fractions_of_rows_up_to_an_uncertainty(ax):
     display = UncertaintyDisplay.from_estimator(model(), X, FAR, name="it", ax=ax)
     for line, table in zip(display.lines_, (X, FAR), strict=True):
         x, y = line.get_data()
         for value in (1.0, 4.0, 30.0):
             assert y[np.searchsorted(x, value, side="right") - 1] == pytest.approx((numbers(table) <= value).mean())
     auc = roc_auc_score(np.repeat([0, 1], [80, 50]), [*numbers(X), *numbers(FAR)])
-    assert legend(ax) == ["it, knowledge", f"the same for other rows (ROC-AUC {auc:.2f})"]
+    assert legend(ax) == ["it, knowledge", f"the same for out-of-domain rows (ROC-AUC {auc:.2f})"]
     assert ax.get_xlabel() == "uncertainty (nats)"
     assert (display.ax_, display.figure_) == (ax, ax.figure)
 
@@ -78,7 +78,7 @@ def point_model_in_nats():
     )
 
 
-def test_the_legend_keeps_clear_of_the_curves(ax):
+def test_the_legend_does_not_cover_the_curves(ax):
     for _ in range(3):
         UncertaintyDisplay.from_estimator(model(), X, FAR, ax=ax)
     ax.figure.canvas.draw()
@@ -86,7 +86,7 @@ def test_the_legend_keeps_clear_of_the_curves(ax):
     assert box.y0 > 1
 
 
-def test_the_scale_is_logarithmic_where_values_lie_far_apart(ax):
+def test_the_scale_is_logarithmic_if_values_have_a_wide_range(ax):
     for values, scale in ((np.linspace(1, 2, 50), "linear"), (np.r_[0.0, np.logspace(-6, 0, 50)], "log")):
         ax.clear()
         uncertainty = SimpleNamespace(total=None, data=None, knowledge=values, unit="nats")
@@ -115,7 +115,7 @@ def test_a_grid_of_two_columns_becomes_cells(ax):
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("feature 0", "feature 1", "it")
 
 
-def test_cells_show_means_and_gaps(ax):
+def test_cells_show_means_and_missing_rows(ax):
     plane = FeatureMap.from_table(np.array([[0, 0], [0, 0], [0, 1], [1, 0]]))
     image = plane.draw(ax, np.array([1.0, 3.0, 5.0, 7.0]))
     np.testing.assert_array_equal(np.ma.filled(image.get_array(), np.nan), [[2, 7], [5, np.nan]])
@@ -154,7 +154,7 @@ def test_two_columns_can_also_be_a_distribution(ax):
     assert not ax.collections
 
 
-def test_what_does_not_fit_is_refused(ax):
+def test_invalid_arguments_are_refused(ax):
     with pytest.raises(ParameterError, match=r"must have predict_uncertainty.*VirtualEnsemble"):
         UncertaintyDisplay.from_estimator(SimpleNamespace(), X)
     with pytest.raises(ParameterError, match="kind must be one of"):
@@ -173,7 +173,7 @@ def test_what_does_not_fit_is_refused(ax):
     with pytest.raises(ParameterError, match="features must be a pair"):
         UncertaintyDisplay.from_estimator(model(), X, style="map", ax=ax)
     for features in ((0, 7), (0, "age")):
-        with pytest.raises(ParameterError, match="is no column of X"):
+        with pytest.raises(ParameterError, match="is not a column of X"):
             UncertaintyDisplay.from_estimator(model(), X, features=features, ax=ax)
     holes = np.where(X > 1, np.nan, X)
     with pytest.raises(DataError, match="feature 1 contains NaN"):

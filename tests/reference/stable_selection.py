@@ -8,7 +8,8 @@ import numpy as np
 from reference.projection import distances
 from surefoot import StableSelector
 from surefoot.selection import LassoSelector
-from surefoot.selection.selector import ANY_TARGET, BagError, Selector
+from surefoot.selection.selector import BagError, Selector
+from surefoot.selection.table import ANY_TARGET
 
 SIZE, N_BAGS = 20, 400
 

@@ -1,4 +1,4 @@
-"""The table that most tests of stable selection are about, and a selector fitted to it."""
+"""The table of most tests of stable selection, and a selector fitted to it."""
 
 import pytest
 from reference.stable_selection import make_data, stable_lasso

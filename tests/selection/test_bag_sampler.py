@@ -1,4 +1,4 @@
-"""Bags of rows against a naive draw from the same random numbers, and against the chances that they must have."""
+"""Bags of rows against a naive draw from the same random numbers, and against their probabilities."""
 
 from collections import Counter
 from itertools import combinations, product
@@ -13,8 +13,8 @@ from reference.split_mix import split_mix
 from scipy.stats import chi2, chisquare
 
 from surefoot._random import stream_key
-from surefoot.selection import bag_sampler as bags_module
-from surefoot.selection.bag_sampler import BAGS, BagPool, draw_with_replacement, draw_without_replacement
+from surefoot.selection import bagged_selection
+from surefoot.selection.bagged_selection import BAGS, BagPool, draw_with_replacement, draw_without_replacement
 
 PATHS = {
     "replace": (10, 7, True),
@@ -28,7 +28,7 @@ PATHS = {
     "one": (7, 1, False),
 }
 each_path = pytest.mark.parametrize(("n_rows", "size", "replace"), PATHS.values(), ids=PATHS)
-MIN_CHANCE = 1e-3  # seeds are fixed: a fair draw fails once for all, or never
+MIN_P_VALUE = 1e-3  # seeds are fixed: a fair draw always fails or never
 
 
 @st.composite
@@ -39,7 +39,7 @@ def pools(draw):
 
 
 def naive_bags(pool, n_bags):
-    """The first bags of a pool, from the same random words."""
+    """The first bags of a pool, from the same random numbers."""
     draws = naive.draws_of(pool.n_rows, pool.size, pool.replace)
     words = split_mix(int(stream_key(pool.seed, BAGS)), n_bags * draws)
     each = [words[b * draws : (b + 1) * draws] for b in range(n_bags)]
@@ -63,9 +63,9 @@ def test_a_block_of_bags_is_part_of_any_larger_block(pool, first, length):
     np.testing.assert_array_equal(block, pool.bags(0, 45)[first : first + length])
 
 
-def test_bags_far_on_are_the_same_alone():
+def test_bags_with_large_numbers_do_not_depend_on_the_block():
     pool = BagPool(30, 25, False, 1)
-    many = pool.bags(2_000_000_000, 2_000_000_100)  # numbers of random words beyond 32 bits
+    many = pool.bags(2_000_000_000, 2_000_000_100)  # indices of random numbers beyond 32 bits
     np.testing.assert_array_equal(pool.bags(2_000_000_099, 2_000_000_100), many[99:])
     assert len(np.unique(many, axis=0)) > 95
 
@@ -87,7 +87,7 @@ def test_seeds_and_bags_differ():
 
 
 def either_tail(statistic, freedom):
-    """The chance of a chi-square so far out; so even a count is no chance either."""
+    """The p-value of a chi-square statistic that is too large or too small."""
     return min(chi2.sf(statistic, freedom), chi2.cdf(statistic, freedom))
 
 
@@ -97,30 +97,32 @@ def test_every_row_is_drawn_equally_often(n_rows, size, replace):
     bags = BagPool(n_rows, size, replace, 11).bags(0, n_bags)
     counts = np.bincount(bags.ravel(), minlength=n_rows)
     statistic = ((counts - counts.mean()) ** 2).sum() / counts.mean()
-    drawn_at_once = 1.0 if replace else (n_rows - size) / (n_rows - 1)  # rows of a bag cannot be the same: less spread
-    assert either_tail(statistic / drawn_at_once, n_rows - 1) > MIN_CHANCE
+    variance_factor = 1.0 if replace else (n_rows - size) / (n_rows - 1)  # distinct rows: less variance
+    assert either_tail(statistic / variance_factor, n_rows - 1) > MIN_P_VALUE
 
 
 @each_path
-def test_the_share_is_the_chance_to_hold_a_row(n_rows, size, replace):
+def test_the_inclusion_probability_of_a_row(n_rows, size, replace):
     pool, n_bags = BagPool(n_rows, size, replace, 5), 40_000
     holds = (pool.bags(0, n_bags) == n_rows // 2).any(axis=1).mean()
-    assert abs(holds - pool.share) < 4.5 * np.sqrt(pool.share * (1 - pool.share) / n_bags)
+    assert abs(holds - pool.inclusion_probability) < 4.5 * np.sqrt(
+        pool.inclusion_probability * (1 - pool.inclusion_probability) / n_bags
+    )
 
 
-def test_shares_in_closed_form():
-    assert BagPool(30, 25, False, 0).share == pytest.approx(25 / 30)
-    assert BagPool(30, 25, True, 0).share == pytest.approx(1 - (29 / 30) ** 25)
+def test_inclusion_probabilities_in_closed_form():
+    assert BagPool(30, 25, False, 0).inclusion_probability == pytest.approx(25 / 30)
+    assert BagPool(30, 25, True, 0).inclusion_probability == pytest.approx(1 - (29 / 30) ** 25)
 
 
 def words_for(places, n_rows, shrinks):
-    """Random words that draw given places, each from the middle of the words that draw it."""
+    """Random numbers that draw given places, each from the middle of its range."""
     lefts = [n_rows - i if shrinks else n_rows for i in range(len(places))]
     return [int((place + 0.5) / left * 2**64) for place, left in zip(places, lefts, strict=True)]
 
 
 @pytest.mark.parametrize(("n_rows", "size"), [(4, 1), (4, 2), (4, 3), (5, 2), (5, 3), (6, 4)])
-def test_over_all_draws_each_bag_comes_up_equally_often(n_rows, size):
+def test_over_all_draws_each_bag_occurs_equally_often(n_rows, size):
     draws = naive.draws_of(n_rows, size, False)
     every = product(*(range(n_rows - i) for i in range(draws)))
     bits = np.array([words_for(places, n_rows, shrinks=True) for places in every], dtype=np.uint64)
@@ -147,8 +149,8 @@ def test_over_all_draws_with_replacement_each_sequence_counts_once(n_rows, size)
         assert sum(others.values()) == (n_rows - 1) ** size
 
 
-def chance_of(bag, n_rows, replace):
-    """The chance of a bag among all bags of so many rows."""
+def probability_of(bag, n_rows, replace):
+    """The probability of a bag among all bags of ``n_rows`` rows."""
     if not replace:
         return 1 / comb(n_rows, len(bag))
     orders = factorial(len(bag)) // prod(factorial(times) for times in Counter(bag).values())
@@ -160,20 +162,20 @@ def test_bags_that_do_not_hold_a_row_are_bags_of_the_others(n_rows, size, replac
     bags = BagPool(n_rows, size, replace, 3).bags(0, 60_000)
     for row in range(n_rows):
         lacking = bags[(bags != row).all(axis=1)]
-        others = np.where(lacking > row, lacking - 1, lacking)  # as rows of the table without this one
+        others = np.where(lacking > row, lacking - 1, lacking)  # row numbers in the table without this row
         times = Counter(map(tuple, others.tolist()))
-        chances = {bag: chance_of(bag, n_rows - 1, replace) for bag in times}
-        assert sum(chances.values()) == pytest.approx(1.0)  # every bag of the others came up
+        probabilities = {bag: probability_of(bag, n_rows - 1, replace) for bag in times}
+        assert sum(probabilities.values()) == pytest.approx(1.0)  # every bag of the other rows occurred
         if len(times) > 1:
-            expected = [len(lacking) * chances[bag] for bag in times]
-            assert chisquare(list(times.values()), expected).pvalue > MIN_CHANCE / n_rows
+            expected = [len(lacking) * probabilities[bag] for bag in times]
+            assert chisquare(list(times.values()), expected).pvalue > MIN_P_VALUE / n_rows
 
 
 @pytest.mark.parametrize("replace", [True, False])
-def test_looking_through_the_rows_and_sorting_give_the_same_bags(replace):
+def test_scanning_and_sorting_give_the_same_bags(replace):
     words = np.array(split_mix(7, 50 * 6), dtype=np.uint64).reshape(50, 6)
-    n_rows, out = 6 * bags_module.SCAN_SHARE + 1, {}
-    for n in (n_rows - 1, n_rows):  # on both sides of the bound
+    n_rows, out = 6 * bagged_selection.SCAN_RATIO + 1, {}
+    for n in (n_rows - 1, n_rows):  # on both sides of the limit
         out[n] = np.empty((50, 6), dtype=np.int32)
         if replace:
             draw_with_replacement(words, np.zeros(n, dtype=np.int32), out[n])

@@ -1,4 +1,4 @@
-"""Sets of models in words: by hand, and products expanded anew and compared with the set."""
+"""Sets of models as expressions: by hand, and products expanded and compared with the set."""
 
 import re
 from itertools import chain, combinations, product
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import DataError
-from surefoot.selection.expression import expression_of
+from surefoot.selection.chosen_models import expression_of
 
 
 def outside_brackets(expression, word):
@@ -26,7 +26,7 @@ def factors_of(expression):
 
 
 def expanded(expression):
-    """The models that an expression stands for, read from its text."""
+    """The models of an expression, read from its text."""
     factors = factors_of(expression)
     if factors is None:
         return [frozenset(model.split(" and ")) - {"nothing"} for model in outside_brackets(expression, "or")]
@@ -34,7 +34,7 @@ def expanded(expression):
 
 
 def is_a_product(models):
-    """Whether some partition of the variables into choices makes exactly these models, by trying all of them."""
+    """Whether any partition of the variables into choices gives exactly these models."""
     names = sorted(frozenset().union(*models))
     return any(
         {frozenset(chain(*choice)) for choice in product(*factors)} == models
@@ -102,7 +102,7 @@ small_models = st.sets(st.frozensets(st.sampled_from("abcd")), min_size=1, max_s
 
 @settings(deadline=None, max_examples=300)
 @given(models=small_models)
-def test_it_stands_for_the_models_and_is_a_product_exactly_where_there_is_one(models):
+def test_it_represents_the_models_and_is_a_product_exactly_if_there_is_one(models):
     expression = expression_of([tuple(model) for model in models])
     written = expanded(expression)
     assert set(written) == models
@@ -115,7 +115,7 @@ def test_it_stands_for_the_models_and_is_a_product_exactly_where_there_is_one(mo
     sizes=st.lists(st.tuples(st.integers(1, 4), st.booleans()), min_size=1, max_size=5),
     data=st.data(),
 )
-def test_products_are_found_and_what_is_said_of_one_less_is_true(sizes, data):
+def test_products_are_found_and_one_model_less_is_still_exact(sizes, data):
     names = iter(f"v{k}" for k in range(100))
     factors = [[next(names) for _ in range(size)] + ["nothing"] * optional for size, optional in sizes]
     models = [tuple(set(choice) - {"nothing"}) for choice in product(*factors)]
@@ -130,7 +130,7 @@ def test_products_are_found_and_what_is_said_of_one_less_is_true(sizes, data):
             assert set(expanded(fewer)) == {frozenset(model) for model in shuffled[1:]}
 
 
-def test_thousands_of_models_of_tens_of_variables():
+def test_thousands_of_models_with_tens_of_variables():
     factors = [
         [f"a{k}" for k in range(8)],
         [f"b{k}" for k in range(8)],
@@ -145,7 +145,7 @@ def test_thousands_of_models_of_tens_of_variables():
     assert expression_of(models[1:]).endswith("and 4085 more")
 
 
-def test_very_many_possible_models_are_counted_not_made():
+def test_very_many_possible_models_are_not_enumerated():
     optional = [f"x{k}" for k in range(100)]
     models = [(), tuple(optional), *((name,) for name in optional)]
     assert expression_of(models).endswith("and 92 more")

@@ -1,4 +1,4 @@
-"""The graphical lasso against scikit-learn, against plain loops and against the conditions of optimality."""
+"""The graphical lasso against scikit-learn, plain loops and the optimality conditions."""
 
 import os
 from pathlib import Path
@@ -52,7 +52,7 @@ def sklearn_precision(covariance, alpha):
 
 
 def worst_violation(covariance, alpha, precision):
-    """By how much a solution fails the conditions of optimality, in units of correlation."""
+    """The largest violation of the optimality conditions, in units of correlation."""
     deviations = np.sqrt(np.diag(covariance))
     gradient = covariance - np.linalg.inv(precision)
     at_zero = np.maximum(np.abs(gradient) - alpha, 0)
@@ -68,7 +68,7 @@ def objective(correlation, penalties, precision):
     return -log_determinant + np.sum(correlation * precision) + np.sum(penalties * np.abs(precision))
 
 
-def test_the_graphs_are_those_of_scikit_learn():
+def test_graphs_equal_those_of_scikit_learn():
     differing, sizes = [], set()
     for seed in range(300):
         generator = np.random.default_rng(seed)
@@ -86,7 +86,7 @@ def test_the_graphs_are_those_of_scikit_learn():
 
 @settings(deadline=None, max_examples=30)
 @given(seed=seeds, n_variables=st.integers(1, 6), alpha=st.floats(0.02, 2))
-def test_the_solution_is_that_of_plain_loops(seed, n_variables, alpha):
+def test_solutions_equal_those_of_plain_loops(seed, n_variables, alpha):
     generator = np.random.default_rng(seed)
     X = some_columns(generator, 3 * n_variables + 3, n_variables)
     covariance = np.array(covariance_of(X, range(len(X))))
@@ -115,21 +115,21 @@ def test_two_variables_have_a_closed_form():
     np.testing.assert_array_equal(solve_graphical_lasso(covariance, 1.01), np.diag([0.25, 1.0]))
 
 
-def test_next_to_no_penalty_gives_the_inverse_and_a_huge_one_no_edge():
+def test_a_tiny_penalty_gives_the_inverse_and_a_huge_one_no_edge():
     covariance = np.cov(some_columns(np.random.default_rng(0), 60, 5).T)
     np.testing.assert_allclose(solve_graphical_lasso(covariance, 1e-300), np.linalg.inv(covariance), rtol=1e-9)
     np.testing.assert_allclose(solve_graphical_lasso(covariance, 1e300), np.diag(1 / np.diag(covariance)), rtol=1e-15)
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e-6, 1e6, 1e150])
-def test_only_the_unit_of_alpha_counts(unit):
+def test_the_units_of_covariance_and_alpha_cancel(unit):
     covariance = np.cov(some_columns(np.random.default_rng(1), 40, 6).T)
     plain, scaled = solve_graphical_lasso(covariance, 0.3), solve_graphical_lasso(covariance * unit, 0.3 * unit)
     np.testing.assert_array_equal(plain != 0, scaled != 0)
     np.testing.assert_allclose(scaled, plain / unit, rtol=1e-8)
 
 
-def test_variances_of_very_different_size_do_no_harm():
+def test_variances_of_very_different_size():
     generator = np.random.default_rng(2)
     units = 10.0 ** np.array([-4, -3, -2, 0, 1, 3, 4, 5])
     for _ in range(20):
@@ -147,7 +147,7 @@ def test_variances_of_very_different_size_do_no_harm():
         (np.diag([1.0, 0.0]), "positive variances"),
         (np.diag([1.0, np.nan]), "finite"),
         (np.array([[1.0, 0.5], [0.4, 1.0]]), "symmetric"),
-        (np.array([[1.0, 2.0], [2.0, 1.0]]), "no covariance matrix"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), "not a covariance matrix"),
     ],
 )
 def test_matrices_that_are_refused(covariance, says):
@@ -260,7 +260,7 @@ def test_every_newton_step_descends_and_stays_positive_definite(seed, n, size):
 def test_correlations_of_bags(seed, n_rows, share, replace, outlier):
     generator = np.random.default_rng(seed)
     X = some_columns(generator, n_rows, 3) * [1.0, 1e6, 1e-6] + [0.0, 1e7, 3.0]
-    X[0, 0] = outlier  # without it, next to nothing is left of the sums over all rows
+    X[0, 0] = outlier  # without it, almost nothing is left of the sums over all rows
     prepared = GraphicalLassoSelector(1.0, standardize=False).prepare(table_of(X))
     size = max(3, int(share * n_rows))
     bags = np.sort([generator.choice(n_rows, size, replace=replace) for _ in range(5)], axis=1)
@@ -275,7 +275,7 @@ def test_correlations_of_bags(seed, n_rows, share, replace, outlier):
         np.testing.assert_allclose(correlation, expected / np.outer(roots, roots), atol=1e-7)
 
 
-def test_models_of_bags_are_those_of_their_covariances():
+def test_models_of_bags_equal_those_of_their_covariances():
     generator = np.random.default_rng(3)
     X = some_columns(generator, 50, 6) * 10.0 ** np.arange(-2, 4)
     prepared = GraphicalLassoSelector(0.2, standardize=False).prepare(table_of(X))
@@ -306,7 +306,7 @@ def test_huge_and_tiny_numbers():
     X[:, 1] += X[:, 0]
     rows = np.arange(40)[np.newaxis]
     plain = GraphicalLassoSelector(0.3, standardize=False).prepare(table_of(X)).select(rows)
-    for power in (-500, 500):  # of two: the same digits
+    for power in (-500, 500):  # a power of two: the same digits
         scaled = (
             GraphicalLassoSelector(0.3 * 4.0**power, standardize=False).prepare(table_of(X * 2.0**power)).select(rows)
         )
@@ -341,7 +341,7 @@ def test_a_bag_with_a_constant_column_has_no_model(outlier, bag):
     assert "'x1'" in error.value.reason
 
 
-def test_small_bags_of_any_constant_have_no_model():
+def test_small_bags_with_any_constant_column_have_no_model():
     X = np.random.default_rng(6).normal(size=(200, 2))
     X[:, 1] = np.repeat(X[:10, 1], 20)
     prepared = GraphicalLassoSelector(0.1, standardize=False).prepare(table_of(X))
@@ -384,5 +384,5 @@ def test_the_proteins_of_sachs():
         np.testing.assert_array_equal(model, theirs[1][upper] != 0)
     distinct, counts = np.unique(models, axis=0, return_counts=True)
     first, second = distinct[np.argsort(counts)[:-3:-1]]
-    # The paper's two most frequent graphs differ in this edge alone.
+    # The paper's two most frequent graphs differ only in this edge.
     assert [prepared.items[k] for k in np.flatnonzero(first != second)] == [("Mek", "Akt")]

@@ -1,4 +1,4 @@
-"""What epsilon and delta promise each other: the paper's numbers, its theorem on all bags of a few rows, refusals."""
+"""Epsilon and delta: the numbers of the paper, its theorem on all bags of a few rows, and errors."""
 
 from itertools import combinations, product
 
@@ -47,15 +47,15 @@ def test_theorem_4_2(n_samples, bag_size, n_models, n_bags, replace):
 
 
 def mean_weights(models_of_bags, bags, n_models):
-    """The weights when every one of these bags is drawn."""
+    """The weights if all these bags are drawn."""
     return np.bincount([models_of_bags[bag] for bag in bags], minlength=n_models) / len(bags)
 
 
 @pytest.mark.parametrize(
     ("n_rows", "size", "replace"), [(5, 2, False), (5, 3, False), (6, 5, False), (5, 2, True), (5, 3, True)]
 )
-def test_all_bags_of_a_few_rows_keep_the_promise(n_rows, size, replace):
-    # Whatever a selector makes of each bag: here, a random model, and what looks for the first row alone.
+def test_the_guarantee_holds_for_all_bags_of_a_few_rows(n_rows, size, replace):
+    # For any selector: here, a random model, and a model that depends only on the first row.
     generator = np.random.default_rng(0)
     every_bag = list(product(range(n_rows), repeat=size) if replace else combinations(range(n_rows), size))
     selectors = [(2, {bag: int(0 in bag) for bag in every_bag})]
@@ -77,19 +77,19 @@ def test_all_bags_of_a_few_rows_keep_the_promise(n_rows, size, replace):
     assert n_overturned > 0
 
 
-def test_a_delta_out_of_reach_is_refused_and_the_least_is_named():
+def test_an_impossible_delta_is_refused_and_the_smallest_is_named():
     with pytest.raises(
-        ParameterError, match=r"delta=0\.05 .*least delta within reach is 0\.0863.*smaller bags, more rows\.$"
+        ParameterError, match=r"delta=0\.05 .*smallest possible delta is 0\.0863.*smaller bags, more rows\.$"
     ):
         stability_epsilon(0.05, n_samples=30, bag_size=25)
     assert stability_epsilon(0.0863, n_samples=30, bag_size=25) == pytest.approx(np.sqrt(2), rel=1e-3)
-    with pytest.raises(ParameterError, match=r"least delta within reach is 0\.0863"):
+    with pytest.raises(ParameterError, match=r"smallest possible delta is 0\.0863"):
         stability_epsilon(0.0862, n_samples=30, bag_size=25)
-    with pytest.raises(ParameterError, match=r"least delta within reach.*more bags, or leave their chance out"):
+    with pytest.raises(ParameterError, match=r"smallest possible delta.*more bags, or leave the randomness"):
         stability_epsilon(0.05, n_samples=300, bag_size=25, n_bags=1000)
 
 
-def test_the_least_delta_itself_is_within_reach():
+def test_the_smallest_possible_delta_is_possible():
     for n_samples in range(3, 200):
         least = stability_delta(np.sqrt(2), n_samples=n_samples, bag_size=1)
         assert stability_epsilon(least, n_samples=n_samples, bag_size=1) == pytest.approx(np.sqrt(2), rel=1e-12)
@@ -97,8 +97,8 @@ def test_the_least_delta_itself_is_within_reach():
 
 
 @pytest.mark.parametrize("setting", [{"n_bags": 10}, {"bag_size": 10**7, "replace": True}])
-def test_where_no_delta_is_within_reach_the_error_says_so(setting):
-    with pytest.raises(ParameterError, match=r"delta=0\.9 cannot be promised, nor can any other"):
+def test_the_error_if_no_delta_is_possible(setting):
+    with pytest.raises(ParameterError, match=r"delta=0\.9 cannot be guaranteed, nor can any other"):
         stability_epsilon(0.9, **{"n_samples": 30, "bag_size": 10, **setting})
 
 
@@ -112,13 +112,13 @@ def test_extremes_give_numbers():
 
 
 @pytest.mark.parametrize("delta", [0, 1, 1.5, -0.1, np.nan, "0.05", None, True])
-def test_a_delta_that_is_none_is_refused(delta):
+def test_invalid_deltas_are_refused(delta):
     with pytest.raises(ParameterError, match="delta must"):
         stability_epsilon(delta, n_samples=300, bag_size=25)
 
 
 @pytest.mark.parametrize("epsilon", [0, 1.5, np.nan, None])
-def test_an_epsilon_that_is_none_is_refused(epsilon):
+def test_invalid_epsilons_are_refused(epsilon):
     with pytest.raises(ParameterError, match="epsilon must"):
         stability_delta(epsilon, n_samples=300, bag_size=25)
 
@@ -130,12 +130,12 @@ def test_an_epsilon_that_is_none_is_refused(epsilon):
         ({"n_samples": 30.0}, "n_samples must be a whole number"),
         ({"bag_size": 0}, "bag_size must be 1 or more"),
         ({"bag_size": 300}, "bag_size=300 makes bags of 300 of 300 rows.*leave a row out"),
-        ({"bag_size": 25.0}, r"bag_size must be a share .* or a whole number of rows, got 25\.0"),
+        ({"bag_size": 25.0}, r"bag_size must be a fraction .* or a number of rows, got 25\.0"),
         ({"n_bags": 0}, "n_bags must be 1 or more"),
         ({"n_models": 1}, "n_models must be 2 or more"),
     ],
 )
-def test_other_parameters_that_are_none_are_refused(setting, words):
+def test_other_invalid_parameters_are_refused(setting, words):
     for function in (stability_epsilon, stability_delta):
         with pytest.raises(ParameterError, match=words):
             function(0.5, **{"n_samples": 300, "bag_size": 25, **setting})
@@ -149,19 +149,19 @@ def test_other_parameters_that_are_none_are_refused(setting, words):
         (400, 300, True, 400), (300, 300, True, 300), (0.99, 10, True, 10), (2, 3, False, 2),
     ],
 )  # fmt: skip
-def test_bags_are_a_share_or_a_count(bag_size, n_samples, replace, expected):
+def test_bag_sizes_are_fractions_or_counts(bag_size, n_samples, replace, expected):
     assert bag_rows(bag_size, n_samples, replace) == expected
     assert type(bag_rows(bag_size, n_samples, replace)) is int
 
 
 @pytest.mark.parametrize("bag_size", [0, -3, 0.0, 1.0, 1.5, -0.5, np.nan, "half", None, True, 10, 0.99])
-def test_bags_that_are_none_are_refused(bag_size):
+def test_invalid_bag_sizes_are_refused(bag_size):
     with pytest.raises(ParameterError, match="bag_size"):
         bag_rows(bag_size, 10, replace=False)
 
 
 @pytest.mark.parametrize("n_samples", [0, 1, 2])
-def test_rows_too_few_are_refused(n_samples):
+def test_too_few_rows_are_refused(n_samples):
     with pytest.raises(DataError, match=f"n_samples={n_samples}, but at least 3 rows"):
         bag_rows(0.5, n_samples, replace=True)
 
@@ -173,7 +173,7 @@ def test_rows_too_few_are_refused(n_samples):
         (1e-7, "1e-07"), (0.999, "0.999"), (np.float64(1 / 3), "0.334"),
     ],
 )  # fmt: skip
-def test_the_guarantee_in_the_only_words_for_it(delta, number):
+def test_the_guarantee_in_words(delta, number):
     assert guarantee_in_words(delta) == "For " + WORDS.format(number)
 
 
@@ -183,12 +183,12 @@ def test_no_guarantee_in_words(delta):
 
 
 @pytest.mark.parametrize("delta", [-0.1, np.nan])
-def test_no_share_has_no_words(delta):
+def test_invalid_deltas_have_no_words(delta):
     with pytest.raises(ParameterError, match="delta"):
         guarantee_in_words(delta)
 
 
-def test_a_delta_survives_the_way_to_epsilon_and_back_in_words():
+def test_epsilon_and_back_gives_the_same_delta_in_words():
     for delta in (0.01, 0.05, 0.1, 0.3):
         setting = {"n_samples": 1000, "bag_size": 0.5, "n_bags": 10**6}
         back = stability_delta(stability_epsilon(delta, **setting), **setting)

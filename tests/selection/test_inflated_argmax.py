@@ -15,7 +15,7 @@ EPSILONS = (0.005, 0.02, 0.1, 0.3, 0.6, 0.9, 1.2, 1.4)
 
 
 def random_weights(generator, n_sets, n_models):
-    """Shares of few and of many bags: the former have ties and zeros."""
+    """Weights from few and from many bags: the former have ties and zeros."""
     n_bags = generator.choice([2, 5, 12, 50, 1000, 10**6], size=n_sets)
     concentration = generator.choice([0.1, 1, 10, 1000], size=n_sets)
     return np.array(
@@ -47,7 +47,7 @@ def distance_by_scipy(weights, model, epsilon):
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 200},
     )
-    assert result.success or "directional derivative" in result.message  # no better point in sight
+    assert result.success or "directional derivative" in result.message  # no better point nearby
     return np.sqrt(result.fun)
 
 
@@ -65,7 +65,7 @@ def test_the_bisection_agrees_with_scipy():
 
 
 @pytest.mark.parametrize("n_models", [2, 3, 4, 6, 9])
-def test_it_is_the_definition(n_models):
+def test_it_equals_the_definition(n_models):
     generator = np.random.default_rng(1)
     epsilons = np.repeat(EPSILONS, 100)
     weights = random_weights(generator, len(epsilons), n_models)
@@ -80,7 +80,7 @@ def test_it_is_the_definition(n_models):
     assert n_chosen == set(range(1, n_models + 1))
 
 
-def test_weights_never_have_to_be_kept_from_becoming_negative():
+def test_the_nearest_weights_are_never_negative():
     generator = np.random.default_rng(2)
     epsilons = np.repeat(EPSILONS, 50)
     for n_models in (2, 4, 8):
@@ -89,7 +89,7 @@ def test_weights_never_have_to_be_kept_from_becoming_negative():
         nearest = winning_weights(weights, models, epsilons / np.sqrt(2))
         moved = nearest - weights
         moved[np.arange(len(models)), models] = 0
-        assert moved.max() < 1e-11  # no other model gains: the shift is 0, and no bound of 0 takes part in it
+        assert moved.max() < 1e-11  # no other model gains: the shift is 0, and the bound of 0 is not active
         np.testing.assert_allclose(nearest.sum(axis=1), 1, atol=1e-11)
 
 
@@ -133,12 +133,12 @@ def test_hundreds_of_models_against_plain_loops():
 
 
 def test_one_heavy_model_and_very_many_light_ones():
-    # The level lies a hair below 100,000 light weights: sums of the weights themselves would cancel to nothing.
+    # The level is slightly below 100,000 light weights: sums of the weights themselves would cancel.
     n_light, heavy = 100_000, 0.3
     light = (1 - heavy) / n_light
 
     def distance(margin):
-        """Of a light model: it is raised, the heavy one is lowered, the other light ones stay or are lowered too."""
+        """For a light model: it is raised, the heavy one is lowered, the other light ones stay or are lowered too."""
         level = (heavy + light - margin) / 2
         if level < light:
             level = (heavy + n_light * light - margin) / (n_light + 1)
@@ -152,9 +152,9 @@ def test_one_heavy_model_and_very_many_light_ones():
 
 
 @pytest.mark.parametrize("margin", [0.2, 0.3, 0.7, 1 / 3, 0.001])
-def test_of_two_models_the_second_counts_where_the_gap_is_below_the_margin(margin):
+def test_the_second_of_two_models_is_returned_if_the_gap_is_below_the_margin(margin):
     for gap, expected in ((margin * (1 - 1e-9), [0, 1]), (margin, [0]), (margin * (1 + 1e-9), [0])):
-        for rest in (0, 0.01):  # a model so light that it is not lowered is in nobody's way
+        for rest in (0, 0.01):  # a model so light that it is not lowered has no effect
             weights = [(1 - rest + gap) / 2, (1 - rest - gap) / 2, rest]
             assert inflated_argmax(weights, margin * np.sqrt(2)).tolist() == expected
 
@@ -194,8 +194,8 @@ def test_weights_less_than_epsilon_apart_share_a_model(seed, n_models, epsilon, 
     assert np.intersect1d(inflated_argmax(weights, epsilon), inflated_argmax(near, epsilon)).size > 0
 
 
-def test_two_heaviest_models_that_change_places_show_that_less_would_not_do():
-    # Weights epsilon apart may have no model in common: the promise is as tight as it can be.
+def test_swapping_the_two_heaviest_models_shows_that_the_bound_is_tight():
+    # Weights at a distance of epsilon may have no model in common: the guarantee is tight.
     epsilon = 0.1
     gap = epsilon / np.sqrt(2) + 1e-9
     first = np.array([(1 + gap) / 2, (1 - gap) / 2])
@@ -219,7 +219,7 @@ def test_order_and_zeros_do_not_matter(counts, epsilon, data):
     assert unseen_would_enter(weights, epsilon) == (len(weights) in more)
 
 
-def test_at_the_largest_epsilon_everything_is_returned_but_for_a_sure_winner():
+def test_at_the_largest_epsilon_all_models_are_returned_unless_one_has_all_the_weight():
     assert inflated_argmax([0.9, 0.1, 0.0], np.sqrt(2)).tolist() == [0, 1, 2]
     assert inflated_argmax([1.0, 0.0, 0.0], np.sqrt(2)).tolist() == [0]
     assert inflated_argmax([1.0], np.sqrt(2)).tolist() == [0]
@@ -247,16 +247,16 @@ def test_the_smallest_epsilon_is_the_plain_argmax(epsilon):
     assert inflated_argmax([0.25, 0.75 - 1e-9, 1e-9], epsilon).tolist() == [1]
 
 
-def test_many_sets_are_as_one_at_a_time():
+def test_many_sets_equal_one_at_a_time():
     generator = np.random.default_rng(6)
-    weights = random_weights(generator, 300, 3000)  # more cells than are taken at once
+    weights = random_weights(generator, 300, 3000)  # more cells than fit in one block
     for epsilon in (0.01, 0.7):
         chosen = inflated_argmax_many(weights, epsilon)
         for row in range(0, 300, 7):
             assert set(inflated_argmax(weights[row], epsilon)) == set(np.flatnonzero(chosen[row]))
 
 
-def test_weights_may_come_in_many_kinds_and_are_left_alone():
+def test_weights_of_many_types_are_accepted_and_not_changed():
     weights = np.array([0.25, 0.5, 0.25])
     weights.setflags(write=False)
     expected = [1, 0, 2]
@@ -282,13 +282,13 @@ def test_weights_may_come_in_many_kinds_and_are_left_alone():
         ([1 + 0j], "numbers"),
     ],
 )
-def test_weights_that_are_none_are_refused(weights, words):
+def test_invalid_weights_are_refused(weights, words):
     with pytest.raises(DataError, match=f"weights must.*{words}"):
         inflated_argmax(weights, 0.1)
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, "0.1", None, True])
-def test_an_epsilon_that_is_none_is_refused(epsilon):
+def test_invalid_epsilons_are_refused(epsilon):
     with pytest.raises(ParameterError, match="epsilon"):
         inflated_argmax([0.5, 0.5], epsilon)
 

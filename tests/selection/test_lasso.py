@@ -1,4 +1,4 @@
-"""The LASSO of bags against scikit-learn, against the conditions of its optimum, and against a naive twin."""
+"""The LASSO of bags against scikit-learn, the optimality conditions, and a naive implementation."""
 
 import os
 from collections import Counter
@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from surefoot import DataError, ParameterError, StableSelector
 from surefoot.selection import LassoSelector
 from surefoot.selection import lasso_path as kernels
-from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.lasso_selector import FOLDS
 from surefoot.selection.table import SelectionTable
 
@@ -43,16 +43,16 @@ def select(X, y, alpha, bags=None, standardize=False, groups=None):
 
 
 def open_bag(X, y, alpha, bag=None, standardize=False):
-    """A table, a bag of it and room for its path, as the kernels want them."""
+    """A table, a bag of it and the arrays of its path, as the kernels need them."""
     bag = all_rows(X) if bag is None else np.asarray(bag, dtype=np.int32)
     table = LassoSelector(alpha, standardize=standardize).prepare(table_of(X, y)).table
     path = kernels.make_path(X.shape[1], min(X.shape[1], len(bag)))
-    opened = kernels.open_bag(table, bag, np.empty(len(X), dtype=np.int32), kernels.make_room(table, len(bag)))
+    opened = kernels.open_bag(table, bag, np.empty(len(X), dtype=np.int32), kernels.make_buffers(table, len(bag)))
     return table, bag, opened, path
 
 
 def coefficients(X, y, alpha, bag=None, standardize=False):
-    """Coefficients of the columns as they are, by the path and, where that gives up, by descent."""
+    """Coefficients of the unscaled columns, by the path and, if that fails, by descent."""
     table, rows, opened, path = open_bag(X, y, alpha, bag, standardize)
     out = np.empty((1, X.shape[1]))
     kernels.solve_bag(table, rows, opened, path, standardize, np.array([alpha]), out)
@@ -60,7 +60,7 @@ def coefficients(X, y, alpha, bag=None, standardize=False):
 
 
 def path_coefficients(X, y, alphas, bag=None, standardize=False):
-    """Coefficients at several penalties by the path alone, and at how many it is sure."""
+    """Coefficients at several penalties by the path alone, and how many of them are certain."""
     table, _, opened, path = open_bag(X, y, alphas[0], bag, standardize)
     out = np.zeros((len(alphas), X.shape[1]))
     kernels.read_bag(table, opened, standardize)
@@ -77,13 +77,13 @@ def descent_coefficients(X, y, alpha, bag=None, standardize=False):
 
 
 def largest_penalty(X, y, standardize=False):
-    """The least penalty that leaves no variable."""
+    """The smallest penalty without variables."""
     centred, target = naive.centred(X, y, standardize)
     return float(np.abs(centred.T @ target).max() / len(y))
 
 
 def make_problem(seed, n_rows=None, n_columns=None, correlation=0.0, scales=False):
-    """Continuous columns away from 0, some of which tell the target, and a penalty that leaves a few of them."""
+    """Continuous columns away from 0, some of which predict the target, and a penalty that chooses a few of them."""
     rng = np.random.default_rng(seed)
     n_rows, n_columns = n_rows or int(rng.integers(5, 61)), n_columns or int(rng.integers(1, 51))
     shared = rng.normal(size=(n_rows, 1))
@@ -124,7 +124,7 @@ def test_bags_equal_scikit_learn_on_their_rows(standardize):
 
 
 @pytest.mark.parametrize("standardize", [False, True])
-def test_coefficients_equal_those_of_scikit_learn_and_of_a_naive_twin(standardize):
+def test_coefficients_equal_those_of_scikit_learn_and_of_a_naive_implementation(standardize):
     for seed in range(30):
         X, y, _ = make_problem(seed, n_rows=24, n_columns=1 + seed % 12)
         alpha = largest_penalty(X, y, standardize) * 0.2
@@ -156,7 +156,7 @@ def test_a_bag_does_not_depend_on_the_other_bags_of_a_call():
 
 @settings(deadline=None)
 @given(seed=st.integers(0, 10**6), size=st.integers(1, 45), replace=st.booleans(), standardize=st.booleans())
-def test_conditions_of_the_optimum_hold_on_every_bag(seed, size, replace, standardize):
+def test_optimality_conditions_hold_on_every_bag(seed, size, replace, standardize):
     X, y, alpha = make_problem(seed, n_rows=30, correlation=0.5)
     bag = BagPool(30, size if replace else min(size, 29), replace, seed).bags(0, 1)[0]
     found = coefficients(X, y, alpha, bag, standardize)
@@ -164,7 +164,7 @@ def test_conditions_of_the_optimum_hold_on_every_bag(seed, size, replace, standa
     assert naive.violation(X[bag], y[bag], alpha, scaled, standardize) < 1e-6
 
 
-def test_the_path_is_sure_at_all_penalties_and_right():
+def test_the_path_is_certain_and_correct_at_all_penalties():
     for seed in range(25):
         X, y, _ = make_problem(seed, correlation=0.9)
         alphas = [largest_penalty(X, y) * share for share in (1.5, 1.000001, 0.7, 0.3, 0.1, 0.03, 0.01, 0.001)]
@@ -176,7 +176,7 @@ def test_the_path_is_sure_at_all_penalties_and_right():
 
 
 def tied_problem(seed):
-    """Columns of 0 and 1, many of them equally good: copies, complements, and a target of few values."""
+    """Columns of 0 and 1, many of them tied: copies, complements, and a target with few values."""
     rng = np.random.default_rng(seed)
     n_rows, n_columns = int(rng.integers(6, 40)), int(rng.integers(2, 25))
     X = rng.integers(0, 2, size=(n_rows, n_columns)).astype(float)
@@ -187,7 +187,7 @@ def tied_problem(seed):
     return X, y.astype(float), float(rng.choice([0.01, 0.02, 0.05, 0.1, 0.125]))
 
 
-def test_conditions_of_the_optimum_hold_among_ties():
+def test_optimality_conditions_hold_with_ties():
     gave_up = 0
     for seed in range(800):
         X, y, alpha = tied_problem(seed)
@@ -196,11 +196,11 @@ def test_conditions_of_the_optimum_hold_among_ties():
         best = Lasso(alpha, tol=1e-12, max_iter=10**6).fit(X, y).coef_
         assert naive.objective(X, y, alpha, found) <= naive.objective(X, y, alpha, best) + 1e-10, seed
         gave_up += path_coefficients(X, y, [alpha])[1] == 0
-    assert gave_up > 0  # else nobody has tried what happens then
+    assert gave_up > 0  # the fallback has been used
 
 
 @pytest.mark.parametrize("copies", [2, 3])
-def test_identical_columns_have_some_solution(copies):
+def test_identical_columns_have_a_solution(copies):
     for seed in range(60):
         X, y, alpha = make_problem(seed, n_columns=1 + seed % 10)
         one = coefficients(X, y, alpha)
@@ -210,7 +210,7 @@ def test_identical_columns_have_some_solution(copies):
 
 
 @pytest.mark.parametrize("distance", [1e-3, 1e-4, 1e-5, 1e-6, 1e-8])
-def test_conditions_of_the_optimum_hold_among_almost_identical_columns(distance):
+def test_optimality_conditions_hold_with_almost_identical_columns(distance):
     """Such as a length in inches and in centimetres, rounded."""
     missed = []
     for seed in range(40):
@@ -320,8 +320,8 @@ def test_a_column_that_is_constant_on_a_bag_is_not_chosen(standardize, alpha):
             assert found[[0, 1, 3]].tolist() == select(X[:, [0, 1, 3]], y, alpha, [bag], standardize)[0].tolist()
 
 
-def test_a_coefficient_of_zero_does_not_count_however_it_is_rounded():
-    """Half of the bag has 1, the others 0, and the target is a multiple: its covariance is the penalty."""
+def test_a_zero_coefficient_does_not_count_after_rounding():
+    """Half of the bag has 1, the others 0, and the target is a multiple: the covariance equals the penalty."""
     counted = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -338,7 +338,7 @@ def test_a_coefficient_of_zero_does_not_count_however_it_is_rounded():
 
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("far", [1e2, 1e4, 1e6, 1e8, 1e10])
-def test_a_row_far_out_does_not_change_bags_that_leave_it_out(far, standardize):
+def test_an_outlier_does_not_change_bags_without_it(far, standardize):
     wrong = []
     for seed in range(20):
         X, y, _ = make_problem(seed, n_rows=30, n_columns=8, correlation=0.5)
@@ -363,7 +363,7 @@ def fit_or_refuse(stable, X, y):
 
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e100, 1e160, 1e300, 1e307])
-def test_columns_of_extreme_scale_are_right_or_refused(scale, standardize):
+def test_columns_of_extreme_scale_are_correct_or_refused(scale, standardize):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
     y = X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=30)
@@ -378,7 +378,7 @@ def test_a_bag_of_one_row_gives_no_variable():
     assert not select(X, y, 1e-6, np.arange(20)[:, np.newaxis]).any()
 
 
-def test_more_columns_than_products_are_kept_for():
+def test_more_columns_than_products_are_stored_for():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 1001))
     y = X[:, 3] - X[:, 700] + 0.1 * rng.normal(size=20)
@@ -393,7 +393,7 @@ def test_penalties_that_are_refused(alpha):
         select(*make_problem(0)[:2], alpha)
 
 
-def test_standardize_is_yes_or_no():
+def test_standardize_is_a_boolean():
     with pytest.raises(ParameterError, match="standardize must be True or False"):
         select(*make_problem(0)[:2], 0.1, standardize="yes")
 

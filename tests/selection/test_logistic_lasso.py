@@ -1,4 +1,4 @@
-"""The logistic lasso against scikit-learn, against the conditions of its optimum, and against a naive twin."""
+"""The logistic lasso against scikit-learn, the optimality conditions, and a naive implementation."""
 
 import inspect
 
@@ -21,14 +21,14 @@ from surefoot.selection.table import SelectionTable
 
 
 def saga(C, tol=1e-12):
-    """scikit-learn's logistic regression with an L1 penalty, however its version wants that to be said."""
+    """scikit-learn's logistic regression with an L1 penalty, with the parameters of the installed version."""
     penalty = inspect.signature(LogisticRegression).parameters.get("penalty")
     said = {"l1_ratio": 1.0} if penalty is None or penalty.default == "deprecated" else {"penalty": "l1"}
     return LogisticRegression(C=C, solver="saga", tol=tol, max_iter=500_000, random_state=0, **said)
 
 
 def make_problem(seed, n_classes, n_rows=None, n_columns=None):
-    """Standardised columns, some of which tell the class, and every class in more than one row."""
+    """Standardised columns, some of which predict the class, and every class in more than one row."""
     rng = np.random.default_rng(seed)
     n_rows, n_columns = n_rows or int(rng.integers(30, 100)), n_columns or int(rng.integers(2, 20))
     X = rng.normal(size=(n_rows, n_columns)) + 0.5 * rng.normal(size=(n_rows, 1))
@@ -51,7 +51,7 @@ def all_rows(X):
 
 
 def own_coefficients(X, y, C, bag=None, standardize=False):
-    """Coefficients and intercepts of the columns as they are, and classes of the bag's rows."""
+    """Coefficients and intercepts of the unscaled columns, and classes of the bag's rows."""
     bag = all_rows(X) if bag is None else bag
     prepared = LogisticLassoSelector(C, standardize=standardize).prepare(table_of(X, y))
     coefs = prepared.fit(bag[np.newaxis])[0]
@@ -64,14 +64,14 @@ def own_coefficients(X, y, C, bag=None, standardize=False):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", range(50))
-def test_coefficients_are_those_of_scikit_learn(seed, n_classes):
+def test_coefficients_equal_those_of_scikit_learn(seed, n_classes):
     X, y = make_problem(seed, n_classes)
     C = 10 ** np.random.default_rng(seed).uniform(-1.5, 0.7)
     peer = saga(C).fit(X, y)
     coefs, intercepts = own_coefficients(X, y, C)
     np.testing.assert_array_equal(coefs != 0, peer.coef_ != 0)
     np.testing.assert_allclose(coefs, peer.coef_, atol=1e-7)
-    if peer.coef_.any():  # otherwise saga stops before its intercepts are found
+    if peer.coef_.any():  # if not, saga stops before its intercepts converge
         np.testing.assert_allclose(intercepts - intercepts.mean() * (n_classes > 2), peer.intercept_, atol=1e-6)
     chosen = LogisticLassoSelector(C).prepare(table_of(X, y)).select(all_rows(X)[np.newaxis])
     np.testing.assert_array_equal(chosen[0], (peer.coef_ != 0).any(axis=0))
@@ -91,9 +91,9 @@ def test_four_classes_have_the_variables_and_the_objective_of_scikit_learn(seed)
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("seed", range(4))
-def test_solutions_are_those_of_the_naive_twin(seed, n_classes):
+def test_solutions_equal_those_of_the_naive_implementation(seed, n_classes):
     X, y = make_problem(seed, n_classes, n_columns=8)
-    X = X * np.random.default_rng(seed).uniform(0.3, 3, size=8)  # now the columns' own scales count
+    X = X * np.random.default_rng(seed).uniform(0.3, 3, size=8)  # without scaling, the columns' own scales count
     coefs, _ = own_coefficients(X, y, 0.3)
     twin, _ = naive.proximal_gradient(X, y, 0.3)
     np.testing.assert_array_equal(coefs != 0, twin != 0)
@@ -108,7 +108,7 @@ def test_solutions_are_those_of_the_naive_twin(seed, n_classes):
     exponent=st.floats(-3, 6),
     shape=st.sampled_from(["plain", "separable", "correlated", "heavy", "twins", "counts"]),
 )
-def test_the_conditions_of_the_optimum_hold(seed, n_classes, n_columns, exponent, shape):
+def test_optimality_conditions_hold(seed, n_classes, n_columns, exponent, shape):
     X, y = make_problem(seed, n_classes, n_rows=60, n_columns=n_columns)
     rng = np.random.default_rng(seed)
     if shape == "separable":
@@ -154,7 +154,7 @@ def test_a_bag_is_a_table_of_its_rows(replace, C, standardize):
     for bag, model in zip(bags, together, strict=True):
         alone = selector.prepare(table_of(X, y)).select(bag[np.newaxis])
         np.testing.assert_array_equal(alone[0], model)
-        if C != "cv":  # there, copies of a row stay together, which rows of a new table cannot know
+        if C != "cv":  # copies of a row stay in one fold, but are different rows in a new table
             copied = selector.prepare(table_of(X[bag], y[bag])).select(np.arange(35, dtype=np.int32)[np.newaxis])
             np.testing.assert_array_equal(copied[0], model)
     if C != "cv":
@@ -223,7 +223,7 @@ def test_constant_columns_have_no_coefficient(C, standardize):
 
 
 def plain_choice(X, y, bag, standardize):
-    """C by scikit-learn's fits on rows outside of each fold; the smallest of those that are equally good."""
+    """C by scikit-learn's fits on rows outside each fold; the smallest of tied values."""
     rows, counts, labels = (np.array(part) for part in naive.distinct_rows(y, bag))
     folds = np.array([-1 if fold is None else fold for fold in naive.deal_to_folds(labels.tolist(), FOLDS)])
     losses, n_classes = np.zeros(len(GRID)), labels.max() + 1
@@ -236,7 +236,7 @@ def plain_choice(X, y, bag, standardize):
             peer = make_pipeline(StandardScaler(), peer) if standardize else peer
             peer.fit(X[rest], y[rest])
             model = peer[-1] if standardize else peer
-            if not model.coef_.any():  # then saga stops before its intercepts are found
+            if not model.coef_.any():  # saga stops before its intercepts converge
                 model.intercept_ = np.log(np.bincount(y[rest]) / np.bincount(y[rest])[0])[1 if n_classes == 2 else 0 :]
             scores = peer.decision_function(X[rows[held]])
             scores = np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
@@ -262,7 +262,7 @@ def test_each_bag_chooses_its_own_weight_of_the_losses(seed, n_classes, standard
         np.testing.assert_array_equal(model, fixed[0])
 
 
-def test_where_nothing_can_be_held_out_the_smallest_weight_is_chosen():
+def test_if_nothing_can_be_held_out_the_smallest_weight_is_chosen():
     X, y = np.array([[0.0], [1.0], [3.0]]), np.array([0, 1, 2])
     prepared = LogisticLassoSelector("cv").prepare(table_of(X, y))
     assert prepared.choose_weights(BagRows.from_bags(prepared.codes, np.array([[0, 0, 1, 2]], np.int32))) == [GRID[0]]
@@ -270,7 +270,7 @@ def test_where_nothing_can_be_held_out_the_smallest_weight_is_chosen():
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000), n_codes=st.integers(1, 6), size=st.integers(1, 40), n_folds=st.integers(2, 6))
-def test_rows_and_folds_of_bags_are_those_of_the_naive_twin(seed, n_codes, size, n_folds):
+def test_rows_and_folds_of_bags_equal_those_of_the_naive_implementation(seed, n_codes, size, n_folds):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, n_codes, size=25)
     bags = np.sort(rng.integers(0, 25, size=(3, size)), axis=1).astype(np.int32)
@@ -316,7 +316,7 @@ def test_scaled_rows_have_mean_0_and_deviation_1(seed, exponent):
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), n_outputs=st.sampled_from([1, 3, 4]), size=st.floats(0.1, 300))
-def test_probabilities_are_those_of_scipy_to_the_last_digits(seed, n_outputs, size):
+def test_probabilities_equal_those_of_scipy(seed, n_outputs, size):
     rng = np.random.default_rng(seed)
     logits, counts = size * rng.normal(size=(12, n_outputs)), rng.integers(1, 4, size=12).astype(float)
     labels = rng.integers(0, max(n_outputs, 2), size=12)
@@ -334,7 +334,7 @@ def test_probabilities_are_those_of_scipy_to_the_last_digits(seed, n_outputs, si
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), n_outputs=st.sampled_from([1, 3, 4]), n=st.integers(1, 11))
-def test_derivatives_are_those_of_the_naive_losses(seed, n_outputs, n):
+def test_derivatives_equal_those_of_the_naive_losses(seed, n_outputs, n):
     rng = np.random.default_rng(seed)
     values, coefs, counts = rng.normal(size=(n, 4)), rng.normal(size=(n_outputs, 5)), rng.integers(1, 4, size=n)
     labels = rng.integers(0, max(n_outputs, 2), size=n)
@@ -365,14 +365,14 @@ def test_derivatives_are_those_of_the_naive_losses(seed, n_outputs, n):
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 12))
-def test_quadratics_are_minimised_as_by_the_naive_twin(seed, size):
+def test_minima_of_quadratics_equal_those_of_the_naive_implementation(seed, size):
     rng = np.random.default_rng(seed)
     factor = rng.normal(size=(size + 5, size))
     curvature, slopes = factor.T @ factor, 10 * rng.normal(size=size)
     penalties, start = rng.uniform(0, 15, size=size), rng.normal(size=size) * (rng.random(size) < 0.5)
     penalties[0], no_siblings = 0, np.empty((0, 1), np.int64)
     x, slopes_there = start.copy(), slopes.copy()
-    for _ in range(15):  # each call leaves a tenth of what is wrong, or less
+    for _ in range(15):  # each call leaves at most a tenth of the violation
         kernels.minimise_quadratic(curvature, penalties, np.full(size, 1e-10), no_siblings, x, slopes_there)
     twin = naive.quadratic_and_penalty(curvature, slopes, penalties, start)
     np.testing.assert_array_equal(x != 0, twin != 0)
@@ -428,24 +428,24 @@ def test_a_bag_of_one_class_is_named():
         ({"standardize": 1}, "standardize "),
     ],
 )
-def test_parameters_that_cannot_be_meant_are_refused(parameters, named):
+def test_invalid_parameters_are_refused(parameters, named):
     X, y = make_problem(0, 2)
     with pytest.raises(_exceptions.ParameterError, match=f"^{named}"):
         LogisticLassoSelector(**parameters).prepare(table_of(X, y))
 
 
-def test_tables_that_cannot_be_used_are_refused():
+def test_unusable_tables_are_refused():
     X, y = make_problem(0, 2)
     for table, named in [
         (SelectionTable(X, ("a",), np.zeros(X.shape[1], np.int32)), "y must be labels"),
-        (table_of(X, np.zeros(len(y))), "y has one class only"),
+        (table_of(X, np.zeros(len(y))), "y has only one class"),
         (table_of(X * 1e305, y), "X has numbers beyond"),
     ]:
         with pytest.raises(_exceptions.DataError, match=named):
             LogisticLassoSelector().prepare(table)
 
 
-def test_a_call_takes_as_many_bags_as_suits_the_table():
+def test_the_number_of_bags_per_call_depends_on_the_table():
     def bags_per_call(n_rows, n_columns, C=1.0):
         X = np.random.default_rng(0).normal(size=(n_rows, n_columns))
         return LogisticLassoSelector(C).prepare(table_of(X, np.arange(n_rows) % 2)).bags_per_call

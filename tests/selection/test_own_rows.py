@@ -1,4 +1,4 @@
-"""A bag's model depends on nothing but the bag's own rows, whatever their units, penalties and gaps are."""
+"""A bag's model depends only on the bag's own rows, for all units, penalties and missing values."""
 
 import numpy as np
 import pandas as pd
@@ -20,9 +20,8 @@ from surefoot.selection import (
     LogisticLassoSelector,
     TreeSelector,
 )
-from surefoot.selection.bag_sampler import BagPool
-from surefoot.selection.gaps import Gaps, filled_bags
-from surefoot.selection.table import SelectionTable
+from surefoot.selection.bagged_selection import BagPool
+from surefoot.selection.table import MissingValues, SelectionTable, filled_bags
 
 TIGHT = {"tol": 1e-10, "max_iter": 1_000_000}
 SELECTORS = {
@@ -45,7 +44,7 @@ WITH_GAPS = {
 
 
 def make_table(seed, selector, n_rows=60, n_columns=6):
-    """Correlated columns of several scales, and a target as the selector takes it."""
+    """Correlated columns with several scales, and a target of the kind that the selector needs."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns)) + rng.normal(size=(n_rows, 1))
     y = X[:, 0] + 0.6 * X[:, 1] - 0.8 * X[:, 2] + rng.normal(size=n_rows)
@@ -74,7 +73,7 @@ def test_units_of_the_columns_do_not_matter(name):
         several += len(set(map(str, plain))) > 1
         units = 10.0 ** np.random.default_rng(seed).uniform(-4, 4, X.shape[1])
         assert models_of(selector, X * units + 3 * units, y, bags) == plain, seed
-    assert several > 0  # otherwise a constant would do
+    assert several > 0  # if not, a constant would pass
 
 
 @pytest.mark.parametrize("alpha", ["universal", "cv"])
@@ -88,7 +87,7 @@ def test_units_of_the_target_do_not_matter(alpha):
 
 
 def test_without_standardizing_a_change_of_units_changes_the_variables():
-    """What the default guards against."""
+    """The default prevents this."""
     X, y = make_table(0, None)
     bags = BagPool(60, 30, False, 0).bags(0, 15)
     selector = LassoSelector(0.3, standardize=False)
@@ -103,7 +102,7 @@ def with_gaps(X, seed, fraction=0.2):
 
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("name", SELECTORS)
-def test_rows_outside_of_a_bag_do_not_matter(name, gaps):
+def test_rows_outside_a_bag_do_not_matter(name, gaps):
     if gaps and name not in WITH_GAPS:
         pytest.skip("refuses missing values")
     selector = (WITH_GAPS if gaps else SELECTORS)[name]
@@ -123,7 +122,7 @@ def test_rows_outside_of_a_bag_do_not_matter(name, gaps):
             assert models_of(selector, changed, target, one) == models_of(selector, X, y, one), seed
 
 
-def test_universal_penalties_are_those_of_the_bags_rows_and_the_solutions_scikit_learns():
+def test_universal_penalties_use_the_bags_rows_and_solutions_equal_scikit_learn():
     several = set()
     for seed in range(20):
         X, y = make_table(seed, None)
@@ -139,8 +138,8 @@ def test_universal_penalties_are_those_of_the_bags_rows_and_the_solutions_scikit
     assert len(several) > 5
 
 
-def test_noise_alone_rarely_passes_the_universal_penalty():
-    """2 p tails beyond sqrt(2 log 2p) deviations: at most 1 / sqrt(4 pi log 2p), .22 for 20 columns, less by ties."""
+def test_noise_rarely_exceeds_the_universal_penalty():
+    """2 p tails beyond sqrt(2 log 2p) deviations: at most 1 / sqrt(4 pi log 2p), .22 for 20 columns, less with ties."""
     rng, passed = np.random.default_rng(0), {"lasso": [], "logistic": []}
     for _ in range(300):
         X, y = rng.normal(size=(100, 20)), rng.normal(size=100)
@@ -168,7 +167,7 @@ def test_universal_weights_of_logistic_regressions(n_classes):
         assert found.tolist() == expected.tolist(), seed
 
 
-def test_one_look_at_all_rows_uses_the_penalty_for_all_rows():
+def test_select_once_uses_the_penalty_of_all_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     y = X[:, 0] + 0.35 * X[:, 1] + rng.normal(size=200)
@@ -183,12 +182,12 @@ def test_one_look_at_all_rows_uses_the_penalty_for_all_rows():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_gaps_are_filled_with_the_medians_of_the_bag(dtype):
+def test_missing_values_are_filled_with_the_medians_of_the_bag(dtype):
     X = with_gaps(make_table(0, None)[0], 0, 0.4).astype(dtype)
     bags = np.vstack([BagPool(60, 7, True, 0).bags(0, 40)])
-    X[bags[0], 2] = np.nan  # none is known
+    X[bags[0], 2] = np.nan  # no value is known
     X[:30, 1] = np.round(X[:30, 1])  # equal values
-    out = filled_bags(X, Gaps.find(X), bags).reshape(40, 7, 6)
+    out = filled_bags(X, MissingValues.find(X), bags).reshape(40, 7, 6)
     for bag, rows in zip(bags, out, strict=True):
         np.testing.assert_array_equal(rows, naive_gaps.filled(X[bag]))
         known = ~np.isnan(X[bag]).all(axis=0)
@@ -196,7 +195,7 @@ def test_gaps_are_filled_with_the_medians_of_the_bag(dtype):
 
 
 def indicated(X):
-    """The columns with gaps, each followed by a column that says where they are, and the variable of each."""
+    """The columns, those with missing values followed by a column that marks them, and the variable of each."""
     parts, groups = [], []
     for j, column in enumerate(X.T):
         own = [column, np.isnan(column).astype(float)] if np.isnan(column).any() else [column]
@@ -205,12 +204,12 @@ def indicated(X):
 
 
 @pytest.mark.parametrize("name", ["lasso", "tree"])
-def test_bags_with_gaps_equal_scikit_learn_on_filled_rows(name):
+def test_bags_with_missing_values_equal_scikit_learn_on_filled_rows(name):
     several = set()
     for seed in range(5):
         X, y = make_table(seed, None)
         X = with_gaps(X, seed)
-        y = y + 2.0 * np.isnan(X[:, 3])  # that a value is missing tells something too
+        y = y + 2.0 * np.isnan(X[:, 3])  # the target also depends on whether a value is missing
         stable = StableSelector(WITH_GAPS[name], n_bags=10, bag_size=40, rule=Argmax(), random_state=seed).fit(X, y)
         wide, groups = indicated(X)
         for bag, place in zip(stable._bagging.pool.bags(0, 10), stable.bag_models_, strict=True):
@@ -240,7 +239,7 @@ def test_missing_categories_are_a_value_of_their_own():
     assert StableSelector(WITH_GAPS["lasso"], n_bags=50, random_state=0).fit(X, y).selected_ == (("kind",),)
 
 
-def test_missing_values_are_refused_unless_asked_for():
+def test_missing_values_are_refused_by_default():
     X, y = make_table(0, None)
     X = with_gaps(X, 0)
     with pytest.raises(DataError, match=r"X contains NaN in columns 'x0', .*missing='bag_median'"):
@@ -250,6 +249,17 @@ def test_missing_values_are_refused_unless_asked_for():
     X[:, 1] = np.nan
     with pytest.raises(DataError, match="same value in every row of column 'x1'"):
         StableSelector(WITH_GAPS["lasso"], n_bags=5).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+def test_transform_keeps_missing_values_where_they_are_filled(kind):
+    X, y = make_table(0, None)
+    X = with_gaps(X, 0)
+    stable = StableSelector(LassoSelector(missing="bag_median"), n_bags=50, random_state=0)
+    kept = stable.fit_transform(kind(X), y)
+    np.testing.assert_array_equal(np.asarray(kept), X[:, stable.get_support()])
+    with pytest.raises(ValueError, match="X contains NaN"):
+        StableSelector(LassoSelector(), n_bags=50, random_state=0).fit(np.nan_to_num(X), y).transform(X)
 
 
 def test_a_column_whose_only_value_is_left_out():
@@ -273,7 +283,7 @@ def test_universal_penalties_are_for_columns_on_one_scale(selector):
 
 
 def few_rows_that_set_the_scale():
-    """A table of 150 rows, ten of which make up nearly all of the target's variance and tell nothing else.
+    """A table of 150 rows, ten of which have nearly all of the variance of the target, and no other information.
 
     In bags of 50 the covariance of column and target hardly varies, and lies between the penalties that all rows give
     with all ten of these rows and with nine of them.
@@ -296,11 +306,11 @@ def fitted(selector, X, y):
     return StableSelector(selector, delta=0.05, n_bags=2000, bag_size=BAG, random_state=0).fit(X, y)
 
 
-def test_a_penalty_of_all_rows_breaks_the_promise_and_the_pool_does_not_see_it():
+def test_a_penalty_of_all_rows_voids_the_guarantee_and_the_pool_does_not_show_it():
     X, y = few_rows_that_set_the_scale()
     stable = fitted(LassoSelector(penalty_of_all_rows(y)), X, y)
     assert stable.delta_ == pytest.approx(0.05)
-    assert stable.leave_one_out().instability == 0.0  # which knows of one penalty only
+    assert stable.leave_one_out().instability == 0.0  # the pool has only one penalty
     overturned = 0
     for row in range(10):
         others = np.delete(np.arange(150), row)
@@ -309,7 +319,7 @@ def test_a_penalty_of_all_rows_breaks_the_promise_and_the_pool_does_not_see_it()
     assert overturned == 10  # of 150 rows: more than delta
 
 
-def test_a_penalty_of_the_bags_rows_keeps_it_and_the_pool_agrees_with_refits():
+def test_a_penalty_of_the_bags_rows_keeps_the_guarantee_and_the_pool_agrees_with_refits():
     X, y = few_rows_that_set_the_scale()
     stable = fitted(LassoSelector(), X, y)
     pool, refit = stable.leave_one_out("pool"), stable.leave_one_out("refit")
@@ -324,7 +334,7 @@ def test_a_bag_without_a_row_is_a_bag_of_the_table_without_it(name):
     X, y = make_table(1, selector)
     X = with_gaps(X, 1)
     X[np.arange(60) != 7, 3] = np.nan_to_num(X[np.arange(60) != 7, 3])
-    X[7, 3] = np.nan  # the only gap of its column
+    X[7, 3] = np.nan  # the only missing value of its column
     stable = StableSelector(selector, n_bags=40, bag_size=30, rule=Argmax(), random_state=0).fit(X, y)
     bagging = stable._bagging
     for row in (0, 7, 59):

@@ -1,4 +1,4 @@
-"""Selectors that run Python code on each bag, against scikit-learn by hand; errors of the user's code; frames."""
+"""Selectors that run Python code on each bag, against scikit-learn; errors of the user's code; frames."""
 
 import pickle
 import threading
@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import DataError, ParameterError, StableSelector
-from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.cluster_selector import ClusterCountSelector
 from surefoot.selection.function_selector import FunctionSelector
 from surefoot.selection.rules import Argmax
@@ -48,7 +48,7 @@ def stable_with(selector, **parameters):
 
 
 def first_and_count(X, y):
-    """A model that tells which rows came: for arrays and frames alike."""
+    """A model that identifies the rows of an array or a frame."""
     column = np.asarray(X)[:, 0]
     return (len(X), float(column[0]), None if y is None else float(np.asarray(y)[-1]))
 
@@ -57,7 +57,7 @@ def first_and_count(X, y):
 
 
 @pytest.mark.parametrize("with_y", [True, False])
-def test_a_function_is_given_the_rows_of_the_bag(with_y):
+def test_a_function_gets_the_rows_of_the_bag(with_y):
     X, y = np.arange(40.0).reshape(20, 2), 100 + np.arange(20) if with_y else None
     stable = stable_with(FunctionSelector(first_and_count)).fit(X, y)
     bags = BagPool(20, 10, False, stable._bagging.pool.seed).bags(0, 12)
@@ -88,19 +88,19 @@ def test_a_frame_stays_a_frame(kind):
     assert models_of_bags(by_frame) == models_of_bags(by_array)
 
 
-def test_a_categorical_column_reaches_the_function_as_it_is():
+def test_a_categorical_column_reaches_the_function_unchanged():
     X = pd.DataFrame({"size": np.arange(20.0), "colour": pd.Categorical(["red", "blue"] * 10)})
     stable = stable_with(FunctionSelector(lambda X, y: str(X["colour"].mode()[0]))).fit(X)
     assert set(stable.models_) == {"red", "blue"}
 
 
-def test_labels_may_be_anything():
+def test_labels_of_any_type():
     labels = np.array(["low", "high"] * 10, dtype=object)
     stable = stable_with(FunctionSelector(lambda X, y: max(set(y), key=list(y).count))).fit(np.ones((20, 1)), labels)
     assert set(stable.models_) == {"low", "high"}
 
 
-def test_a_dict_is_weights_of_models():
+def test_a_dict_has_weights_of_models():
     stable = stable_with(FunctionSelector(lambda X, y: {"a": 3, "b": 1, X[0, 0]: 0})).fit(
         np.arange(20.0)[:, np.newaxis]
     )
@@ -135,7 +135,7 @@ class FailsThird(PreparedPython):
         return int(rows[0])
 
 
-def test_the_index_of_the_failing_bag_is_its_place_in_the_call():
+def test_the_index_of_a_failing_bag_counts_within_the_call():
     bags = np.array([[0, 5], [1, 5], [2, 5], [3, 5]], dtype=np.int32)
     assert FailsThird().select(bags[:2]) == [0, 1]
     assert FailsThird().items is None
@@ -145,7 +145,7 @@ def test_the_index_of_the_failing_bag_is_its_place_in_the_call():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_passes(n_jobs):
+def test_ctrl_c_is_not_caught(n_jobs):
     def interrupt(X, y):
         raise KeyboardInterrupt
 
@@ -154,7 +154,7 @@ def test_ctrl_c_passes(n_jobs):
 
 
 @pytest.mark.parametrize("f", [None, 3, "mean"])
-def test_what_is_not_callable_is_refused(f):
+def test_objects_that_are_not_callable_are_refused(f):
     with pytest.raises(ParameterError, match="f must be a function of X and y"):
         stable_with(FunctionSelector(f)).fit(np.arange(20.0)[:, np.newaxis])
 
@@ -188,7 +188,7 @@ def test_pool_and_refit_agree_on_a_clear_winner():
 
 
 def silhouette_by_definition(X, labels):
-    """The mean over rows of (b - a) / max(a, b), in plain loops; a row that is alone in its cluster counts 0."""
+    """The mean over rows of (b - a) / max(a, b), in plain loops; a row alone in its cluster counts 0."""
     distances, values = cdist(X, X), []
     for i in range(len(X)):
         own = (labels == labels[i]) & (np.arange(len(X)) != i)
@@ -212,7 +212,7 @@ def test_the_number_of_clusters_has_the_largest_silhouette():
         scores = [silhouette_by_definition(X[bag], fit.labels_) for fit in fits]
         expected.append(candidates[int(np.argmax(scores))])
     assert prepared.select(bags) == expected
-    assert len(set(expected)) > 1  # otherwise a constant would do
+    assert len(set(expected)) > 1  # if not, a constant would pass
 
 
 def test_clear_clusters_are_counted():
@@ -222,13 +222,13 @@ def test_clear_clusters_are_counted():
     assert stable.expression_ == "3"
 
 
-def test_more_clusters_than_different_rows_are_not_chosen():
+def test_more_clusters_than_distinct_rows_are_not_chosen():
     X = np.repeat([[0.0], [1.0], [10.0], [11.0]], 5, axis=0)
     every = np.arange(20, dtype=np.int32)[np.newaxis]
     assert ClusterCountSelector().prepare(table_of(X)).select(every) == [3]  # 4 would have the score 1
     with pytest.raises(BagError) as caught:
         ClusterCountSelector([4, 5]).prepare(table_of(X)).select(every)
-    assert "too few different rows, 4, for 4 clusters" in caught.value.reason
+    assert "too few distinct rows, 4, for 4 clusters" in caught.value.reason
 
 
 def test_clusters_do_not_depend_on_other_bags_or_on_order():
@@ -261,7 +261,7 @@ def iris():
     return load_iris(return_X_y=True)
 
 
-def test_the_winner_is_that_of_a_search_by_hand(iris):
+def test_the_winner_equals_a_search_by_hand(iris):
     X, y = iris
     grid = [{"max_depth": d, "min_samples_leaf": m} for d in (1, 2, 4) for m in (1, 6)]
     search = GridSearchCV(
@@ -286,7 +286,7 @@ def test_the_winner_is_that_of_a_search_by_hand(iris):
     assert len(set(expected)) > 1
 
 
-def test_the_search_itself_is_left_alone(iris):
+def test_the_search_itself_is_not_changed(iris):
     search = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 3]}, cv=3)
     before = repr(search.get_params())
     stable_with(SearchSelector(search), n_bags=2).fit(*iris)
@@ -309,7 +309,7 @@ def test_a_given_random_state_is_kept(iris):
     assert SearchSelector(search).prepare(table_of(*iris)).search.estimator.random_state == 5
 
 
-def test_values_that_are_objects_are_told_by_their_text(iris):
+def test_values_that_are_objects_are_replaced_by_their_repr(iris):
     X, _ = iris
     pipe = Pipeline([("scale", StandardScaler()), ("ridge", Ridge())])
     grid = {"scale": [StandardScaler(), MinMaxScaler()], "ridge__alpha": [0.1, 10.0]}
@@ -322,14 +322,14 @@ def test_values_that_are_objects_are_told_by_their_text(iris):
 
 
 class ListSearch(DecisionTreeClassifier):
-    """Something that is no search of scikit-learn's but has best_params_, with values of all kinds."""
+    """Not a search of scikit-learn, but it has best_params_, with values of all kinds."""
 
     def fit(self, X, y):
         self.best_params_ = {"b": [1, 2], "a": np.arange(2), "c": float("nan"), "d": (1, 2)}
         return self
 
 
-def test_values_that_are_not_hashable_are_told_by_their_text(iris):
+def test_values_that_are_not_hashable_are_replaced_by_their_repr(iris):
     model = SearchSelector(ListSearch()).prepare(table_of(*iris)).select(some_bags(150, 20, 1))[0]
     assert model == (("a", "array([0, 1])"), ("b", "[1, 2]"), ("c", "nan"), ("d", (1, 2)))
 
@@ -343,12 +343,12 @@ def test_a_search_gets_frames(iris):
 
 
 @pytest.mark.parametrize("search", [None, GridSearchCV, "grid"])
-def test_what_is_no_search_is_refused(search, iris):
+def test_objects_that_are_not_searches_are_refused(search, iris):
     with pytest.raises(ParameterError, match="search must be a search"):
         stable_with(SearchSelector(search)).fit(*iris)
 
 
-def test_a_search_that_names_no_winner_is_told_so(iris):
+def test_a_search_without_a_winner_is_refused(iris):
     with pytest.raises(DataError, match=r"bag 0: AttributeError: .*best_params_"):
         stable_with(SearchSelector(DecisionTreeClassifier())).fit(*iris)
 

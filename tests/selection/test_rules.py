@@ -1,4 +1,4 @@
-"""Rules of selection: by hand, against plain Python, and many weightings at once."""
+"""Selection rules: by hand, against plain Python, and with many weightings at once."""
 
 from copy import deepcopy
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from surefoot import ParameterError
 from surefoot.selection.rules import Argmax, InclusionProbability, InflatedArgmax, TopK, inflated_argmax
 
-# The paper's first example: six models of one of two and one of three variables, and three that few bags chose.
+# The paper's first example: six models with one of two and one of three variables, and three that few bags chose.
 MEMBERS = np.array(
     [
         [1, 0, 1, 0, 0],
@@ -54,7 +54,7 @@ def test_the_papers_example(rule, expected):
     ("tau", "expected"),
     [
         (0.001, [1, 1, 1, 1, 1]),
-        (0.28, [1, 1, 1, 1, 1]),  # 0.28 is the last one's share
+        (0.28, [1, 1, 1, 1, 1]),  # 0.28 is the last item's fraction
         (0.2801, [1, 1, 1, 1, 0]),
         (0.3, [1, 1, 1, 0, 0]),
         (0.5, [1, 1, 0, 0, 0]),
@@ -62,15 +62,15 @@ def test_the_papers_example(rule, expected):
         (0.53, [0, 0, 0, 0, 0]),
     ],
 )
-def test_inclusion_probability_may_answer_with_a_model_that_no_bag_chose(tau, expected):
-    # The shares: 16 + 15 + 15 + 6 = 52, 17 + 14 + 13 + 6 = 50, 16 + 17 + 6 = 39, 15 + 14 = 29, 15 + 13 = 28.
+def test_inclusion_probability_may_return_a_model_that_no_bag_chose(tau, expected):
+    # The fractions: 16 + 15 + 15 + 6 = 52, 17 + 14 + 13 + 6 = 50, 16 + 17 + 6 = 39, 15 + 14 = 29, 15 + 13 = 28.
     items = InclusionProbability(tau).chosen_items(WEIGHTS, MEMBERS)
     assert items.dtype == bool
     assert items.tolist() == [[bool(item) for item in expected]]
 
 
 @pytest.mark.parametrize("n_bags", [3, 7, 10, 49, 10_000])
-def test_a_share_that_is_tau_but_for_rounding_is_enough(n_bags):
+def test_a_fraction_that_equals_tau_up_to_rounding_is_enough(n_bags):
     # One model per bag, each with the item in the first k of n_bags: adding k times 1 / n_bags is not k / n_bags.
     for k in {1, n_bags // 3, n_bags // 2, n_bags - 1, n_bags}:
         members = (np.arange(n_bags) < k)[:, np.newaxis]
@@ -122,7 +122,7 @@ def test_many_weightings_against_plain_python(rule, counts):
         assert np.flatnonzero(chosen[row]).tolist() == sorted(plainly(rule, one))
 
 
-def test_more_cells_than_are_taken_at_once():
+def test_more_cells_than_fit_in_one_block():
     generator = np.random.default_rng(0)
     weights = generator.multinomial(2000, generator.dirichlet(np.full(4000, 0.05)), size=400) / 2000
     for rule in (Argmax(), TopK(3), TopK(500), InflatedArgmax(0.01)):
@@ -131,13 +131,13 @@ def test_more_cells_than_are_taken_at_once():
             assert np.flatnonzero(chosen[row]).tolist() == sorted(plainly(rule, weights[row]))
 
 
-def test_where_models_without_weight_could_win_all_of_them_are_chosen():
+def test_if_models_without_weight_could_win_all_of_them_are_chosen():
     weights = np.append(np.full(50, 0.02), [0.0, 0.0])
     assert InflatedArgmax(0.5).choose(weights).tolist() == list(range(52))
     assert TopK(51).choose(weights).tolist() == list(range(50))
 
 
-def test_weights_are_left_alone():
+def test_weights_are_not_changed():
     weights = WEIGHTS.copy()
     weights.setflags(write=False)
     for rule in (Argmax(), TopK(2), InflatedArgmax(0.1)):
@@ -159,7 +159,7 @@ def test_weights_are_left_alone():
         (lambda: InflatedArgmax(None), "epsilon must"),
     ],
 )
-def test_parameters_that_are_none_are_refused(make, words):
+def test_invalid_parameters_are_refused(make, words):
     with pytest.raises(ParameterError, match=words):
         make()
 

@@ -27,22 +27,21 @@ from sklearn.linear_model import Lasso
 
 from surefoot import ParameterError, StableSelector
 from surefoot.selection import Argmax, InclusionProbability, LassoSelector, bagged_selection
-from surefoot.selection.bag_sampler import BagPool
-from surefoot.selection.bagged_selection import choose_on_bags, left_out_shares
-from surefoot.selection.model_counts import ModelCounts
+from surefoot.selection.bagged_selection import BagPool, choose_on_bags, left_out_weights
+from surefoot.selection.chosen_models import ModelCounts
 
 needs_trials = pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA names no folder of tables")
 TIGHT = {"tol": 1e-10, "max_iter": 10**6}
 
 
 def exhaustive_weights(X, y, size, choose):
-    """Weights over all bags of a size, each once."""
+    """Weights over all bags of a size, each bag once."""
     chosen = [choose(X[list(bag)], y[list(bag)]) for bag in combinations(range(len(X)), size)]
     return {model: count / len(chosen) for model, count in Counter(chosen).items()}
 
 
 @pytest.mark.parametrize("method", ["pool", "refit"])
-@pytest.mark.parametrize("seed", [100, 110, 121])  # in these, chance does not decide about any model
+@pytest.mark.parametrize("seed", [100, 110, 121])  # with these, no model depends on random numbers
 def test_leave_one_out_of_a_tiny_table_by_enumeration(seed, method):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(9, 3))
@@ -72,7 +71,7 @@ def test_leave_one_out_of_inclusion_by_enumeration(method):
     def often(X, y):
         bags = map(list, combinations(range(len(X)), 4))
         shares = np.mean([Lasso(0.2, **TIGHT).fit(X[bag], y[bag]).coef_ != 0 for bag in bags], axis=0)
-        assert (np.abs(shares - 0.7) > 0.05).all()  # chance does not decide about any variable
+        assert (np.abs(shares - 0.7) > 0.05).all()  # no variable depends on random numbers
         return tuple(f"x{j}" for j in np.flatnonzero(shares >= 0.7))
 
     settings = {"n_bags": 2000, "bag_size": 4, "rule": InclusionProbability(0.7), "random_state": 0}
@@ -85,11 +84,11 @@ def test_leave_one_out_of_inclusion_by_enumeration(method):
     assert found.set_sizes.tolist() == [1] * 8
 
 
-def test_a_row_that_turns_the_conclusion_over_is_found():
+def test_a_row_that_overturns_the_selection_is_found():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     y = X[:, 0] + 0.1 * rng.normal(size=30)
-    X[11, 1] = y[11] = 30.0  # without this row, no column tells enough
+    X[11, 1] = y[11] = 30.0  # without this row, no column predicts enough
     stable = StableSelector(
         LassoSelector(5.0, standardize=False), n_bags=500, bag_size=28, rule=Argmax(), random_state=0
     ).fit(X, y)
@@ -101,7 +100,7 @@ def test_a_row_that_turns_the_conclusion_over_is_found():
 
 
 @pytest.mark.parametrize("replace", [False, True])
-def test_weights_without_a_row_are_those_of_the_bags_that_lack_it(replace):
+def test_weights_without_a_row_use_the_bags_that_lack_it(replace):
     rng = np.random.default_rng(0)
     pool, n_models, n_bags = BagPool(8, 5, replace, 4), 6, 200
     found, chosen = ModelCounts(), []
@@ -113,9 +112,9 @@ def test_weights_without_a_row_are_those_of_the_bags_that_lack_it(replace):
     shares = [{5: 1.0} if one == 5 else {m: w / sum(one.values()) for m, w in one.items()} for one in chosen]
     bags = pool.bags(0, n_bags).tolist()
     expected = naive.left_out_shares(bags, shares, 8, found.models)
-    np.testing.assert_allclose(left_out_shares(found, pool, range(8)), expected, rtol=1e-12)
-    np.testing.assert_allclose(left_out_shares(found, pool, range(3, 6)), expected[3:6], rtol=1e-12)
-    np.testing.assert_allclose(left_out_shares(found, pool, range(8)).sum(axis=1), 1.0)
+    np.testing.assert_allclose(left_out_weights(found, pool, range(8)), expected, rtol=1e-12)
+    np.testing.assert_allclose(left_out_weights(found, pool, range(3, 6)), expected[3:6], rtol=1e-12)
+    np.testing.assert_allclose(left_out_weights(found, pool, range(8)).sum(axis=1), 1.0)
 
 
 def first_trial():
@@ -139,10 +138,10 @@ def test_pool_and_refits_agree_on_a_trial_of_the_paper():
             ModelCounts(),
         )
         choose_on_bags(prepared, BagPool(29, 25, False, 1), 0, 3000, others, None, lambda bag: None)
-        without = dict(zip(others.models, others.shares(), strict=True))
-        ours = left_out_shares(stable._bagging.counts, stable._bagging.pool, range(row, row + 1))[0]
+        without = dict(zip(others.models, others.model_weights(), strict=True))
+        ours = left_out_weights(stable._bagging.counts, stable._bagging.pool, range(row, row + 1))[0]
         n_ours = sum(row not in bag for bag in stable._bagging.pool.bags(0, stable._bagging.counts.n_bags).tolist())
-        assert abs(n_ours - 1500) < 200  # about as many bags as without leaving a row out
+        assert abs(n_ours - 1500) < 200  # about as many bags as with all rows
         for model, weight in zip(stable._bagging.counts.models, ours, strict=True):
             other = without.get(model, 0.0)
             mean = (weight * n_ours + other * 3000) / (n_ours + 3000)
@@ -156,7 +155,7 @@ def others_bag(seed):
     return BagPool(29, 25, False, seed).bags(0, 1)[0]
 
 
-def test_leave_one_out_leaves_the_fit_as_it_was(data):
+def test_leave_one_out_does_not_change_the_fit(data):
     stable = stable_lasso().fit(*data)
     before = state_of(stable)
     first = stable.leave_one_out()
@@ -166,7 +165,7 @@ def test_leave_one_out_leaves_the_fit_as_it_was(data):
     assert len(stable.bag_models_) == N_BAGS
 
 
-def test_leave_one_out_of_the_fit_whatever_parameters_are_set_later(data):
+def test_leave_one_out_does_not_depend_on_parameters_set_later(data):
     stable, other = stable_lasso().fit(*data), stable_lasso().fit(*data)
     other.set_params(n_bags=3, replace=True, bag_size=5, selector=LassoSelector(9.0), epsilon=1.0)
     for method in ("pool", "refit"):
@@ -179,7 +178,7 @@ def test_leave_one_out_from_several_threads_at_once():
     X, y = make_data()
 
     def slow_choice(bag_X, bag_y):
-        time.sleep(1e-4)  # lets the other threads go on
+        time.sleep(1e-4)  # lets the other threads continue
         return nearest_column(bag_X, bag_y)
 
     results, settings = [], {"n_bags": 300, "bag_size": 30, "epsilon": 0.45, "random_state": 0}
@@ -192,12 +191,12 @@ def test_leave_one_out_from_several_threads_at_once():
     alone = StableSelector(RowsSelector(nearest_column), **settings).fit(X, y)
     expected = alone.leave_one_out()
     assert len(results) == 4
-    assert 0 < (expected.set_sizes > 1).sum() < 40  # bags that are mixed up would show
+    assert 0 < (expected.set_sizes > 1).sum() < 40  # mixed-up bags would be visible
     for found in [*results, stable.leave_one_out()]:
         np.testing.assert_array_equal(found.set_sizes, expected.set_sizes)
 
 
-def test_the_pool_is_refused_where_models_depend_on_other_rows(data):
+def test_the_pool_is_refused_if_models_depend_on_other_rows(data):
     stable = StableSelector(PeekingSelector(nearest_column), n_bags=50, bag_size=SIZE, epsilon=0.3, random_state=0)
     stable.fit(*data)
     with pytest.raises(ParameterError, match=r"PeekingSelector.*method='refit'"):
@@ -213,8 +212,8 @@ def test_a_selection_of_nothing_keeps_the_rows(data):
     assert stable.transform(frame).shape == (len(X), 0)
 
 
-def test_nothing_is_promised_where_models_depend_on_other_rows(data):
-    """Theorem 4.2 is about models that depend on the rows of their bag alone."""
+def test_there_is_no_guarantee_if_models_depend_on_other_rows(data):
+    """Theorem 4.2 applies to models that depend only on the rows of their bag."""
     settings = {"n_bags": 50, "bag_size": SIZE, "random_state": 0}
     stable = StableSelector(PeekingSelector(nearest_column), **settings, epsilon=0.3).fit(*data)
     alone = StableSelector(RowsSelector(nearest_column), **settings, epsilon=0.3).fit(*data)
@@ -223,17 +222,17 @@ def test_nothing_is_promised_where_models_depend_on_other_rows(data):
     assert stable.delta_ == stable.delta_monte_carlo_ == stable.promised_delta(1.0) == 1.0
     assert stable.guarantee_ == "This epsilon carries no guarantee."
     assert stable.selected_ == alone.selected_
-    with pytest.raises(ParameterError, match=r"delta cannot be promised with PeekingSelector.*give epsilon"):
+    with pytest.raises(ParameterError, match=r"delta cannot be guaranteed with PeekingSelector.*give epsilon"):
         StableSelector(PeekingSelector(nearest_column), **settings, delta=0.5).fit(*data)
 
 
 def test_bags_that_all_hold_a_row_are_refused(data):
     stable = stable_lasso(n_bags=1, rule=Argmax()).fit(*data)
-    with pytest.raises(ParameterError, match=r"Every bag holds row \d+: take more bags"):
+    with pytest.raises(ParameterError, match=r"Every bag holds row \d+: use more bags"):
         stable.leave_one_out()
 
 
-def test_a_pool_beyond_all_measure_is_refused(data, monkeypatch):
+def test_a_pool_that_is_too_large_is_refused(data, monkeypatch):
     stable = stable_lasso(bag_size=2000, replace=True).fit(*data)  # one bag in 10**22 lacks a given row
 
     def draw_no_more(*arguments):
@@ -244,6 +243,6 @@ def test_a_pool_beyond_all_measure_is_refused(data, monkeypatch):
         stable.leave_one_out()
 
 
-def test_leave_one_out_by_a_method_that_is_none(fitted):
+def test_an_unknown_method_is_refused(fitted):
     with pytest.raises(ParameterError, match="method must be one of 'pool', 'refit', got 'jackknife'"):
         fitted.leave_one_out("jackknife")

@@ -1,4 +1,4 @@
-"""SINDy against pysindy (where it is installed), scikit-learn, SciPy, closed forms, and naive twins."""
+"""SINDy against pysindy (if installed), scikit-learn, SciPy, closed forms, and naive implementations."""
 
 import os
 import warnings
@@ -22,7 +22,7 @@ from surefoot.selection.selector import BagError
 from surefoot.selection.sindy_selector import PreparedSINDy, SINDySelector, ensemble_coefficients
 from surefoot.selection.table import SelectionTable
 from surefoot.selection.thresholded_ridge import (
-    make_room,
+    make_buffers,
     reflect,
     rotate_columns,
     solve_dependent,
@@ -66,7 +66,7 @@ def noisy_table(seed=0, n_rows=21):
 
 
 def random_problem(seed, n_rows=40, n_terms=7, n_equations=3):
-    """Terms that are correlated and of unlike size, and targets that few of them explain."""
+    """Correlated terms of different scales, and targets that depend on few of them."""
     generator = np.random.default_rng(seed)
     scales = 10.0 ** generator.uniform(-1, 1, size=n_terms)
     library = generator.normal(size=(n_rows, n_terms)) @ generator.normal(size=(n_terms, n_terms)) * scales
@@ -76,7 +76,7 @@ def random_problem(seed, n_rows=40, n_terms=7, n_equations=3):
 
 def fit_bags(library, targets, bags, threshold, alpha, refit):
     out = np.full((len(bags), targets.shape[1], library.shape[1]), np.nan)
-    room = make_room(library.shape[1], targets.shape[1])
+    room = make_buffers(library.shape[1], targets.shape[1])
     assert threshold_bags(library, targets, bags, threshold, alpha, refit, room, out) == -1
     return out
 
@@ -101,7 +101,7 @@ def pysindy():
 
 
 @pytest.mark.parametrize(("n_variables", "degree"), [(1, 1), (1, 5), (2, 2), (3, 2), (3, 4), (6, 3)])
-def test_terms_are_those_of_scikit_learn(n_variables, degree):
+def test_terms_equal_those_of_scikit_learn(n_variables, degree):
     X = np.random.default_rng(0).normal(size=(20, n_variables)) * 3
     names = tuple(f"state {j}" for j in range(n_variables))
     library, peer = PolynomialLibrary(names, degree), PolynomialFeatures(degree)
@@ -112,7 +112,7 @@ def test_terms_are_those_of_scikit_learn(n_variables, degree):
 
 
 @pytest.mark.parametrize(("n_variables", "degree"), [(1, 3), (2, 2), (4, 3)])
-def test_terms_are_those_of_pysindy(pysindy, n_variables, degree):
+def test_terms_equal_those_of_pysindy(pysindy, n_variables, degree):
     X = np.random.default_rng(1).normal(size=(20, n_variables)) * 3
     names = ["hare", "lynx", "grass", "x3"][:n_variables]
     peer = pysindy.PolynomialLibrary(degree=degree).fit(X)
@@ -135,7 +135,7 @@ def test_derivatives_of_parabolas_are_exact_at_uneven_times(seed, n_rows):
 
 
 @pytest.mark.parametrize("even", [True, False])
-def test_derivatives_are_those_of_the_parabola_through_three_states(even):
+def test_derivatives_equal_those_of_the_parabola_through_three_states(even):
     generator = np.random.default_rng(3)
     times = np.arange(12.0) if even else np.sort(generator.uniform(0, 10, size=12))
     states = generator.normal(size=(12, 3))
@@ -147,7 +147,7 @@ def test_derivatives_are_those_of_the_parabola_through_three_states(even):
 
 @pytest.mark.parametrize("n_rows", [3, 4, 21])
 @pytest.mark.parametrize("even", [True, False])
-def test_derivatives_are_those_of_pysindy(pysindy, n_rows, even):
+def test_derivatives_equal_those_of_pysindy(pysindy, n_rows, even):
     generator = np.random.default_rng(n_rows)
     times = 0.8 * np.arange(n_rows) if even else np.cumsum(generator.uniform(0.1, 2, size=n_rows))
     states = generator.normal(size=(n_rows, 2))
@@ -155,7 +155,7 @@ def test_derivatives_are_those_of_pysindy(pysindy, n_rows, even):
     np.testing.assert_allclose(differentiate(states, times), np.asarray(peer), rtol=1e-9, atol=1e-11)
 
 
-def test_a_row_that_is_left_out_changes_its_neighbours_derivatives():
+def test_leaving_out_a_row_changes_the_derivatives_of_its_neighbours():
     table, row = noisy_table(), 7
     assert not SINDySelector.pool_is_exact
     whole = SINDySelector().prepare(table)
@@ -176,7 +176,7 @@ def test_a_row_that_is_left_out_changes_its_neighbours_derivatives():
     replace=st.booleans(),
     refit=st.booleans(),
 )
-def test_bags_agree_with_the_naive_twin(seed, alpha, threshold, replace, refit):
+def test_bags_equal_the_naive_implementation(seed, alpha, threshold, replace, refit):
     library, targets = random_problem(seed)
     bags = random_bags(40, 5, 25, seed, replace)
     expected = bag_coefficients(library, targets, bags, threshold, alpha, refit)
@@ -201,7 +201,7 @@ def test_each_round_is_the_ridge_of_scikit_learn(alpha):
 
 
 def chain_problem():
-    """Terms that fall one after another: each takes with it enough of the next to bring that below 0.1."""
+    """Terms that are dropped one after another: each explains enough of the next to bring it below 0.1."""
     n_terms = 30
     gram = 0.9 ** np.abs(np.subtract.outer(np.arange(n_terms), np.arange(n_terms)))
     coefficients = 0.12 * np.resize([-1.0, 1.0], n_terms)
@@ -219,7 +219,7 @@ def test_there_are_at_most_twenty_rounds():
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-3, 0.1])
 @pytest.mark.parametrize("size", [4, 7, 12, 40])
-def test_dependent_terms_have_the_solution_of_least_norm(alpha, size):
+def test_dependent_terms_have_the_solution_of_smallest_norm(alpha, size):
     library, targets = random_problem(seed=size)
     library[:, 5] = library[:, 1]
     library[:, 6] = library[:, 0] - 2 * library[:, 2]
@@ -235,7 +235,7 @@ def test_dependent_terms_have_the_solution_of_least_norm(alpha, size):
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8 * np.abs(expected).max())
 
 
-def test_dependent_terms_are_noticed_and_stay_equal():
+def test_dependent_terms_are_detected_and_stay_equal():
     library, targets = random_problem(seed=11)
     library[:, 5] = library[:, 1]
     bags = random_bags(40, 20, 25)
@@ -246,7 +246,7 @@ def test_dependent_terms_are_noticed_and_stay_equal():
     np.testing.assert_allclose(found[:, :, 5], found[:, :, 1], rtol=1e-6, atol=1e-9)
 
 
-def test_fewer_rows_than_terms_are_refitted_by_least_norm():
+def test_fewer_rows_than_terms_are_refitted_with_smallest_norm():
     library, targets = random_problem(seed=2)
     bags = random_bags(40, 20, 4)
     found = fit_bags(library, targets, bags, 1e-4, 0.5, True)
@@ -280,7 +280,7 @@ def test_sums_of_products_and_their_solution(seed, alpha):
     np.testing.assert_allclose(solution[:4], least_norm_ridge(A, targets[rows, 2], alpha), rtol=1e-5, atol=1e-7)
 
 
-def test_a_factor_of_dependent_terms_is_not_trusted():
+def test_a_factor_of_dependent_terms_is_not_reliable():
     library, targets = random_problem(seed=0)
     library[:, 4] = library[:, 2] * 3
     gram, products, factor, solution = np.empty((7, 7)), np.empty((3, 7)), np.empty((7, 7)), np.empty(7)
@@ -290,7 +290,7 @@ def test_a_factor_of_dependent_terms_is_not_trusted():
 
 
 @pytest.mark.parametrize("shape", [(5, 12), (5, 5), (1, 3)])
-def test_reflections_make_the_triangle_of_qr(shape):
+def test_reflections_give_the_triangle_of_qr(shape):
     generator = np.random.default_rng(0)
     columns, target = generator.normal(size=shape), generator.normal(size=shape[1])
     triangle = np.linalg.qr(columns.T)[1]
@@ -322,7 +322,7 @@ def test_rotated_columns_are_orthogonal_and_as_long_as_the_singular_values(seed,
 
 def pysindy_coefficients(pysindy, A, y, threshold, alpha):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that an equation has no terms
+        warnings.simplefilter("ignore")  # pysindy warns if an equation has no terms
         return np.asarray(pysindy.STLSQ(threshold=threshold, alpha=alpha).fit(A, y).coef_)
 
 
@@ -347,7 +347,7 @@ def test_whole_trials_agree_with_the_model_of_pysindy(pysindy, trials):
             differentiation_method=pysindy.FiniteDifference(),
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that an equation has no terms
+            warnings.simplefilter("ignore")  # pysindy warns if an equation has no terms
             peer.fit(X, t=times)
         found = SINDySelector(**PAPER).prepare(table_of(X, times)).coefficients(all_rows(21))[0]
         np.testing.assert_allclose(found.T, np.asarray(peer.coefficients()), rtol=1e-7, atol=1e-9)
@@ -389,7 +389,7 @@ def test_the_equations_of_lotka_and_volterra_are_found(degree, alpha):
         assert value == pytest.approx(TRUTH.get(item, 0.0), abs=1e-3)
 
 
-def test_bags_of_the_papers_trials_agree_with_the_twin(trials):
+def test_bags_of_the_papers_trials_equal_the_naive_implementation(trials):
     data, times = trials
     for number, X in enumerate(data[::5]):
         prepared = SINDySelector(**PAPER).prepare(table_of(X, times))
@@ -407,7 +407,7 @@ def test_items_are_pairs_of_equations_and_terms():
     assert SINDySelector.target == "none"
 
 
-def test_models_are_where_coefficients_are():
+def test_models_are_the_nonzero_coefficients():
     prepared = SINDySelector(**PAPER).prepare(noisy_table())
     bags = random_bags(21, 50, 15)
     coefficients = prepared.coefficients(bags)
@@ -424,7 +424,7 @@ def test_a_bag_does_not_depend_on_the_others_of_its_call():
         assert prepared.coefficients(bags[b : b + 1]).tobytes() == np.ascontiguousarray(together[b]).tobytes()
 
 
-def test_a_row_twice_counts_twice():
+def test_a_repeated_row_counts_twice():
     prepared = SINDySelector(**PAPER).prepare(noisy_table())
     rows = np.sort(np.repeat(np.arange(21), np.resize([1, 2, 0], 21))).astype(np.int32)
     weights = np.sqrt(np.bincount(rows, minlength=21))[:, np.newaxis]
@@ -448,7 +448,7 @@ def test_the_selector_is_a_scikit_learn_estimator():
     assert clone(selector).get_params() == {"degree": 3, "threshold": 0.2, "alpha": 0.0}
 
 
-def test_inputs_are_left_alone_and_may_be_read_only():
+def test_inputs_are_not_changed_and_may_be_read_only():
     table = noisy_table()
     table.X.setflags(write=False)
     table.extras["t"].setflags(write=False)
@@ -469,7 +469,7 @@ def test_times_may_be_whole_numbers_or_a_list():
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.3, 0.63, 0.95])
-def test_averaged_coefficients_are_those_of_a_plain_loop(tau):
+def test_averaged_coefficients_equal_those_of_a_plain_loop(tau):
     prepared = SINDySelector(**PAPER).prepare(noisy_table())
     bags = random_bags(21, 600, 15)
     fitted = bag_coefficients(prepared.terms, prepared.derivatives, bags, 0.18, 0.01, True)
@@ -482,7 +482,7 @@ def test_averaged_coefficients_are_those_of_a_plain_loop(tau):
     assert (found != 0).any()
 
 
-def test_a_share_must_be_above_tau():
+def test_a_fraction_must_be_above_tau():
     prepared = SINDySelector(**PAPER).prepare(noisy_table())
     bags = random_bags(21, 200, 15)
     share = prepared.select(bags).mean(axis=0)
@@ -504,7 +504,7 @@ def test_an_empty_pool_is_refused():
         ensemble_coefficients(SINDySelector().prepare(noisy_table()), np.empty((0, 15), dtype=np.int32), 0.5)
 
 
-# refusals
+# errors
 
 
 @pytest.mark.parametrize(
@@ -539,7 +539,7 @@ def test_wrong_times_are_refused(t, reason):
         SINDySelector().prepare(table_of(noisy_table().X, t))
 
 
-def test_times_that_are_not_there_are_asked_for():
+def test_missing_times_are_an_error():
     table = noisy_table()
     with pytest.raises(DataError, match="give t"):
         SINDySelector().prepare(SelectionTable(table.X, table.names, table.groups))
@@ -551,7 +551,7 @@ def test_three_rows_are_needed(n_rows):
         SINDySelector().prepare(table_of(noisy_table().X[:n_rows], np.arange(float(n_rows))))
 
 
-def test_three_rows_suffice():
+def test_three_rows_are_enough():
     prepared = SINDySelector().prepare(table_of(noisy_table().X[:3], np.arange(3.0)))
     assert np.isfinite(prepared.coefficients(all_rows(3))).all()
 
@@ -563,14 +563,14 @@ def test_categories_are_refused():
 
 
 @pytest.mark.parametrize(("names", "term"), [(("a", "b", "a b"), "a b"), (("a", "a^2"), "a^2"), (("1", "b"), "1")])
-def test_names_that_two_terms_would_share_are_refused(names, term):
+def test_equal_names_of_terms_are_refused(names, term):
     X = np.random.default_rng(0).normal(size=(9, len(names)))
     with pytest.raises(DataError) as caught:
         SINDySelector().prepare(table_of(X, np.arange(9.0), names))
     assert repr(term) in str(caught.value)
 
 
-def test_too_many_terms_are_refused_before_they_are_made():
+def test_too_many_terms_are_refused_before_they_are_computed():
     with pytest.raises(ParameterError, match="degree=1000000"):
         SINDySelector(degree=10**6).prepare(noisy_table())
 
@@ -596,7 +596,7 @@ def test_very_small_and_large_values_give_finite_coefficients(size, alpha):
     assert np.isfinite(prepared.coefficients(random_bags(21, 20, 15))).all()
 
 
-def test_a_bag_whose_coefficients_overflow_is_named():
+def test_a_bag_with_overflowing_coefficients_is_named():
     terms, derivatives = np.ones((20, 1)), np.full((20, 1), 1e150)
     terms[10:] = 1e-160
     prepared = PreparedSINDy((("a", "a"),), terms, derivatives, 0.1, 0.0)

@@ -1,4 +1,4 @@
-"""The bagged classifier against a plain loop, its sets against the definition, and scikit-learn's own checks."""
+"""The bagged classifier against a plain loop, its sets against the definition, and scikit-learn's checks."""
 
 import pickle
 
@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot import DataError, ParameterError
 from surefoot.selection import inflated_argmax, stability_delta, stability_epsilon
-from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.stable_classifier import StableClassifier
 
 
@@ -42,7 +42,7 @@ def bags_of(model, n_rows):
 @pytest.mark.parametrize(
     "estimator", [GaussianNB(), DecisionTreeClassifier(random_state=1), make_pipeline(StandardScaler(), GaussianNB())]
 )
-def test_probabilities_are_those_of_a_plain_loop(estimator):
+def test_probabilities_equal_those_of_a_plain_loop(estimator):
     X, y = hard_problem()
     model = StableClassifier(estimator, n_bags=20, bag_size=0.3, random_state=0).fit(X, y)
     parts = [clone(estimator).fit(X[bag], y[bag]).predict_proba(X) for bag in bags_of(model, len(X))]
@@ -59,9 +59,9 @@ def test_without_probabilities_members_vote():
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
 
 
-def test_a_class_that_a_bag_lacks_counts_as_zero():
+def test_a_class_that_a_bag_lacks_has_probability_zero():
     X, y = hard_problem(n_rows=60)
-    X, y = np.vstack([X, [[9.0] * 6] * 2]), np.append(y, ["zelkova"] * 2)  # in few of the bags
+    X, y = np.vstack([X, [[9.0] * 6] * 2]), np.append(y, ["zelkova"] * 2)  # in only a few bags
     model = StableClassifier(GaussianNB(), n_bags=30, bag_size=0.2, random_state=0).fit(X, y)
     expected, classes = np.zeros((len(X), 4)), np.unique(y).tolist()
     lacking = 0
@@ -86,7 +86,7 @@ def test_a_bag_of_one_class_votes_for_it(estimator):
 
 
 def distance_to_winning(weights, label, epsilon):
-    """How far the weights are from those on the simplex with which the label wins by epsilon / sqrt(2), by scipy."""
+    """The distance to the nearest weights on the simplex with which the label wins by epsilon / sqrt(2), by scipy."""
     others = [j for j in range(len(weights)) if j != label]
     result = minimize(
         lambda v: ((v - weights) ** 2).sum(),
@@ -104,7 +104,7 @@ def distance_to_winning(weights, label, epsilon):
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_sets_are_those_of_the_definition(n_classes):
+def test_sets_equal_the_definition(n_classes):
     X, y = hard_problem(n_classes)
     model = StableClassifier(GaussianNB(), n_bags=25, bag_size=0.4, epsilon=0.5, random_state=0).fit(X, y)
     probabilities, sets = model.predict_proba(X), model.predict_set(X)
@@ -123,14 +123,14 @@ def test_sets_are_those_of_the_definition(n_classes):
     assert all(type(label) is str for labels in sets for label in labels)
 
 
-def test_two_labels_are_returned_where_they_are_close():
+def test_two_labels_are_returned_if_they_are_close():
     X, y = hard_problem(2)
     model = StableClassifier(GaussianNB(), n_bags=10, epsilon=0.3, random_state=0).fit(X, y)
     gaps = np.abs(np.diff(model.predict_proba(X), axis=1)[:, 0])
     np.testing.assert_array_equal(model.set_sizes(X) == 2, gaps < 0.3 / np.sqrt(2))
 
 
-def test_the_promise():
+def test_the_guarantee():
     X, y = hard_problem()
     setting = {"n_samples": 150, "bag_size": 75, "n_models": 3}
     default = StableClassifier(GaussianNB(), n_bags=5).fit(X, y)
@@ -152,16 +152,16 @@ def test_the_promise():
     assert by_epsilon.guarantee_ == "This epsilon carries no guarantee."
 
 
-def share_of_rows_that_turn_it_over(everything, without, epsilon):
-    """The share of the rows without which the set of labels has none in common with that of all rows."""
+def fraction_of_rows_that_overturn(everything, without, epsilon):
+    """The fraction of the rows without which the set of labels has none in common with that of all rows."""
     for model in (everything, *without):
         model.epsilon_ = epsilon
     labels = set(everything.predict_set([[0.0]])[0])
     return np.mean([labels.isdisjoint(model.predict_set([[0.0]])[0]) for model in without])
 
 
-def test_removing_rows_keeps_the_promise():
-    # The majority of a bag, of as many rows of one class as of the other: without any row of one, the other wins.
+def test_the_guarantee_holds_when_rows_are_removed():
+    # The majority of a bag, with equally many rows of both classes: without a row of one class, the other wins.
     X, y = np.zeros((10, 1)), np.array(["a", "b"] * 5)
     model = StableClassifier(
         DummyClassifier(strategy="most_frequent"), n_bags=80, bag_size=3, delta=0.3, random_state=0
@@ -169,8 +169,8 @@ def test_removing_rows_keeps_the_promise():
     everything = clone(model).fit(X, y)
     without = [clone(model).fit(np.delete(X, i, axis=0), np.delete(y, i)) for i in range(10)]
     promised = everything.epsilon_
-    assert share_of_rows_that_turn_it_over(everything, without, 1e-6) > 0.3
-    assert share_of_rows_that_turn_it_over(everything, without, promised) <= 0.3
+    assert fraction_of_rows_that_overturn(everything, without, 1e-6) > 0.3
+    assert fraction_of_rows_that_overturn(everything, without, promised) <= 0.3
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
@@ -183,7 +183,7 @@ def test_the_number_of_threads_changes_nothing(n_jobs):
         np.testing.assert_array_equal(one.predict_proba(X), clone(model).fit(X, y).predict_proba(X))
 
 
-def test_random_states_are_set_where_they_were_open():
+def test_random_states_that_are_none_are_set():
     X, y = hard_problem()
     model = StableClassifier(DecisionTreeClassifier(splitter="random"), n_bags=6, random_state=0)
     first, again, other = model.fit(X, y).predict_proba(X), clone(model).fit(X, y), clone(model)
@@ -202,7 +202,7 @@ def trees_and_leaves(n_rows=60):
 
 
 class FrameClassifier(ClassifierMixin, BaseEstimator):
-    """Refuses anything but a frame of the kind that it was told."""
+    """Raises an error unless it gets a frame of the given kind."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -226,7 +226,7 @@ def test_frames_stay_frames(make):
     assert model.n_features_in_ == 2
 
 
-def test_texts_in_frames_reach_the_estimator():
+def test_strings_in_frames_reach_the_estimator():
     X = trees_and_leaves()
     y = np.where(X["leaf"] == "round", "alder", "willow")
     model = StableClassifier(make_pipeline(OneHotEncoder(handle_unknown="ignore"), GaussianNBDense()), n_bags=4)
@@ -237,7 +237,7 @@ def test_texts_in_frames_reach_the_estimator():
 
 
 class GaussianNBDense(GaussianNB):
-    """Takes the sparse table that an encoder makes."""
+    """Accepts the sparse table of an encoder."""
 
     def fit(self, X, y):
         return super().fit(X.toarray(), y)
@@ -276,9 +276,9 @@ def test_wrong_parameters_are_refused(parameters, message):
         StableClassifier(**{"estimator": GaussianNB(), **parameters}).fit(*hard_problem())
 
 
-def test_a_delta_out_of_reach_is_refused():
+def test_an_impossible_delta_is_refused():
     X, y = hard_problem(n_rows=150)
-    with pytest.raises(ParameterError, match=r"delta=0.05 would need an epsilon above.*least delta within reach"):
+    with pytest.raises(ParameterError, match=r"delta=0.05 would need an epsilon above.*smallest possible delta"):
         StableClassifier(GaussianNB(), bag_size=145).fit(X, y)
     assert StableClassifier(GaussianNB(), bag_size=145, epsilon=0.1, n_bags=2).fit(X, y).delta_ == 1.0
 
@@ -298,7 +298,7 @@ def test_unusable_data_are_refused():
         model.predict(pd.DataFrame(X[:0]))
 
 
-def test_missing_values_are_the_estimators_affair():
+def test_missing_values_are_left_to_the_estimator():
     X, y = hard_problem()
     X[3, 2] = np.nan
     assert StableClassifier(DecisionTreeClassifier(), n_bags=3).fit(X, y).predict(X).shape == (150,)
@@ -307,20 +307,20 @@ def test_missing_values_are_the_estimators_affair():
 
 
 class Unsure(GaussianNB):
-    """Its numbers are no probabilities."""
+    """Its numbers are not probabilities."""
 
     def predict_proba(self, X):
         return 0.5 * super().predict_proba(X)
 
 
-def test_what_is_no_probability_is_refused():
+def test_numbers_that_are_not_probabilities_are_refused():
     X, y = hard_problem()
     with pytest.raises(DataError, match="predict_proba of Unsure"):
         StableClassifier(Unsure(), n_bags=3).fit(X, y).predict_set(X)
 
 
 class Failing(GaussianNB):
-    """Fails, or is stopped, on bags with the first row."""
+    """Fails or is interrupted on bags with the first row."""
 
     def __init__(self, error=ValueError):
         self.error = error
@@ -334,7 +334,7 @@ class Failing(GaussianNB):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_a_fit_that_fails_names_the_bag_and_leaves_the_model_as_it_was(error, n_jobs):
+def test_a_failing_fit_names_the_bag_and_does_not_change_the_model(error, n_jobs):
     X, y = np.arange(40.0)[:, np.newaxis], np.array(["a", "b"] * 20)
     model = StableClassifier(Failing(error), n_bags=8, random_state=0, n_jobs=n_jobs)
     first = int(np.flatnonzero(bags_of(model, 40)[:, 0] == 0)[0])

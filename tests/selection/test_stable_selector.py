@@ -1,4 +1,4 @@
-"""Stable selection: weights, rules and promises by hand, and models of any kind."""
+"""Stable selection: weights, rules and guarantees by hand, and models of any kind."""
 
 from collections import Counter
 from math import e, sqrt
@@ -19,7 +19,7 @@ from sklearn.linear_model import Lasso
 
 from surefoot import DataError, ParameterError, StableSelector, UndecidedWarning, stability_delta, stability_epsilon
 from surefoot.selection import Argmax, InclusionProbability, InflatedArgmax, LassoSelector, ModelWeights, TopK
-from surefoot.selection.model_counts import ModelCounts
+from surefoot.selection.chosen_models import ModelCounts
 from surefoot.selection.selector import BagError
 
 PROMISE = (
@@ -32,7 +32,7 @@ TIGHT = {"tol": 1e-10, "max_iter": 10**6}
 # Weights
 
 
-def test_weights_are_shares_of_the_bags(data, fitted):
+def test_weights_are_fractions_of_the_bags(data, fitted):
     X, y = data
     models = [
         np.flatnonzero(Lasso(0.2, **TIGHT).fit(X[bag], y[bag]).coef_) for bag in fitted._bagging.pool.bags(0, N_BAGS)
@@ -45,7 +45,7 @@ def test_weights_are_shares_of_the_bags(data, fitted):
     assert list(fitted.weights_.values()) == sorted(fitted.weights_.values(), reverse=True)
     assert fitted.models_ == tuple(dict.fromkeys(named))  # in the order in which bags chose them
     assert [fitted.models_[place] for place in fitted.bag_models_] == named
-    assert fitted.weights_["x4", "x3"] == 0.0  # no bag's model, in no bag's order
+    assert fitted.weights_["x4", "x3"] == 0.0  # not the model of any bag
     assert ("x4", "x3") not in fitted.weights_
 
 
@@ -59,7 +59,7 @@ def test_weights_in_a_frame_and_in_words():
 
 
 @pytest.mark.parametrize("n_items", [1, 7, 8, 63, 64, 65, 130])
-def test_models_of_any_number_of_items_are_told_apart(n_items):
+def test_models_with_any_number_of_items_are_distinguished(n_items):
     rng = np.random.default_rng(n_items)
     kinds = rng.random((5, n_items)) < 0.5
     chosen = kinds[rng.integers(0, 5, size=60)]
@@ -71,14 +71,14 @@ def test_models_of_any_number_of_items_are_told_apart(n_items):
     assert [found.models[place] for place in found.heaviest_by_bag()] == named
     assert found.models == list(dict.fromkeys(named))
     np.testing.assert_array_equal(found.member_array()[found.heaviest_by_bag()], chosen)
-    assert found.shares().tolist() == [Counter(named)[model] / 60 for model in found.models]
+    assert found.model_weights().tolist() == [Counter(named)[model] / 60 for model in found.models]
 
 
 # The rule
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.2, 0.3])
-def test_selected_models_are_those_of_the_inflated_argmax(data, epsilon):
+def test_selected_models_equal_the_inflated_argmax(data, epsilon):
     stable = stable_lasso(epsilon=epsilon).fit(*data)
     assert set(stable.selected_) == set(by_definition(stable.weights_, epsilon))
     heavy = [stable.weights_[model] for model in stable.selected_]
@@ -100,7 +100,7 @@ def test_selected_models_of_other_rules(data):
 
 
 @pytest.mark.parametrize("rule", [TopK(2), Argmax(), InclusionProbability(0.5)], ids=repr)
-def test_other_rules_promise_nothing(data, rule):
+def test_other_rules_carry_no_guarantee(data, rule):
     stable = stable_lasso(rule=rule).fit(*data)
     assert stable.guarantee_ == "This rule carries no guarantee."
     assert np.isnan([stable.epsilon_, stable.delta_, stable.delta_monte_carlo_]).all()
@@ -117,17 +117,17 @@ def test_expression_is_a_product_of_choices():
     assert stable.expression_ == "x1 and (x3 or x4)"
 
 
-def test_expression_of_models_that_are_no_sets():
+def test_expression_of_models_that_are_not_sets():
     X, y = make_data()
     stable = StableSelector(RowsSelector(nearest_column), n_bags=300, bag_size=10, epsilon=0.3, random_state=0)
     stable.fit(X, y)
     assert stable.expression_ == " or ".join(str(model) for model in stable.selected_)
     assert len(stable.selected_) > 1
-    with pytest.raises(ParameterError, match="not sets of variables: selected_"):
+    with pytest.raises(ParameterError, match="not sets of variables: use selected_"):
         stable.get_support()
 
 
-# The promise
+# The guarantee
 
 
 @pytest.mark.parametrize("replace", [False, True])
@@ -149,14 +149,14 @@ def test_epsilon_and_delta_in_closed_form(data, replace):
     assert careful.delta_ == pytest.approx(movement / careful.epsilon_**2)
 
 
-def test_the_functions_of_the_promise_agree(data):
+def test_epsilon_and_delta_agree_with_the_functions(data):
     stable = stable_lasso(delta=0.2).fit(*data)
     setting = {"n_samples": 40, "bag_size": SIZE, "n_models": 32}
     assert stable.epsilon_ == stability_epsilon(0.2, **setting)
     assert stable.delta_monte_carlo_ == min(1, stability_delta(stable.epsilon_, n_bags=N_BAGS, **setting))
 
 
-def test_neither_delta_nor_epsilon_is_five_in_a_hundred():
+def test_the_default_delta_is_five_percent():
     X, y = make_data(n_rows=100)
     stable = StableSelector(LassoSelector(0.2), n_bags=100, random_state=0).fit(X, y)
     assert stable.delta_ == pytest.approx(0.05)
@@ -164,10 +164,10 @@ def test_neither_delta_nor_epsilon_is_five_in_a_hundred():
     assert stable.guarantee_ == PROMISE.format(0.05)
 
 
-def test_the_promise_in_words(data):
+def test_the_guarantee_in_words(data):
     assert stable_lasso(delta=0.25).fit(*data).guarantee_ == PROMISE.format(0.25)
     careful = stable_lasso(epsilon=0.9, monte_carlo=True, n_bags=2000, bag_size=8).fit(*data)
-    assert careful.guarantee_ == PROMISE.format("0.0784")  # rounded up: less would be promised too much
+    assert careful.guarantee_ == PROMISE.format("0.0784")  # rounded up: a smaller number would guarantee too much
     assert 0.0783 < careful.delta_monte_carlo_ <= 0.0784
     none = stable_lasso(epsilon=0.02).fit(*data)
     assert none.delta_ == none.delta_monte_carlo_ == 1.0
@@ -177,28 +177,28 @@ def test_the_promise_in_words(data):
     assert not_so_careful.guarantee_ == "This epsilon carries no guarantee."
 
 
-def test_a_delta_out_of_reach_names_the_least_within_reach(data):
+def test_the_error_of_an_impossible_delta_names_the_smallest(data):
     X, y = data
     least = (1 - 1 / 32) * 35 / 5 / 39 / 2
     assert 0.0869 < least < 0.087
-    with pytest.raises(ParameterError, match=r"delta=0\.05 .* least delta within reach is 0\.087; allow that"):
+    with pytest.raises(ParameterError, match=r"delta=0\.05 .* smallest possible delta is 0\.087; use that"):
         stable_lasso(delta=0.05, bag_size=35).fit(X, y)
-    with pytest.warns(UndecidedWarning):  # within reach, and of little use
+    with pytest.warns(UndecidedWarning):  # possible, but of little use
         assert stable_lasso(delta=0.0875, bag_size=35).fit(X, y).delta_ == pytest.approx(0.0875)
 
 
-def test_a_delta_within_reach_because_there_are_few_models(data):
-    X, y = data  # one column: two models, half of the movement that very many models may have
+def test_a_delta_that_is_possible_because_there_are_few_models(data):
+    X, y = data  # one column: two models, with half of the movement of very many models
     stable = stable_lasso(delta=0.05, bag_size=35).fit(X[:, :1], y)
     assert stable.delta_ == pytest.approx(0.05)
 
 
-def test_monte_carlo_is_refused_where_it_would_mean_nothing(data):
-    with pytest.raises(ParameterError, match="monte_carlo=True is for rule='inflated_argmax'"):
+def test_monte_carlo_is_refused_with_other_rules(data):
+    with pytest.raises(ParameterError, match="monte_carlo is for rule='inflated_argmax'"):
         StableSelector(LassoSelector(0.2), rule=TopK(2), monte_carlo=True).fit(*data)
 
 
-def test_undecided_tables_say_so():
+def test_undecided_tables_cause_a_warning():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(5, 4)), rng.normal(size=5)
     stable = StableSelector(LassoSelector(0.1), n_bags=200, bag_size=2, delta=0.1, random_state=0)
@@ -210,12 +210,12 @@ def test_undecided_tables_say_so():
     assert stable.selected_ == tuple(stable.weights_)
 
 
-def test_tables_are_decided_once_every_model_was_chosen():
+def test_tables_are_decided_if_every_model_was_chosen():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 1))
     y = 0.4 * X[:, 0] + rng.normal(size=12)
     stable = stable_lasso(alpha=0.25, bag_size=5, epsilon=1.3).fit(X, y)
-    assert len(stable.weights_) == 2  # the column, and nothing: there is no other model
+    assert len(stable.weights_) == 2  # the column, and nothing: there are no other models
     assert not stable.undecided_
     assert stable.expression_ in ("x0 or nothing", "x0", "nothing")
 
@@ -271,10 +271,10 @@ def test_seeds(data):
     )
 
 
-# Models that are anything
+# Models of any kind
 
 
-def test_a_bag_may_weigh_several_models(data):
+def test_a_bag_may_weight_several_models(data):
     X, y = data
 
     def weigh(bag_X, bag_y):
@@ -314,7 +314,7 @@ def test_a_model_that_cannot_be_hashed_is_refused(data, model):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("per_call", [1, 10, 1000])
-def test_a_selector_that_fails_is_told_with_the_number_of_the_bag(data, per_call, n_jobs):
+def test_a_failing_selector_is_reported_with_the_number_of_the_bag(data, per_call, n_jobs):
     X, y = data
     pool = StableSelector(RowsSelector(nearest_column), n_bags=1, bag_size=SIZE, epsilon=0.3, random_state=0)
     bad = X[pool.fit(X, y)._bagging.pool.bags(37, 38)[0]]

@@ -1,4 +1,4 @@
-"""What stable selection refuses."""
+"""Errors of stable selection for bad input."""
 
 import numpy as np
 import pytest
@@ -20,13 +20,13 @@ def test_fewer_than_three_rows(data, n_rows):
 
 @pytest.mark.parametrize("bag_size", [40, 41, 0.99])
 def test_bags_of_all_rows(data, bag_size):
-    with pytest.raises(ParameterError, match=r"bag_size=.* must leave a row out: take smaller bags"):
+    with pytest.raises(ParameterError, match=r"bag_size=.* must leave a row out: use smaller bags"):
         stable_lasso(bag_size=bag_size).fit(*data)
     if bag_size != 0.99:
         assert stable_lasso(bag_size=bag_size, replace=True).fit(*data)._bagging.pool.size == bag_size
 
 
-def test_a_refit_needs_room_to_leave_a_row_out(data):
+def test_a_refit_needs_bags_that_can_leave_a_row_out(data):
     stable = stable_lasso(bag_size=39).fit(*data)
     with pytest.raises(ParameterError, match="bag_size is 39 of 40 rows"):
         stable.leave_one_out("refit")
@@ -42,13 +42,13 @@ BAD_PARAMETERS = {
     "rule must be 'inflated_argmax' or a rule": {"rule": "argmax"},
     "rule must be 'inflated_argmax' or a rule such": {"rule": TopK},
     "delta and epsilon are both given": {"delta": 0.05},
-    "delta and epsilon are for rule='inflated_argmax'": {"rule": TopK(2)},
+    "epsilon is for rule='inflated_argmax'": {"rule": TopK(2)},
     "epsilon must be at most the square root of 2": {"epsilon": 1.5},
     "epsilon must be above 0": {"epsilon": 0.0},
     "epsilon must be a finite number": {"epsilon": "small"},
     "delta must be above 0 and below 1": {"delta": 1.0, "epsilon": None},
     "delta must be a finite number": {"delta": np.nan, "epsilon": None},
-    "bag_size must be a share": {"bag_size": 1.5},
+    "bag_size must be a fraction": {"bag_size": 1.5},
     "bag_size must be 1 or more": {"bag_size": 0},
     "bag_size must be a whole number": {"bag_size": "half"},
 }
@@ -66,7 +66,7 @@ def test_unknown_arguments_of_fit_are_refused(data):
         stable_lasso().fit(X, y, sample_weight=np.ones(40))
 
 
-def test_items_are_asked_for_before_the_bags_are_drawn(data):
+def test_missing_items_are_an_error_before_bags_are_drawn(data):
     def choose(X, y):
         raise AssertionError("a bag was drawn")
 
@@ -92,7 +92,7 @@ def test_bad_columns_are_named(data, kind):
         stable_lasso().fit(table(gaps), y)
 
 
-def test_a_category_with_gaps_or_one_value_is_named(data):
+def test_a_category_with_missing_values_or_one_value_is_named(data):
     X, y = data
     labels = ["a", "b"] * 20
     with pytest.raises(DataError, match="'kind' of X has missing categories"):
@@ -127,12 +127,12 @@ BAD_FITS = {
 
 
 @pytest.mark.parametrize("name", BAD_FITS)
-def test_a_fit_that_fails_leaves_the_selector_as_it_was(data, name):
+def test_a_failing_fit_does_not_change_the_selector(data, name):
     X, y = data
     wider = np.hstack([X, X[:, ::-1] ** 2])
     unfitted = stable_lasso()
     before = set(vars(unfitted))
-    with pytest.raises(ValueError):  # noqa: PT011 - what it says is tested elsewhere
+    with pytest.raises(ValueError):  # noqa: PT011 - the message is tested elsewhere
         BAD_FITS[name](unfitted, wider, y)
     assert set(vars(unfitted)) == before
     with pytest.raises(NotFittedError):
@@ -147,6 +147,6 @@ def test_a_fit_that_fails_leaves_the_selector_as_it_was(data, name):
 
 
 @pytest.mark.parametrize("call", ["get_support", "leave_one_out", "get_feature_names_out"])
-def test_nothing_before_a_fit(call):
+def test_unfitted_selectors_raise(call):
     with pytest.raises(NotFittedError):
         getattr(stable_lasso(), call)()

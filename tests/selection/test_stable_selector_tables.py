@@ -1,4 +1,4 @@
-"""Stable selection and the tables it is given: columns, frames, copies, pipelines."""
+"""Stable selection with tables of all kinds: columns, frames, copies, pipelines."""
 
 import pickle
 import tracemalloc
@@ -77,8 +77,8 @@ def test_a_category_is_one_variable(kind):
     assert dict(stable.weights_) == pytest.approx(dict(merged))
 
 
-def test_names_out_of_an_array_may_be_given(data, fitted):
-    """As scikit-learn's own selectors have it, and pipelines and column transformers need it."""
+def test_names_of_the_columns_of_an_array(data, fitted):
+    """As in scikit-learn's own selectors; pipelines and column transformers need it."""
     X, y = data
     assert list(fitted.get_feature_names_out(list("abcde"))) == [
         name for name, support in zip("abcde", fitted.get_support(), strict=True) if support
@@ -102,7 +102,7 @@ def test_in_a_pipeline_before_a_model(data):
     )
 
 
-def test_a_model_of_no_variable_leaves_no_column(data):
+def test_a_model_without_variables_leaves_no_column(data):
     X, y = data
     stable = stable_lasso(alpha=100.0).fit(X, y)
     assert stable.selected_ == ((),)
@@ -140,7 +140,7 @@ def test_inputs_are_untouched(data):
     pd.testing.assert_frame_equal(frame, copy)
 
 
-def test_later_changes_of_the_table_do_not_reach_the_selector(data):
+def test_later_changes_of_the_table_do_not_affect_the_selector(data):
     X, y = (part.copy() for part in data)
     stable = stable_lasso().fit(X, y)
     X[:], y[:] = 0.0, 0.0
@@ -150,7 +150,7 @@ def test_later_changes_of_the_table_do_not_reach_the_selector(data):
 
 @pytest.mark.parametrize("method", ["pool", "refit"])
 @pytest.mark.parametrize("kind", ["rows", "function"])
-def test_nor_do_they_where_the_target_is_taken_as_it_is(data, kind, method):
+def test_later_changes_of_a_target_of_any_type_do_not_affect_the_selector(data, kind, method):
     selector = RowsSelector(nearest_column) if kind == "rows" else FunctionSelector(nearest_column)
     settings = {"n_bags": 100, "bag_size": 30, "rule": Argmax(), "random_state": 0}
     expected = StableSelector(selector, **settings).fit(*data).leave_one_out(method)

@@ -1,4 +1,4 @@
-"""Structures of trees, against scikit-learn's printed trees; parameters as scikit-learn wants them."""
+"""Structures of trees, against scikit-learn's printed trees; parameters of scikit-learn's trees."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_text
 
 from surefoot import DataError, ParameterError, StableSelector
-from surefoot.selection.bag_sampler import BagPool
+from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.rules import Argmax
 from surefoot.selection.table import SelectionTable
 from surefoot.selection.tree_selector import TreeSelector, tree_text
@@ -33,7 +33,7 @@ def some_bags(n_rows, size, n_bags):
 
 
 def structure_of_text(text):
-    """The nested tuple that a tree printed by scikit-learn's export_text stands for."""
+    """The nested tuple of a tree that was printed by scikit-learn's export_text."""
     lines = [re.match(r"((?:\|   )*)\|--- (.*)", line).groups() for line in text.strip().split("\n")]
     lines = [(len(bars) // 4, what) for bars, what in lines]
 
@@ -70,7 +70,7 @@ def printed(tree, X):
     ],
     ids=str,
 )
-def test_structures_are_those_of_the_printed_trees(params):
+def test_structures_equal_the_printed_trees(params):
     bags = some_bags(178, 60, 20)
     models = TreeSelector(**{"random_state": 0, **params}).prepare(table_of(WINE_X, WINE_Y)).select(bags)
     for bag, model in zip(bags, models, strict=True):
@@ -80,8 +80,8 @@ def test_structures_are_those_of_the_printed_trees(params):
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
-def test_trees_of_numbers(criterion):
-    X, y = load_diabetes(return_X_y=True)  # whole numbers: the criterion says that they are no classes
+def test_regression_trees(criterion):
+    X, y = load_diabetes(return_X_y=True)  # whole numbers: the criterion implies that they are not classes
     bags = some_bags(len(X), 60, 10)
     models = TreeSelector(max_depth=3, criterion=criterion, random_state=0).prepare(table_of(X, y)).select(bags)
     for bag, model in zip(bags, models, strict=True):
@@ -112,7 +112,7 @@ def test_classes_or_numbers(y, expected):
 
 def test_a_bag_may_lack_classes():
     prepared = TreeSelector(class_weight={"Barbera": 2.0}).prepare(table_of(WINE_X, WINE_Y))
-    bags = np.array([np.arange(10), np.arange(125, 135)], dtype=np.int32)  # Barolo alone; Grignolino and Barbera
+    bags = np.array([np.arange(10), np.arange(125, 135)], dtype=np.int32)  # only Barolo; Grignolino and Barbera
     models = prepared.select(bags)
     assert models[0] == "Barolo"
     assert leaves(models[1]) == {"Grignolino", "Barbera"}
@@ -147,7 +147,7 @@ def test_the_columns_of_a_category_are_one_variable():
     assert stable.selected_ == (("colour", False, True),)
 
 
-def test_row_numbers_are_the_seed_where_random_state_is_none():
+def test_row_numbers_are_the_seed_if_random_state_is_none():
     X = np.repeat(np.arange(20.0)[:, np.newaxis], 6, axis=1)  # all columns split equally well
     y = np.repeat([0, 1], 10)
     bags = some_bags(20, 16, 60)
@@ -159,7 +159,7 @@ def test_row_numbers_are_the_seed_where_random_state_is_none():
     assert drawn == alone
 
 
-def test_parameters_as_scikit_learn_wants_them():
+def test_parameters_are_those_of_scikit_learn():
     selector = TreeSelector(max_depth=3, class_weight={"a": 2.0})
     assert selector.get_params() == {"missing": "error", "max_depth": 3, "class_weight": {"a": 2.0}}
     assert clone(selector).get_params() == selector.get_params()
@@ -175,7 +175,7 @@ def test_parameters_as_scikit_learn_wants_them():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"max_dept": 3}, "max_dept is no parameter"),
+        ({"max_dept": 3}, "max_dept is not a parameter"),
         ({"max_depth": -1}, "'max_depth' parameter"),
         ({"criterion": "gin"}, "'criterion' parameter"),
         ({"random_state": -1}, "random_state must be"),
@@ -189,7 +189,7 @@ def test_wrong_parameters_are_refused(params, message):
     y = WINE_LABELS if params.get("criterion") == "squared_error" else WINE_Y
     with pytest.raises(ParameterError, match=message):
         StableSelector(TreeSelector(**params), n_bags=2).fit(WINE_X, y)
-    with pytest.raises(ParameterError, match="no parameter of scikit-learn's trees"):
+    with pytest.raises(ParameterError, match="not a parameter of scikit-learn's trees"):
         TreeSelector().set_params(depth=3)
 
 

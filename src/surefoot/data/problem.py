@@ -69,7 +69,7 @@ def check_problem(
     ``relative_weights`` scales the largest weight to about 1; otherwise a weight of k remains k. ``categorical`` lists
     further categorical columns.
     """
-    _require_target(estimator, y)
+    require_target(estimator, y)
     columns, weights = _check_rows(estimator, X, sample_weight, categorical, relative_weights)
     labels = check_labels(y)
     check_consistent_length(X, labels)
@@ -92,8 +92,8 @@ def check_problem(
 def check_number_problem(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, categorical: Any = None
 ) -> NumberProblem:
-    """As ``check_problem``, for a target of numbers; a weight of k remains k."""
-    _require_target(estimator, y)
+    """As ``check_problem``, for a target of numbers; a weight of k stays k."""
+    require_target(estimator, y)
     columns, weights = _check_rows(estimator, X, sample_weight, categorical, relative=False)
     target = check_numbers(y)
     check_consistent_length(X, target)
@@ -118,7 +118,8 @@ def check_numbers(y: Any, name: str = "y") -> np.ndarray:
     return target
 
 
-def _require_target(estimator: BaseEstimator, y: Any) -> None:
+def require_target(estimator: BaseEstimator, y: Any) -> None:
+    """Raise an error if there is no target."""
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
 

@@ -1,4 +1,4 @@
-"""Measures of predictions, of their uncertainty and of selected models."""
+"""Metrics of predictions, of their uncertainty and of selected models."""
 
 from surefoot.metrics.auc import ood_auc
 from surefoot.metrics.likelihood import coverage, crps, nll

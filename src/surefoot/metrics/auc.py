@@ -1,4 +1,4 @@
-"""The area under the ROC curve, of an uncertainty that separates rows from elsewhere or of any other score."""
+"""The area under the ROC curve: of an uncertainty as a detector of out-of-domain rows, or of any other score."""
 
 from typing import Any
 
@@ -10,21 +10,22 @@ from surefoot.metrics.checks import check_numbers, check_row_weights, weighted_m
 def ood_auc(
     in_domain: Any, out_of_domain: Any, *, in_domain_weight: Any = None, out_of_domain_weight: Any = None
 ) -> float:
-    """The chance that a row from elsewhere is more uncertain than an in-domain row: the area under the ROC curve.
+    """The probability that an out-of-domain row is more uncertain than an in-domain row: the area under the ROC curve.
 
-    1 is perfect detection, 1/2 no better than chance. Equal uncertainties count one half.
+    1 is perfect detection, 1/2 is no better than chance. Equal uncertainties count one half.
 
     Parameters
     ----------
     in_domain, out_of_domain : arrays
-        The uncertainties of rows like those the model was trained on, and of others. Only their order counts, so
-        infinities are welcome.
+        The uncertainties of rows that are like the training data, and of other rows. Only their order counts, so they
+        may be infinite.
     in_domain_weight, out_of_domain_weight : arrays, default=None
-        Weights of those rows.
+        Weights of these rows. None: every row counts 1.
 
     Returns
     -------
     float
+        Between 0 and 1.
 
     Examples
     --------
@@ -42,7 +43,7 @@ def ood_auc(
 def weighted_auc(
     negative: np.ndarray, positive: np.ndarray, negative_weights: np.ndarray, positive_weights: np.ndarray
 ) -> float:
-    """The chance that a positive row scores higher than a negative one; equal scores count one half."""
+    """The probability that a positive row scores higher than a negative one; equal scores count one half."""
     order = np.argsort(negative)
     negative = negative[order]
     mass_before = np.concatenate([[0.0], np.cumsum(negative_weights[order])])

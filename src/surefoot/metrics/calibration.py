@@ -1,4 +1,4 @@
-"""What a model promises next to what happened: intervals and their coverage, probabilities and frequencies."""
+"""Predicted against observed fractions: intervals and their coverage, probabilities and frequencies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ class CalibrationCurve:
     Parameters
     ----------
     expected : array of shape (n_points,)
-        What is predicted: the level of central intervals, or the mean predicted probability of the rows of a bin.
+        The predictions: the level of central intervals, or the mean predicted probability of the rows of a bin.
     observed : array of shape (n_points,)
-        What is observed: the fraction of targets inside the interval, or the frequency of the event in the bin.
+        The observations: the fraction of targets inside the interval, or the frequency of the event in the bin.
     low, high : arrays of shape (n_points,)
-        95% confidence interval (Wilson 1927) of the fraction that very many such rows would show.
+        95% confidence interval (Wilson 1927) of the observed fraction.
     counts : array of shape (n_points,)
-        Rows behind each point.
+        The number of rows of each point.
     edges : array of shape (n_points, 2) or None
-        Where each bin begins and ends; None for intervals.
+        The ends of each bin; None for intervals.
     """
 
     expected: np.ndarray
@@ -42,7 +42,7 @@ class CalibrationCurve:
 def interval_calibration(
     y_true: Any, distribution: Any, levels: Sequence[float], *, sample_weight: Any = None
 ) -> CalibrationCurve:
-    """Share of targets inside the central intervals of each of ``levels``.
+    """Compute the fraction of targets inside the central intervals of each of ``levels``.
 
     Examples
     --------
@@ -60,22 +60,23 @@ def interval_calibration(
     observed = np.array([weighted_mean(inside, weights) for inside in _inside(target, predicted, nominal)])
     effective = weights.sum() ** 2 / (weights @ weights)
     low, high = wilson_interval(observed, np.full(len(nominal), effective))
-    return CalibrationCurve(nominal, observed, low, high, np.full(len(nominal), np.count_nonzero(weights)))
+    counts = np.full(len(nominal), np.count_nonzero(weights))
+    return CalibrationCurve(expected=nominal, observed=observed, low=low, high=high, counts=counts)
 
 
 def _inside(target: np.ndarray, predicted: Predicted, levels: np.ndarray) -> list[np.ndarray]:
-    """For each level, 1.0 for the rows whose target is in the central interval."""
-    if predicted.is_discrete:  # its intervals hold more than their level, as they must
+    """For each level, 1.0 for rows with the target in the central interval, and 0.0 for the others."""
+    if predicted.is_discrete:  # its intervals necessarily hold more than their level
         intervals = [predicted.interval(float(level)) for level in levels]
         return [((low <= target) & (target <= high)).astype(np.float64) for low, high in intervals]
-    smallest_level = np.abs(2 * predicted.cdf(target) - 1)  # of a central interval that holds the target
+    smallest_level = np.abs(2 * predicted.cdf(target) - 1)  # of the central intervals that hold the target
     return [(smallest_level <= level).astype(np.float64) for level in levels]
 
 
 def probability_calibration(
     happened: np.ndarray, probability: np.ndarray, n_bins: int, strategy: str, *, sample_weight: Any = None
 ) -> CalibrationCurve:
-    """Frequency of an event in bins of its predicted probability; bins without rows are left out.
+    """Compute the frequency of an event in bins of its predicted probability; bins without rows are left out.
 
     ``strategy`` is ``"uniform"``, bins of equal width, or ``"quantile"``, bins of about equal weight.
 
@@ -102,7 +103,7 @@ def probability_calibration(
     else:
         members = [probability[group == k] for k in range(len(used))]
         edges = np.array([[member.min(), member.max()] for member in members])
-    return CalibrationCurve(expected, observed, low, high, counts, edges)
+    return CalibrationCurve(expected=expected, observed=observed, low=low, high=high, counts=counts, edges=edges)
 
 
 def _uniform_bins(probability: np.ndarray, n_bins: int) -> np.ndarray:
@@ -110,7 +111,7 @@ def _uniform_bins(probability: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 def _equal_bins(probability: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
-    """Equal probabilities share a bin: that in which the middle of their weight lies."""
+    """Bins of about equal weight; equal probabilities are in the same bin, by the middle of their weight."""
     values, group = np.unique(probability, return_inverse=True)
     mass = np.bincount(group, weights, len(values))
     middle = (np.cumsum(mass) - mass / 2) / mass.sum()

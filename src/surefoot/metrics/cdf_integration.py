@@ -8,16 +8,16 @@ from surefoot.metrics.predicted import Predicted
 
 # Between neighbouring quantiles a distribution function is smooth; beyond the last ones its square is negligible.
 UPPER_KNOTS = (0.5, 0.8, 0.95, 0.995, 1 - 1e-4, 1 - 1e-6, 1 - 1e-9)
-UPPER_MEMBER_KNOTS = (0.5, 0.8, 0.99, 1 - 1e-5, 1 - 1e-9)  # of a mixture, where those of the others lie between
+UPPER_MEMBER_KNOTS = (0.5, 0.8, 0.99, 1 - 1e-5, 1 - 1e-9)  # fewer in a mixture, as other members have knots between
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(10)
 
 
 def score_by_integration(y: np.ndarray, predicted: Predicted) -> np.ndarray:
-    """Gauss-Legendre between quantiles, cut at y: the square of F up to y, that of 1 - F from there on."""
+    """Integrate with Gauss-Legendre between quantiles, split at y: F squared below y, (1 - F) squared above it."""
     members = predicted.components or [predicted]
     upper = UPPER_KNOTS if len(members) == 1 else UPPER_MEMBER_KNOTS
     probabilities = sorted({*upper, *(1 - probability for probability in upper)})
-    # A mixture has steps wherever a member has one, so each member's quantiles cut the line.
+    # A mixture has steps where a member has one, so the integral is split at each member's quantiles.
     knots = np.array([[member.quantile(probability) for probability in probabilities] for member in members])
     centre = knots[:, len(upper) - 1].mean(axis=0)
     bulk = knots[:, len(upper) - 2].min(axis=0), knots[:, len(upper)].max(axis=0)
@@ -32,9 +32,9 @@ def score_by_integration(y: np.ndarray, predicted: Predicted) -> np.ndarray:
 
 
 def _place(left: np.ndarray, right: np.ndarray, in_tail: np.ndarray, node: float) -> tuple[np.ndarray, np.ndarray]:
-    """Where a node of [-1, 1] lies between two ends, and the width that goes with it.
+    """The position of a node of [-1, 1] between two ends, and its width.
 
-    In the tails the nodes are spread evenly over the logarithm of the distance to the centre: tails may be very long.
+    In the tails, which may be very long, the nodes are spaced evenly in the logarithm of the distance to the centre.
     """
     half = (right - left) / 2
     with np.errstate(all="ignore"):
@@ -45,12 +45,12 @@ def _place(left: np.ndarray, right: np.ndarray, in_tail: np.ndarray, node: float
 
 
 def score_by_counting(y: np.ndarray, predicted: Predicted) -> np.ndarray:
-    """Sum over whole numbers, between which the distribution function of counts stands still."""
+    """Sum over whole numbers, between which the distribution function of counts is constant."""
     first, last = predicted.quantile(1 - UPPER_KNOTS[-1]), predicted.quantile(UPPER_KNOTS[-1])
     score = np.maximum(first - y, 0.0) + np.maximum(y - last - 1, 0.0)
     for step in range(int((last - first).max()) + 1):
         count = first + step
         at_most = predicted.cdf(count)
-        below = np.clip(y - count, 0.0, 1.0)  # the part of [count, count + 1) that lies below y
+        below = np.clip(y - count, 0.0, 1.0)  # the part of [count, count + 1) that is below y
         score += np.where(count <= last, below * at_most**2 + (1 - below) * (1 - at_most) ** 2, 0.0)
     return score

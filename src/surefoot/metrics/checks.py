@@ -1,4 +1,4 @@
-"""Checks of what a measure is given: one value per row, all of them usable."""
+"""Checks of the arguments of metrics: one valid value for each row."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from surefoot._exceptions import DataError
 
-SUM_TOLERANCE = 1e-4  # of the probabilities of a row
+SUM_TOLERANCE = 1e-4  # for the sum of a row's probabilities
 
 
 def check_numbers(name: str, values: Any, n_rows: int | None = None, *, infinite_allowed: bool = False) -> np.ndarray:
-    """One number per row as float64; ``n_rows`` is how many there must be, None if nothing else says it."""
+    """One number per row as float64; ``n_rows`` is the required number of rows, None if any number is allowed."""
     array = _one_per_row(name, values, n_rows)
     if array.dtype.kind not in "biufO":
         raise DataError(f"{name} must be numbers, got an array of dtype {array.dtype}.")
@@ -21,17 +21,17 @@ def check_numbers(name: str, values: Any, n_rows: int | None = None, *, infinite
     if np.isnan(numbers).any():
         raise DataError(f"{name} contains NaN: leave out the rows that have no value.")
     if not infinite_allowed and np.isinf(numbers).any():
-        raise DataError(f"{name} contains infinity: only finite numbers can be measured.")
+        raise DataError(f"{name} contains infinity: all values must be finite.")
     return numbers
 
 
 def check_row_labels(name: str, values: Any, n_rows: int | None = None) -> np.ndarray:
-    """One label per row: strings, booleans or whole numbers; fractions are taken for a mistake."""
+    """One label per row: strings, booleans or whole numbers; fractions are an error."""
     labels = _one_per_row(name, values, n_rows)
     if any(map(_is_missing, labels)) if labels.dtype.kind == "O" else bool((labels != labels).any()):
         raise DataError(f"{name} contains NaN: every row needs a label; leave out the rows that have none.")
     if labels.dtype.kind == "f" and (labels != np.trunc(labels)).any():
-        raise DataError(f"{name} holds fractions: pass labels of classes, not probabilities or measurements.")
+        raise DataError(f"{name} contains fractions: pass labels of classes, not probabilities or measurements.")
     return labels
 
 
@@ -48,7 +48,7 @@ def check_row_weights(sample_weight: Any, n_rows: int, name: str = "sample_weigh
 
 
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
-    """Mean over the rows that count: a value of infinity on a row of weight 0 does no harm."""
+    """Weighted mean over the rows with weight: an infinite value on a row of weight 0 is ignored."""
     rows = weights > 0
     return float(values[rows] @ weights[rows] / weights[rows].sum())
 
@@ -65,7 +65,7 @@ def _one_per_row(name: str, values: Any, n_rows: int | None) -> np.ndarray:
 
 
 def _is_missing(label: Any) -> bool:
-    """None, NaN, or a value like pandas' NA that will not say whether it equals itself."""
+    """Whether a label is None, NaN, or a value like pandas' NA, for which a comparison has no truth value."""
     try:
         return label is None or bool(label != label)
     except TypeError:
@@ -73,7 +73,7 @@ def _is_missing(label: Any) -> bool:
 
 
 def check_probabilities(y_true: Any, prediction: Any, labels: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:
-    """The column of each row's own class, the probabilities as float64, and the classes of the columns."""
+    """The column of each row's true class, the probabilities as float64, and the classes of the columns."""
     truth = check_row_labels("y_true", y_true)
     probabilities = np.asarray(prediction)
     if probabilities.ndim != 2 or probabilities.dtype.kind not in "biuf":
@@ -89,10 +89,10 @@ def check_probabilities(y_true: Any, prediction: Any, labels: Any) -> tuple[np.n
     classes = _column_classes(truth, labels, probabilities.shape[1])
     columns = {label: column for column, label in enumerate(classes)}
     if len(columns) < len(classes):
-        raise DataError("labels names a class twice: one label per column is needed.")
+        raise DataError("labels contains a class twice: one label per column is needed.")
     for label in set(truth.tolist()):
         if label not in columns:
-            raise DataError(f"y_true holds {label!r}, which is not among labels.")
+            raise DataError(f"y_true contains {label!r}, which is not in labels.")
     return np.array([columns[label] for label in truth.tolist()]), probabilities, classes
 
 

@@ -1,4 +1,4 @@
-"""95% intervals of shares and means."""
+"""95% intervals of fractions and means."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from scipy.special import ndtri, stdtrit
 CONFIDENCE = 0.95
 
 
-def wilson_interval(share: Any, counts: Any) -> tuple[Any, Any]:
-    """Ends of the interval of shares, or of one, of so many rows (Wilson 1927); they stay between 0 and 1."""
+def wilson_interval(fraction: Any, counts: Any) -> tuple[Any, Any]:
+    """Ends of the interval of one or several fractions of ``counts`` rows (Wilson 1927); they are between 0 and 1."""
     z2 = ndtri((1 + CONFIDENCE) / 2) ** 2
-    centre = (share + z2 / (2 * counts)) / (1 + z2 / counts)
-    half = np.sqrt(z2 * (share * (1 - share) / counts + z2 / (4 * counts**2))) / (1 + z2 / counts)
-    return np.clip(centre - half, 0, share), np.clip(centre + half, share, 1)
+    centre = (fraction + z2 / (2 * counts)) / (1 + z2 / counts)
+    half = np.sqrt(z2 * (fraction * (1 - fraction) / counts + z2 / (4 * counts**2))) / (1 + z2 / counts)
+    return np.clip(centre - half, 0, fraction), np.clip(centre + half, fraction, 1)
 
 
 def student_interval(values: np.ndarray) -> tuple[float, float]:
-    """Ends of Student's interval of the mean of some values; of a single one they are infinite."""
+    """Ends of Student's interval of the mean of some values; infinite for a single value."""
     n, mean = len(values), float(np.mean(values))
     reach = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.inf
     return mean - reach, mean + reach

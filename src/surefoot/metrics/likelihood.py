@@ -14,10 +14,10 @@ DEFAULT_LEVEL = 0.9
 
 
 def nll(y_true: Any, prediction: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
-    """Mean negative log-likelihood, in nats; the lower, the better.
+    """Mean negative log-likelihood, in nats; lower is better.
 
-    Nothing is clipped: a target to which the prediction gives no probability at all makes it infinite. Of a density it
-    depends on the unit of ``y_true``: a unit c times larger takes log(c) off it.
+    Nothing is clipped: it is infinite if the prediction gives probability 0 to a target. For a density it depends on
+    the unit of ``y_true``: with a unit c times larger it is smaller by log(c).
 
     Parameters
     ----------
@@ -27,14 +27,15 @@ def nll(y_true: Any, prediction: Any, *, labels: Any = None, sample_weight: Any 
         What ``predict_distribution`` returns (or a frozen distribution of scipy.stats), or what ``predict_proba``
         returns.
     labels : array of shape (n_classes,), default=None
-        The classes of the columns, ``classes_`` of the model. None: those of ``y_true`` in sorted order, if they are
-        as many as the columns.
+        The classes of the columns, ``classes_`` of the model. None: the classes of ``y_true`` in sorted order, if
+        there is one for each column.
     sample_weight : array of shape (n_rows,), default=None
         Weights of the rows. None: every row counts 1.
 
     Returns
     -------
     float
+        The mean over the rows.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def nll(y_true: Any, prediction: Any, *, labels: Any = None, sample_weight: Any 
     """
     if is_distribution(prediction):
         if labels is not None:
-            raise ParameterError("labels name the columns of probabilities, but prediction is a distribution.")
+            raise ParameterError("labels are for probabilities, but prediction is a distribution: leave them out.")
         target = check_numbers("y_true", y_true)
         surprise = -check_distribution(prediction, len(target)).logpdf(target)
     else:
@@ -58,11 +59,12 @@ def nll(y_true: Any, prediction: Any, *, labels: Any = None, sample_weight: Any 
 
 
 def crps(y_true: Any, distribution: Any, *, sample_weight: Any = None) -> float:
-    """Mean continuous ranked probability score, in the units of ``y_true``; the lower, the better.
+    """Mean continuous ranked probability score, in the units of ``y_true``; lower is better.
 
-    The integral of the squared distance between the predicted distribution function and the step at the target. For a
-    prediction without spread it is the absolute error. In closed form for the families of surefoot and mixtures of
-    them, except mixtures of Student or Poisson distributions: these, and all others, are integrated numerically.
+    It is the integral of the squared distance between the predicted distribution function and the step at the target.
+    For a prediction without spread it is the absolute error. It has a closed form for the families of surefoot and
+    mixtures of them, except mixtures of Student or Poisson distributions: these, and all others, are integrated
+    numerically.
 
     Parameters
     ----------
@@ -76,6 +78,7 @@ def crps(y_true: Any, distribution: Any, *, sample_weight: Any = None) -> float:
     Returns
     -------
     float
+        The mean over the rows.
 
     Examples
     --------
@@ -87,7 +90,7 @@ def crps(y_true: Any, distribution: Any, *, sample_weight: Any = None) -> float:
     target = check_numbers("y_true", y_true)
     scores = ranked_probability_scores(target, check_distribution(distribution, len(target)))
     if np.isnan(scores).any():
-        raise DataError("distribution gives NaN for some rows: check its parameters.")
+        raise DataError("distribution returns NaN for some rows: check its parameters.")
     return weighted_mean(scores, check_row_weights(sample_weight, len(target)))
 
 
@@ -99,8 +102,8 @@ def coverage(y_true: Any, prediction: Any, *, level: float | None = None, sample
     y_true : array of shape (n_rows,)
         The targets, numbers.
     prediction : distribution, or pair (low, high) of arrays of shape (n_rows,)
-        What ``predict_distribution`` returns (or a frozen distribution of scipy.stats), whose central intervals are
-        taken; or the ends of any intervals, infinite where they are open.
+        What ``predict_distribution`` returns (or a frozen distribution of scipy.stats), for its central intervals; or
+        the ends of any intervals, infinite if they are open.
     level : float, default=None
         Probability of the central intervals of a distribution, above 0 and below 1; None: 0.9.
     sample_weight : array of shape (n_rows,), default=None
@@ -109,6 +112,7 @@ def coverage(y_true: Any, prediction: Any, *, level: float | None = None, sample
     Returns
     -------
     float
+        Between 0 and 1.
 
     Examples
     --------

@@ -4,19 +4,20 @@ import numpy as np
 
 
 def voting_margins(tally: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The vote for each row's own class less the strongest vote for another, between -1 and 1.
+    """The vote for each row's true class minus the largest vote for another class, between -1 and 1.
 
     Parameters
     ----------
     tally : array of shape (1, n_rows) or (n_classes, n_rows)
-        One row for two classes: the share of the vote for class 1 less that for class 0. Else the share of each class.
+        For two classes one row: the fraction of votes for class 1 minus that for class 0. For more, the fraction of
+        votes for each class.
     codes : array of shape (n_rows,)
-        Index of each row's own class.
+        Index of each row's true class.
 
     Returns
     -------
     array of shape (n_rows,)
-        The margins; a row with a margin below 0 is misclassified.
+        The margins; a row with a negative margin is misclassified.
 
     Examples
     --------

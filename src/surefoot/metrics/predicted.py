@@ -1,4 +1,4 @@
-"""A predictive distribution, ours or scipy's, read through one set of names."""
+"""A predictive distribution, ours or scipy's, with one set of names."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,12 +8,12 @@ import numpy as np
 from surefoot._exceptions import DataError
 
 OUR_NAMES = {"norm": "normal", "laplace": "laplace", "lognorm": "lognormal", "gamma": "gamma", "poisson": "poisson"}
-FROM_ZERO = ("lognormal", "gamma", "poisson")  # moved away from 0 they are other families
+FROM_ZERO = ("lognormal", "gamma", "poisson")  # shifted away from 0 they are not these families
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """One distribution per row; every method gives one float64 per row."""
+    """One distribution per row; every method returns one float64 per row."""
 
     source: Any
     n_rows: int
@@ -24,7 +24,7 @@ class Predicted:
 
     @property
     def family(self) -> str | None:
-        """Name of the family, None if it is none that is known here."""
+        """Name of the family; None if it has no closed form here."""
         if not self.is_scipy:
             name, start = getattr(self.source, "name", None), self.parameters.get("loc", 0.0)
         else:
@@ -33,12 +33,12 @@ class Predicted:
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
-        """The parameters under scipy's names, if the distribution tells them."""
+        """The parameters under scipy's names, if the distribution has them."""
         return getattr(self.source, "parameters", {})
 
     @property
     def components(self) -> "list[Predicted]":
-        """The members of an equal-weight mixture; of anything else an empty list."""
+        """The members of an equal-weight mixture; empty for any other distribution."""
         return [Predicted(component, self.n_rows) for component in getattr(self.source, "components", ())]
 
     @property
@@ -56,7 +56,7 @@ class Predicted:
         return self._rows(self.source.std() if self.is_scipy else self.source.std)
 
     def logpdf(self, y: np.ndarray) -> np.ndarray:
-        """Logarithm of the density, or of the mass of a discrete distribution; minus infinity where there is none."""
+        """Logarithm of the density, or of the mass of a discrete distribution; minus infinity where it is 0."""
         log_density = self.source.logpmf if self.is_scipy and self.is_discrete else self.source.logpdf
         with np.errstate(divide="ignore"):
             return self._rows(log_density(y))
@@ -75,11 +75,11 @@ class Predicted:
         array = np.asarray(values, dtype=np.float64)
         if array.shape not in ((), (self.n_rows,)):
             raise DataError(
-                f"distribution gives values of shape {array.shape} for {self.n_rows} rows: "
-                "it must be that of the same rows as y_true."
+                f"distribution returns values of shape {array.shape} for {self.n_rows} rows: "
+                "it must be for the same rows as y_true."
             )
         if np.isnan(array).any():
-            raise DataError("distribution gives NaN for some rows: check its parameters.")
+            raise DataError("distribution returns NaN for some rows: check its parameters.")
         return np.broadcast_to(array, self.n_rows)
 
 
@@ -89,7 +89,7 @@ def is_distribution(prediction: Any) -> bool:
 
 
 def check_distribution(distribution: Any, n_rows: int) -> Predicted:
-    """``distribution`` as one for ``n_rows`` rows."""
+    """Check ``distribution``, and wrap it as distributions of ``n_rows`` rows."""
     if not is_distribution(distribution):
         raise DataError(
             "distribution must be what predict_distribution returns or a frozen distribution of scipy.stats, "

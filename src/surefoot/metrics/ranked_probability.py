@@ -1,9 +1,9 @@
 """The continuous ranked probability score of each row: the integral of (F(x) - 1[y <= x])^2 over x.
 
-With X and X' drawn from the prediction it is E|X - y| - E|X - X'|/2, or in other words
+With X and X' drawn from the prediction it is E|X - y| - E|X - X'|/2, which equals
 y (2 F(y) - 1) + 2 E[X; X < X'] - 2 E[X; X < y]. The families below have closed forms for these (single distributions:
-Jordan, Krüger & Lerch 2019), and a mixture has a term for each pair of members. Parameters are read off the moments and
-quantiles that every distribution offers. Everything else is integrated from its distribution function.
+Jordan, Krüger & Lerch 2019), and a mixture has a term for each pair of members. Parameters are computed from the
+moments and quantiles that every distribution has. All other distributions are integrated numerically.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,41 +16,41 @@ from surefoot.metrics.predicted import Predicted
 from surefoot.metrics.student_t_distance import student_t_distance
 
 ONE_SIGMA = float(ndtr(1.0))
-NEARLY_EQUAL = 1e-5  # relative difference of two scales, below which a quotient of differences is a derivative
+NEARLY_EQUAL = 1e-5  # for a smaller relative difference of two scales, a derivative replaces a difference quotient
 
 
 def ranked_probability_scores(y: np.ndarray, predicted: Predicted) -> np.ndarray:
-    """Score of each row, in the units of ``y``."""
+    """The score of each row, in the units of ``y``."""
     members = predicted.components or [predicted]
     families = {member.family for member in members}
     family = families.pop() if len(families) == 1 else None
-    with np.errstate(over="ignore", under="ignore"):  # a target far out makes a large score, nothing worse
+    with np.errstate(over="ignore", under="ignore"):  # a target far in the tail has a large but finite score
         if family in MIXTURE_SCORES:
             return MIXTURE_SCORES[family](y, members)
         if family == "poisson" and len(members) == 1:
-            return _of_poisson(y, members[0])
+            return _score_poisson(y, members[0])
         if family == "student_t" and all(np.all(member.parameters.get("df", 0.0) > 2) for member in members):
             if len(members) == 1:
-                return _of_student_t(y, members[0])
+                return _score_student_t(y, members[0])
             if len(np.unique([member.parameters["df"] for member in members])) == 1:
-                return _of_student_ts(y, members)
+                return _score_student_t_mixture(y, members)
         return score_by_counting(y, predicted) if predicted.is_discrete else score_by_integration(y, predicted)
 
 
-def _of_normals(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+def _score_normals(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
     means, stds = np.array([member.mean for member in members]), np.array([member.std for member in members])
-    return _by_distances(y, means, stds, _normal_distance)
+    return _score_by_distances(y, means, stds, _normal_distance)
 
 
-def _of_laplaces(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+def _score_laplaces(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
     means, stds = np.array([member.mean for member in members]), np.array([member.std for member in members])
-    return _by_distances(y, means, stds / np.sqrt(2), _laplace_distance)
+    return _score_by_distances(y, means, stds / np.sqrt(2), _laplace_distance)
 
 
-def _by_distances(
+def _score_by_distances(
     y: np.ndarray, locations: np.ndarray, scales: np.ndarray, mean_distance: Callable[..., np.ndarray]
 ) -> np.ndarray:
-    """Score of mixtures of a family whose ``mean_distance`` E|shift + scale Z - other_scale Z'| is known."""
+    """The score of mixtures of a family with a known ``mean_distance`` E|shift + scale Z - other_scale Z'|."""
     n_members = len(locations)
     to_target = mean_distance(y - locations, scales, np.zeros_like(scales)).mean(axis=0)
     within = mean_distance(np.zeros_like(scales), scales, scales).sum(axis=0)
@@ -77,10 +77,10 @@ def _laplace_distance(shift: np.ndarray, scale: np.ndarray, other_scale: np.ndar
     return distance + np.where(ratio > 1 - NEARLY_EQUAL, alike, unlike)
 
 
-def _of_lognormals(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+def _score_lognormals(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
     mu = np.log([member.quantile(0.5) for member in members])
     sigma = np.log([member.quantile(ONE_SIGMA) for member in members]) - mu
-    log_mean = mu + sigma**2 / 2  # huge means times tiny probabilities are sums of logarithms: no overflow
+    log_mean = mu + sigma**2 / 2  # with logarithms, huge means times tiny probabilities do not overflow
     with np.errstate(divide="ignore"):
         z = (np.log(np.maximum(y, 0.0)) - mu) / sigma
     score = (y * (2 * ndtr(z) - 1) - 2 * np.exp(log_mean + log_ndtr(z - sigma))).mean(axis=0)
@@ -90,7 +90,7 @@ def _of_lognormals(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
     return score
 
 
-def _of_gammas(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+def _score_gammas(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
     mean, std = np.array([member.mean for member in members]), np.array([member.std for member in members])
     shape, scale = (mean / std) ** 2, std * (std / mean)
     x = np.maximum(y, 0.0) / scale
@@ -101,24 +101,24 @@ def _of_gammas(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
     return score
 
 
-def _of_student_t(y: np.ndarray, predicted: Predicted) -> np.ndarray:
+def _score_student_t(y: np.ndarray, predicted: Predicted) -> np.ndarray:
     df = predicted.parameters["df"]
     scale = predicted.std * np.sqrt((df - 2) / df)
     z = (y - predicted.mean) / scale
-    # The density times (df + z^2), in one piece: a target far out must not make 0 times infinity.
+    # The density times (df + z^2) in one expression: far in the tail, the product would be 0 times infinity.
     weighted_density = np.exp(np.log(df) / 2 - betaln(0.5, df / 2) - (df - 1) / 2 * np.log1p(z * z / df))
     spread = np.sqrt(df) * np.exp(betaln(0.5, df - 0.5) - 2 * betaln(0.5, df / 2))
     return scale * (z * (2 * stdtr(df, z) - 1) + 2 * (weighted_density - spread) / (df - 1))
 
 
-def _of_student_ts(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
-    """Of mixtures whose members all have the same degrees of freedom."""
+def _score_student_t_mixture(y: np.ndarray, members: Sequence[Predicted]) -> np.ndarray:
+    """The score of mixtures of members with the same degrees of freedom."""
     df = float(members[0].parameters["df"].flat[0])
     means, stds = np.array([member.mean for member in members]), np.array([member.std for member in members])
-    return _by_distances(y, means, stds * np.sqrt((df - 2) / df), student_t_distance(df))
+    return _score_by_distances(y, means, stds * np.sqrt((df - 2) / df), student_t_distance(df))
 
 
-def _of_poisson(y: np.ndarray, predicted: Predicted) -> np.ndarray:
+def _score_poisson(y: np.ndarray, predicted: Predicted) -> np.ndarray:
     mean = predicted.mean
     count = np.floor(np.maximum(y, 0.0))
     mass = np.where(y < 0, 0.0, np.exp(xlogy(count, mean) - mean - gammaln(count + 1)))
@@ -127,8 +127,8 @@ def _of_poisson(y: np.ndarray, predicted: Predicted) -> np.ndarray:
 
 
 MIXTURE_SCORES: dict[str | None, Callable[[np.ndarray, Sequence[Predicted]], np.ndarray]] = {
-    "normal": _of_normals,
-    "laplace": _of_laplaces,
-    "lognormal": _of_lognormals,
-    "gamma": _of_gammas,
+    "normal": _score_normals,
+    "laplace": _score_laplaces,
+    "lognormal": _score_lognormals,
+    "gamma": _score_gammas,
 }

@@ -1,4 +1,4 @@
-"""How much error goes away when the most uncertain predictions are handed to someone who knows the truth."""
+"""How much error remains if the most uncertain predictions are rejected, that is, replaced by the truth."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,20 +14,20 @@ LOSSES = ("squared_error", "zero_one")
 
 @dataclass(frozen=True)
 class RejectionCurve:
-    """What is left of the error as more and more rows are rejected; the curves are straight between their points.
+    """The error that remains as more and more rows are rejected; the curves are linear between their points.
 
     Parameters
     ----------
     rejected : array
         Fractions of the rows (of their weight) that are rejected, from 0 to 1.
     error : array
-        Mean loss over all rows when the most uncertain are rejected first; a rejected row counts as right.
+        Mean loss over all rows if the most uncertain are rejected first; a rejected row has no loss.
     random, oracle : arrays
-        The same when rows are rejected in random order, and when the worst predictions are rejected first.
+        The same if rows are rejected in random order, and if the worst predictions are rejected first.
     loss : str
         ``"squared_error"`` or ``"zero_one"``.
     ratio : float or None
-        The prediction-rejection ratio; None where every row has the same loss, so that no order is better than another.
+        The prediction-rejection ratio; None if every row has the same loss, so that no order is better than another.
     """
 
     rejected: np.ndarray
@@ -45,17 +45,17 @@ class RejectionCurve:
 def rejection_curve(
     y_true: Any, y_pred: Any, uncertainty: Any, *, loss: str = "squared_error", sample_weight: Any = None
 ) -> RejectionCurve:
-    """The error that remains when the most uncertain rows are rejected, next to a random and to the best order.
+    """Compute the error that remains if the most uncertain rows are rejected, for a random order, and for the best one.
 
     A rejected prediction is replaced by the truth, so the curve falls from the model's error to 0, where all rows are
-    rejected. Rows of equal uncertainty are rejected together in proportion: the mean over all their orders.
+    rejected. Rows of equal uncertainty are rejected in proportion, which is the mean over all their orders.
 
     Parameters
     ----------
     y_true, y_pred : arrays of shape (n_rows,)
         Numbers for the squared error, labels for the zero-one loss.
     uncertainty : array of shape (n_rows,)
-        The higher, the earlier rejected. Only the order counts, so infinities are welcome.
+        Rows with a higher uncertainty are rejected earlier. Only the order counts, so values may be infinite.
     loss : {"squared_error", "zero_one"}, default="squared_error"
         The loss of a prediction.
     sample_weight : array of shape (n_rows,), default=None
@@ -64,6 +64,7 @@ def rejection_curve(
     Returns
     -------
     RejectionCurve
+        The curves and their ratio.
 
     Examples
     --------
@@ -81,31 +82,31 @@ def rejection_curve(
     counted = weights > 0
     losses, ranks, weights = losses[counted], ranks[counted], weights[counted]
 
-    own_shares, own_error = _curve(losses, weights, ranks)
-    best_shares, best_error = _curve(losses, weights, losses)
-    rejected = np.union1d(own_shares, best_shares)
-    error = np.interp(rejected, own_shares, own_error)
-    oracle = np.interp(rejected, best_shares, best_error)
+    own_fractions, own_error = _curve(losses, weights, ranks)
+    best_fractions, best_error = _curve(losses, weights, losses)
+    rejected = np.union1d(own_fractions, best_fractions)
+    error = np.interp(rejected, own_fractions, own_error)
+    oracle = np.interp(rejected, best_fractions, best_error)
     random = own_error[0] * (1 - rejected)
-    some_worse = losses.min() < losses.max()
-    ratio = _area(rejected, random - error) / _area(rejected, random - oracle) if some_worse else None
+    losses_differ = losses.min() < losses.max()
+    ratio = _area(rejected, random - error) / _area(rejected, random - oracle) if losses_differ else None
     return RejectionCurve(rejected=rejected, error=error, random=random, oracle=oracle, loss=loss, ratio=ratio)
 
 
 def prediction_rejection_ratio(
     y_true: Any, y_pred: Any, uncertainty: Any, *, loss: str = "squared_error", sample_weight: Any = None
 ) -> float:
-    """How well an uncertainty finds the errors: 1 is the best order of the rows, 0 a random one, below 0 is worse.
+    """How well an uncertainty orders the rows by error: 1 is the best order, 0 a random one, below 0 is worse.
 
-    The area between the random line and the rejection curve, over the same area for the oracle, which rejects the worst
-    predictions first (Malinin et al. 2021, where it is given in percent).
+    It is the area between the random line and the rejection curve, divided by the same area for the oracle, which
+    rejects the worst predictions first (Malinin et al. 2021, in percent).
 
     Parameters
     ----------
     y_true, y_pred : arrays of shape (n_rows,)
         Numbers for the squared error, labels for the zero-one loss.
     uncertainty : array of shape (n_rows,)
-        The higher, the earlier rejected. Only the order counts; rows of equal uncertainty are rejected together.
+        Rows with a higher uncertainty are rejected earlier. Only the order counts, so values may be infinite.
     loss : {"squared_error", "zero_one"}, default="squared_error"
         The loss of a prediction.
     sample_weight : array of shape (n_rows,), default=None
@@ -114,7 +115,7 @@ def prediction_rejection_ratio(
     Returns
     -------
     float
-        Refused by a DataError where every row has the same loss: then no order is better than another.
+        At most 1. A DataError is raised if every row has the same loss: then no order is better than another.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def prediction_rejection_ratio(
     if curve.ratio is None:
         raise DataError(
             f"y_pred has the same {loss.replace('_', ' ')}, {curve.error[0]:.4g}, in every row: no order of rejection "
-            "is better than another, and the ratio has no value. Use rows on which some predictions are worse."
+            "is better than another, and the ratio is undefined. Use rows with different losses."
         )
     return curve.ratio
 
@@ -139,7 +140,7 @@ def _squared_errors(y_true: Any, y_pred: Any) -> np.ndarray:
     with np.errstate(over="ignore", under="ignore"):
         losses = np.square(truth - prediction)
         if not np.isfinite(losses.sum()):
-            raise DataError("y_true and y_pred differ too much to square: divide both by a common unit first.")
+            raise DataError("y_true and y_pred differ too much to square: divide both by a constant.")
     return losses
 
 
@@ -148,7 +149,7 @@ def _zero_one_losses(y_true: Any, y_pred: Any) -> np.ndarray:
     prediction = check_row_labels("y_pred", y_pred, len(truth))
     if _is_text(truth) != _is_text(prediction):
         raise DataError(
-            f"y_true holds labels of dtype {truth.dtype}, y_pred of {prediction.dtype}, so that none could be right: "
+            f"y_true has labels of dtype {truth.dtype}, y_pred of {prediction.dtype}, so no prediction can be right: "
             "pass both as the same kind of label."
         )
     return (truth != prediction).astype(np.float64)
@@ -159,9 +160,9 @@ def _is_text(labels: np.ndarray) -> bool:
 
 
 def _curve(losses: np.ndarray, weights: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shares rejected and mean loss left at the ends of the groups of equal rank, from the highest rank down."""
+    """Rejected fractions and remaining mean loss after each group of equal rank, from the highest rank down."""
     levels, group = np.unique(ranks, return_inverse=True)
-    # Summed from the end: what is left is then never a small difference of large sums, and the last point is exactly 0.
+    # Summed from the end: the rest is never a small difference of large sums, and the last point is exactly 0.
     kept_weight = np.cumsum(np.bincount(group, weights, len(levels)))
     kept_loss = np.cumsum(np.bincount(group, weights * losses, len(levels)))
     total = kept_weight[-1]

@@ -1,4 +1,4 @@
-"""How stable, how right and how large sets of selected models are."""
+"""Metrics of sets of selected models: stability, accuracy and size."""
 
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any
@@ -7,20 +7,20 @@ from surefoot._exceptions import DataError
 
 
 def instability(selected: Collection[Hashable], left_out: Sequence[Collection[Hashable]]) -> float:
-    """The share of the rows without which none of the selected models would have been selected.
+    """The fraction of the rows without which none of the selected models would be selected.
 
     Parameters
     ----------
     selected : collection of models
-        Those selected from all rows. Models are anything hashable, such as frozensets of names; two are the same where
-        they are equal.
+        The models selected from all rows. Models are any hashable objects, such as frozensets of names; equal objects
+        are one model.
     left_out : sequence of collections of models
-        Those selected when a row is left out, for each of the rows.
+        The models selected without a row, for each row.
 
     Returns
     -------
     float
-        From 0, where every set has a model in common with ``selected``, to 1, where none has.
+        From 0, if every set has a model in common with ``selected``, to 1, if none has.
 
     Examples
     --------
@@ -34,19 +34,19 @@ def instability(selected: Collection[Hashable], left_out: Sequence[Collection[Ha
 
 
 def utility_weighted_accuracy(truth: Hashable, selected_sets: Sequence[Collection[Hashable]]) -> float:
-    """How often the true model is selected, where being one of k selected models counts 1/k.
+    """How often the true model is selected; if it is one of k selected models, this counts 1/k.
 
     Parameters
     ----------
     truth : model
-        The model that made the data, of the same kind as the selected ones.
+        The model that generated the data, of the same kind as the selected ones.
     selected_sets : sequence of collections of models
         The models selected in each of several trials.
 
     Returns
     -------
     float
-        From 0 to 1; 1 where the true model alone is selected in every trial.
+        From 0 to 1; 1 if only the true model is selected in every trial.
 
     Examples
     --------
@@ -63,16 +63,17 @@ def utility_weighted_accuracy(truth: Hashable, selected_sets: Sequence[Collectio
 
 
 def mean_set_size(sets: Sequence[Collection[Hashable]]) -> float:
-    """How many models are selected on average.
+    """The mean number of selected models.
 
     Parameters
     ----------
     sets : sequence of collections of models
-        A model that is there twice counts once.
+        The models selected in each trial. A model that appears twice in a set counts once.
 
     Returns
     -------
     float
+        The mean size of the sets.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def _sets(name: str, sets: Any) -> list[frozenset]:
 
 def _models(name: str, models: Any) -> frozenset:
     if isinstance(models, str | bytes):
-        raise DataError(f"{name} must be a collection of models, got the text {models!r}: put it in a list.")
+        raise DataError(f"{name} must be a collection of models, got the string {models!r}: put it in a list.")
     try:
         checked = frozenset(models)
     except TypeError as error:

@@ -1,4 +1,4 @@
-"""Pictures: a Display computes in ``from_estimator`` and draws in ``plot``; matplotlib is imported on drawing."""
+"""Charts: a Display computes in ``from_estimator`` and draws in ``plot``; matplotlib is imported when it draws."""
 
 from surefoot.plots.calibration_display import CalibrationDisplay
 from surefoot.plots.comparison_display import ComparisonDisplay

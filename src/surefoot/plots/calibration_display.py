@@ -1,4 +1,4 @@
-"""What a model promises against what happens."""
+"""Predicted against observed fractions, as a chart."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,14 +11,8 @@ from surefoot._parameters import check_choice, check_integer
 from surefoot.metrics.calibration import CalibrationCurve, interval_calibration, probability_calibration
 from surefoot.metrics.checks import check_probabilities
 from surefoot.metrics.predicted import is_distribution
-from surefoot.plots.style import (
-    REFERENCE_COLOUR,
-    axes_or_new,
-    check_same_axes,
-    legend_above_curves,
-    next_colour,
-    percent_axes,
-)
+from surefoot.plots.curve_display import CurveDisplay
+from surefoot.plots.style import REFERENCE_COLOUR, check_same_axes, legend_above_curves, next_colour, percent_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,32 +20,32 @@ if TYPE_CHECKING:
 LEVELS = tuple(k / 20 for k in range(1, 20))
 STRATEGIES = ("uniform", "quantile")
 CURVE = "calibration-curve"
-TALLEST_BAR = 0.14  # of the axes, for the fullest bin
-INTERVAL_LABELS = ("level of the central interval", "share of targets inside it")
-CONFIDENCE_LABELS = ("predicted probability of the predicted class", "share of right predictions")
+MAX_BAR = 0.14  # of the axes, for the bin with the most rows
+INTERVAL_LABELS = ("level of the central interval", "fraction of targets inside it")
+CONFIDENCE_LABELS = ("predicted probability of the predicted class", "fraction of correct predictions")
 
 
-class CalibrationDisplay:
-    """Nominal against observed fractions; a calibrated model lies on the diagonal.
+class CalibrationDisplay(CurveDisplay):
+    """Nominal against observed fractions; a calibrated model is on the diagonal.
 
     For a regression model: the level of the central intervals of its predictive distributions, against the fraction
-    of targets inside them. Below the diagonal the intervals are too narrow; those of counts always hold more than their
-    level. For a classifier: the predicted probability, in bins, against the observed frequency, over bars for the
-    number of rows in each bin. Bands and whiskers are 95% confidence intervals for the observed fraction.
+    of targets inside them. Below the diagonal the intervals are too narrow; intervals of counts always hold more than
+    their level. For a classifier: the predicted probability, in bins, against the observed frequency, above bars for
+    the number of rows in each bin. Bands and whiskers are 95% confidence intervals for the observed fraction.
 
     Parameters
     ----------
     curve : CalibrationCurve
         The points to draw.
     xlabel, ylabel : str
-        Labels of the axes: what is predicted and what is observed.
+        Labels of the axes, for the prediction and the observation.
     name : str or None
-        What the legend calls the model.
+        Name of the model in the legend.
 
     Attributes
     ----------
     ax_, figure_, line_
-        What has been drawn on, after ``plot``.
+        The axes, the figure and the curve, after ``plot``.
     band_, whiskers_, bars_
         The confidence band of intervals; whiskers and bars of bins.
 
@@ -65,6 +59,8 @@ class CalibrationDisplay:
     >>> display.curve.observed < [0.5, 0.9]
     array([ True,  True])
     """
+
+    _figsize = (5.2, 5.8)
 
     def __init__(self, curve: CalibrationCurve, xlabel: str, ylabel: str, *, name: str | None = None) -> None:
         self.curve = curve
@@ -94,16 +90,16 @@ class CalibrationDisplay:
         Parameters
         ----------
         estimator : fitted model
-            One with ``predict_proba`` (a classifier) or ``predict_distribution``.
+            A model with ``predict_proba`` (a classifier) or ``predict_distribution``.
         X : array or frame of shape (n_rows, n_columns)
-            Rows to predict, best not those of the training data.
+            Rows to predict, preferably not from the training data.
         y : array of shape (n_rows,)
             Their targets.
         levels : sequence of float or None, default=None
             Levels of the central intervals of a distribution, each above 0 and below 1. None: 0.05 to 0.95.
         class_label : object or None, default=None
-            The class whose probability is compared with its frequency. None: the second of two classes; of more, the
-            predicted class of each row.
+            The probability of this class is compared with its frequency. None: the second of two classes; if there are
+            more, the predicted class of each row.
         n_bins : int or None, default=None
             Number of bins of the predicted probability. None: 10.
         strategy : str or None, default=None
@@ -111,7 +107,7 @@ class CalibrationDisplay:
         sample_weight : array of shape (n_rows,) or None, default=None
             Weights of the rows. None: every row counts 1.
         name : str or None, default=None
-            What the legend calls the model. None: the name of its class.
+            Name of the model in the legend. None: the name of its class.
         ax : matplotlib Axes or None, default=None
             Where to draw. None: new axes.
         **line_kwargs
@@ -171,12 +167,12 @@ class CalibrationDisplay:
             What ``predict_distribution`` returns (or a frozen distribution of scipy.stats), or what ``predict_proba``
             returns.
         labels : array of shape (n_classes,) or None, default=None
-            The classes of the columns, ``classes_`` of the model. None: those of ``y_true`` in sorted order.
+            The classes of the columns, ``classes_`` of the model. None: the classes of ``y_true`` in sorted order.
         levels : sequence of float or None, default=None
             Levels of the central intervals of a distribution, each above 0 and below 1. None: 0.05 to 0.95.
         class_label : object or None, default=None
-            The class whose probability is compared with its frequency. None: the second of two classes; of more, the
-            predicted class of each row.
+            The probability of this class is compared with its frequency. None: the second of two classes; if there are
+            more, the predicted class of each row.
         n_bins : int or None, default=None
             Number of bins of the predicted probability. None: 10.
         strategy : str or None, default=None
@@ -184,7 +180,7 @@ class CalibrationDisplay:
         sample_weight : array of shape (n_rows,) or None, default=None
             Weights of the rows. None: every row counts 1.
         name : str or None, default=None
-            What the legend calls the model.
+            Name of the model in the legend.
         ax : matplotlib Axes or None, default=None
             Where to draw. None: new axes.
         **line_kwargs
@@ -209,22 +205,7 @@ class CalibrationDisplay:
             curve = probability_calibration(happened, probability, n_bins, strategy, sample_weight=sample_weight)
         return cls(curve, xlabel, ylabel, name=name).plot(ax=ax, **line_kwargs)
 
-    def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "CalibrationDisplay":
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw. None: new axes.
-        **line_kwargs
-            Passed on to matplotlib's ``plot``.
-
-        Returns
-        -------
-        CalibrationDisplay
-            The display itself, drawn.
-        """
-        ax = axes_or_new(ax, figsize=(5.2, 5.8))
+    def _draw(self, ax: "Axes", line_kwargs: dict[str, Any]) -> None:
         if not check_same_axes(ax, CURVE, self.xlabel):
             self._prepare(ax)
         style = {"color": next_colour(ax, CURVE), "label": self.name, "gid": CURVE, "linewidth": 2, **line_kwargs}
@@ -237,8 +218,6 @@ class CalibrationDisplay:
         else:
             self._draw_bins(ax, colour)
         legend_above_curves(ax, top=1.02)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _draw_band(self, ax: "Axes", colour: Any) -> None:
         curve = self.curve
@@ -248,16 +227,16 @@ class CalibrationDisplay:
         curve = self.curve
         self.whiskers_ = ax.vlines(curve.expected, curve.low, curve.high, color=colour, linewidth=1)
         edges = np.asarray(curve.edges)
-        fullest = curve.counts.max()
+        max_count = curve.counts.max()
         self.bars_ = ax.bar(
             edges[:, 0],
-            TALLEST_BAR * curve.counts / fullest,
+            MAX_BAR * curve.counts / max_count,
             np.diff(edges)[:, 0],
             align="edge",
             color=(colour, 0.2),
             edgecolor=(colour, 0.5),
             linewidth=0.8,
-            label=f"rows per bin, up to {fullest:,}",
+            label=f"rows per bin, up to {max_count:,}",
         )
 
     def _prepare(self, ax: "Axes") -> None:
@@ -266,16 +245,16 @@ class CalibrationDisplay:
         percent_axes(ax.xaxis, ax.yaxis)
 
 
-def _refuse(what: str, **arguments: Any) -> None:
+def _refuse(prediction: str, **arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
-            raise ParameterError(f"{name} means nothing for {what}: leave it out.")
+            raise ParameterError(f"{name} is not used with {prediction}: leave it out.")
 
 
 def _event(
     y_true: Any, prediction: Any, labels: Any, class_label: Any
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
-    """Whether the event happened in each row, its predicted probability, and what to call them."""
+    """Whether the event happened in each row, its predicted probability, and labels for both."""
     codes, probabilities, classes = check_probabilities(y_true, prediction, labels)
     if class_label is None and len(classes) > 2:
         chosen = probabilities.argmax(axis=1)
@@ -287,5 +266,5 @@ def _event(
     else:
         raise ParameterError(f"class_label must be one of the classes {classes}, got {class_label!r}.")
     event = f"class {classes[column]!r}"
-    names = (f"predicted probability of {event}", f"observed share of {event}")
+    names = (f"predicted probability of {event}", f"observed fraction of {event}")
     return codes == column, probabilities[:, column], names

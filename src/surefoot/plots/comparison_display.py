@@ -1,4 +1,4 @@
-"""Models side by side: a number of each, with its interval."""
+"""A number of each of several models, with its interval, as a chart."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,22 +11,21 @@ from surefoot._parameters import check_choice
 from surefoot.metrics.checks import check_numbers, check_row_labels
 from surefoot.metrics.intervals import student_interval, wilson_interval
 from surefoot.metrics.rejection import LOSSES
-from surefoot.plots.model_weights_display import shortened
-from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or_new
+from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or_new, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_LETTERS = 24  # of a name
-ROW = 0.34  # inches
+ROW_HEIGHT = 0.34  # inches
 LOSS_LABELS = {"zero_one": "error rate", "squared_error": "RMSE"}
 
 
 class ComparisonDisplay:
-    """A dot for each model, with its interval, from the top down in the order given.
+    """A dot for each model, with its interval, from top to bottom in the given order.
 
-    Two models are not shown to differ where their intervals overlap, nor are they shown to be alike: models that are
-    measured on the same rows are compared better by the interval of their difference.
+    If the intervals of two models overlap, this shows neither that they differ nor that they are equal: models that are
+    measured on the same rows are better compared by the interval of their difference.
 
     Parameters
     ----------
@@ -35,16 +34,16 @@ class ComparisonDisplay:
     value, low, high : arrays of shape (n_models,)
         The numbers and the ends of their intervals. An end that is not finite is not drawn.
     xlabel : str
-        What is measured.
+        Name of the numbers.
     highlighted : collection of str
         Names of models that are drawn in colour and bold.
 
     Attributes
     ----------
     ax_, figure_
-        What has been drawn on, after ``plot``.
+        The axes and the figure, after ``plot``.
     dots_, whiskers_
-        One line of a single point per model, and the intervals.
+        A line with a single point for each model, and the intervals.
 
     Examples
     --------
@@ -91,7 +90,7 @@ class ComparisonDisplay:
             The predictions of each model, by its name.
         loss : str, default="squared_error"
             ``"zero_one"`` for labels (the error rate, with Wilson's 95% interval) or ``"squared_error"`` for numbers
-            (the root of the mean, with that of Student's 95% interval).
+            (the root of the mean squared error, with the root of Student's 95% interval).
         highlighted : collection of str, default=()
             Names of models that are drawn in colour and bold.
         ax : matplotlib Axes or None, default=None
@@ -123,11 +122,11 @@ class ComparisonDisplay:
         ComparisonDisplay
             The display itself, drawn.
         """
-        ax = axes_or_new(ax, figsize=(6.4, 1.0 + ROW * len(self.names)))
+        ax = axes_or_new(ax, figsize=(6.4, 1.0 + ROW_HEIGHT * len(self.names)))
         places = np.arange(len(self.names))
         marked = np.array([name in self.highlighted for name in self.names], dtype=np.bool_)
         colours = [COLOURS[0] if is_marked else REFERENCE_COLOUR for is_marked in marked]
-        low, high = (np.where(np.isfinite(end), end, self.value) for end in (self.low, self.high))
+        low, high = drawn_ends(self.value, self.low, self.high)
         self.whiskers_ = ax.hlines(places, low, high, colors=colours, linewidth=2)
         self.dots_ = [
             ax.plot(x, y, marker="o", markersize=7, color=colour, linestyle="none")[0]
@@ -149,28 +148,33 @@ class ComparisonDisplay:
 
 
 def same_lengths(n_values: int, **arrays: Any) -> list[np.ndarray]:
-    """The arrays as float64, each refused by name unless it has ``n_values`` values; those of the first are finite."""
+    """The arrays as float64, if each has ``n_values`` values, and those of the first are finite."""
     if n_values == 0:
-        raise DataError("there is nothing to draw: at least one value is needed.")
+        raise DataError("There is nothing to draw: at least one value is needed.")
     checked = []
     for name, values in arrays.items():
         array = np.asarray(values, dtype=np.float64)
         if array.shape != (n_values,):
-            raise DataError(f"{name} must have {n_values} values, one for each of them; got shape {array.shape}.")
+            raise DataError(f"{name} must have {n_values} values, as many as the others; got shape {array.shape}.")
         checked.append(array)
     if not np.isfinite(checked[0]).all():
-        raise DataError(f"{next(iter(arrays))} must be finite numbers: leave out what could not be measured.")
+        raise DataError(f"{next(iter(arrays))} must be finite numbers: leave out values that are not known.")
     return checked
 
 
+def drawn_ends(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of intervals; ends that are not finite are at the value itself."""
+    return np.where(np.isfinite(low), low, value), np.where(np.isfinite(high), high, value)
+
+
 def loss_with_interval(y_true: Any, y_pred: Any, loss: str) -> tuple[float, float, float]:
-    """The error rate with Wilson's 95% interval, or the RMSE with the root of Student's for the mean square."""
+    """The error rate with Wilson's 95% interval, or the RMSE with the root of Student's interval of the mean square."""
     if loss == "zero_one":
         truth = check_row_labels("y_true", y_true)
         n_rows = len(truth)
-        share = np.mean(truth != check_row_labels("y_pred", y_pred, n_rows))
-        low, high = wilson_interval(share, n_rows)
-        return float(share), float(low), float(high)
+        error_rate = np.mean(truth != check_row_labels("y_pred", y_pred, n_rows))
+        low, high = wilson_interval(error_rate, n_rows)
+        return float(error_rate), float(low), float(high)
     truth = check_numbers("y_true", y_true)
     squares = np.square(truth - check_numbers("y_pred", y_pred, len(truth)))
     low, high = student_interval(squares)

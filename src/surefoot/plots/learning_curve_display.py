@@ -1,4 +1,4 @@
-"""What more rows have given, and might still give."""
+"""The loss on test data against the number of training rows, as a chart."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,9 @@ from sklearn.utils import check_random_state
 from surefoot._exceptions import DataError
 from surefoot._extras import needs
 from surefoot._parameters import check_number
-from surefoot.plots.comparison_display import LOSS_LABELS, loss_with_interval, same_lengths
-from surefoot.plots.style import LEGEND_SIZE, axes_or_new, check_same_axes, drawn_before, next_colour, require_method
+from surefoot.plots.comparison_display import LOSS_LABELS, drawn_ends, loss_with_interval, same_lengths
+from surefoot.plots.curve_display import CurveDisplay
+from surefoot.plots.style import LEGEND_SIZE, check_same_axes, drawn_before, next_colour, require_method
 from surefoot.selection.table import take_rows
 
 if TYPE_CHECKING:
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 SIZES = (0.125, 0.25, 0.5, 1.0)
 CURVE = "learning-curve"
 XLABEL = "training rows"
-HEADROOM = 0.08  # above and below the intervals, as a share of their range
+MARGIN = 0.08  # above and below the intervals, as a fraction of their range
 
 
-class LearningCurveDisplay:
-    """The loss on held-out rows of a model that is trained on more and more rows.
+class LearningCurveDisplay(CurveDisplay):
+    """The loss on test data of a model that is trained on more and more rows.
 
-    Every step to the right doubles the rows. A curve that still falls at its right end would gain from more of them; a
-    flat one would not. The band is the 95% interval of each point. It shows the chance in which rows are held out, the
-    same for all points, so that the curve is known better than the band is wide.
+    Every step to the right doubles the rows. If the curve still falls at its right end, more rows would reduce the loss
+    further; if it is flat, they would not. The band is the 95% interval of each point. It shows the randomness of the
+    test data, which is the same for all points: the shape of the curve is more certain than the band is wide.
 
     Parameters
     ----------
@@ -38,14 +39,14 @@ class LearningCurveDisplay:
     value, low, high : arrays of shape (n_points,)
         The loss and the ends of its interval. An end that is not finite is not drawn.
     ylabel : str
-        What is measured, such as ``"error rate"``, which is written in percent.
+        Name of the loss, such as ``"error rate"``, which is shown in percent.
     name : str or None
-        What the legend calls the model.
+        Name of the model in the legend.
 
     Attributes
     ----------
     ax_, figure_, line_, band_
-        What has been drawn on, after ``plot``.
+        The axes, the figure, the curve and its band, after ``plot``.
 
     Examples
     --------
@@ -99,16 +100,16 @@ class LearningCurveDisplay:
         y : array of shape (n_rows,)
             Targets of the training data.
         X_test : array, sparse matrix or frame of shape (n_test_rows, n_columns)
-            Rows to measure the loss on.
+            Test data, on which the loss is measured.
         y_test : array of shape (n_test_rows,)
-            Their targets.
+            Targets of the test data.
         sizes : sequence of float, default=(1/8, 1/4, 1/2, 1)
-            Fractions of the training rows. Each part holds the smaller ones, and for a classifier the classes in about
-            equal proportions.
+            Fractions of the training rows. Each part contains the smaller ones, and for a classifier the classes in
+            about the same proportions.
         random_state : int, RandomState or None, default=None
             Decides which rows are in the smaller parts.
         name : str or None, default=None
-            What the legend calls the model. None: the name of its class.
+            Name of the model in the legend. None: the name of its class.
         ax : matplotlib Axes or None, default=None
             Where to draw. None: new axes.
         **line_kwargs
@@ -120,55 +121,38 @@ class LearningCurveDisplay:
             The display, drawn.
         """
         require_method(estimator, "fit", "pass a scikit-learn estimator, fitted or not.")
-        shares = sorted({check_number("sizes", size, 0.0, 1.0, most_included=True) for size in sizes})
-        if not shares:
-            raise DataError("sizes is empty: give at least one share of the rows.")
-        target, of_classes = np.asarray(y), is_classifier(estimator)
-        order = _random_order(target, of_classes, random_state)
-        counts = sorted({max(1, int(share * len(target))) for share in shares})
-        loss = "zero_one" if of_classes else "squared_error"
+        fractions = sorted({check_number("sizes", size, 0.0, 1.0, most_included=True) for size in sizes})
+        if not fractions:
+            raise DataError("sizes is empty: give at least one fraction of the rows.")
+        target, has_classes = np.asarray(y), is_classifier(estimator)
+        order = _random_order(target, has_classes, random_state)
+        counts = sorted({max(1, int(fraction * len(target))) for fraction in fractions})
+        loss = "zero_one" if has_classes else "squared_error"
         measured = []
         for count in counts:
             rows = np.sort(order[:count])
-            if of_classes and len(np.unique(target[rows])) < 2:
-                raise DataError(f"sizes makes a part of {count} rows with a single class: begin with a larger share.")
+            if has_classes and len(np.unique(target[rows])) < 2:
+                raise DataError(f"sizes makes a part of {count} rows with a single class: begin with a larger size.")
             model = clone(estimator).fit(X.tocsr()[rows] if issparse(X) else take_rows(X, rows), target[rows])
             measured.append(loss_with_interval(y_test, model.predict(X_test), loss))
         value, low, high = np.array(measured).T
         display = cls(counts, value, low, high, LOSS_LABELS[loss], name=name or type(estimator).__name__)
         return display.plot(ax=ax, **line_kwargs)
 
-    def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "LearningCurveDisplay":
-        """Draw the curve and its band.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw. None: new axes.
-        **line_kwargs
-            Passed on to matplotlib's ``plot``.
-
-        Returns
-        -------
-        LearningCurveDisplay
-            The display itself, drawn.
-        """
-        ax = axes_or_new(ax)
+    def _draw(self, ax: "Axes", line_kwargs: dict[str, Any]) -> None:
         is_first = not check_same_axes(ax, CURVE, XLABEL)
         colour = next_colour(ax, CURVE)
         style = {"color": colour, "marker": "o", "label": self.name, "gid": CURVE, "linewidth": 2, **line_kwargs}
-        low, high = (np.where(np.isfinite(end), end, self.value) for end in (self.low, self.high))
+        low, high = drawn_ends(self.value, self.low, self.high)
         before = None if is_first else ax.get_ylim()
         (self.line_,) = ax.plot(self.n_rows, self.value, **style)
         self.band_ = ax.fill_between(self.n_rows, low, high, color=self.line_.get_color(), alpha=0.2, linewidth=0)
         self._scale(ax, low.min(), high.max(), before)
         if self.name is not None:
             ax.legend(frameon=False, fontsize=LEGEND_SIZE)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
-    def _scale(self, ax: "Axes", least: float, most: float, before: tuple[float, float] | None) -> None:
-        """Doublings along one axis, labelled by the rows of the drawn curves; all the intervals along the other."""
+    def _scale(self, ax: "Axes", lowest: float, highest: float, before: tuple[float, float] | None) -> None:
+        """Make the x axis logarithmic, with ticks at the drawn numbers of rows, and the y axis fit all intervals."""
         from matplotlib.ticker import NullLocator, PercentFormatter, StrMethodFormatter
 
         ax.set_xscale("log", base=2)
@@ -176,10 +160,10 @@ class LearningCurveDisplay:
         ax.set_xticks(_spread_out(sorted(drawn)))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        room = HEADROOM * ((most - least) or abs(most) or 1.0)
-        bottom = max(0.0, least - room) if least >= 0 else least - room
-        lower, upper = (bottom, most + room) if before is None else before
-        ax.set_ylim(min(bottom, lower), max(most + room, upper))
+        margin = MARGIN * ((highest - lowest) or abs(highest) or 1.0)
+        bottom = max(0.0, lowest - margin) if lowest >= 0 else lowest - margin
+        lower, upper = (bottom, highest + margin) if before is None else before
+        ax.set_ylim(min(bottom, lower), max(highest + margin, upper))
         ax.set_xlabel(XLABEL)
         ax.set_ylabel(self.ylabel, parse_math=False)
         if self.ylabel == LOSS_LABELS["zero_one"]:
@@ -187,7 +171,7 @@ class LearningCurveDisplay:
 
 
 def _spread_out(counts: list[int]) -> list[int]:
-    """The largest, and of the others those that lie apart from the next larger one by more than a third."""
+    """The largest count, and the others that are smaller than the next larger one by more than a quarter."""
     kept = [counts[-1]]
     for count in reversed(counts[:-1]):
         if 1.35 * count < kept[-1]:
@@ -195,12 +179,12 @@ def _spread_out(counts: list[int]) -> list[int]:
     return kept[::-1]
 
 
-def _random_order(target: np.ndarray, of_classes: bool, random_state: Any) -> np.ndarray:
-    """All rows, shuffled; of classes so that every beginning has about the same share of each."""
+def _random_order(target: np.ndarray, has_classes: bool, random_state: Any) -> np.ndarray:
+    """All rows, shuffled; with classes, the first rows have about the same fraction of each class as all rows."""
     if target.ndim != 1 or len(target) == 0:
         raise DataError(f"y must be one value per row, got shape {target.shape}.")
     order = check_random_state(random_state).permutation(len(target))
-    if not of_classes:
+    if not has_classes:
         return order
     codes = np.unique(target, return_inverse=True)[1]
     place = np.empty(len(target))

@@ -1,50 +1,60 @@
-"""The models that most bags chose, and what is in them."""
+"""The heaviest models and their items, as a chart."""
 
-import textwrap
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError
 from surefoot._extras import needs
 from surefoot._parameters import check_integer
-from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or_new, require_method
+from surefoot.plots.style import (
+    COLOURS,
+    LEGEND_SIZE,
+    LETTER,
+    REFERENCE_COLOUR,
+    axes_or_new,
+    legend_above_axes,
+    require_stable_selector,
+    room_in_inches,
+    shortened,
+    wrapped,
+)
+from surefoot.selection.chosen_models import item_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MANY_ITEMS = 25  # of more, those that no shown model has are left out
-MAX_COLUMNS = 60  # that are drawn unless more are asked for
+MANY_ITEMS = 25  # with more items, those in none of the shown models are left out
+MAX_COLUMNS = 60  # of squares, by default
 MAX_LETTERS = 24  # of an item's name
 MAX_MODEL_LETTERS = 44  # of a model that is not a set
 SQUARE = 0.28  # inches
-LETTER = 0.063  # inches, of a letter of a label
 SELECTED, NOT_SELECTED = COLOURS[0], "0.78"
 
 
 class ModelWeightsDisplay:
     """The heaviest models, with their weights.
 
-    Models that are sets, such as sets of variables, are rows of squares: black where the model has the variable. Others
-    are bars with their text. A dot marks selected models. A note below the axes lists what is left out.
+    Models that are sets, such as sets of variables, are rows of squares: black if the model has the variable. Other
+    models are bars with their text. A dot marks selected models. A note below the axes lists what is left out.
 
     Parameters
     ----------
     weights : mapping of models to weights
         Such as the ``weights_`` of a `StableSelector`, or a `ModelWeights` of means over several of them.
     items : sequence or None
-        What the models are sets of, in the order of the columns. None: the models are not sets.
+        The items that models are sets of, in the order of the columns. None: the models are not sets.
     selected : collection of models
-        The models that a dot marks.
+        The models to mark with a dot.
     top : int, default=10
-        How many models are shown.
+        The number of models to show.
     max_columns : int or None
-        How many columns of squares are drawn at most. Those in the heaviest models are, and a number such as +2 beside
-        a model is the number of its squares that are not. None: 60, and none that no shown model has if there are many.
+        The maximum number of columns of squares. The items with the largest weight are drawn, and a number such as +2
+        beside a model is the number of its items that are not drawn. None: 60; if there are many items, those in none
+        of the shown models are left out as well.
     noun : str, default="items"
-        What the note below the axes calls the items, in the plural.
+        The word for items in the note below the axes, in the plural.
     note : str or None
         A further note.
     name : str or None
@@ -53,15 +63,15 @@ class ModelWeightsDisplay:
     Attributes
     ----------
     models, shares : list of models, and array of their weights
-        Those that are shown, heaviest first.
+        The shown models, heaviest first.
     columns : list of items or None
-        Those that are shown, and None where there are bars instead.
+        The shown items; None if there are bars instead.
     squares : bool array of shape (n_models, n_columns) or None
-        Which of them each model has.
+        Which of these items each model has.
     remarks : list of str
         The notes below the axes.
     ax_, figure_
-        What has been drawn on, after ``plot``.
+        The axes and the figure, after ``plot``.
     mesh_, dots_, bars_
         The squares and the marks of selected models, or the bars.
 
@@ -106,7 +116,7 @@ class ModelWeightsDisplay:
         self.remarks += [] if note is None else [note]
 
     def _make_squares(self, items: list[Hashable], limit: int, *, tidy: bool) -> None:
-        """Which items each model has, of those that are shown."""
+        """Choose the items to show, and set which of them each model has."""
         has = _members(self.models, items)
         used = has.any(axis=0)
         keep = used.copy() if len(items) > min(limit, MANY_ITEMS if tidy else limit) else np.ones(len(items), np.bool_)
@@ -114,7 +124,7 @@ class ModelWeightsDisplay:
             heaviest = np.argsort(-(self.shares @ has), kind="stable")[:limit]
             keep = np.isin(np.arange(len(items)), heaviest)
         if not keep.any():
-            return  # the empty model alone: there is nothing to draw squares of
+            return  # only the empty model: there is nothing to draw as squares
         self.columns, self.squares = [items[j] for j in np.flatnonzero(keep)], has[:, keep]
         self.n_hidden = has[:, ~keep].sum(axis=1)
         self.remarks = _remarks_on_items((~keep & ~used).sum(), (~keep & used).sum(), self.noun) + self.remarks
@@ -135,11 +145,12 @@ class ModelWeightsDisplay:
         Parameters
         ----------
         estimator : StableSelector
-            A fitted one.
+            A fitted selector.
         top : int, default=10
-            How many models are shown, heaviest first.
+            The number of models to show, heaviest first.
         max_columns : int or None, default=None
-            How many columns of squares are drawn at most. None: 60, and none that no shown model has if there are many.
+            The maximum number of columns of squares. None: 60; if there are many items, those in none of the shown
+            models are left out as well.
         name : str or None, default=None
             The title.
         ax : matplotlib Axes or None, default=None
@@ -150,8 +161,7 @@ class ModelWeightsDisplay:
         ModelWeightsDisplay
             The display, drawn.
         """
-        require_method(estimator, "leave_one_out", "pass a fitted StableSelector.")
-        check_is_fitted(estimator)
+        require_stable_selector(estimator)
         prepared = estimator._bagging.prepared
         display = cls(
             estimator.weights_,
@@ -168,7 +178,7 @@ class ModelWeightsDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "ModelWeightsDisplay":
-        """Draw the squares, or the bars of models that are not sets.
+        """Draw squares, or bars for models that are not sets.
 
         Parameters
         ----------
@@ -184,12 +194,13 @@ class ModelWeightsDisplay:
             ax = axes_or_new(ax, figsize=(6.4, 1.4 + 0.34 * len(self.models)))
             self._draw_bars(ax)
         else:
-            labels = [_label(item) for item in self.columns]
+            labels = [shortened(item_name(item), MAX_LETTERS) for item in self.columns]
             ax = axes_or_new(ax, figsize=self._figsize(labels))
             self._draw_squares(ax, labels, np.asarray(self.squares))
         if self.name is not None:
             ax.set_title(self.name, pad=22 if self.is_selected.any() else None)  # above the legend
-        ax.set_xlabel(_wrapped(self.remarks, ax), fontsize=LEGEND_SIZE, color=REFERENCE_COLOUR, linespacing=1.4)
+        letters = max(30, int(room_in_inches(ax)[0] / LETTER))  # in a line not much wider than the figure
+        ax.set_xlabel(wrapped(self.remarks, letters), fontsize=LEGEND_SIZE, color=REFERENCE_COLOUR, linespacing=1.4)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -200,7 +211,7 @@ class ModelWeightsDisplay:
     def _draw_squares(self, ax: "Axes", labels: list[str], squares: np.ndarray) -> None:
         n_models, n_columns = squares.shape
         style: dict[str, Any] = {"cmap": "binary", "vmin": 0, "vmax": 1, "edgecolors": "0.7", "linewidth": 0.6}
-        self.mesh_ = ax.pcolormesh(squares, **style, clip_on=False)  # the outer lines lie half outside
+        self.mesh_ = ax.pcolormesh(squares, **style, clip_on=False)  # half of the outer lines is outside the axes
         self._mark_selected(ax)
         turn = 90 if max(map(len, labels)) > 2 else 0
         ax.set_xticks(np.arange(n_columns) + 0.5, labels, rotation=turn, fontsize=LEGEND_SIZE, parse_math=False)
@@ -221,7 +232,7 @@ class ModelWeightsDisplay:
         style: dict[str, Any] = {"marker": "o", "markersize": 6, "linestyle": "none", "color": SELECTED}
         (self.dots_,) = ax.plot(np.full(len(rows), -0.55), rows + 0.5, **style, clip_on=False, label="selected")
         if len(rows):
-            _legend_above(ax, [self.dots_])
+            legend_above_axes(ax, [self.dots_], handletextpad=0.3, borderaxespad=0.2)
 
     def _embolden(self, ax: "Axes") -> None:
         for row in np.flatnonzero(self.is_selected):
@@ -241,7 +252,7 @@ class ModelWeightsDisplay:
         if self.is_selected.any():
             bar = self.bars_[int(np.argmax(self.is_selected))]
             bar.set_label("selected")
-            _legend_above(ax, [bar])
+            legend_above_axes(ax, [bar], handletextpad=0.3, borderaxespad=0.2)
 
 
 def _members(models: Sequence[Any], items: list[Hashable]) -> np.ndarray:
@@ -251,7 +262,7 @@ def _members(models: Sequence[Any], items: list[Hashable]) -> np.ndarray:
     for row, model in enumerate(models):
         for item in model:
             if item not in places:
-                raise DataError(f"items lacks {item!r}, which a model has: name everything that models may have.")
+                raise DataError(f"items lacks {item!r}, which a model has: pass all items of the models.")
             has[row, places[item]] = True
     return has
 
@@ -266,16 +277,16 @@ def _remarks_on_items(n_unused: int, n_used: int, noun: str) -> list[str]:
 
 
 def _remarks_on_models(others: list[Hashable], weights: Mapping[Any, float], selected: set[Hashable]) -> list[str]:
-    """What is to be said about models that are not shown."""
+    """Remarks on models that are not shown."""
     remarks = []
     if others:
-        rest = _percent(sum(weights[model] for model in others))
+        rest = f"{100 * sum(weights[model] for model in others):.3g}%"
         remarks.append(
             f"{_counted(len(others), 'models')} {'has' if len(others) == 1 else 'have'} {rest} of the weight"
         )
     if selected:
-        are = "one that is not shown is" if len(selected) == 1 else f"{len(selected):,} that are not shown are"
-        remarks.append(f"{are} selected as well")
+        models, are = ("model", "is") if len(selected) == 1 else ("models", "are")
+        remarks.append(f"{len(selected):,} {models} that {are} not shown {are} also selected")
     return remarks
 
 
@@ -283,48 +294,15 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} further {noun.removesuffix('s') if number == 1 else noun}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g}%"
-
-
-def _percents(shares: np.ndarray) -> list[str]:
-    """All with as many digits after the point."""
-    digits = 1 if shares.min() >= 0.01 else 2
-    return [f"{share:.{digits}%}" for share in shares]
-
-
-def _label(item: Any) -> str:
-    """The name of a variable; both ends of an edge; an equation and its term."""
-    return shortened(" - ".join(map(str, item)) if isinstance(item, tuple) else str(item), MAX_LETTERS)
+def _percents(weights: np.ndarray) -> list[str]:
+    """The weights in percent, all with the same number of decimals."""
+    digits = 1 if weights.min() >= 0.01 else 2
+    return [f"{weight:.{digits}%}" for weight in weights]
 
 
 def _text(model: Any) -> str:
-    """A model that is not drawn as squares: nested tuples without their quotes, and all on one line."""
+    """The text of a model that is not a set of items, on one line: nested tuples, without quotes."""
     if isinstance(model, tuple | frozenset):
         parts = [_text(part) if part else str(part) for part in model]
         return "(" + ", ".join(sorted(parts) if isinstance(model, frozenset) else parts) + ")" if parts else "nothing"
     return " ".join(str(model).split())
-
-
-def shortened(text: str, most: int) -> str:
-    """Without its middle if it is long: names often differ at their ends."""
-    if len(text) <= most:
-        return text
-    return f"{text[: most // 2]}…{text[len(text) - (most - most // 2 - 1) :]}"
-
-
-def room_in_inches(ax: "Axes") -> tuple[float, float]:
-    """How wide and how high ``ax`` may become, whatever its aspect has made of it."""
-    box = ax.get_position(original=True).transformed(ax.figure.transSubfigure)
-    return box.width / ax.figure.dpi, box.height / ax.figure.dpi
-
-
-def _wrapped(remarks: list[str], ax: "Axes") -> str:
-    """One remark below the other, in lines not much wider than the figure."""
-    letters = max(30, int(room_in_inches(ax)[0] / LETTER))
-    return "\n".join(line for remark in remarks for line in textwrap.wrap(remark, letters))
-
-
-def _legend_above(ax: "Axes", handles: list[Any]) -> None:
-    style: dict[str, Any] = {"frameon": False, "fontsize": LEGEND_SIZE, "handletextpad": 0.3, "borderpad": 0.2}
-    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, **style)

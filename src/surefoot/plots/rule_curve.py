@@ -1,4 +1,4 @@
-"""Instability, accuracy and size of what a kind of rule selects."""
+"""The instability, accuracy and set size of a kind of selection rule."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,45 +7,38 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot.selection.guarantee import MAX_EPSILON, check_epsilon
 from surefoot.selection.leave_one_out import compare_with_full
-from surefoot.selection.rules import (
-    LARGEST_EPSILON,
-    Argmax,
-    InflatedArgmax,
-    SelectionRule,
-    TopK,
-    check_epsilon,
-    unseen_would_enter,
-)
+from surefoot.selection.rules import Argmax, InflatedArgmax, SelectionRule, TopK, unseen_would_enter
 
 N_EPSILONS = 24
 SIZES_OF_TOP_K = (2, 3, 4, 5, 6)
 HALVINGS = 40
-JUST_BELOW = 0.98  # of the epsilon at which all models enter at once: what is just below it says more
+JUST_BELOW = 0.98  # of the epsilon at which all models enter at once: the curve below it is more informative
 
 
 @dataclass(frozen=True)
 class RuleCurve:
-    """What a kind of rule does over trials, at one value of its parameter (a setting) or at several.
+    """The results of a kind of rule over trials, at one value of its parameter (a setting) or at several.
 
     Parameters
     ----------
     label : str
-        Such as "top-k".
+        The kind of rule, such as "top-k".
     instabilities : array of shape (n_trials,)
-        The instability in each trial, at the setting that the first panel shows.
+        The instability in each trial, at the setting of the first panel.
     worst : array of shape (n_settings,)
         The largest instability over the trials, at each setting.
     accuracy : array of shape (n_settings,) or None
-        The utility-weighted accuracy; None where the truth is not known.
+        The utility-weighted accuracy; None if the truth is not known.
     set_size : array of shape (n_settings,) or None
         The median number of selected models.
     setting : str or None
-        The setting that the first panel shows, such as "k = 2".
+        The setting of the first panel, such as "k = 2".
     epsilons : array of shape (n_settings,) or None
-        The settings of the inflated argmax. Over a single trial, the first panel shows the instability along them.
+        The settings of the inflated argmax. For a single trial, the first panel shows the instability against them.
     promised : array of shape (n_settings,) or None
-        The instabilities that are promised not to be exceeded.
+        The guaranteed upper bounds of the instability.
 
     Examples
     --------
@@ -75,10 +68,10 @@ def _check_values(label: str, name: str, values: np.ndarray, length: int) -> Non
     if values.ndim != 1 or len(values) == 0 or len(values) != length:
         raise DataError(
             f"{name} of {label!r} must be one-dimensional, with a value for each "
-            f"{'trial' if name == 'instabilities' else 'setting, as worst has'}; got shape {values.shape}."
+            f"{'trial' if name == 'instabilities' else 'setting, like worst'}; got shape {values.shape}."
         )
     if name in ("instabilities", "worst", "accuracy") and not ((values >= 0) & (values <= 1)).all():
-        raise DataError(f"{name} of {label!r} must be shares, between 0 and 1.")
+        raise DataError(f"{name} of {label!r} must be fractions, between 0 and 1.")
 
 
 def curves_of(estimator: Any, epsilons: Sequence[float] | None, method: str) -> list[RuleCurve]:
@@ -110,25 +103,25 @@ def _checked(epsilons: Sequence[float]) -> np.ndarray:
 
 
 def _default_epsilons(estimator: Any, weights: np.ndarray) -> np.ndarray:
-    """Evenly up to the largest with which no unseen model would be selected, and the estimator's own."""
-    low, high = 0.0, LARGEST_EPSILON
+    """Evenly spaced up to the largest without unseen models among the selected, and the estimator's own epsilon."""
+    low, high = 0.0, MAX_EPSILON
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if unseen_would_enter(weights, middle) else (middle, high)
     low *= JUST_BELOW
     grid = np.linspace(low / N_EPSILONS, low, N_EPSILONS)
-    return np.unique([*grid, estimator.epsilon_]) if estimator.epsilon_ < low else grid  # false where there is none
+    return np.unique([*grid, estimator.epsilon_]) if estimator.epsilon_ < low else grid  # false if it is NaN
 
 
 def _set_size(rule: SelectionRule, weights: np.ndarray) -> float:
-    """How many models are selected; not a number where that would be all that no bag chose."""
+    """The number of selected models; NaN if models that no bag chose would be selected too."""
     if isinstance(rule, InflatedArgmax) and unseen_would_enter(weights, rule.epsilon):
         return float("nan")
     return float(rule.choose_many(weights[np.newaxis])[0].sum())
 
 
 def _instabilities(estimator: Any, rules: Sequence[SelectionRule], method: str) -> np.ndarray:
-    """The share of rows without which each rule would select none of the models that it selects."""
+    """The fraction of rows without which none of the selected models would be selected, for each rule."""
     disjoint, n_rows = np.zeros(len(rules)), 0
     for weights in estimator.left_out_weights(method):
         disjoint += [compare_with_full(rule, weights)[0].sum() for rule in rules]

@@ -1,6 +1,5 @@
-"""How far each column of a target has shifted, and whether a classifier tells the target apart."""
+"""The shift of each column, and whether a classifier separates training and deployment data, as a chart."""
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,8 +7,7 @@ import numpy as np
 from surefoot._exceptions import ParameterError
 from surefoot._extras import needs
 from surefoot._parameters import check_integer
-from surefoot.plots.model_weights_display import room_in_inches
-from surefoot.plots.style import COLOURS, LEGEND_SIZE, axes_or_new
+from surefoot.plots.style import COLOURS, LEGEND_SIZE, axes_or_new, legend_above_axes, room_in_inches, wrapped
 from surefoot.shift import column_shift
 from surefoot.shift.column_shift import LEVEL, ColumnShift
 from surefoot.shift.shift_report import ShiftReport, shift_report
@@ -29,41 +27,41 @@ MAX_LETTERS = 36  # of a column's name
 BAR, LETTER, TITLE_LETTER = 0.27, 0.078, 0.088  # inches: a bar with its gap, a letter of a name, one of the title
 WIDTH, ENTRY_WIDTH = 4.6, 1.07  # inches, of new axes, and of an entry of the legend
 MARGINS = 0.4  # inches, of a figure, on both sides together
-MIN_MISSING = 0.005  # difference of the shares of missing values that can be seen
-MIN_RANGE = 0.25  # of the axis: short bars shall look short
+MIN_MISSING = 0.005  # visible difference of the fractions of missing values
+MIN_RANGE = 0.25  # of the axis, so that short bars look short
 
 
 class ShiftDisplay:
-    """Bars of how far each column has shifted, the most shifted first, with the joint test in the title.
+    """A bar for the shift of each column, the most shifted first, with the joint test in the title.
 
-    A bar is the distance of two distributions, Kolmogorov-Smirnov of numbers and total variation of categories, and is
-    coloured, and its name bold, where the column has shifted: by 0.1 or more, and at level 0.05, corrected for the
-    number of columns. It is dark where it differs slightly, and hollow where it could not be tested. A diamond
-    ("missing values") is the difference of the fractions of missing values, where it is half a percent or more, or
-    significant in a column that differs for certain.
+    The length of a bar is the distance of two distributions, Kolmogorov-Smirnov for numbers and total variation for
+    categories. The bar is coloured, and the name bold, if the column has shifted: by 0.1 or more, and at level 0.05,
+    corrected for the number of columns. The bar is dark if the column differs slightly, and hollow if it could not be
+    tested. A diamond ("missing values") is the difference of the fractions of missing values, if it is half a percent
+    or more, or if both this difference and that of the column are significant.
 
-    Names need room beside the axes. Axes that are alone in a figure without any layout get a constrained one; a figure
-    with more in it is left as it is: make it by ``layout="constrained"``.
+    Names need room beside the axes. If axes are alone in a figure without a layout, the figure gets a constrained
+    layout. Other figures are not changed: create them with ``layout="constrained"``.
 
     Parameters
     ----------
     report : ShiftReport
-        What `shift_report` returned.
+        The result of `shift_report`.
     top : int, default=20
-        How many columns are shown.
+        The number of columns to show.
     name : str or None
-        What the title calls the target.
+        Name of the deployment data in the title.
 
     Attributes
     ----------
     columns : tuple of ColumnShift
-        Those that are shown, from the top down.
+        The shown columns, from top to bottom.
     remark : str or None
-        The note below the axes about the others.
+        The note below the axes about the other columns.
     ax_, figure_
-        What has been drawn on, after ``plot``.
+        The axes and the figure, after ``plot``.
     bars_, diamonds_
-        The bars, and the marks of missing values (None where none are drawn).
+        The bars, and the marks of missing values (None if there are none).
 
     Examples
     --------
@@ -105,9 +103,9 @@ class ShiftDisplay:
         X_target : array or frame of shape (n_target_rows, n_columns)
             The deployment data.
         categorical_features : "from_dtype", array of int, str or bool, or None, default="from_dtype"
-            Which columns are categories: those of categorical dtype in a frame, or the ones named.
+            Which columns are categories: those of categorical dtype in a frame, or the given ones.
         max_rows : int or None, default=20_000
-            The joint test uses at most so many rows of each table. None: all.
+            The joint test uses at most this number of rows of each table. None: all.
         random_state : int, RandomState or None, default=None
             Decides which rows the joint test holds out.
         n_jobs : int or None, default=None
@@ -141,7 +139,7 @@ class ShiftDisplay:
     def from_report(
         cls, report: ShiftReport, *, top: int = 20, name: str | None = None, ax: "Axes | None" = None
     ) -> "ShiftDisplay":
-        """Draw a report that `shift_report` returned.
+        """Draw the result of `shift_report`.
 
         Parameters
         ----------
@@ -176,17 +174,18 @@ class ShiftDisplay:
         """
         _check_axes(ax)
         labels = [one_line(column.name, MAX_LETTERS) for column in self.columns]
-        beside = LETTER * max(map(len, labels))
+        names_width = LETTER * max(map(len, labels))
         if ax is not None:
             _make_room(ax)
-        width = WIDTH if ax is None else _room(ax, beside)
-        ax = axes_or_new(ax, figsize=(WIDTH + beside + 0.4, 1.9 + BAR * len(self.columns)))
+        width = WIDTH if ax is None else _room(ax, names_width)
+        ax = axes_or_new(ax, figsize=(WIDTH + names_width + 0.4, 1.9 + BAR * len(self.columns)))
         self._draw_bars(ax, labels)
         self.diamonds_ = self._mark_missing(ax)
-        remarks = ["distance from the table at hand", *([] if self.remark is None else [self.remark])]
-        ax.set_xlabel(_wrapped(remarks, width), fontsize="medium")
+        remarks = ["distance from the training data", *([] if self.remark is None else [self.remark])]
+        letters = max(24, int(width / TITLE_LETTER))  # in a line as wide as the axes
+        ax.set_xlabel(wrapped(remarks, letters), fontsize="medium")
         n_lines = self._add_legend(ax, width=width)
-        title = _wrapped(self._title(), width)
+        title = wrapped(self._title(), letters)
         ax.set_title(title, loc="left", fontsize="medium", pad=7 + 15 * n_lines, parse_math=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -201,38 +200,37 @@ class ShiftDisplay:
         ax.bar_label(self.bars_, written, padding=3, fontsize=LEGEND_SIZE)
         ax.set_yticks(places, labels, fontsize=LEGEND_SIZE, parse_math=False)
         for label, column in zip(ax.get_yticklabels(), self.columns, strict=True):
-            label.set_fontweight("bold" if column.shifted else "normal")  # one without values has no bar to colour
-        furthest = max(MIN_RANGE, *(column.size for column in self.columns))
-        ax.set(xlim=(0, 1.14 * furthest), ylim=(len(places) - 0.5, -0.5))
+            label.set_fontweight("bold" if column.shifted else "normal")  # columns without values have no bar to colour
+        largest = max(MIN_RANGE, *(column.size for column in self.columns))
+        ax.set(xlim=(0, 1.14 * largest), ylim=(len(places) - 0.5, -0.5))
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right"]].set_visible(False)
 
     def _mark_missing(self, ax: "Axes") -> Any:
         differences = np.array([abs(column.missing_target - column.missing) for column in self.columns])
         significant = np.array([max(column.p_value, column.missing_p_value) < LEVEL for column in self.columns])
-        some = (differences >= MIN_MISSING) | (significant & (differences > 0))
-        if not some.any():
+        shown = (differences >= MIN_MISSING) | (significant & (differences > 0))
+        if not shown.any():
             return None
         style: dict[str, Any] = {"marker": "D", "markersize": 5, "linestyle": "none", "color": MISSING}
         style |= {"markeredgecolor": "white", "clip_on": False, "label": "missing values"}
-        return ax.plot(differences[some], np.flatnonzero(some), **style)[0]
+        return ax.plot(differences[shown], np.flatnonzero(shown), **style)[0]
 
     def _add_legend(self, ax: "Axes", *, width: float) -> int:
-        """Put the legend above the axes; the number of its lines."""
+        """Add the legend above the axes, and return the number of its lines."""
         from matplotlib.patches import Patch
 
-        there = {column.outcome for column in self.columns}
+        outcomes = {column.outcome for column in self.columns}
         handles: list[Any] = [
             Patch(facecolor=colour, edgecolor=NOT_SHIFTED if colour == NOT_TESTED else colour, label=outcome)
             for outcome, colour in COLOUR_OF.items()
-            if outcome in there
+            if outcome in outcomes
         ]
         handles += [] if self.diamonds_ is None else [self.diamonds_]
-        in_one_line = width >= ENTRY_WIDTH * len(handles)
-        style: dict[str, Any] = {"frameon": False, "fontsize": LEGEND_SIZE, "handlelength": 1.2, "columnspacing": 1.2}
-        style |= {"borderpad": 0.2, "borderaxespad": 0.1, "ncols": len(handles) if in_one_line else 1}
-        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), **style)
-        return 1 if in_one_line else len(handles)
+        n_lines = 1 if width >= ENTRY_WIDTH * len(handles) else len(handles)
+        style = {"handlelength": 1.2, "columnspacing": 1.2, "borderaxespad": 0.1}
+        legend_above_axes(ax, handles, ncols=len(handles) if n_lines == 1 else 1, **style)
+        return n_lines
 
     def _title(self) -> list[str]:
         """The joint test, in one or two lines."""
@@ -241,9 +239,9 @@ class ShiftDisplay:
         if np.isnan(report.auc):
             return [f"{name}{report.note}"]
         low, high = report.auc_interval
-        found = "the target is told apart" if report.jointly_shifted else "the target is not told apart"
+        outcome = f"a classifier {'separates' if report.jointly_shifted else 'does not separate'} the tables"
         test = f"95% interval {low:.3f} to {high:.3f}, {p_value_in_words(report.p_value)}"
-        return [f"{name}{found}, AUC {report.auc:.2f}", test]
+        return [f"{name}{outcome}, AUC {report.auc:.2f}", test]
 
 
 def _check_axes(ax: Any) -> None:
@@ -252,12 +250,12 @@ def _check_axes(ax: Any) -> None:
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
-        advice = "of a figure, pass figure.subplots(); of several axes, one."
+        advice = "for a figure, pass figure.subplots(); for several axes, pass one of them."
         raise ParameterError(f"ax must be matplotlib Axes or None, got {type(ax).__name__}: {advice}")
 
 
 def _make_room(ax: "Axes") -> None:
-    """Give a figure a layout that leaves room for names, if it has none and nobody has arranged anything in it."""
+    """Give a figure a layout that leaves room for names, if it has none and contains nothing else."""
     from matplotlib.figure import Figure, SubplotParams
 
     figure = ax.figure
@@ -268,20 +266,14 @@ def _make_room(ax: "Axes") -> None:
         figure.set_layout_engine("constrained")
 
 
-def _room(ax: "Axes", beside: float) -> float:
-    """How wide given axes will be, in inches, once there is room for the names ``beside`` them."""
+def _room(ax: "Axes", names_width: float) -> float:
+    """The width of given axes, in inches, after the layout has made room for the names beside them."""
     figure: Any = ax.figure
-    while figure is not figure.figure:  # a part of a figure has no layout of its own
+    while figure is not figure.figure:  # a subfigure has no layout of its own
         figure = figure.figure
     if figure.get_layout_engine() is None:
         return room_in_inches(ax)[0]
-    return (figure.get_figwidth() - MARGINS if figure.axes == [ax] else room_in_inches(ax)[0]) - beside
-
-
-def _wrapped(parts: list[str], width: float) -> str:
-    """Each part on lines of its own, which are not wider than the axes."""
-    letters = max(24, int(width / TITLE_LETTER))
-    return "\n".join(line for part in parts for line in textwrap.wrap(part, letters))
+    return (figure.get_figwidth() - MARGINS if figure.axes == [ax] else room_in_inches(ax)[0]) - names_width
 
 
 def _remark(others: tuple[ColumnShift, ...]) -> str | None:

@@ -1,58 +1,58 @@
-"""How uncertain a model is about rows: their distribution, or a map over two features."""
+"""The uncertainty of a model for some rows: its distribution, or a map over two features."""
 
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from surefoot._exceptions import ParameterError
 from surefoot._extras import needs
 from surefoot._parameters import check_choice
 from surefoot.metrics.auc import ood_auc
-from surefoot.plots.feature_map import FeatureMap
+from surefoot.plots.feature_map import FeatureMap, columns_of
 from surefoot.plots.style import (
-    MAKE_UNCERTAIN,
-    MAX_POINTS,
+    ADD_UNCERTAINTY,
+    KINDS,
     axes_or_new,
     check_same_axes,
+    drawn_points,
     legend_above_curves,
     next_colour,
     percent_axes,
     require_method,
+    uncertainty_values,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-KINDS = ("total", "data", "knowledge")
 STYLES = ("auto", "distribution", "map")
 UNITS = {"target squared": "target²"}
 CURVE = "uncertainty-curve"
-WIDE_RANGE = 30.0  # values whose 95% quantile is so many times the 5% quantile are drawn on a logarithmic scale
+WIDE_RANGE = 30.0  # if the 95% quantile is more than 30 times the 5% quantile, the scale is logarithmic
 
 
 class UncertaintyDisplay:
     """Total, data or knowledge uncertainty of rows.
 
-    As a distribution: the share of rows that are at most so uncertain, for in-domain rows and, dashed, for rows from
-    elsewhere; the legend gives the area under the ROC curve for telling them apart. Or as a map: the plane of two
+    As a distribution: the fraction of rows with at most a given uncertainty, for in-domain rows and, dashed, for
+    out-of-domain rows; the legend shows the area under the ROC curve of separating them. Or as a map: the plane of two
     features, coloured by uncertainty.
 
     Parameters
     ----------
     uncertainty : Uncertainty
-        Of the rows: what ``predict_uncertainty`` returns, with ``total``, ``data``, ``knowledge`` and ``unit``.
+        The result of ``predict_uncertainty`` for the rows, with ``total``, ``data``, ``knowledge`` and ``unit``.
     uncertainty_ood : Uncertainty or None
-        Of rows from elsewhere.
+        The same for out-of-domain rows.
     feature_map : FeatureMap or None
-        Where the rows lie on the plane of two features.
+        The positions of the rows on the plane of two features.
     name : str or None
-        What the legend, or the title of a map, calls the model.
+        Name of the model in the legend, or the title of a map.
 
     Attributes
     ----------
     ax_, figure_
-        What has been drawn on, after ``plot``.
+        The axes and the figure, after ``plot``.
     lines_
         The curves of a distribution.
     image_, colorbar_
@@ -106,11 +106,11 @@ class UncertaintyDisplay:
         Parameters
         ----------
         estimator : fitted model
-            One with ``predict_uncertainty``.
+            A model with ``predict_uncertainty``.
         X : array or frame of shape (n_rows, n_columns)
             In-domain rows.
         X_ood : array or frame of shape (n_ood_rows, n_columns) or None, default=None
-            Rows from elsewhere, to compare with.
+            Out-of-domain rows, for comparison.
         features : pair of str or int, or None, default=None
             Two columns, by name or position, for a map over them. None: a map if ``X`` has two columns and there is no
             ``X_ood``.
@@ -119,7 +119,7 @@ class UncertaintyDisplay:
         style : str, default="auto"
             ``"map"``, ``"distribution"``, or ``"auto"``: a map where the two features are known.
         name : str or None, default=None
-            What the legend, or the title of a map, calls the model. None: the name of its class.
+            Name of the model in the legend, or the title of a map. None: the name of its class.
         ax : matplotlib Axes or None, default=None
             Where to draw. None: new axes.
         **kwargs
@@ -130,15 +130,16 @@ class UncertaintyDisplay:
         UncertaintyDisplay
             The display, drawn.
         """
-        require_method(estimator, "predict_uncertainty", MAKE_UNCERTAIN)
+        require_method(estimator, "predict_uncertainty", ADD_UNCERTAINTY)
         if features is not None and X_ood is not None:
-            raise ParameterError("features make a map, which shows one table: leave out X_ood, or put it below X.")
+            raise ParameterError("features are for a map, which shows one table: leave out X_ood, or append it to X.")
         uncertainty = estimator.predict_uncertainty(X)
-        wants_map = features is not None or style == "map" or (style == "auto" and X_ood is None and _n_columns(X) == 2)
+        has_plane = X_ood is None and len(columns_of(X)) == 2
+        is_map = features is not None or style == "map" or (style == "auto" and has_plane)
         display = cls(
             uncertainty,
             uncertainty_ood=None if X_ood is None else estimator.predict_uncertainty(X_ood),
-            feature_map=FeatureMap.from_table(X, features) if wants_map else None,
+            feature_map=FeatureMap.from_table(X, features) if is_map else None,
             name=name or type(estimator).__name__,
         )
         return display.plot(ax=ax, kind=kind, style=style, **kwargs)
@@ -148,7 +149,7 @@ class UncertaintyDisplay:
     ) -> "UncertaintyDisplay":
         """Draw a distribution or a map.
 
-        Several distributions can share axes: other kinds, other models.
+        Several distributions, of different kinds or models, can share axes.
 
         Parameters
         ----------
@@ -179,7 +180,7 @@ class UncertaintyDisplay:
         return self
 
     def _draw_map(self, ax: "Axes", kind: str, feature_map: FeatureMap, kwargs: dict[str, Any]) -> None:
-        self.image_ = feature_map.draw(ax, _values(self.uncertainty, kind), **kwargs)
+        self.image_ = feature_map.draw(ax, uncertainty_values(self.uncertainty, kind), **kwargs)
         unit = UNITS.get(self.uncertainty.unit, self.uncertainty.unit)
         self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, label=f"{kind} uncertainty ({unit})")
         if self.name is not None:
@@ -187,47 +188,34 @@ class UncertaintyDisplay:
 
     def _draw_distribution(self, ax: "Axes", kind: str, kwargs: dict[str, Any]) -> None:
         xlabel = f"uncertainty ({UNITS.get(self.uncertainty.unit, self.uncertainty.unit)})"
-        values = _values(self.uncertainty, kind)
+        values = uncertainty_values(self.uncertainty, kind)
         label = kind if self.name is None else f"{self.name}, {kind}"
         style: dict[str, Any] = {"color": next_colour(ax, CURVE), "linewidth": 2, **kwargs}
         if not check_same_axes(ax, CURVE, xlabel):
             percent_axes(ax.yaxis)
-            ax.set(xlabel=xlabel, ylabel="rows that are at most so uncertain")
+            ax.set(xlabel=xlabel, ylabel="fraction of rows with at most this uncertainty")
         if self.uncertainty_ood is None:
-            self.lines_ = [_draw_shares(ax, values, {"label": label, "gid": CURVE, **style})]
+            self.lines_ = [_draw_steps(ax, values, {"label": label, "gid": CURVE, **style})]
         else:
-            others = _values(self.uncertainty_ood, kind)
+            others = uncertainty_values(self.uncertainty_ood, kind)
             auc = ood_auc(values, others)
             inside = {"label": label, "gid": CURVE, **style}
-            outside = {"label": f"the same for other rows (ROC-AUC {auc:.2f})", "linestyle": "--", **style}
-            self.lines_ = [_draw_shares(ax, values, inside), _draw_shares(ax, others, outside)]
+            outside = {"label": f"the same for out-of-domain rows (ROC-AUC {auc:.2f})", "linestyle": "--", **style}
+            self.lines_ = [_draw_steps(ax, values, inside), _draw_steps(ax, others, outside)]
         _choose_scale(ax)
         legend_above_curves(ax, top=1.02)
 
 
-def _values(uncertainty: Any, kind: str) -> np.ndarray:
-    values = getattr(uncertainty, kind)
-    if values is None:
-        raise ParameterError(f"kind={kind!r}: the model predicts points and has no such uncertainty; use 'knowledge'.")
-    return np.asarray(values, dtype=np.float64)
-
-
-def _n_columns(X: Any) -> int:
-    table = nw.from_native(X, pass_through=True)
-    return len(table.columns) if isinstance(table, nw.DataFrame) else np.asarray(X).shape[1]
-
-
-def _draw_shares(ax: "Axes", values: np.ndarray, style: dict[str, Any]) -> Any:
+def _draw_steps(ax: "Axes", values: np.ndarray, style: dict[str, Any]) -> Any:
     """The cumulative distribution of ``values`` as steps."""
-    ordered = np.sort(values)
-    shown = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), MAX_POINTS)).astype(np.int64))
+    ordered, shown = np.sort(values), drawn_points(len(values))
     x = np.concatenate([ordered[:1], ordered[shown]])
     (line,) = ax.plot(x, np.concatenate([[0.0], (shown + 1) / len(ordered)]), **{"drawstyle": "steps-post", **style})
     return line
 
 
 def _choose_scale(ax: "Axes") -> None:
-    """Logarithmic if the values drawn so far lie far apart; those that are 0 then lie beyond the left edge."""
+    """Make the x axis logarithmic if the values drawn so far have a wide range; zeros are then left of the axes."""
     drawn = np.concatenate([line.get_xdata() for line in ax.lines])
     positive = drawn[drawn > 0]
     if len(positive) and np.quantile(positive, 0.95) > WIDE_RANGE * np.quantile(positive, 0.05):

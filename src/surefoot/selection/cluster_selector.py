@@ -1,4 +1,4 @@
-"""The number of clusters."""
+"""A selector of the number of clusters."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,30 +12,29 @@ from sklearn.preprocessing import StandardScaler
 
 from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_boolean, check_integer
-from surefoot.selection.selector import NO_TARGET, PreparedPython, Selector
-from surefoot.selection.table import SelectionTable
+from surefoot.selection.selector import PreparedPython, Selector
+from surefoot.selection.table import NO_TARGET, SelectionTable
 
 
 class ClusterCountSelector(Selector):
-    """Choose a number of clusters: that with the largest silhouette score, of k-means (scikit-learn's ``KMeans``).
+    """Choose the number of clusters with the largest silhouette score, by k-means (scikit-learn's ``KMeans``).
 
-    Of numbers with the same score the smallest is chosen. A number that a bag does not have more different rows than is
-    not chosen there.
+    If scores are tied, the smallest number is chosen. A number is chosen only in bags that have more distinct rows.
 
     Parameters
     ----------
     candidates : iterable of int, default=range(2, 9)
         The numbers to choose from, each 2 or more.
     n_init : int, default=5
-        How many times k-means starts anew, from centres drawn with ``random_state=0`` in every bag; the tightest
-        clusters count.
+        How many times k-means is run, from centres drawn with ``random_state=0`` in every bag; the run with the
+        tightest clusters counts.
     standardize : bool, default=True
-        Whether columns are scaled to unit variance first, by each bag's own variances. If not, a change of units
+        Whether columns are first scaled to unit variance, by each bag's own variances. If not, a change of units
         changes the clusters.
 
     See Also
     --------
-    surefoot.StableSelector : Bags of rows, and what they agree on.
+    surefoot.StableSelector : Runs a selector on many bags of rows.
 
     Examples
     --------
@@ -75,13 +74,13 @@ class ClusterCountSelector(Selector):
             raise ParameterError(f"candidates must be whole numbers such as range(2, 9), got {self.candidates!r}.")
         counts = sorted({check_integer("candidates", count, 2) for count in self.candidates})
         if not counts:
-            raise ParameterError("candidates is empty: name at least one number of clusters.")
-        return PreparedClusterCount(table.X, tuple(counts), n_init, self.standardize)
+            raise ParameterError("candidates is empty: give at least one number of clusters.")
+        return PreparedClusterCount(X=table.X, counts=tuple(counts), n_init=n_init, standardize=self.standardize)
 
 
 @dataclass(frozen=True)
 class PreparedClusterCount(PreparedPython):
-    """Numbers of clusters with a table."""
+    """Numbers of clusters to choose from, with a table."""
 
     X: np.ndarray
     counts: tuple[int, ...]
@@ -92,11 +91,11 @@ class PreparedClusterCount(PreparedPython):
     def model_of(self, rows: np.ndarray) -> Any:
         """The number of clusters of a bag."""
         X = StandardScaler().fit_transform(self.X[rows]) if self.standardize else self.X[rows]
-        n_different = len(np.unique(X, axis=0))
-        possible = [count for count in self.counts if count < n_different]
+        n_distinct = len(np.unique(X, axis=0))
+        possible = [count for count in self.counts if count < n_distinct]
         if not possible:
-            raise ValueError(f"too few different rows, {n_different}, for {self.counts[0]} clusters; take larger bags.")
-        with _compiled_threads().limit(limits=1, user_api="openmp"):  # else sums are added up in any order, and slowly
+            raise ValueError(f"too few distinct rows, {n_distinct}, for {self.counts[0]} clusters; use larger bags.")
+        with _compiled_threads().limit(limits=1, user_api="openmp"):  # several threads add in any order, and are slow
             scores = [silhouette_score(X, self._clusters(X, count)) for count in possible]
         return possible[int(np.argmax(scores))]
 
@@ -106,7 +105,7 @@ class PreparedClusterCount(PreparedPython):
 
 @cache
 def _compiled_threads() -> Any:
-    """What sets the number of threads of compiled code; made once, for it takes longer than k-means."""
+    """The controller of the threads of compiled code; created once, because that takes longer than k-means."""
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # scikit-learn needs it too
 
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""Derivatives of states in time, from the parabola through each state and its neighbours."""
+"""Derivatives of states with respect to time, from the parabola through each state and its neighbours."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from surefoot._exceptions import DataError
 
-MIN_ROWS = 3  # a parabola
+MIN_ROWS = 3  # for a parabola
 
 
 def check_times(t: Any, n_rows: int) -> np.ndarray:
-    """``t`` as float64 if it has a time for each row, in strictly ascending order."""
+    """``t`` as float64, if it has a time for each row and is strictly increasing."""
     times = np.asarray(t)
     if times.shape != (n_rows,):
         raise DataError(f"t must have one time for each of the {n_rows} rows of X, got shape {times.shape}.")
@@ -19,31 +19,31 @@ def check_times(t: Any, n_rows: int) -> np.ndarray:
             raise TypeError
         times = times.astype(np.float64)
     except (TypeError, ValueError):
-        raise DataError("t must be numbers: give dates as days or seconds since the first of them.") from None
+        raise DataError("t must be numbers: give dates as days or seconds since the first date.") from None
     if not np.isfinite(times).all():
-        raise DataError("t has missing or infinite times: drop their rows.")
+        raise DataError("t has missing or infinite times: drop these rows.")
     if not (times[1:] > times[:-1]).all():
-        raise DataError("t must be strictly increasing: sort the rows by time and drop all but one of equal times.")
+        raise DataError("t must be strictly increasing: sort the rows by time, and keep one row for each time.")
     return times
 
 
 def differentiate(states: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Derivatives of states at their times, exact for parabolas, whether or not the times are evenly spaced.
 
-    A state between two others has the slope of the parabola through the three; the first and the last have that of
-    the parabola through the three states at their end.
+    The derivative of a state between two others is the slope of the parabola through the three. The first and the last
+    state use the parabola through the first and the last three states.
 
     Parameters
     ----------
     states : array of shape (n_rows, n_variables)
-        At least three rows.
+        The states, at least three rows.
     times : array of shape (n_rows,)
         Strictly increasing.
 
     Returns
     -------
     derivatives : array of shape (n_rows, n_variables)
-        Infinite or nan where a slope is beyond float64.
+        Infinite or NaN where a slope exceeds float64.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models that a function of the user's chooses."""
+"""A selector that calls a function of the user."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,29 +7,29 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import ParameterError
-from surefoot.selection.selector import ANY_TARGET, PreparedPython, Selector
-from surefoot.selection.table import SelectionTable, take_rows
+from surefoot.selection.selector import PreparedPython, Selector
+from surefoot.selection.table import ANY_TARGET, SelectionTable, take_rows
 
 
 class FunctionSelector(Selector):
-    """Choose a model by a function of your own.
+    """Choose a model with your own function.
 
     Parameters
     ----------
     f : callable
-        ``f(X, y)`` gets a bag's rows of X and y as they were given to ``fit``: a frame stays a frame, anything else is
-        an array. Where ``fit`` got no y, it is None. ``f`` answers with a model, which is anything hashable (a text, a
-        number, a tuple, a frozenset; equal ones are one model), or with a dict of models and their weights, which are
-        scaled to the sum 1. It may depend on nothing but the rows that it is given: let it draw random numbers from a
-        generator with a fixed seed. With ``n_jobs`` several threads call it at once.
+        ``f(X, y)`` gets a bag's rows of the X and y that were passed to ``fit``: a frame stays a frame, anything else
+        is an array. y is None if ``fit`` got none. ``f`` returns a model, which is anything hashable (a string, a
+        number, a tuple, a frozenset; equal objects are one model), or a dict of models and their weights, which are
+        scaled to the sum 1. The result must depend on the given rows only: draw random numbers from a generator with a
+        fixed seed. With ``n_jobs``, several threads call the function at once.
 
     See Also
     --------
-    surefoot.StableSelector : Bags of rows, and what they agree on.
+    surefoot.StableSelector : Runs a selector on many bags of rows.
 
     Notes
     -----
-    What ``f`` raises ends ``StableSelector.fit`` with an error that names the bag, and has the error of ``f`` as its
+    If ``f`` raises an error, ``StableSelector.fit`` raises one that names the bag, and has the error of ``f`` as its
     cause.
 
     Examples
@@ -78,8 +78,8 @@ class PreparedFunction(PreparedPython):
     f: Callable[[Any, Any], Any]
     X: Any
     y: Any
-    bags_per_call = 1  # nobody knows how long the function takes, and Ctrl-C is noticed between calls
+    bags_per_call = 1  # a call may take long, and Ctrl-C is noticed between calls
 
     def model_of(self, rows: np.ndarray) -> Any:
-        """What the function answers to a bag's rows."""
+        """What the function returns for a bag's rows."""
         return self.f(take_rows(self.X, rows), take_rows(self.y, rows))

@@ -1,9 +1,9 @@
-"""The graphical lasso, solved to the last edge: Newton steps with exact inner solutions, in units of correlation.
+"""The graphical lasso, solved until all edges are certain: Newton steps with exact inner solutions.
 
 The precision matrix P minimises ``-log det P + trace(S P) + alpha * sum of |P[i, j]| off the diagonal``. With
 ``s[i]`` the standard deviations, ``Q[i, j] = P[i, j] s[i] s[j]`` solves the same problem for the correlations, with
-the penalties ``alpha / (s[i] s[j])``. No unit of any column is left in it: neither its conditioning nor the rule by
-which the solver stops depends on them.
+the penalties ``alpha / (s[i] s[j])``. This problem, in units of correlation, does not depend on the units of the
+columns: neither its conditioning nor the stopping rule of the solver does.
 """
 
 from typing import Any
@@ -14,23 +14,23 @@ from surefoot._exceptions import DataError
 from surefoot._jit import kernel
 from surefoot._parameters import check_number
 
-TOLERANCE = 1e-10  # by how much the conditions of optimality may fail, in units of correlation
-LAX_TOLERANCE = 1e-9  # the same where rounding prevents better; beyond it, edges would be in doubt
+TOLERANCE = 1e-10  # allowed violation of the optimality conditions, in units of correlation
+LAX_TOLERANCE = 1e-9  # the same if rounding prevents a better solution; with a larger one, edges would be uncertain
 ROUNDING = 1e-15  # error of the inverse of a precision, for each unit of its largest entry
 MAX_STEPS = 300
-MAX_ROUNDS = 10  # of one step; if they do not suffice, the next step goes on
-LARGEST_PENALTY = 2.0  # two correlations never differ by more: it holds an entry at zero whatever the others do
+MAX_ROUNDS = 10  # of one step; if they are not enough, the next step continues
+MAX_PENALTY = 2.0  # two correlations never differ by more: it keeps an entry at zero whatever the others are
 
 
 def solve_graphical_lasso(covariance: Any, alpha: float) -> np.ndarray:
-    """The sparse precision matrix of a covariance matrix; entries without an edge are exactly zero.
+    """Compute the sparse precision matrix of a covariance matrix; entries without an edge are exactly zero.
 
     Parameters
     ----------
     covariance : array-like of shape (n_variables, n_variables)
-        Symmetric, with positive variances. It may be singular, as that of fewer rows than variables is.
+        Symmetric, with positive variances. It may be singular, as with fewer rows than variables.
     alpha : float
-        The penalty of the entries off the diagonal, in the units of the covariance. The diagonal has none.
+        The penalty of the entries off the diagonal, in the units of the covariance. The diagonal has no penalty.
 
     Returns
     -------
@@ -52,12 +52,14 @@ def solve_graphical_lasso(covariance: Any, alpha: float) -> np.ndarray:
     roots = penalty_roots(alpha, deviations)
     solve_correlations((matrix / units)[np.newaxis], roots[np.newaxis], np.eye(len(matrix)), precisions, solved)
     if not solved[0]:
-        raise DataError(f"covariance is no covariance matrix, or too nearly singular for alpha={alpha:g}: raise alpha.")
+        raise DataError(
+            f"covariance is not a covariance matrix, or too nearly singular for alpha={alpha:g}: increase alpha."
+        )
     return precisions[0] / units
 
 
 def check_covariance(matrix: np.ndarray) -> np.ndarray:
-    """The standard deviations of a matrix that is square, symmetric and finite, with positive variances."""
+    """The standard deviations, if the matrix is square, symmetric and finite, with positive variances."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise DataError(f"covariance must be a square matrix, got an array of shape {matrix.shape}.")
     if not np.isfinite(matrix).all() or not (np.diag(matrix) > 0).all():
@@ -69,7 +71,7 @@ def check_covariance(matrix: np.ndarray) -> np.ndarray:
 
 
 def penalty_roots(alpha: float, deviations: np.ndarray) -> np.ndarray:
-    """For each variable a number; the penalty of a pair in units of correlation is the product of its two."""
+    """A number for each variable; the penalty of a pair, in units of correlation, is the product of its two numbers."""
     with np.errstate(over="ignore", divide="ignore"):
         return np.clip(np.sqrt(alpha) / deviations, 1e-100, 1e100)  # products neither overflow nor vanish
 
@@ -78,8 +80,8 @@ def penalty_roots(alpha: float, deviations: np.ndarray) -> np.ndarray:
 def solve_correlations(correlations, roots, start, precisions, solved):
     """Read the correlations and penalty roots of some problems and a first guess for all; write their precisions.
 
-    ``start`` is positive definite, in units of correlation, as the precisions are. Proximal Newton steps: -log det is
-    self-concordant, so that the length of a step follows from its decrement, without trials, and every step descends.
+    ``start`` is positive definite and in units of correlation, like the precisions. Proximal Newton steps: -log det is
+    self-concordant, so the length of a step follows from its decrement, without a line search, and every step descends.
     """
     n_variables = start.shape[0]
     penalties, covariance = np.empty_like(start), np.empty_like(start)
@@ -88,7 +90,7 @@ def solve_correlations(correlations, roots, start, precisions, solved):
         correlation, precision = correlations[problem], precisions[problem]
         for i in range(n_variables):
             for j in range(n_variables):
-                penalties[i, j] = min(LARGEST_PENALTY, roots[problem, i] * roots[problem, j])
+                penalties[i, j] = min(MAX_PENALTY, roots[problem, i] * roots[problem, j])
             penalties[i, i] = 0.0
         precision[:] = start
         solved[problem] = False
@@ -104,7 +106,7 @@ def solve_correlations(correlations, roots, start, precisions, solved):
 
 @kernel
 def invert(matrix, inverse):
-    """Read a symmetric matrix and write its inverse; False if it is not positive definite."""
+    """Read a symmetric matrix and write its inverse; return whether it is positive definite."""
     n = matrix.shape[0]
     inverse[:] = matrix
     for k in range(n):
@@ -126,7 +128,7 @@ def invert(matrix, inverse):
 
 @kernel
 def slope_at(value, gradient, penalty):
-    """The slope of a penalised function along one coordinate that is not zero; at zero, what the penalty leaves."""
+    """The slope of a penalised function along one coordinate; at zero, what remains of it after the penalty."""
     if value > 0.0 or (value == 0.0 and gradient < -penalty):
         return gradient + penalty
     if value < 0.0 or gradient > penalty:
@@ -136,7 +138,7 @@ def slope_at(value, gradient, penalty):
 
 @kernel
 def find_free_pairs(correlation, penalties, precision, covariance, pairs):
-    """Read a precision and its inverse; write the pairs that a step may change, return how many and the worst slope."""
+    """Read a precision and its inverse; write the pairs that a step may change; return their number and worst slope."""
     n_free, worst = 0, 0.0
     for i in range(correlation.shape[0]):
         for j in range(i + 1):
@@ -156,16 +158,16 @@ def take_newton_step(correlation, penalties, covariance, pairs, worst, precision
     gradient, penalty, values = np.empty(n), np.empty(n), np.empty(n)
     for a in range(n):
         i, j = pairs[a]
-        share = 0.5 if i == j else 1.0  # an entry off the diagonal stands for two
+        half = 0.5 if i == j else 1.0  # an entry off the diagonal represents two
         for b in range(a + 1):
             k, m = pairs[b]
             product = covariance[i, k] * covariance[j, m] + covariance[i, m] * covariance[j, k]
-            hessian[a, b] = hessian[b, a] = share * (0.5 if k == m else 1.0) * product
-        gradient[a] = share * (correlation[i, j] - covariance[i, j])
+            hessian[a, b] = hessian[b, a] = half * (0.5 if k == m else 1.0) * product
+        gradient[a] = half * (correlation[i, j] - covariance[i, j])
         penalty[a] = penalties[i, j]
         values[a] = precision[i, j]
     before, slopes = values.copy(), gradient.copy()
-    # The model of the function needs to be solved only as well as it is good: its error is of second order.
+    # The quadratic model is solved only as precisely as it approximates the function: its error is of second order.
     minimise_model(hessian, penalty, max(0.1 * TOLERANCE, 0.1 * worst * min(1.0, worst)), values, gradient)
     curvature, descent = 0.0, 0.0
     for a in range(n):
@@ -181,11 +183,11 @@ def take_newton_step(correlation, penalties, covariance, pairs, worst, precision
 
 @kernel
 def step_length(curvature, descent):
-    """The share of a step to take, from its curvature and the descent of the function's linear part and penalty."""
+    """The fraction of a step to take, from its curvature and the descent of the function's linear part and penalty."""
     decrement = np.sqrt(max(curvature, 0.0))
     if decrement < 1e-3:
         return 1.0
-    # At a share t of the step the function lies at most -t * decrement - log(1 - t * decrement) above the linear part.
+    # At a fraction t of the step, the function is at most -t * decrement - log(1 - t * decrement) above its tangent.
     if decrement < 1.0 and -decrement - np.log(1.0 - decrement) < 0.9 * descent:
         return 1.0
     return min(1.0, descent / (decrement * (decrement + descent)))
@@ -193,13 +195,13 @@ def step_length(curvature, descent):
 
 @kernel
 def minimise_model(hessian, penalty, tolerance, values, gradient):
-    """Read a quadratic function, with the gradient at ``values``; move both to the minimum of it and the penalties.
+    """Read a quadratic function and its gradient at ``values``; move both to the minimum of function plus penalties.
 
-    Sweeps over the coordinates find the signs, a Cholesky factor of the coordinates with a sign finds the values.
+    Sweeps over the coordinates find the signs; a Cholesky factor of the coordinates with a sign finds the values.
     """
     n = values.shape[0]
     for _ in range(MAX_ROUNDS):
-        for _ in range(1 + n // 8):  # so many sweeps cost about as much as one factor
+        for _ in range(1 + n // 8):  # these sweeps cost about as much as one factor
             if not sweep_coordinates(hessian, penalty, values, gradient):
                 break
         worst = 0.0
@@ -218,7 +220,7 @@ def sweep_coordinates(hessian, penalty, values, gradient):
     for a in range(n):
         old, curvature = values[a], hessian[a, a]
         best, threshold = old - gradient[a] / curvature, penalty[a] / curvature
-        new = max(best - threshold, 0.0) + min(best + threshold, 0.0)  # at most one of the two is not zero
+        new = max(best - threshold, 0.0) + min(best + threshold, 0.0)  # at least one of the two is zero
         if new != old:
             changed |= (new > 0.0) != (old > 0.0) or (new < 0.0) != (old < 0.0)
             values[a] = new
@@ -230,7 +232,7 @@ def sweep_coordinates(hessian, penalty, values, gradient):
 
 @kernel
 def step_among_signed(hessian, penalty, signed, values, gradient):
-    """Read the model; move the coordinates that have a sign towards where its slopes vanish, past zero if that pays."""
+    """Read the model; move the coordinates with a sign towards zero slopes, past zero if that lowers the model."""
     n = signed.shape[0]
     step, slopes = np.empty(n), np.empty(n)
     for k in range(n):
@@ -278,9 +280,9 @@ def solve_among(hessian, signed, step):
 
 @kernel
 def best_length(penalty, signed, values, slopes, step):
-    """The share of a step where the model is least, and the coordinate (or -1) that reaches zero and stays there.
+    """The fraction of a step with the smallest model, and the coordinate (or -1) that reaches zero and stays there.
 
-    Along the step the model is a parabola with a kink wherever a coordinate passes zero: go from kink to kink.
+    Along the step, the model is a parabola with a kink where a coordinate passes zero: go from kink to kink.
     """
     slope, passes = 0.0, np.full(signed.shape[0], np.inf)
     for k in range(signed.shape[0]):
@@ -288,7 +290,7 @@ def best_length(penalty, signed, values, slopes, step):
         slope += slopes[k] * step[k]
         if penalty[signed[k]] > 0.0 and (value > 0.0) != (value + step[k] > 0.0):
             passes[k] = -value / step[k]
-    curvature = -slope  # as for any step to where all slopes vanish
+    curvature = -slope  # as for any step to zero slopes
     if not 0.0 < curvature < np.inf:
         return 0.0, -1
     while True:

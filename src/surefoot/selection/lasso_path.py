@@ -1,9 +1,9 @@
-"""The LASSO of a bag, exactly: its path is followed from the largest penalty on, one variable at a time.
+"""The exact LASSO of a bag: its path is followed from the largest penalty down, one variable at a time.
 
-Between two events (a variable joins, or leaves) the coefficients are ``u - penalty * d`` and what is left of the
-correlations is ``p + penalty * q``, so that the next event is at the largest penalty where one of them reaches its
-bound. A solution of few variables takes few events. Where rounding or ties have led astray, the conditions of the
-optimum do not hold at the end, and coordinate descent finds the solution instead.
+Between two events (a variable joins or leaves) the coefficients are ``u - penalty * d`` and the correlations with the
+residuals are ``p + penalty * q``, so the next event is at the largest penalty where one of them reaches its bound. A
+solution with few variables takes few events. If rounding or ties have led to a wrong path, the optimality conditions do
+not hold at its end, and coordinate descent finds the solution instead.
 """
 
 from typing import Any, NamedTuple
@@ -12,45 +12,46 @@ import numpy as np
 
 from surefoot._jit import kernel
 
-TIES = 1e-12  # events that differ by this share of the penalty are at the same place
-INDEPENDENT = 1e-13  # least share of a column's variance that the columns before it must leave
-OPTIMAL, NEARLY_OPTIMAL = 1e-9, 1e-6  # share of the penalty by which a correlation may be above it
-MIN_PENALTY = 1e-3  # that folds try, as a share of the one that leaves no variable
-MIN_LEFT = 1e-3  # of a column's square, for sums over a bag to be got from those over all rows
-MAX_EVENTS = 8  # for each column and each place among the active ones
-MAX_SWEEPS, WHOLE_SWEEPS = 100_000, 10  # of coordinate descent; one in so many looks at all columns
+TIES = 1e-12  # events that differ by at most this fraction of the penalty are tied
+MIN_INDEPENDENT = 1e-13  # fraction of a column's variance that the columns before it must leave
+OPTIMAL, NEARLY_OPTIMAL = 1e-9, 1e-6  # fraction of the penalty by which a correlation may exceed it
+MIN_PENALTY = 1e-3  # smallest penalty of the folds, as a fraction of the smallest one without variables
+MIN_REST = 1e-3  # fraction of a column's square that must be left if a bag's sums are computed by subtraction
+MAX_EVENTS = 8  # for each column and each place in the active set
+MAX_SWEEPS = 100_000  # of coordinate descent
+FULL_SWEEPS = 10  # one sweep in 10 is over all columns; the others are over columns with a coefficient
 
 
 class FullTable(NamedTuple):
-    """A table around its medians, and sums over all rows: of columns, of ``y`` times columns, of columns times columns.
+    """A table minus its medians, and sums over all rows: of columns, of ``y`` times columns, of columns times columns.
 
-    Products of the ``likely`` columns are summed up for every bag in one pass; those of others when they join.
+    Products with ``likely`` columns are computed for every bag in one pass; those with other columns when they join.
     """
 
     X: Any
     y: Any
-    sums: Any  # the target's last
-    products: Any  # the square of the target last
-    gram: Any  # of no rows: bags are summed up by themselves
+    sums: Any  # last that of the target
+    products: Any  # last the square of the target
+    gram: Any  # empty if it is not stored: then every bag is summed up from its own rows
     likely: Any  # columns that have a coefficient on all rows
-    place_of: Any  # the place of each column among the likely ones, or -1
+    place_of: Any  # the index of each column in ``likely``, or -1
 
 
 class Bag(NamedTuple):
-    """What the path of a bag reads: the rows to add up (with a sign), and the moments of its columns."""
+    """The input of a bag's path: the rows to add up (with a sign), and the moments of the columns."""
 
     rows: Any
     sign: float
     size: int
     factors: Any
-    sums: Any  # of the columns times: one, the target, each likely column
+    sums: Any  # of the columns times one, times the target, and times each likely column
     means: Any
     correlations: Any
     scales: Any
 
 
-class Room(NamedTuple):
-    """Arrays that one bag after the other is read into."""
+class BagBuffers(NamedTuple):
+    """Arrays that are reused for one bag after the other."""
 
     factors: Any
     sums: Any
@@ -58,7 +59,7 @@ class Room(NamedTuple):
 
 
 class Path(NamedTuple):
-    """Room for a path: active variables, products of their columns with all, and a segment's lines."""
+    """Arrays for a path: active variables, products of their columns with all columns, and the lines of a segment."""
 
     active: Any
     signs: Any
@@ -73,7 +74,7 @@ class Path(NamedTuple):
 
 @kernel
 def add_products(X, rows, factors, out):
-    """Read rows of a table and factors (sums, rows) of them; add to each sum the rows times their factors.
+    """Read rows of a table and their factors (sums, rows); add the rows times their factors to each sum.
 
     Four rows at a time: the table is read once, and the sums are written a quarter as often.
     """
@@ -92,7 +93,7 @@ def add_products(X, rows, factors, out):
 
 @kernel
 def rows_between(bag, n_rows, out):
-    """Read the ascending rows of a bag; write those that it does not hold, and return their number."""
+    """Read the rows of a bag in ascending order; write the rows that it lacks, and return their number."""
     place, missing = 0, 0
     for row in range(n_rows):
         if place < bag.shape[0] and bag[place] == row:
@@ -105,7 +106,7 @@ def rows_between(bag, n_rows, out):
 
 @kernel
 def extend_factor(gram, active, n_active, factor):
-    """Read products of the active columns; write the last row of their Cholesky factor; return its pivot's share."""
+    """Read products of the active columns; write the last row of their Cholesky factor; return its relative pivot."""
     last = n_active - 1
     for r in range(last):
         value = gram[last, active[r]]
@@ -152,11 +153,11 @@ def solve_segment(correlations, gram, active, signs, n_active, factor, u, d, p, 
 
 @kernel
 def next_joining(p, q, penalty, state, left, left_sign):
-    """Read correlations and states (not 0: cannot join); return the next to join, its penalty and its sign.
+    """Read correlations and states (not 0: cannot join); return the next variable to join, its penalty and its sign.
 
-    A variable that has just left is where it would join again, with the same sign: that is no event.
+    A variable that has just left is exactly where it would join again with the same sign: this is not an event.
     """
-    best, found, sign = 0.0, -1, 1.0
+    best, joining, sign = 0.0, -1, 1.0
     limit = penalty * (1.0 + TIES)
     for j in range(p.shape[0]):
         if state[j] == 0:
@@ -165,25 +166,25 @@ def next_joining(p, q, penalty, state, left, left_sign):
                 if slope > TIES and not (j == left and side == left_sign):
                     at = side * p[j] / slope
                     if at <= limit and at > best:
-                        best, found, sign = at, j, side
-    return found, min(best, penalty), sign
+                        best, joining, sign = at, j, side
+    return joining, min(best, penalty), sign
 
 
 @kernel
 def next_leaving(u, d, n_active, penalty, joined):
-    """Read coefficients; return the place of the next to become zero, and the penalty at which it does."""
-    best, found = 0.0, -1
+    """Read coefficients; return the place of the next one to become zero, and the penalty at which it does."""
+    best, leaving = 0.0, -1
     for r in range(n_active):
         if r != joined and d[r] != 0.0:
             at = u[r] / d[r]
             if at < penalty * (1.0 - TIES) and at > best:
-                best, found = at, r
-    return found, best
+                best, leaving = at, r
+    return leaving, best
 
 
 @kernel
 def read_bag(table, bag, standardize):
-    """Read the rows of a bag, or those that it lacks (sign -1); write its moments; return the target's mean."""
+    """Read the rows of a bag, or the rows that it lacks (sign -1); write its moments; return the target's mean."""
     n_columns, likely = table.X.shape[1], table.likely
     total = table.sums[n_columns] if bag.sign < 0 else 0.0
     bag.sums[:] = 0.0
@@ -212,7 +213,7 @@ def read_bag(table, bag, standardize):
 
 @kernel
 def scale_columns(table, bag):
-    """Read a bag; write one over each column's standard deviation (0 for a constant), and scale the correlations."""
+    """Read a bag; write one over each column's standard deviation (0 if it is constant), and scale the correlations."""
     bag.scales[:] = 0.0
     for i in bag.rows:
         for j in range(table.X.shape[1]):
@@ -220,7 +221,7 @@ def scale_columns(table, bag):
     for j in range(table.X.shape[1]):
         square = (bag.scales[j] + (table.gram[j, j] if bag.sign < 0 else 0.0)) / bag.size
         variance = square - bag.means[j] ** 2
-        bag.scales[j] = 1.0 / np.sqrt(variance) if variance > INDEPENDENT * square else 0.0
+        bag.scales[j] = 1.0 / np.sqrt(variance) if variance > MIN_INDEPENDENT * square else 0.0
         bag.correlations[j] *= bag.scales[j]
 
 
@@ -243,13 +244,13 @@ def read_column(table, bag, j, out):
 
 @kernel
 def join(table, bag, path, n_active, j, sign):
-    """Make a variable the last of the active ones; return their number, the same if its column is not independent."""
+    """Add a variable to the end of the active set, if its column is independent; return the size of the set."""
     if n_active == path.active.shape[0]:
         path.state[j] = 2
         return n_active
     read_column(table, bag, j, path.gram[n_active])
     path.active[n_active], path.signs[n_active] = j, sign
-    if extend_factor(path.gram, path.active, n_active + 1, path.factor) < INDEPENDENT:
+    if extend_factor(path.gram, path.active, n_active + 1, path.factor) < MIN_INDEPENDENT:
         path.state[j] = 2
         return n_active
     path.state[j] = 1
@@ -258,10 +259,10 @@ def join(table, bag, path, n_active, j, sign):
 
 @kernel
 def leave(path, n_active, place):
-    """Take a variable out of the active ones and factor the rest anew; return their number."""
+    """Remove a variable from the active set and factor the rest again; return the size of the set."""
     path.state[path.active[place]] = 0
     for j in range(path.state.shape[0]):
-        if path.state[j] == 2:  # it may be independent of those that stay
+        if path.state[j] == 2:  # it may be independent of the remaining ones
             path.state[j] = 0
     for r in range(place, n_active - 1):
         path.active[r], path.signs[r] = path.active[r + 1], path.signs[r + 1]
@@ -273,26 +274,26 @@ def leave(path, n_active, place):
 
 @kernel
 def write_coefficients(bag, path, n_active, penalty, out):
-    """Read a segment; write the coefficients at a penalty, and return whether they are the best there."""
+    """Read a segment; write the coefficients at a penalty, and return whether they are optimal."""
     out[:] = 0.0
     optimal = True
     for r in range(n_active):
         value = path.u[r] - penalty * path.d[r]
         if abs(value) <= TIES * (abs(path.u[r]) + penalty * abs(path.d[r])):
-            value = 0.0  # it joins at this very penalty
+            value = 0.0  # it joins exactly at this penalty
         optimal = optimal and value * path.signs[r] >= 0.0
         out[path.active[r]] = value * bag.scales[path.active[r]]
     for j in range(out.shape[0]):
-        if path.state[j] != 1:  # 2: all but a multiple of others, known no better than they are
-            above = NEARLY_OPTIMAL if path.state[j] == 2 else OPTIMAL
-            optimal = optimal and abs(path.p[j] + penalty * path.q[j]) <= penalty * (1.0 + above)
+        if path.state[j] != 1:  # state 2: nearly dependent on active columns, and no more precise than they are
+            tolerance = NEARLY_OPTIMAL if path.state[j] == 2 else OPTIMAL
+            optimal = optimal and abs(path.p[j] + penalty * path.q[j]) <= penalty * (1.0 + tolerance)
     return optimal
 
 
 @kernel
 def walk_path(table, bag, path, penalties, coefficients):
-    """Read a bag; write the coefficients at penalties in descending order; return how many of them are sure."""
-    n_active, joined, left = np.int64(0), np.int64(-1), np.int64(-1)  # for literals, kernels would be compiled twice
+    """Read a bag; write the coefficients at penalties in descending order; return how many of them are certain."""
+    n_active, joined, left = np.int64(0), np.int64(-1), np.int64(-1)  # with literals, kernels would be compiled twice
     left_sign, done, penalty = 0.0, 0, np.inf
     path.state[:] = 0
     for _ in range(MAX_EVENTS * (path.state.shape[0] + path.active.shape[0])):
@@ -321,7 +322,7 @@ def walk_path(table, bag, path, penalties, coefficients):
 
 @kernel
 def descend(table, rows, bag, target_mean, penalty, coefficients):
-    """Read a bag and coefficients to begin with; write those that coordinate descent ends at."""
+    """Read a bag and initial coefficients; write the result of coordinate descent."""
     n_columns, size = table.X.shape[1], rows.shape[0]
     residuals, variances = np.empty(size), np.zeros(n_columns)
     for i in range(size):
@@ -331,11 +332,11 @@ def descend(table, rows, bag, target_mean, penalty, coefficients):
             residuals[i] -= value * coefficients[j]
             variances[j] += value * value / size
     for sweep in range(MAX_SWEEPS):
-        whole = sweep % WHOLE_SWEEPS == 0  # over all columns; else over those that have a coefficient
+        is_full = sweep % FULL_SWEEPS == 0
         change = 0.0
         for j in range(n_columns):
             old = coefficients[j]
-            if bag.scales[j] == 0.0 or variances[j] <= 0.0 or (old == 0.0 and not whole):
+            if bag.scales[j] == 0.0 or variances[j] <= 0.0 or (old == 0.0 and not is_full):
                 continue
             product = old * variances[j]
             for i in range(size):
@@ -347,7 +348,7 @@ def descend(table, rows, bag, target_mean, penalty, coefficients):
                 for i in range(size):
                     residuals[i] -= (new - old) * (table.X[rows[i], j] - bag.means[j])
                 change = max(change, abs(new - old) * variances[j] / penalty * bag.scales[j])
-        if change < OPTIMAL and whole:
+        if change < OPTIMAL and is_full:
             return
 
 
@@ -362,8 +363,8 @@ def solve_bag(table, rows, bag, path, standardize, penalties, coefficients):
 @kernel
 def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
     """Read a bag with its moments and penalties in descending order; write the coefficients at each."""
-    sure = walk_path(table, bag, path, penalties, coefficients)
-    for k in range(sure, penalties.shape[0]):
+    n_certain = walk_path(table, bag, path, penalties, coefficients)
+    for k in range(n_certain, penalties.shape[0]):
         coefficients[k] = 0.0
         if k:
             coefficients[k] = coefficients[k - 1]
@@ -371,15 +372,15 @@ def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
 
 
 @kernel
-def make_path(n_columns, most):
-    """Room for a path of at most so many active variables."""
+def make_path(n_columns, max_active):
+    """Arrays for a path of at most ``max_active`` active variables."""
     return Path(
-        np.empty(most, dtype=np.int64),
-        np.empty(most),
-        np.empty((most, n_columns)),
-        np.empty((most, most)),
-        np.empty(most),
-        np.empty(most),
+        np.empty(max_active, dtype=np.int64),
+        np.empty(max_active),
+        np.empty((max_active, n_columns)),
+        np.empty((max_active, max_active)),
+        np.empty(max_active),
+        np.empty(max_active),
         np.empty(n_columns),
         np.empty(n_columns),
         np.empty(n_columns, dtype=np.int64),
@@ -388,41 +389,42 @@ def make_path(n_columns, most):
 
 @kernel
 def leaves_enough(table, missing, squares):
-    """Read rows that a bag lacks; return whether, of every column's square, enough is left to be got by subtraction."""
+    """Read rows that a bag lacks; return whether subtraction leaves enough of every column's square."""
     n_columns, of_target = table.X.shape[1], 0.0
     squares[:] = 0.0
     for i in missing:
         of_target += table.y[i] ** 2
         for j in range(n_columns):
             squares[j] += table.X[i, j] ** 2
-    enough = table.products[n_columns] - of_target >= MIN_LEFT * table.products[n_columns]
+    enough = table.products[n_columns] - of_target >= MIN_REST * table.products[n_columns]
     for j in range(n_columns):
-        enough = enough and table.gram[j, j] - squares[j] >= MIN_LEFT * table.gram[j, j]
+        enough = enough and table.gram[j, j] - squares[j] >= MIN_REST * table.gram[j, j]
     return enough
 
 
 @kernel
-def open_bag(table, rows, missing, room):
-    """The bag of some rows; where it holds most rows, and none twice, it is read through those that it lacks."""
+def open_bag(table, rows, missing, buffers):
+    """The bag of some rows; if it holds most rows, and none twice, it is read through the rows that it lacks."""
     n_rows, size = table.X.shape[0], rows.shape[0]
     read, sign = rows, 1.0
     if table.gram.shape[0] and 2 * size > n_rows:
         n_missing = rows_between(rows, n_rows, missing)
-        if n_missing + size == n_rows and leaves_enough(table, missing[:n_missing], room.moments[0]):
+        if n_missing + size == n_rows and leaves_enough(table, missing[:n_missing], buffers.moments[0]):
             read, sign = missing[:n_missing], -1.0
-    return Bag(read, sign, size, room.factors, room.sums, room.moments[0], room.moments[1], room.moments[2])
+    means, correlations, scales = buffers.moments[0], buffers.moments[1], buffers.moments[2]
+    return Bag(read, sign, size, buffers.factors, buffers.sums, means, correlations, scales)
 
 
 @kernel
-def make_room(table, size):
-    """Room for the moments of a bag."""
+def make_buffers(table, size):
+    """Arrays for the moments of a bag."""
     n_sums, n_columns = 2 + table.likely.shape[0], table.X.shape[1]
-    return Room(np.empty((n_sums, size)), np.empty((n_sums, n_columns)), np.empty((3, n_columns)))
+    return BagBuffers(np.empty((n_sums, size)), np.empty((n_sums, n_columns)), np.empty((3, n_columns)))
 
 
 @kernel
 def mark_variables(coefficients, groups, out):
-    """Read coefficients; write which variables have one that is not zero."""
+    """Read coefficients; write which variables have a nonzero one."""
     out[:] = False
     for j in range(coefficients.shape[0]):
         if coefficients[j] != 0.0:
@@ -431,9 +433,9 @@ def mark_variables(coefficients, groups, out):
 
 @kernel
 def universal_penalty(table, rows, bag, target_mean):
-    """Read a bag with its moments; return the penalty that noise rarely passes (0: there is nothing to choose).
+    """Read a bag with its moments; return the penalty that noise rarely exceeds (0: there is nothing to choose).
 
-    It is the target's standard deviation times sqrt(2 log(2 p) / rows), for the p columns that vary in the bag.
+    It is the target's standard deviation times sqrt(2 log(2 p) / rows), with the p columns that vary in the bag.
     """
     n_varying, squares, varies = 0, 0.0, False
     for j in range(bag.scales.shape[0]):
@@ -450,10 +452,11 @@ def universal_penalty(table, rows, bag, target_mean):
 def select_bags(table, bags, penalty, standardize, groups, out):
     """Read bags of rows; write which variables have a coefficient at a penalty (0: each bag's universal one)."""
     (n_rows, n_columns), size = table.X.shape, bags.shape[1]
-    path, room, missing = make_path(n_columns, min(n_columns, size)), make_room(table, size), np.empty(n_rows, np.int32)
+    path, buffers = make_path(n_columns, min(n_columns, size)), make_buffers(table, size)
+    missing = np.empty(n_rows, np.int32)
     penalties, coefficients = np.full(1, penalty), np.empty((1, n_columns))
     for b in range(bags.shape[0]):
-        bag = open_bag(table, bags[b], missing, room)
+        bag = open_bag(table, bags[b], missing, buffers)
         target_mean = read_bag(table, bag, standardize)
         if penalty == 0.0:
             penalties[0] = universal_penalty(table, bags[b], bag, target_mean)
@@ -465,21 +468,21 @@ def select_bags(table, bags, penalty, standardize, groups, out):
 
 @kernel
 def add_errors(table, rows, bag, target_mean, coefficients, errors):
-    """Read rows and the coefficients at each penalty; add the mean squared error at each."""
+    """Read rows and the coefficients at each penalty; add the mean squared error at each penalty."""
     for i in rows:
         for k in range(coefficients.shape[0]):
-            miss = target_mean - table.y[i]
+            error = target_mean - table.y[i]
             for j in range(coefficients.shape[1]):
                 if coefficients[k, j] != 0.0:
-                    miss += (table.X[i, j] - bag.means[j]) * coefficients[k, j]
-            errors[k] += miss * miss / rows.shape[0]
+                    error += (table.X[i, j] - bag.means[j]) * coefficients[k, j]
+            errors[k] += error * error / rows.shape[0]
 
 
 @kernel
-def choose_penalty(table, rows, n_folds, path, room, missing, standardize, penalties, coefficients):
-    """Read a bag, and folds of rows that follow each other; write penalties to try; return the best (0: none)."""
+def choose_penalty(table, rows, n_folds, path, buffers, missing, standardize, penalties, coefficients):
+    """Read a bag, split into consecutive folds; write the penalties to compare; return the best of them (0: none)."""
     size, n_penalties = rows.shape[0], penalties.shape[0]
-    bag = open_bag(table, rows, missing, room)
+    bag = open_bag(table, rows, missing, buffers)
     read_bag(table, bag, standardize)
     largest, low, high = np.abs(bag.correlations).max(), table.y[rows[0]], table.y[rows[0]]
     for i in rows:
@@ -494,7 +497,7 @@ def choose_penalty(table, rows, n_folds, path, room, missing, standardize, penal
         others[:start] = rows[:start]
         others[start : start + size - stop] = rows[stop:]
         train = others[: size - stop + start]
-        bag = open_bag(table, train, missing, room)
+        bag = open_bag(table, train, missing, buffers)
         target_mean = solve_bag(table, train, bag, path, standardize, penalties, coefficients)
         add_errors(table, rows[start:stop], bag, target_mean, coefficients, errors)
         start = stop
@@ -503,15 +506,16 @@ def choose_penalty(table, rows, n_folds, path, room, missing, standardize, penal
 
 @kernel
 def select_bags_by_folds(table, bags, n_folds, n_penalties, standardize, groups, out):
-    """Read bags of rows; write which variables have a coefficient at the penalty that the bag's own folds choose."""
+    """Read bags of rows; write which variables have a coefficient at the penalty chosen by the bag's own folds."""
     (n_rows, n_columns), size = table.X.shape, bags.shape[1]
-    path, room, missing = make_path(n_columns, min(n_columns, size)), make_room(table, size), np.empty(n_rows, np.int32)
+    path, buffers = make_path(n_columns, min(n_columns, size)), make_buffers(table, size)
+    missing = np.empty(n_rows, np.int32)
     penalties, coefficients = np.empty(n_penalties), np.zeros((n_penalties, n_columns))
     for b in range(bags.shape[0]):
-        best = choose_penalty(table, bags[b], n_folds, path, room, missing, standardize, penalties, coefficients)
+        best = choose_penalty(table, bags[b], n_folds, path, buffers, missing, standardize, penalties, coefficients)
         coefficients[0] = 0.0
         if best > 0.0:
             penalties[0] = best
-            bag = open_bag(table, bags[b], missing, room)
+            bag = open_bag(table, bags[b], missing, buffers)
             solve_bag(table, bags[b], bag, path, standardize, penalties[:1], coefficients[:1])
         mark_variables(coefficients[0], groups, out[b])

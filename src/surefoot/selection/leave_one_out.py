@@ -1,4 +1,4 @@
-"""What would have been selected without a row, for every row."""
+"""What would be selected without a row, for every row."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from surefoot.selection.rules import InclusionProbability, SelectionRule
 
 @dataclass(frozen=True)
 class LeftOutWeights:
-    """Weights of the same models: by all rows, and without each of some rows."""
+    """Weights of the same models: from all rows, and without each of some rows."""
 
     full: np.ndarray  # (models,)
     left_out: np.ndarray  # (rows, models)
@@ -24,11 +24,11 @@ class LeaveOneOut:
     Parameters
     ----------
     instability : float
-        The fraction of the rows without which none of the selected models would have been selected.
+        The fraction of the rows without which none of the selected models would be selected.
     set_sizes : array of shape (n_rows,)
         How many models are selected without each row.
     disjoint_rows : array of int
-        The rows without which none of the selected models would have been selected.
+        The rows without which none of the selected models would be selected.
     """
 
     instability: float
@@ -49,7 +49,7 @@ class LeaveOneOut:
         Returns
         -------
         LeaveOneOut
-            The changes over all rows.
+            The changes, over all rows.
         """
         blocks = [compare_with_full(rule, block) for block in weights]
         disjoint, set_sizes = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -57,7 +57,7 @@ class LeaveOneOut:
 
 
 def compare_with_full(rule: SelectionRule, weights: LeftOutWeights) -> tuple[np.ndarray, np.ndarray]:
-    """Without which rows nothing is selected that all rows select, and how much is selected without each."""
+    """For each left-out row: whether no model selected from all rows is selected, and how many models are."""
     if isinstance(rule, InclusionProbability):
         assert weights.members is not None
         chosen = rule.chosen_items(weights.full, weights.members)[0]

@@ -1,4 +1,4 @@
-"""Bags for logistic regression: their distinct rows, labels and folds, and columns on a scale of each bag's own."""
+"""Bags for logistic regression: their distinct rows, labels and folds, and their columns on the scale of each bag."""
 
 from typing import Any, NamedTuple
 
@@ -8,9 +8,9 @@ from surefoot._jit import kernel
 
 
 class BagRows(NamedTuple):
-    """The distinct rows of some bags, or of parts of bags, one line for each; only ``sizes`` entries of a line count.
+    """The distinct rows of bags or of parts of bags, one line for each; only ``sizes`` entries of a line are used.
 
-    Labels number the classes that are in a bag, in their order: a bag need not have them all.
+    Labels number the classes in a bag, in their order: a bag may lack some classes.
     """
 
     rows: Any
@@ -20,20 +20,25 @@ class BagRows(NamedTuple):
     n_classes: Any
 
     @classmethod
-    def empty(cls, n_bags: int, most: int) -> "BagRows":
-        """Room for so many bags, of so many rows at most."""
-        rows, labels = np.zeros((n_bags, most), np.int64), np.zeros((n_bags, most), np.int64)
-        return cls(rows, np.zeros((n_bags, most)), labels, np.zeros(n_bags, np.int64), np.zeros(n_bags, np.int64))
+    def empty(cls, n_bags: int, max_rows: int) -> "BagRows":
+        """Arrays for ``n_bags`` bags of at most ``max_rows`` rows."""
+        return cls(
+            rows=np.zeros((n_bags, max_rows), np.int64),
+            counts=np.zeros((n_bags, max_rows)),
+            labels=np.zeros((n_bags, max_rows), np.int64),
+            sizes=np.zeros(n_bags, np.int64),
+            n_classes=np.zeros(n_bags, np.int64),
+        )
 
     @classmethod
     def from_bags(cls, codes: np.ndarray, bags: np.ndarray) -> "BagRows":
-        """The rows of bags whose row numbers ascend, with the codes of their classes."""
+        """The rows of bags, with the codes of their classes; row numbers must be in ascending order."""
         parts = cls.empty(*bags.shape)
         gather_bags(codes, bags, parts)
         return parts
 
     def split(self, n_folds: int, fold: int) -> tuple["BagRows", "BagRows"]:
-        """The rows outside of a fold, and those in it."""
+        """The rows outside a fold, and the rows in it."""
         outside, inside = BagRows.empty(*self.rows.shape), BagRows.empty(*self.rows.shape)
         split_bags(self, n_folds, fold, outside, inside)
         return outside, inside
@@ -65,9 +70,9 @@ def gather_bags(codes, bags, parts):
 
 @kernel
 def split_bags(parts, n_folds, fold, outside, inside):
-    """Read the rows of bags; write those outside of a fold, and those in it.
+    """Read the rows of bags; write the rows outside a fold, and the rows in it.
 
-    The distinct rows of a bag are dealt to the folds in turn, class by class. The only row of a class is in no fold:
+    The distinct rows of a bag are assigned to the folds in turn, class by class. The only row of a class is in no fold:
     without it, the class would be unknown.
     """
     for b in range(parts.sizes.shape[0]):
@@ -96,7 +101,7 @@ def split_bags(parts, n_folds, fold, outside, inside):
 
 @kernel
 def measure_columns(X, parts, means, scales):
-    """Read the rows of bags; write mean and standard deviation (0 where it is constant) of each column in each bag."""
+    """Read the rows of bags; write the mean and standard deviation (0 if it is constant) of each column in each bag."""
     n_columns = X.shape[1]
     for b in range(means.shape[0]):
         rows, counts, total = parts.rows[b], parts.counts[b], 0.0
@@ -115,9 +120,9 @@ def measure_columns(X, parts, means, scales):
         scale[:] = 0.0
         for i in range(parts.sizes[b]):
             row, count = X[rows[i]], counts[i]
-            for j in range(n_columns):  # as shares of the greatest distance: squares neither overflow nor vanish
-                share = (row[j] - mean[j]) / high[j] if high[j] > 0.0 else 0.0
-                scale[j] += count * share * share
+            for j in range(n_columns):  # relative to the largest distance: squares neither overflow nor vanish
+                relative = (row[j] - mean[j]) / high[j] if high[j] > 0.0 else 0.0
+                scale[j] += count * relative * relative
         for j in range(n_columns):
             scale[j] = high[j] * np.sqrt(scale[j] / total)
 

@@ -1,11 +1,11 @@
-"""Logistic regression with an absolute penalty: the least C * (sum of log-losses) + sum of |coefficients|.
+"""Logistic regression with an L1 penalty: it minimises C * (sum of log-losses) + sum of |coefficients|.
 
 Newton's method on a working set of coefficients. Each step minimises the quadratic approximation of the losses plus the
 penalties: along one coordinate after the other until the signs settle, then by solving for all that are not zero.
 
-Two classes have one output, the log-odds of the second; more classes have one each. ``coefs`` has a line for each
-output: a coefficient for each column, and last the intercept, which is not penalised. Columns come centred and on one
-scale, with penalties to match.
+Two classes have one output, the log-odds of the second class; with more classes, each has one. ``coefs`` has a line for
+each output: a coefficient for each column, and last the intercept, which is not penalised. Columns are centred and on
+one scale, and the penalties match that scale.
 """
 
 from typing import NamedTuple
@@ -14,21 +14,21 @@ import numpy as np
 
 from surefoot._jit import kernel
 
-TOLERANCE = 1e-9  # what a slope may be off, as a share of its penalty
-NOISE = 1e-13  # what rounding does to a sum, as a share of the sizes summed up
-HIDDEN = 1e4  # tolerances that a slope may be off where rounding hides all gain
-LIKELY = 0.95  # a coefficient of zero is worth trying where its slope is this share of its penalty
-ROOM = 50  # so many coefficients at least may join in a step
-FORCING = 0.1  # a step leaves at most this share of what is wrong, and the less the closer the end
-DAMPING = 1e-6  # share of a slope that is added to its curvature: no step goes beyond all bounds
-RIDGE = 1e-11  # least share of a coefficient's curvature that those before it must leave
-SUFFICIENT = 1e-4  # share of the gain foreseen that a step must bring
-STRIDE, MAX_DETOURS = 1000.0, 6  # the factors by which a large C is come to
+TOLERANCE = 1e-9  # allowed error of a slope, as a fraction of its penalty
+NOISE = 1e-13  # rounding error of a sum, as a fraction of the sum of absolute values
+MAX_HIDDEN = 1e4  # allowed error of a slope, in tolerances, if rounding hides any further gain
+LIKELY = 0.95  # a zero coefficient joins the working set if its slope is this fraction of its penalty
+MIN_JOINING = 50  # the number of coefficients that may join in a step, at least
+FORCING = 0.1  # a step leaves at most this fraction of the violation, and less of it near the end
+DAMPING = 1e-6  # fraction of a slope that is added to its curvature, to bound every step
+RIDGE = 1e-11  # fraction of a coefficient's curvature that those before it must leave
+SUFFICIENT = 1e-4  # fraction of the predicted gain that a step must achieve
+STRIDE, MAX_DETOURS = 1000.0, 6  # factor between the values of C that lead to a large one, and their number
 MAX_STEPS, MAX_STALLS, MAX_ROUNDS, MAX_SWEEPS, MAX_HALVINGS = 300, 3, 50, 20, 60
 
 
 class NewtonMove(NamedTuple):
-    """The coefficients of a working set, and how a whole Newton step would change them."""
+    """The coefficients of a working set, and how a full Newton step would change them."""
 
     x: np.ndarray
     move: np.ndarray
@@ -38,10 +38,10 @@ class NewtonMove(NamedTuple):
 
 @kernel
 def fit_bags(values, parts, penalties, Cs, coefs, solved):
-    """Read the scaled rows of bags; write the best coefficients of each, and whether they were found.
+    """Read the scaled rows of bags; write the best coefficients of each bag, and whether they were found.
 
-    Where coefficients outnumber rows, a large C is come to through smaller ones: with a large one at once, many would
-    join only to leave again.
+    If there are more coefficients than rows, a large C is reached through smaller ones: if it were used at once, many
+    coefficients would join and leave again.
     """
     for b in range(values.shape[0]):
         n, n_classes = parts.sizes[b], parts.n_classes[b]
@@ -58,9 +58,9 @@ def fit_bags(values, parts, penalties, Cs, coefs, solved):
 
 @kernel
 def add_held_out(values, parts, penalties, Cs, held_values, held, losses, solved):
-    """Read scaled rows of bags and rows held out of them; add the log-losses of these with each C, in ascending order.
+    """Read scaled rows of bags and their held-out rows; add the log-losses of these for each C, in ascending order.
 
-    The solution of each C is where the next one starts. ``solved`` becomes False where one was not found.
+    The solution for one C is the start for the next. ``solved`` becomes False for bags without a solution.
     """
     n_columns = values.shape[2]
     for b in range(values.shape[0]):
@@ -69,28 +69,28 @@ def add_held_out(values, parts, penalties, Cs, held_values, held, losses, solved
         coefs = np.empty((n_outputs, n_columns + 1))
         rows, labels, counts = values[b, :n], parts.labels[b, :n], parts.counts[b, :n]
         held_labels, held_counts = held.labels[b, :n_held], held.counts[b, :n_held]
-        room = np.empty((3, n_held, n_outputs))
+        buffers = np.empty((3, n_held, n_outputs))
         start_coefficients(labels, counts, coefs)
         for c in range(Cs.shape[0] if n_held > 0 else 0):
             solved[b] &= improve(rows, labels, counts, penalties[b], Cs[c], coefs)
-            find_logits(held_values[b, :n_held], coefs, room[0])
-            losses[b, c] += rate_classes(room[0], held_labels, held_counts, room[1], room[2])
+            find_logits(held_values[b, :n_held], coefs, buffers[0])
+            losses[b, c] += rate_classes(buffers[0], held_labels, held_counts, buffers[1], buffers[2])
 
 
 @kernel
 def start_coefficients(labels, counts, coefs):
-    """Read labels; write the best coefficients if no column counts: intercepts that give each class its share."""
-    shares = np.zeros(max(coefs.shape[0], 2))
+    """Read labels; write the best coefficients without columns: intercepts that predict the frequency of each class."""
+    totals = np.zeros(max(coefs.shape[0], 2))
     for i in range(labels.shape[0]):
-        shares[labels[i]] += counts[i]
+        totals[labels[i]] += counts[i]
     coefs[:] = 0.0
     for k in range(coefs.shape[0]):
-        coefs[k, -1] = np.log(shares[k] / shares[-1]) if coefs.shape[0] > 1 else np.log(shares[1] / shares[0])
+        coefs[k, -1] = np.log(totals[k] / totals[-1]) if coefs.shape[0] > 1 else np.log(totals[1] / totals[0])
 
 
 @kernel
 def improve(values, labels, counts, penalties, C, coefs):
-    """Read scaled rows; improve the coefficients in place until they are the best; return whether they are."""
+    """Read scaled rows; improve the coefficients in place until they are optimal; return whether they are."""
     n, n_outputs = values.shape[0], coefs.shape[0]
     logits, rates, rests = np.empty((n, n_outputs)), np.empty((n, n_outputs)), np.empty((n, n_outputs))
     slopes, urgency = np.empty(coefs.shape), np.empty(coefs.shape)
@@ -103,7 +103,7 @@ def improve(values, labels, counts, penalties, C, coefs):
         noise = NOISE * find_slopes(values, labels, counts, rates, rests, C, slopes)
         worst = rank_coefficients(coefs, slopes, penalties, tolerances + noise, urgency)
         if worst <= 1.0 or n_stalls == MAX_STALLS:
-            return worst <= HIDDEN
+            return worst <= MAX_HIDDEN
         size = choose_coefficients(urgency, columns, outputs)
         x, slope, penalty, slack = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
         chosen, curvature = np.ones((n + -n % 4, size)), np.empty((size, size))
@@ -149,9 +149,9 @@ def find_logits(values, coefs, logits):
 
 @kernel
 def rate_classes(logits, labels, counts, rates, rests):
-    """Read log-odds; write the probability of each output's class, and of all others; return the sum of log-losses.
+    """Read log-odds; write the probability of each output's class and of all others; return the sum of log-losses.
 
-    Both are written because one less a probability near 1 has lost its digits.
+    Both are written, because 1 minus a probability near 1 would lose digits.
     """
     n, n_outputs = logits.shape
     total = 0.0
@@ -177,9 +177,9 @@ def rate_classes(logits, labels, counts, rates, rests):
 
 @kernel
 def find_slopes(values, labels, counts, rates, rests, C, slopes):
-    """Read scaled rows and probabilities; write the derivative of C * (sum of log-losses) by each coefficient.
+    """Read scaled rows and probabilities; write the derivative of C * (sum of log-losses) for each coefficient.
 
-    Returns the sum of the errors' sizes.
+    Returns the sum of the absolute errors.
     """
     n_outputs, n_columns = rates.shape[1], values.shape[1]
     slopes[:] = 0.0
@@ -199,14 +199,14 @@ def find_slopes(values, labels, counts, rates, rests, C, slopes):
 
 @kernel
 def rank_coefficients(coefs, slopes, penalties, tolerances, urgency):
-    """Read coefficients and slopes; write how urgent a change is: infinity if it is not zero, 0 if it should stay zero.
+    """Read coefficients and slopes; write how urgent a change is: infinite if nonzero, 0 if it should remain zero.
 
-    Returns how far the slopes are from those of the best coefficients, in tolerances.
+    Returns the largest violation of the optimality conditions, in tolerances.
     """
     n_outputs, last = coefs.shape[0], coefs.shape[1] - 1
     worst = 0.0
     urgency[:] = 0.0
-    for k in range(max(n_outputs - 1, 1)):  # one intercept is redundant where every class has an output
+    for k in range(max(n_outputs - 1, 1)):  # one intercept is redundant if every class has an output
         urgency[k, last] = np.inf
         worst = max(worst, abs(slopes[k, last]) / tolerances[last])
     for k in range(n_outputs):
@@ -231,7 +231,7 @@ def choose_coefficients(urgency, columns, outputs):
     for need in urgency.flat:
         n_wanted += need > 0.0
         n_kept += need == np.inf
-    limit, bar = n_kept + max(n_kept // 2, ROOM), 0.0
+    limit, bar = n_kept + max(n_kept // 2, MIN_JOINING), 0.0
     if n_wanted > limit:
         bar = np.sort(urgency.ravel())[urgency.size - limit]
     n = 0
@@ -247,8 +247,8 @@ def choose_coefficients(urgency, columns, outputs):
 def add_products(rows, lefts, rights, factors, out):
     """Read rows; add the sum of ``factors * left * right`` to ``out``, for pairs of columns from two ranges.
 
-    Where the ranges are the same, only pairs whose right column is not after the left one. Four rows are taken at a
-    time (there must be a multiple of that many), for sums to be written a quarter as often.
+    If the ranges are the same, only for pairs with a right column that is not after the left one. Four rows are added
+    at a time (their number must be a multiple of four), so that sums are written a quarter as often.
     """
     first, n_right = rights[0], rights[1] - rights[0]
     for i in range(0, rows.shape[0], 4):
@@ -263,16 +263,16 @@ def add_products(rows, lefts, rights, factors, out):
 
 @kernel
 def curve_losses(chosen, outputs, counts, rates, rests, C, curvature):
-    """Read probabilities; write the second derivative of C * (sum of log-losses) by each pair of chosen coefficients.
+    """Read probabilities; write the second derivatives of C * (sum of log-losses) for pairs of chosen coefficients.
 
-    ``chosen`` (rows, coefficients) is what they are multiplied with, filled up to a multiple of four rows. Coefficients
-    of one output stand together.
+    ``chosen`` (rows, coefficients) has the values that the coefficients are multiplied with, padded to a multiple of
+    four rows. Coefficients of one output are consecutive.
     """
     (n_filled, size), (n, n_outputs) = chosen.shape, rates.shape
-    factors, shares = np.zeros(n_filled), np.zeros(chosen.shape)
+    factors, weighted = np.zeros(n_filled), np.zeros(chosen.shape)
     for i in range(n if n_outputs > 1 else 0):
         for u in range(size):
-            shares[i, u] = chosen[i, u] * rates[i, outputs[u]]
+            weighted[i, u] = chosen[i, u] * rates[i, outputs[u]]
     curvature[:] = 0.0
     stop = 0
     for k in range(n_outputs):
@@ -285,7 +285,7 @@ def curve_losses(chosen, outputs, counts, rates, rests, C, curvature):
         for i in range(n):
             factors[i] = -C * counts[i]
         if first > 0:
-            add_products(shares, (first, stop), (0, first), factors, curvature)
+            add_products(weighted, (first, stop), (0, first), factors, curvature)
     for u in range(size):
         for v in range(u):
             curvature[v, u] = curvature[u, v]
@@ -293,12 +293,12 @@ def curve_losses(chosen, outputs, counts, rates, rests, C, curvature):
 
 @kernel
 def descend_coordinates(curvature, penalties, slack, x, slopes):
-    """Move one coefficient after the other to its best value, in place; return whether one's sign changed."""
+    """Move one coefficient after the other to its best value, in place; return whether any sign changed."""
     changed = False
     for u in range(x.shape[0]):
         bend = curvature[u, u]
         if bend <= 0.0 or (x[u] == 0.0 and abs(slopes[u]) <= penalties[u] + slack[u]):
-            continue  # rounding must not wake a coefficient that is rightly zero
+            continue  # rounding must not change a coefficient that is correctly zero
         target = bend * x[u] - slopes[u]
         best = max(abs(target) - penalties[u], 0.0) / bend * (1.0 if target > 0.0 else -1.0)
         move = best - x[u]
@@ -312,21 +312,21 @@ def descend_coordinates(curvature, penalties, slack, x, slopes):
 
 @kernel
 def solve_equations(matrix, n, x):
-    """Read the upper half of a symmetric matrix, which is spoilt; write the solution over the right-hand side.
+    """Read the upper half of a symmetric matrix, and overwrite it; write the solution over the right-hand side.
 
-    A pivot that is lost in rounding is raised: the solution is then long, not wild, in directions that are flat.
+    A pivot that is lost in rounding is increased: this limits the solution in flat directions.
     """
-    least = np.empty(n)
+    min_pivots = np.empty(n)
     for a in range(n):
-        least[a] = RIDGE * matrix[a, a]
+        min_pivots[a] = RIDGE * matrix[a, a]
     for a in range(n):
         line = matrix[a]
-        line[a] = max(line[a], least[a])
+        line[a] = max(line[a], min_pivots[a])
         for b in range(a + 1, n):
-            share, other = line[b] / line[a], matrix[b]
+            ratio, other = line[b] / line[a], matrix[b]
             for c in range(b, n):
-                other[c] -= share * line[c]
-            x[b] -= share * x[a]
+                other[c] -= ratio * line[c]
+            x[b] -= ratio * x[a]
     for a in range(n - 1, -1, -1):
         for b in range(a + 1, n):
             x[a] -= matrix[a, b] * x[b]
@@ -335,9 +335,9 @@ def solve_equations(matrix, n, x):
 
 @kernel
 def solve_with_signs(curvature, penalties, x, slopes, places, matrix, move):
-    """Move the coefficients that are not zero towards the best values with their signs, in place.
+    """Move the nonzero coefficients towards the best values with the same signs, in place.
 
-    The move ends where the first of them is zero; returns whether one is.
+    The move ends where the first of them becomes zero; returns whether one does.
     """
     n = 0
     for u in range(x.shape[0]):
@@ -367,11 +367,11 @@ def solve_with_signs(curvature, penalties, x, slopes, places, matrix, move):
 
 @kernel
 def shift_to_median(curvature, siblings, x, slopes):
-    """Shift the coefficients of a column together, in place, so that their median is zero.
+    """Shift all coefficients of a column by the same amount, in place, so that their median is zero.
 
-    ``siblings`` are the places of a column's coefficients for each class, -1 where one is not among ``x``. Only their
-    differences count in the losses, and no other shift has less penalty; left to itself, a step would find that out
-    for one column after the other.
+    ``siblings`` has the places of a column's coefficients for each class, -1 if one is not in ``x``. The losses depend
+    only on their differences, and no other shift has a smaller penalty; a step would have to find this out for one
+    column after the other.
     """
     middle, other = siblings.shape[1] // 2, (siblings.shape[1] - 1) // 2
     for j in range(siblings.shape[0]):
@@ -388,7 +388,7 @@ def shift_to_median(curvature, siblings, x, slopes):
 
 @kernel
 def violation(penalties, slack, x, slopes):
-    """Read slopes; return how far they are from those of a minimum, in units of the slack."""
+    """Read slopes; return the largest violation of the optimality conditions, in units of the slack."""
     worst = 0.0
     for u in range(x.shape[0]):
         if x[u] == 0.0:
@@ -401,7 +401,7 @@ def violation(penalties, slack, x, slopes):
 
 @kernel
 def minimise_quadratic(curvature, penalties, slack, siblings, x, slopes):
-    """Move ``x`` towards the least sum of quadratic and penalty, in place; the ``slopes`` of the quadratic follow."""
+    """Move ``x`` towards the minimum of quadratic plus penalty, and update the ``slopes``, in place."""
     size = x.shape[0]
     places, matrix, move = np.empty(size, np.int64), np.empty((size, size)), np.empty(size)
     start = violation(penalties, slack, x, slopes)
@@ -419,16 +419,16 @@ def minimise_quadratic(curvature, penalties, slack, siblings, x, slopes):
 
 @kernel
 def search_step(newton, direction, labels, counts, C, loss, logits, rates, rests):
-    """Halve the step until it brings a fair share of the gain foreseen; move the log-odds and write the probabilities.
+    """Halve the step until it achieves enough of the predicted gain; move the log-odds and write the probabilities.
 
     Returns the step, the losses after it, and whether its gain is lost in rounding.
     """
     x, move, slopes, penalties = newton.x, newton.move, newton.slopes, newton.penalties
-    before, foreseen = C * loss, 0.0
+    before, predicted = C * loss, 0.0
     for u in range(x.shape[0]):
         before += penalties[u] * abs(x[u])
-        foreseen += slopes[u] * move[u] + penalties[u] * (abs(x[u] + move[u]) - abs(x[u]))
-    stalled = foreseen > -NOISE * before
+        predicted += slopes[u] * move[u] + penalties[u] * (abs(x[u] + move[u]) - abs(x[u]))
+    stalled = predicted > -NOISE * before
     step, after, trial = 2.0, loss, np.empty(logits.shape)
     for _ in range(MAX_HALVINGS):
         step *= 0.5
@@ -439,7 +439,7 @@ def search_step(newton, direction, labels, counts, C, loss, logits, rates, rests
         total = C * after
         for u in range(x.shape[0]):
             total += penalties[u] * abs(x[u] + step * move[u])
-        if stalled or total <= before + SUFFICIENT * step * foreseen:
+        if stalled or total <= before + SUFFICIENT * step * predicted:
             break
     for i in range(logits.shape[0]):
         for k in range(logits.shape[1]):

@@ -1,4 +1,4 @@
-"""Variables that a logistic regression with an absolute penalty gives a coefficient."""
+"""A selector of the variables with a nonzero coefficient in a logistic regression with an L1 penalty."""
 
 from dataclasses import dataclass, replace
 
@@ -6,53 +6,52 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean, check_number
-from surefoot.selection.gaps import Gaps, filled_bags
 from surefoot.selection.logistic_bag import BagRows, measure_columns, scale_rows
 from surefoot.selection.logistic_lasso import add_held_out, fit_bags
-from surefoot.selection.selector import CLASSES, ERROR, BagError, Selector
-from surefoot.selection.table import SelectionTable
+from surefoot.selection.selector import BagError, Selector
+from surefoot.selection.table import CLASSES, ERROR, MissingValues, SelectionTable, filled_bags
 
 CV, UNIVERSAL = "cv", "universal"
 FOLDS, GRID = 5, np.logspace(-4, 4, 10)
-TIE = 1e-9  # losses that differ by this share are the same
-STEPS, PATH_FITS = 10, 40  # Newton steps that a fit takes, and fits that the choice of C is worth
+TIE = 1e-9  # losses with a smaller relative difference are tied
+STEPS, PATH_FITS = 10, 40  # Newton steps of a fit, and fits that cost as much as the choice of C
 WORK_PER_CALL = 2e8  # multiplications that take well under 200 milliseconds
-CELLS_PER_CALL = 4_000_000  # of the bags' scaled rows, which are written down
-LARGEST = 1e300
+CELLS_PER_CALL = 4_000_000  # cells of the bags' scaled rows, which are in memory
+MAX_NUMBER = 1e300
 
 
 class LogisticLassoSelector(Selector):
-    """Choose the variables that have a nonzero coefficient in a logistic regression with an absolute penalty.
+    """Choose the variables that have a nonzero coefficient in a logistic regression with an L1 penalty.
 
-    The least ``C * (sum of log-losses) + (sum of the coefficients' absolute values)``; intercepts are not penalised.
-    That is scikit-learn's ``LogisticRegression`` with its L1 penalty and the solver "saga" (the solver "liblinear"
-    penalises the intercept too). With two classes there is one coefficient for each column, with more there is one for
-    each column and class (softmax), and a variable is chosen where any of them is nonzero. Every bag is solved until
-    the conditions of the optimum hold, also where the classes are separable. Where the solution is not unique
-    (identical columns), one of them. A column that is constant in a bag has no coefficient; a bag with rows of one
-    class only is an error.
+    The coefficients minimise ``C * (sum of log-losses) + (sum of the coefficients' absolute values)``; intercepts are
+    not penalised. This is scikit-learn's ``LogisticRegression`` with its L1 penalty and the solver "saga" (the solver
+    "liblinear" penalises the intercept too). With two classes there is one coefficient for each column. With more there
+    is one for each column and class (softmax), and a variable is chosen if any of its coefficients is nonzero. Every
+    bag is solved until the optimality conditions hold, also if the classes are separable. If the solution is not
+    unique (identical columns), one of the solutions is used. A column that is constant in a bag has no coefficient; a
+    bag with rows of one class only is an error.
 
     Parameters
     ----------
     C : float > 0, "universal" or "cv", default=1.0
-        The weight of the losses: the smaller, the fewer variables. "universal" is computed in each bag, and in
-        ``select_once`` for all rows, as ``1 / sqrt(2 * log(2 * p * k) * n * v)`` of the bag's n rows, the p columns
-        that vary in them, k outputs (1 for two classes) and the largest variance v of a class's indicator: noise alone
-        rarely gets a coefficient. With "cv" each bag chooses its own from
+        The weight of the losses: a smaller value chooses fewer variables. "universal" is computed in each bag, and in
+        ``select_once`` for all rows, as ``1 / sqrt(2 * log(2 * p * k) * n * v)``, where n is the number of rows, p the
+        number of columns that vary in them, k the number of outputs (1 for two classes) and v the largest variance of
+        the indicator of a class: noise rarely gets a coefficient. With "cv" each bag chooses its C from
         ``np.logspace(-4, 4, 10)``, by the log-loss of rows held out in five folds, and is then fitted as a whole. Its
-        distinct rows are dealt to the folds in turn, class by class and in their order: copies of a row stay together.
-        The only row of a class is never held out. Of values that are equally good, the smallest is taken.
+        distinct rows are assigned to the folds in turn, class by class and in their order: copies of a row stay
+        together. The only row of a class is never held out. If values are tied, the smallest is used.
     standardize : bool, default=True
-        Whether columns are scaled to unit variance first, by each bag's own variances (with "cv", by those of the rows
+        Whether columns are first scaled to unit variance, by each bag's own variances (with "cv", by those of the rows
         that are not held out). If not, a change of units changes the variables that are chosen.
     missing : "error" or "bag_median", default="error"
         Whether missing values are an error, or are filled in each bag with the medians of its own rows. A column of 0
-        and 1 that shows where values are missing then counts as part of the same variable; a missing category is a
-        value of its own. Values filled by means or medians of all rows would void the guarantee.
+        and 1 that marks missing values then counts as part of the same variable; a missing category is a value of its
+        own. Values filled with means or medians of all rows would void the guarantee.
 
     See Also
     --------
-    surefoot.StableSelector : Bags of rows, and what they agree on.
+    surefoot.StableSelector : Runs a selector on many bags of rows.
 
     Examples
     --------
@@ -91,35 +90,39 @@ class LogisticLassoSelector(Selector):
         self._check_parameters()
         if table.y is None or table.classes is None:
             raise DataError(
-                "y must be labels of classes: LogisticLassoSelector chooses variables that tell them apart."
+                "y must be labels of classes: LogisticLassoSelector chooses variables that predict the class."
             )
         if len(np.unique(table.y)) < 2:
-            raise DataError(
-                "y has one class only, and there is nothing to tell apart: use rows of two classes or more."
-            )
-        if np.nanmax(np.abs(table.X), initial=0.0) > LARGEST:
-            raise DataError(f"X has numbers beyond {LARGEST:g}: divide their columns by a common unit first.")
-        gaps, n_classes = Gaps.find(table.X), len(table.classes)
+            raise DataError("y has only one class: use rows of two or more classes.")
+        if np.nanmax(np.abs(table.X), initial=0.0) > MAX_NUMBER:
+            raise DataError(f"X has numbers beyond {MAX_NUMBER:g}: divide their columns by a constant.")
         return PreparedLogisticLasso(
-            table.names, table.groups, table.X, gaps, table.y, n_classes, self.C, self.standardize
+            items=table.names,
+            groups=table.groups,
+            X=table.X,
+            missing=MissingValues.find(table.X),
+            codes=table.y,
+            n_classes=len(table.classes),
+            C=self.C,
+            standardize=self.standardize,
         )
 
     def _check_parameters(self) -> None:
         check_boolean("standardize", self.standardize)
         if self.C == UNIVERSAL and not self.standardize:
-            raise ParameterError("C='universal' is for columns on one scale: leave standardize=True, or give a number.")
+            raise ParameterError("C='universal' is for columns on one scale: keep standardize=True, or give a number.")
         if self.C not in (CV, UNIVERSAL):
             check_number("C", self.C, 0.0, np.inf, most_included=False)
 
 
 @dataclass(frozen=True)
 class PreparedLogisticLasso:
-    """A logistic regression with its table. Bags start from nothing, so that each depends on its own rows alone."""
+    """A logistic regression with its table. Every bag starts from zero, so that it depends on its own rows only."""
 
     items: tuple[str, ...]
     groups: np.ndarray
     X: np.ndarray
-    gaps: Gaps
+    missing: MissingValues
     codes: np.ndarray
     n_classes: int
     C: float | str
@@ -130,13 +133,13 @@ class PreparedLogisticLasso:
     def bags_per_call(self) -> int:
         n_rows, n_columns = self.X.shape
         n_outputs = self.n_classes if self.n_classes > 2 else 1
-        n_nonzero = min(n_columns, n_rows) * n_outputs  # at most, as a rule
+        n_nonzero = min(n_columns, n_rows) * n_outputs  # usually at most
         work = STEPS * (n_rows * (n_columns * n_outputs + n_nonzero**2 // 2) + 4 * n_nonzero**3)
         work *= PATH_FITS if self.C == CV else 1
         return int(min(max(min(WORK_PER_CALL / work, CELLS_PER_CALL / (n_rows * n_columns)), 1), 1024))
 
     def select(self, bags: np.ndarray) -> np.ndarray:
-        """Which variables have a coefficient on each bag."""
+        """Choose the variables that have a coefficient on each bag."""
         nonzero = (self.fit(bags)[:, :, :-1] != 0.0).any(axis=1)
         models = np.zeros((len(bags), len(self.items)), dtype=np.bool_)
         for column, variable in enumerate(self.groups):
@@ -144,18 +147,18 @@ class PreparedLogisticLasso:
         return models
 
     def fit(self, bags: np.ndarray) -> np.ndarray:
-        """Coefficients of the scaled columns, and last the intercept, of each bag and output."""
+        """Fit the coefficients of the scaled columns, and last the intercept, for each bag and output."""
         parts = BagRows.from_bags(self.codes, bags)
         if (parts.n_classes < 2).any():
             raise BagError(int(np.argmax(parts.n_classes < 2)), "it has rows of one class only")
-        if self.gaps:  # a table of the bags' rows, one bag below the other
+        if self.missing:  # a table of the bags' rows, one bag below the other
             first = np.arange(len(bags))[:, np.newaxis] * bags.shape[1] + np.cumsum(parts.counts, axis=1) - parts.counts
-            filled = replace(self, X=filled_bags(self.X, self.gaps, bags))
+            filled = replace(self, X=filled_bags(self.X, self.missing, bags))
             return filled.fit_parts(parts._replace(rows=first.astype(np.int64)))
         return self.fit_parts(parts)
 
     def fit_parts(self, parts: BagRows) -> np.ndarray:
-        """The same, of bags without gaps."""
+        """The same, for bags without missing values."""
         n_bags = len(parts.sizes)
         values, penalties, _, scales = self.scale(parts)
         if self.C == CV:
@@ -169,7 +172,7 @@ class PreparedLogisticLasso:
         return coefs
 
     def choose_weights(self, parts: BagRows) -> np.ndarray:
-        """The C of each bag with the least log-loss of rows held out; of equally good ones the smallest."""
+        """Choose the C with the smallest log-loss of held-out rows for each bag; the smallest one of ties."""
         losses = np.zeros((len(parts.sizes), len(GRID)))
         solved = np.ones(len(losses), dtype=np.bool_)
         for fold in range(FOLDS):
@@ -183,19 +186,19 @@ class PreparedLogisticLasso:
         return GRID[good.argmax(axis=1)]
 
     def scale(self, parts: BagRows) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Rows on each bag's own scale, the penalties there (and none of the intercept), means and scales."""
+        """Scale the rows of each bag; return them, the penalties on that scale (intercept: 0), means and scales."""
         n_bags, n_columns = len(parts.sizes), self.X.shape[1]
         means, scales = np.empty((n_bags, n_columns)), np.empty((n_bags, n_columns))
         measure_columns(self.X, parts, means, scales)
         values, penalties = np.empty((*parts.rows.shape, n_columns)), np.zeros((n_bags, n_columns + 1))
         scale_rows(self.X, parts, means, scales, values)
-        with np.errstate(over="ignore"):  # a column of the tiniest numbers has no chance, and an infinite penalty
+        with np.errstate(over="ignore"):  # a column of tiny numbers has an infinite penalty
             penalties[:, :-1] = 1.0 if self.standardize else 1.0 / np.where(scales > 0.0, scales, 1.0)
         return values, penalties, means, scales
 
 
 def universal_weights(parts: BagRows, scales: np.ndarray) -> np.ndarray:
-    """The C of each bag that columns which tell nothing rarely pass, by the bag's rows alone."""
+    """The C of each bag with which noise columns rarely get a coefficient; it depends on the bag's rows only."""
     n_rows, n_classes = parts.counts.sum(axis=1), parts.n_classes
     variances = np.zeros(len(n_rows))
     for label in range(n_classes.max()):

@@ -1,4 +1,4 @@
-"""Polynomials of a table's variables up to a degree: the terms that an equation may have."""
+"""Polynomials of a table's variables up to a degree: the possible terms of an equation."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class PolynomialLibrary:
-    """Products of up to ``degree`` variables: the constant first, then by degree, then in the variables' order.
+    """Products of up to ``degree`` variables: the constant first, then by degree, then in the order of the variables.
 
     Parameters
     ----------
     variables : tuple of str
         The names of the variables.
     degree : int
-        How many variables a term may multiply; a variable may be among them more than once.
+        The maximum number of factors of a term; a variable may be a factor more than once.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class PolynomialLibrary:
 
     @cached_property
     def factors(self) -> tuple[tuple[int, ...], ...]:
-        """The variables that each term multiplies, by number and in ascending order; none: the constant."""
+        """The factors of each term, as numbers of variables in ascending order; the constant has none."""
         numbers = range(len(self.variables))
         by_degree = (combinations_with_replacement(numbers, size) for size in range(self.degree + 1))
         return tuple(chain.from_iterable(by_degree))
@@ -50,14 +50,14 @@ class PolynomialLibrary:
         return tuple(" ".join(self._powers(term)) or "1" for term in self.factors)
 
     def _powers(self, term: tuple[int, ...]) -> list[str]:
-        """A term's variables, each with its exponent where that is not 1."""
+        """A term's variables, each with its exponent if that is not 1."""
         return [
             self.variables[variable] + (f"^{exponent}" if exponent > 1 else "")
             for variable, exponent in Counter(term).items()
         ]
 
     def values(self, X: np.ndarray) -> np.ndarray:
-        """The terms (rows, terms) of a table (rows, variables); infinite where a product is beyond float64."""
+        """The terms (rows, terms) of a table (rows, variables); infinite where a product exceeds float64."""
         columns: dict[tuple[int, ...], np.ndarray] = {(): np.ones(len(X))}
         with np.errstate(over="ignore", under="ignore"):
             for term in self.factors[1:]:

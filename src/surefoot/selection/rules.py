@@ -1,24 +1,23 @@
-"""Rules that turn the weights of models into the models to return; first of all the inflated argmax."""
+"""Rules that return models, given their weights; above all the inflated argmax."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer, check_number
+from surefoot.selection.guarantee import MAX_EPSILON, check_epsilon
 
-LARGEST_EPSILON = sqrt(2)
-ROUNDING = 1e-12  # of epsilon: a distance so close to epsilon counts as epsilon, whichever way it was rounded
+INFLATED_ARGMAX = "inflated_argmax"  # the rule whose epsilon follows from delta
+ROUNDING = 1e-12  # a distance that differs from epsilon by at most this fraction of it counts as equal to epsilon
 CELLS_AT_ONCE = 2**19
 
 
 class SelectionRule(ABC):
-    """Decide which models to return; weights are fractions of the bags, so equal ones are equal to the last bit."""
+    """Choose models by their weights; weights are fractions of the bags, so equal weights are equal to the last bit."""
 
-    @abstractmethod
     def choose_many(self, weights: np.ndarray) -> np.ndarray:
         """Choose models for each of many weightings.
 
@@ -32,6 +31,11 @@ class SelectionRule(ABC):
         bool array of shape (n_sets, n_models)
             Which models are chosen.
         """
+        return self._choose_many(weights)
+
+    @abstractmethod
+    def _choose_many(self, weights: np.ndarray) -> np.ndarray:
+        """The same; each rule has its own."""
 
     def choose(self, weights: np.ndarray, members: np.ndarray | None = None) -> np.ndarray:
         """Choose models.
@@ -70,7 +74,7 @@ class SelectionRule(ABC):
 
 @dataclass(frozen=True)
 class Argmax(SelectionRule):
-    """The model that most bags chose; several where they are equal.
+    """The model that most bags chose; several models if they are tied.
 
     Examples
     --------
@@ -80,25 +84,13 @@ class Argmax(SelectionRule):
     [1, 2]
     """
 
-    def choose_many(self, weights: np.ndarray) -> np.ndarray:
-        """Choose the heaviest model for each of many weightings, and those that equal it.
-
-        Parameters
-        ----------
-        weights : array of shape (n_sets, n_models)
-            A weighting of the models in each row.
-
-        Returns
-        -------
-        bool array of shape (n_sets, n_models)
-            Which models are chosen.
-        """
+    def _choose_many(self, weights: np.ndarray) -> np.ndarray:
         return weights == weights.max(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
 class TopK(SelectionRule):
-    """The ``k`` heaviest models, and those that equal the last of them; never a model that no bag chose.
+    """The ``k`` heaviest models and those tied with the last of them, but never a model that no bag chose.
 
     Parameters
     ----------
@@ -118,21 +110,9 @@ class TopK(SelectionRule):
     def __post_init__(self) -> None:
         check_integer("k", self.k, 1)
 
-    def choose_many(self, weights: np.ndarray) -> np.ndarray:
-        """Choose the ``k`` heaviest models for each of many weightings.
-
-        Parameters
-        ----------
-        weights : array of shape (n_sets, n_models)
-            A weighting of the models in each row.
-
-        Returns
-        -------
-        bool array of shape (n_sets, n_models)
-            Which models are chosen.
-        """
+    def _choose_many(self, weights: np.ndarray) -> np.ndarray:
         chosen = weights > 0
-        place = weights.shape[1] - self.k  # of the last one, counted from the lightest
+        place = weights.shape[1] - self.k  # of the last chosen model, counted from the lightest
         if place <= 0:
             return chosen
         n_sets = max(1, CELLS_AT_ONCE // weights.shape[1])
@@ -144,9 +124,10 @@ class TopK(SelectionRule):
 
 @dataclass(frozen=True)
 class InclusionProbability(SelectionRule):
-    """The one model of all items that are in at least a fraction ``tau`` of the bags' models.
+    """A single model: all items that are in at least a fraction ``tau`` of the bags' models.
 
-    It is only for models that are sets of items, such as variables, and may be a model that no bag chose.
+    This rule is only for models that are sets of items, such as variables. It chooses items (``chosen_items``), and may
+    return a model that no bag chose; ``choose`` and ``choose_many`` raise a ParameterError.
 
     Parameters
     ----------
@@ -167,27 +148,10 @@ class InclusionProbability(SelectionRule):
     def __post_init__(self) -> None:
         check_number("tau", self.tau, 0, 1, most_included=True)
 
-    def choose_many(self, weights: np.ndarray) -> np.ndarray:
-        """Refuse to choose models: this rule chooses items.
-
-        Parameters
-        ----------
-        weights : array of shape (n_sets, n_models)
-            A weighting of the models in each row.
-
-        Returns
-        -------
-        bool array of shape (n_sets, n_models)
-            Which models are chosen.
-
-        Raises
-        ------
-        ParameterError
-            Always.
-        """
+    def _choose_many(self, weights: np.ndarray) -> np.ndarray:
         raise ParameterError(
             "InclusionProbability chooses items, not models: it is only for models that are sets of items (such as "
-            "variables). Take another rule."
+            "variables). Use another rule."
         )
 
     def chosen_items(self, weights: np.ndarray, members: np.ndarray) -> np.ndarray:
@@ -205,15 +169,17 @@ class InclusionProbability(SelectionRule):
         bool array of shape (1, n_items)
             The one chosen model.
         """
-        shares = np.einsum("m,mi->i", weights, members)  # adds in the order of the models, on any number of threads
-        return (shares >= self.tau - ROUNDING)[np.newaxis]
+        fractions = np.einsum(
+            "m,mi->i", weights, members
+        )  # adds in the order of the models, with any number of threads
+        return (fractions >= self.tau - ROUNDING)[np.newaxis]
 
 
 @dataclass(frozen=True)
 class InflatedArgmax(SelectionRule):
-    """Every model that could be the clear winner if the weights were a little different: see `inflated_argmax`.
+    """Every model that could be the clear winner if the weights were slightly different: see `inflated_argmax`.
 
-    Where ``epsilon`` is so large that models without weight could win, all of them are chosen.
+    If ``epsilon`` is so large that models of weight 0 could win, all of them are chosen.
 
     Parameters
     ----------
@@ -233,28 +199,27 @@ class InflatedArgmax(SelectionRule):
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
 
-    def choose_many(self, weights: np.ndarray) -> np.ndarray:
-        """Choose the models of the inflated argmax for each of many weightings.
-
-        Parameters
-        ----------
-        weights : array of shape (n_sets, n_models)
-            A weighting of the models in each row.
-
-        Returns
-        -------
-        bool array of shape (n_sets, n_models)
-            Which models are chosen.
-        """
+    def _choose_many(self, weights: np.ndarray) -> np.ndarray:
         return inflated_argmax_many(weights, float(self.epsilon))
+
+
+def check_rule(rule: Any, **arguments: Any) -> None:
+    """Raise an error if this is not a rule, or if it does not use the given arguments (None: not given)."""
+    if not (isinstance(rule, SelectionRule) or rule == INFLATED_ARGMAX):
+        raise ParameterError(
+            f"rule must be 'inflated_argmax' or a rule such as surefoot.selection.TopK(2), got {rule!r}."
+        )
+    for name, value in arguments.items():
+        if value is not None and rule != INFLATED_ARGMAX:
+            raise ParameterError(f"{name} is for rule='inflated_argmax': leave it out with another rule.")
 
 
 def inflated_argmax(weights: Any, epsilon: float) -> np.ndarray:
     """The models that are less than ``epsilon`` away from being the heaviest by a margin of ``epsilon / sqrt(2)``.
 
-    A model is returned when some weights that are nonnegative, sum to 1 and lie at a distance below ``epsilon`` from
-    the given ones make it heavier than every other model by at least ``epsilon / sqrt(2)``. So the heaviest model is
-    always returned, models of equal weight are returned together, and of two models the second is returned exactly when
+    A model is returned if some weights that are nonnegative, sum to 1 and are less than ``epsilon`` away from the given
+    weights make it heavier than every other model by at least ``epsilon / sqrt(2)``. So the heaviest model is
+    always returned, models of equal weight are returned together, and of two models the second is returned exactly if
     it is less than ``epsilon / sqrt(2)`` lighter than the first. Any two weightings less than ``epsilon`` apart have a
     returned model in common.
 
@@ -263,12 +228,12 @@ def inflated_argmax(weights: Any, epsilon: float) -> np.ndarray:
     weights : array of shape (n_models,)
         Nonnegative, with the sum 1. Models of weight 0 may be left out: they change nothing for the others.
     epsilon : float
-        Above 0 and at most the square root of 2. `stability_epsilon` computes the one that keeps a promise.
+        Above 0 and at most the square root of 2. `stability_epsilon` computes the one that guarantees a delta.
 
     Returns
     -------
     array of int
-        The indices of the models, heaviest first; of equal weights the first one first.
+        The indices of the models, heaviest first; models of equal weight in the order given.
 
     Examples
     --------
@@ -286,7 +251,7 @@ def inflated_argmax(weights: Any, epsilon: float) -> np.ndarray:
 def inflated_argmax_many(weights: np.ndarray, epsilon: float) -> np.ndarray:
     """Which models are returned for each of many weightings: bool (n_sets, n_models) of float64 (n_sets, n_models).
 
-    The weights and ``epsilon`` are those of `inflated_argmax`, not checked again.
+    The weights and ``epsilon`` are those of `inflated_argmax`, and are not checked again.
     """
     chosen = np.empty(weights.shape, dtype=bool)
     n_sets = max(1, CELLS_AT_ONCE // weights.shape[1])
@@ -297,25 +262,14 @@ def inflated_argmax_many(weights: np.ndarray, epsilon: float) -> np.ndarray:
 
 
 def unseen_would_enter(weights: np.ndarray, epsilon: float) -> bool:
-    """Whether a model that no bag chose would be returned: then all of them would, and the bags cannot decide."""
+    """Whether a model that no bag chose would be returned: then all such models would, and nothing is decided."""
     return bool(inflated_argmax_many(np.append(weights, 0.0)[np.newaxis], epsilon)[0, -1])
 
 
 def heaviest_first(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """The indices of the chosen models by falling weight; of equal weights the first one first."""
+    """The indices of the chosen models by descending weight; models of equal weight in the order given."""
     indices = np.flatnonzero(chosen)
     return indices[np.argsort(-weights[indices], kind="stable")]
-
-
-def check_epsilon(epsilon: float, name: str = "epsilon") -> float:
-    """``epsilon`` if some model could be the heaviest by the margin that goes with it."""
-    checked = check_number(name, epsilon, 0, np.inf, most_included=False)
-    if checked > LARGEST_EPSILON:
-        raise ParameterError(
-            f"{name} must be at most the square root of 2 (1.4142...), got {epsilon!r}: above it no model could ever "
-            "win, since even all the weight is not the margin that it asks for."
-        )
-    return checked
 
 
 def check_weights(weights: Any) -> np.ndarray:
@@ -327,7 +281,7 @@ def check_weights(weights: Any) -> np.ndarray:
         raise DataError(f"weights must be one-dimensional, a weight for each model; got shape {array.shape}.")
     array = array.astype(np.float64)
     if not np.isfinite(array).all() or (array < 0).any():
-        raise DataError("weights must be 0 or more, and finite: pass each model's share of the bags.")
+        raise DataError("weights must be 0 or more, and finite: pass the fraction of the bags that chose each model.")
     with np.errstate(over="ignore"):
         total = array.sum()
     if abs(total - 1) > 1e-6:
@@ -336,27 +290,27 @@ def check_weights(weights: Any) -> np.ndarray:
 
 
 def _gaps(weights: np.ndarray, epsilon: float) -> np.ndarray:
-    """How much lighter than the heaviest of its set each model is, in margins; 2 stands for all beyond it."""
-    margin = epsilon / LARGEST_EPSILON
+    """How much lighter each model is than the heaviest of its set, in margins; larger gaps than 2 become 2."""
+    margin = epsilon / MAX_EPSILON
     behind = weights.max(axis=1, keepdims=True) - weights
-    return np.minimum(behind, 2 * margin) / margin  # so cut, the smallest epsilon makes no infinity
+    return np.minimum(behind, 2 * margin) / margin  # the limit of 2 keeps the result finite for the smallest epsilon
 
 
 def _reach(gaps: np.ndarray) -> np.ndarray:
     """The gap from which on models are not returned, for each set (n_sets, n_models) of gaps.
 
-    The nearest weights that let a model of gap g win lower all models whose gap is below some level t to that level,
-    and raise the model to one margin above it, by as much as the others lose together: ``g + 1 - t = sum(t - gap)``
-    over the lowered. Nothing else moves, and no weight becomes negative: the level is above the weights that stay, and
-    where none stays, all share what is left of 1. The squared distance ``sum(t - gap)**2 + sum((t - gap)**2)`` grows
-    with t, and so does g: the reach is the g at which it is 2, epsilon squared. Models whose own gap is below their
-    level lie within the reach.
+    The nearest weights that let a model of gap g win do two things: they lower all models whose gap is below a level t
+    to that level, and they raise the model to one margin above it, by as much as the others lose together:
+    ``g + 1 - t = sum(t - gap)`` over the lowered models. Nothing else moves, and no weight becomes negative: the level
+    is above the unchanged weights, and if all change, they have equal parts of the rest of 1. The squared distance
+    ``sum(t - gap)**2 + sum((t - gap)**2)`` grows with t, and so does g: the reach is the g at which it is 2, which is
+    epsilon squared. A model with a gap below its level is within the reach.
 
-    The two sums are carried along from gap to gap in growing order, as sums of positive terms: nothing cancels.
+    The two sums are accumulated from gap to gap in ascending order, as sums of positive terms: nothing cancels.
     """
     gaps = np.sort(gaps, axis=1)
     steps = np.diff(gaps, axis=1)
-    lowered, squares = np.zeros_like(gaps), np.zeros_like(gaps)  # the two sums when the level is at each gap
+    lowered, squares = np.zeros_like(gaps), np.zeros_like(gaps)  # the two sums if the level is at each gap
     np.cumsum(steps * np.arange(1, gaps.shape[1]), axis=1, out=lowered[:, 1:])
     np.cumsum(steps * (lowered[:, :-1] + lowered[:, 1:]), axis=1, out=squares[:, 1:])
     n_lowered = (lowered**2 + squares < 2).sum(axis=1)

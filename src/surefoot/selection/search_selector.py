@@ -1,4 +1,4 @@
-"""Parameters that a search over parameters prefers."""
+"""A selector of the parameters that win a search."""
 
 from collections.abc import Hashable
 from copy import deepcopy
@@ -10,26 +10,26 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
 from surefoot._exceptions import ParameterError
-from surefoot.selection.selector import ANY_TARGET, PreparedPython, Selector, open_random_states
-from surefoot.selection.table import SelectionTable, take_rows
+from surefoot.selection.selector import PreparedPython, Selector, open_random_states
+from surefoot.selection.table import ANY_TARGET, SelectionTable, take_rows
 
 
 class SearchSelector(Selector):
     """Choose the parameters that win a search, such as scikit-learn's ``GridSearchCV``.
 
-    A model is a tuple of pairs ``(name, value)``, by name. Values that are not hashable, or not equal to a copy of
-    themselves (estimators), are there as their text.
+    A model is a tuple of pairs ``(name, value)``, sorted by name. Values that are not hashable, or not equal to a copy
+    of themselves (estimators), are replaced by their ``repr``.
 
     Parameters
     ----------
-    search : GridSearchCV, RandomizedSearchCV, or another estimator that has ``best_params_`` when it is fitted
-        Each bag fits a copy, with a bag's rows of X and y as they were given to ``StableSelector.fit``: a frame stays a
-        frame. Random states that are None are set to 0, in the search and in its estimator, for a bag's winner to
-        depend on its rows alone; give one to a ``cv`` that shuffles.
+    search : GridSearchCV, RandomizedSearchCV, or another estimator that has ``best_params_`` after ``fit``
+        A copy is fitted on each bag, with the bag's rows of the X and y that were passed to ``StableSelector.fit``: a
+        frame stays a frame. Random states that are None are set to 0, in the search and in its estimator, so that a
+        bag's winner depends on the rows of the bag only; set the random state of a ``cv`` that shuffles.
 
     See Also
     --------
-    surefoot.StableSelector : Bags of rows, and what they agree on.
+    surefoot.StableSelector : Runs a selector on many bags of rows.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class SearchSelector(Selector):
         self.search = search
 
     def prepare(self, table: SelectionTable) -> "PreparedSearch":
-        """Copy the search, with fixed random states and without fitting the winner again.
+        """Copy the search, with fixed random states and without refitting the winner.
 
         Parameters
         ----------
@@ -85,11 +85,11 @@ class PreparedSearch(PreparedPython):
     def model_of(self, rows: np.ndarray) -> Any:
         """The winner's parameters."""
         fitted = clone(self.search).fit(take_rows(self.X, rows), take_rows(self.y, rows))
-        return tuple((name, _told_apart(value)) for name, value in sorted(fitted.best_params_.items()))
+        return tuple((name, _comparable(value)) for name, value in sorted(fitted.best_params_.items()))
 
 
-def _told_apart(value: Any) -> Hashable:
-    """The value if equal ones of other bags will be known as equal, or else its text."""
+def _comparable(value: Any) -> Hashable:
+    """The value, if it can be compared with the values of other bags; if not, its ``repr``."""
     try:
         hash(value)
         return value if bool(deepcopy(value) == value) else repr(value)

@@ -1,4 +1,4 @@
-"""What a selector is: something that chooses a model from some rows of a table."""
+"""The interface of selectors, which choose a model from some rows of a table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
@@ -7,29 +7,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from surefoot._parameters import check_choice
-from surefoot.selection.table import ANY_TARGET, CLASSES, NO_TARGET, NUMBERS, SelectionTable
-
-__all__ = [
-    "ANY_TARGET",
-    "BAG_MEDIAN",
-    "CLASSES",
-    "ERROR",
-    "NO_TARGET",
-    "NUMBERS",
-    "BagError",
-    "PreparedPython",
-    "PreparedSelector",
-    "Selector",
-    "open_random_states",
-]
-
-
-ERROR, BAG_MEDIAN = "error", "bag_median"  # what a selector does with missing values
+from surefoot.selection.table import NO_TARGET, SelectionTable
 
 
 class BagError(Exception):
-    """A bag has no model: its place among the bags of one call, and why."""
+    """A bag has no model: its index among the bags of one call, and the reason."""
 
     def __init__(self, index: int, reason: str) -> None:
         super().__init__(index, reason)
@@ -37,11 +19,11 @@ class BagError(Exception):
 
 
 class PreparedSelector(Protocol):
-    """A selector with a table: what all bags share is computed. Several threads call it at once."""
+    """A selector with its table, after the computations that all bags share. Several threads call it at once."""
 
     @property
     def items(self) -> tuple[Hashable, ...] | None:
-        """What models are subsets of (names of variables, edges, ...), or None: models are anything hashable."""
+        """What models are subsets of (names of variables, edges, ...); None: models are any hashable objects."""
 
     @property
     def are_variables(self) -> bool:
@@ -49,15 +31,15 @@ class PreparedSelector(Protocol):
 
     @property
     def bags_per_call(self) -> int:
-        """So many bags take well under 200 milliseconds, for Ctrl-C to be noticed between calls."""
+        """How many bags take well under 200 milliseconds: Ctrl-C is noticed between calls."""
 
     def select(self, bags: np.ndarray) -> np.ndarray | list:
-        """The model of each bag.
+        """Choose the model of each bag.
 
         Parameters
         ----------
         bags : int32 array of shape (n_bags, size)
-            Row numbers in ascending order; a row that was drawn twice is there twice.
+            Row numbers in ascending order; a row that was drawn twice appears twice.
 
         Returns
         -------
@@ -70,15 +52,10 @@ class PreparedSelector(Protocol):
 class Selector(ABC, BaseEstimator):
     """Chooses a model from some rows of a table; ``StableSelector`` lets it choose on many bags of rows."""
 
-    pool_is_exact: ClassVar[bool] = True  # a bag's model depends on its rows alone, not on those that it leaves out
-    may_be_constant: ClassVar[bool] = False  # whether a column of equal values is no error
+    pool_is_exact: ClassVar[bool] = True  # whether the model of a bag depends on the rows of the bag only
+    may_be_constant: ClassVar[bool] = False  # whether columns may have the same value in every row
     target: ClassVar[str] = NO_TARGET
-    fit_arguments: ClassVar[tuple[str, ...]] = ()  # what else ``fit`` takes
-
-    @property
-    def fills_gaps(self) -> bool:
-        """Whether missing values are filled in each bag; else they are refused."""
-        return check_choice("missing", getattr(self, "missing", ERROR), (ERROR, BAG_MEDIAN)) == BAG_MEDIAN
+    fit_arguments: ClassVar[tuple[str, ...]] = ()  # further arguments of ``fit``
 
     @abstractmethod
     def prepare(self, table: SelectionTable) -> PreparedSelector:
@@ -97,9 +74,9 @@ class Selector(ABC, BaseEstimator):
 
 
 class PreparedPython(ABC):
-    """A selector with its table, for which Python code finds a hashable model of each bag, or weights of several.
+    """A selector with its table that chooses in Python: for each bag a hashable model, or weights of several models.
 
-    Subclasses are frozen dataclasses of things that can be pickled: no function made on the spot.
+    Subclasses are frozen dataclasses with fields that can be pickled: no functions defined inside functions.
     """
 
     items = None
@@ -111,17 +88,17 @@ class PreparedPython(ABC):
         """The model of one bag, or a dict of models and their weights."""
 
     def select(self, bags: np.ndarray) -> list:
-        """The model of each bag."""
+        """Choose the model of each bag."""
         return [self._model(index, rows) for index, rows in enumerate(bags)]
 
     def _model(self, index: int, rows: np.ndarray) -> Any:
         try:
             return self.model_of(rows)
-        except Exception as error:  # whatever the user's code raises; Ctrl-C passes
+        except Exception as error:  # whatever the user's code raises, but not Ctrl-C
             raise BagError(index, f"{type(error).__name__}: {error}") from error
 
 
 def open_random_states(estimator: Any) -> list[str]:
-    """The parameters of an estimator, and of those inside it, that leave random numbers to chance."""
+    """The ``random_state`` parameters that are None, of an estimator and of the estimators inside it."""
     parameters = estimator.get_params()
     return [name for name, value in parameters.items() if value is None and name.split("__")[-1] == "random_state"]

@@ -1,4 +1,4 @@
-"""Equations of motion by SINDy: sparse regression of derivatives on polynomials of the states."""
+"""A selector of equations of motion by SINDy: sparse regression of derivatives on polynomials of the states."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer, check_number
 from surefoot.selection.finite_differences import MIN_ROWS, check_times, differentiate
 from surefoot.selection.polynomial_library import PolynomialLibrary
-from surefoot.selection.selector import NO_TARGET, BagError, Selector
-from surefoot.selection.table import SelectionTable
-from surefoot.selection.thresholded_ridge import MAX_ROUNDS, make_room, threshold_bags
+from surefoot.selection.selector import BagError, Selector
+from surefoot.selection.table import NO_TARGET, SelectionTable
+from surefoot.selection.thresholded_ridge import MAX_ROUNDS, make_buffers, threshold_bags
 
 MAX_TERMS = 2_000
-LARGEST = 1e150  # sums of squares of larger numbers are beyond float64
+MAX_NUMBER = 1e150  # sums of squares of larger numbers exceed float64
 STEPS_PER_CALL = 30_000_000  # multiplications that take a few dozen milliseconds
 MAX_BAGS_PER_CALL = 256
 
@@ -27,13 +27,13 @@ class PreparedSINDy:
     Parameters
     ----------
     items : tuple of (equation, term)
-        The names of a state and of a term that its derivative may have.
+        The name of a state and the name of a possible term of its derivative.
     terms : array of shape (n_rows, n_terms)
         The values of the terms.
     derivatives : array of shape (n_rows, n_equations)
-        The derivatives of the states in time.
+        The derivatives of the states with respect to time.
     threshold, alpha : float
-        Those of the selector.
+        The parameters of the selector.
     """
 
     items: tuple[tuple[str, str], ...]
@@ -51,43 +51,45 @@ class PreparedSINDy:
         return int(min(max(STEPS_PER_CALL / steps, 1), MAX_BAGS_PER_CALL))
 
     def select(self, bags: np.ndarray) -> np.ndarray:
-        """Which (equation, term) pairs are in each bag's model: bool (bags, items)."""
+        """Choose the (equation, term) pairs of each bag's model: bool (bags, items)."""
         return (self._fit(bags, refit=False) != 0.0).reshape(len(bags), len(self.items))
 
     def coefficients(self, bags: np.ndarray) -> np.ndarray:
-        """Each bag's coefficients (bags, terms, equations): least squares of the chosen terms, zero elsewhere.
+        """Fit each bag's coefficients (bags, terms, equations): least squares of the chosen terms, zero elsewhere.
 
-        The ridge penalty helps to choose the terms; their coefficients are then fitted without it.
+        The ridge penalty is used only to choose the terms; their coefficients are then fitted without it.
         """
         return self._fit(bags, refit=True).swapaxes(1, 2)
 
     def _fit(self, bags: np.ndarray, *, refit: bool) -> np.ndarray:
-        bags = np.require(bags, np.int32, ["C", "W"])  # other layouts, and read-only arrays, would compile anew
+        bags = np.require(bags, np.int32, ["C", "W"])  # other layouts and read-only arrays would be compiled again
         n_terms, n_equations = self.terms.shape[1], self.derivatives.shape[1]
-        room, out = make_room(n_terms, n_equations), np.empty((len(bags), n_equations, n_terms))
-        failed = threshold_bags(self.terms, self.derivatives, bags, self.threshold, self.alpha, refit, room, out)
+        buffers, out = make_buffers(n_terms, n_equations), np.empty((len(bags), n_equations, n_terms))
+        failed = threshold_bags(self.terms, self.derivatives, bags, self.threshold, self.alpha, refit, buffers, out)
         if failed >= 0:
             raise BagError(failed, "its coefficients are too large for float64; change the units of X or t")
         return out
 
 
 class SINDySelector(Selector):
-    """The terms of a system's equations of motion, found by sparse regression.
+    """Choose the terms of a system's equations of motion, by sparse regression.
 
     The derivative of each state is regressed on polynomials of all states by sequentially thresholded ridge
-    regression: fit, drop the terms whose coefficient is below ``threshold``, fit the rest again, until none is dropped.
-    Derivatives are finite differences over the whole table (second order, ends included), so that the times must be
-    given: ``fit(X, t=times)``. A bag is some of the rows with their derivatives. A model is a set of (equation, term)
-    pairs such as ``("hare", "hare lynx")``.
+    regression: fit, drop the terms with a coefficient below ``threshold``, fit the rest again, until none is dropped.
+    Derivatives are finite differences over the whole table (second order, ends included), so the times are required:
+    ``fit(X, t=times)``. A bag is some of the rows with their derivatives. A model is a set of (equation, term) pairs
+    such as ``("hare", "hare lynx")``.
 
-    Bags whose terms are linearly dependent have no unique least squares: with ``alpha=0`` they get those of least norm.
+    If the terms are linearly dependent on a bag, least squares has no unique solution: ``alpha=0`` uses the one of
+    smallest norm.
 
     Parameters
     ----------
     degree : int, default=2
-        Terms are products of up to so many states.
+        The maximum number of states that a term multiplies.
     threshold : float, default=0.1
-        Terms whose coefficient is smaller, by magnitude, are dropped. What is small depends on the units of X and t.
+        Terms with a smaller coefficient, in absolute value, are dropped. A suitable value depends on the units of X and
+        t.
     alpha : float, default=0.05
         The ridge penalty: this times the sum of squared coefficients is added to the sum of squared errors.
 
@@ -110,7 +112,7 @@ class SINDySelector(Selector):
     [('mass', 'mass')]
     """
 
-    pool_is_exact: ClassVar[bool] = False  # a row that is left out changes its neighbours' derivatives
+    pool_is_exact: ClassVar[bool] = False  # leaving out a row changes the derivatives of its neighbours
     target: ClassVar[str] = NO_TARGET
     fit_arguments: ClassVar[tuple[str, ...]] = ("t",)
 
@@ -120,7 +122,7 @@ class SINDySelector(Selector):
         self.alpha = alpha
 
     def prepare(self, table: SelectionTable) -> PreparedSINDy:
-        """Compute terms and derivatives of all rows; ``table.extras["t"]`` are the times of the rows.
+        """Compute terms and derivatives of all rows; ``table.extras["t"]`` has the times of the rows.
 
         Parameters
         ----------
@@ -133,17 +135,23 @@ class SINDySelector(Selector):
             Chooses a model for each bag of rows.
         """
         check_integer("degree", self.degree, 1)
-        check_number("threshold", self.threshold, 0.0, LARGEST, most_included=True)
-        check_number("alpha", self.alpha, 0, LARGEST, least_included=True, most_included=True)
+        check_number("threshold", self.threshold, 0.0, MAX_NUMBER, most_included=True)
+        check_number("alpha", self.alpha, 0, MAX_NUMBER, least_included=True, most_included=True)
         times = _times(table)
         library = _library(table, int(self.degree))
         terms, derivatives = library.values(table.X), differentiate(table.X, times)
-        if not (np.abs(terms) <= LARGEST).all():
+        if not (np.abs(terms) <= MAX_NUMBER).all():
             raise DataError(f"X has values too large for terms of degree {self.degree}: choose larger units for X.")
-        if not (np.abs(derivatives) <= LARGEST).all():
-            raise DataError("X changes too fast for its derivatives to be computed: choose other units for X or t.")
+        if not (np.abs(derivatives) <= MAX_NUMBER).all():
+            raise DataError("X changes too fast to compute its derivatives: choose other units for X or t.")
         items = tuple((equation, term) for equation in table.names for term in library.names)
-        return PreparedSINDy(items, terms, derivatives, float(self.threshold), float(self.alpha))
+        return PreparedSINDy(
+            items=items,
+            terms=terms,
+            derivatives=derivatives,
+            threshold=float(self.threshold),
+            alpha=float(self.alpha),
+        )
 
 
 def _times(table: SelectionTable) -> np.ndarray:
@@ -156,7 +164,7 @@ def _times(table: SelectionTable) -> np.ndarray:
 
 def _library(table: SelectionTable, degree: int) -> PolynomialLibrary:
     if table.X.shape[1] != table.n_variables:
-        raise DataError("X has categories, and SINDySelector takes numbers only: drop those columns.")
+        raise DataError("X has categories, but SINDySelector takes numbers only: drop these columns.")
     library = PolynomialLibrary(table.names, degree)
     if library.n_terms > MAX_TERMS:
         raise ParameterError(
@@ -170,9 +178,9 @@ def _library(table: SelectionTable, degree: int) -> PolynomialLibrary:
 
 
 def ensemble_coefficients(prepared: PreparedSINDy, pool_bags: np.ndarray, tau: float) -> np.ndarray:
-    """Coefficients of E-SINDy: averages over all bags, for the terms that more than a share ``tau`` of the bags chose.
+    """Coefficients of E-SINDy: averages over all bags, for terms that more than a fraction ``tau`` of the bags chose.
 
-    A bag that did not choose a term counts with a coefficient of zero.
+    The coefficient of a term is zero in bags that did not choose it.
 
     Parameters
     ----------
@@ -181,12 +189,12 @@ def ensemble_coefficients(prepared: PreparedSINDy, pool_bags: np.ndarray, tau: f
     pool_bags : int32 array of shape (n_bags, size)
         Rows of each bag.
     tau : float
-        A term's share of the bags must be above it; at least 0 and below 1.
+        A fraction of the bags, at least 0 and below 1.
 
     Returns
     -------
     coefficients : array of shape (n_terms, n_equations)
-        Zero for the other terms.
+        The averages; zero for the other terms.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""A classifier that names every label which it cannot decide between."""
+"""A classifier that predicts all labels between which the rows cannot decide."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
@@ -16,37 +16,37 @@ from surefoot._parameters import check_integer
 from surefoot._progress import BagProgress
 from surefoot._random import seed_from, stream_key
 from surefoot.data.columns import is_frame
-from surefoot.data.problem import check_labels, encode_labels
-from surefoot.selection.bag_sampler import BagPool
-from surefoot.selection.guarantee import Promise, bag_rows, refuse_both, rounded_up
+from surefoot.data.problem import check_labels, require_target
+from surefoot.selection.bagged_selection import BagPool
+from surefoot.selection.guarantee import Guarantee, bag_rows, guarantee_in_words, refuse_both
 from surefoot.selection.rules import inflated_argmax_many
 from surefoot.selection.selector import open_random_states
-from surefoot.selection.table import take_rows
+from surefoot.selection.table import check_columns, encode_classes, take_rows
 
-MEMBER = 7_000_003  # label of a stream: random numbers of the estimator on a bag
-MEMBERS_AT_ONCE = 64  # whose probabilities are held until they are added up
+MEMBER = 7_000_003  # label of a stream of random numbers: for the estimator on a bag
+MEMBERS_AT_ONCE = 64  # their probabilities are in memory until they are added up
 
 
 class StableClassifier(ClassifierMixin, BaseEstimator):
-    """Bag a classifier, and predict the labels between which the rows cannot decide, with a guarantee of stability.
+    """Bag a classifier, and predict all labels between which the rows cannot decide, with a guarantee of stability.
 
-    Probabilities are averaged over estimators that were each fitted on a bag of rows. The inflated argmax then returns
-    every label that could be the clear winner if the probabilities were a little different. For each row to predict:
-    for at most a share delta of the training rows, removing that row would give a set of labels that shares none with
-    this one. It does not say that any of them is right.
+    Probabilities are averaged over estimators, each fitted on a bag of rows. The inflated argmax then returns every
+    label that could be the clear winner if the probabilities were slightly different. For each row to predict: for at
+    most a share delta of the training rows, removing that row would give a set of labels that shares none with this
+    one. It does not say that any of them is right.
 
     Parameters
     ----------
     estimator : classifier
-        What is fitted on the bags. One without ``predict_proba`` counts as certain of what it predicts. Random states
-        that are None are set, to other numbers for each bag.
+        A copy is fitted on each bag. Without ``predict_proba``, its predictions count as certain. Random states that
+        are None are set to a different number for each bag.
     n_bags : int, default=100
-        The guarantee is that of very many bags: ``delta_monte_carlo_`` is what this many can promise.
+        The number of bags. The guarantee holds for very many bags; ``delta_monte_carlo_`` holds for this number.
     bag_size : int or float, default=0.5
         The number of rows in a bag, or their fraction of all rows; they are drawn without replacement.
     delta, epsilon : float, default=None
-        The fraction of training rows that may turn a prediction over, or the inflation itself. Give one; neither is
-        ``delta=0.05``. Few rows cannot promise every delta: then there is an error that says so.
+        The fraction of training rows that may overturn a prediction, or the inflation itself. Give at most one; the
+        default is ``delta=0.05``. With few rows not every delta is possible; the error names the smallest one that is.
     random_state : int, RandomState or None, default=None
         Decides which rows are in each bag. None: other bags in each fit.
     n_jobs : int, default=None
@@ -59,12 +59,12 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
         The labels, sorted.
     estimators_ : list of classifiers
-        One for each bag. A bag whose rows are all of one class has a ``DummyClassifier``, which predicts that class.
+        One for each bag. A bag with rows of one class only has a ``DummyClassifier``, which predicts that class.
     epsilon_, delta_, delta_monte_carlo_ : float
-        ``delta_`` is at most 1, which is no guarantee. The last one covers the chance in drawing the bags too; its
-        bound is far too careful.
+        ``delta_`` is at most 1, which is no guarantee. The last one also covers the randomness of drawing the bags;
+        its bound is very loose.
     guarantee_ : str
-        What is promised, in words.
+        The guarantee in words.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -136,18 +136,15 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any) -> Self:
         self._check_parameters()
-        if y is None:
-            raise DataError("StableClassifier requires y to be passed, but the target y is None.")
+        require_target(self, y)
         X, labels = self._check_table(X, reset=True), check_labels(y)
         check_consistent_length(X, labels)
-        self.classes_ = encode_labels(labels, None)[0]
-        if len(self.classes_) < 2:
-            raise DataError(f"y has only one class, {self.classes_.tolist()}: a classifier needs at least two classes.")
+        self.classes_, _ = encode_classes(labels, "a classifier")
         size = bag_rows(self.bag_size, len(labels), replace=False)
-        self._promise(len(labels), size)
-        seed = seed_from(self.random_state)
-        pool = BagPool(len(labels), size, False, seed)
-        fit = MemberFit(self.estimator, X, labels, pool, BagProgress("StableClassifier", self.verbose, self.n_bags))
+        self._set_guarantee(len(labels), size)
+        pool = BagPool(len(labels), size, False, seed_from(self.random_state))
+        progress = BagProgress("StableClassifier", self.verbose, self.n_bags)
+        fit = MemberFit(estimator=self.estimator, X=X, labels=labels, pool=pool, progress=progress)
         self.estimators_ = run_tasks(fit, range(self.n_bags), self.n_jobs)
         return self
 
@@ -158,25 +155,19 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         refuse_both(self.delta, self.epsilon)
 
     def _check_table(self, X: Any, *, reset: bool) -> Any:
-        """A frame as it is, anything else as an array; names and number of columns are remembered, or compared."""
-        if is_frame(X):
-            if len(X) == 0:
-                raise DataError("X has 0 sample(s) (rows) while a minimum of 1 is required.")
-            return validate_data(self, X, reset=reset, skip_check_array=True)
-        finite = "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up the table to look for infinities
-            return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=finite)
+        if is_frame(X) and len(X) == 0:
+            raise DataError("X has 0 sample(s) (rows) while a minimum of 1 is required.")
+        return check_columns(self, X, reset=reset)
 
-    def _promise(self, n_rows: int, size: int) -> None:
-        """Epsilon, delta, and the guarantee in words."""
+    def _set_guarantee(self, n_rows: int, size: int) -> None:
         setting: dict[str, Any] = {"n_samples": n_rows, "bag_size": size, "n_models": len(self.classes_)}
-        promise = Promise.of(self.delta, self.epsilon, self.n_bags, **setting)
-        self.epsilon_, self.delta_ = promise.epsilon, promise.delta
-        self.delta_monte_carlo_ = promise.delta_monte_carlo
-        self.guarantee_ = _guarantee_in_words(self.delta_)
+        guarantee = Guarantee.of(self.delta, self.epsilon, self.n_bags, **setting)
+        self.epsilon_, self.delta_ = guarantee.epsilon, guarantee.delta
+        self.delta_monte_carlo_ = guarantee.delta_monte_carlo
+        self.guarantee_ = guarantee_in_words(self.delta_, of_labels=True)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Average the probabilities of the estimators; a class that a bag lacks counts as 0.
+        """Average the probabilities of the estimators; a class that a bag lacks has probability 0.
 
         Parameters
         ----------
@@ -194,7 +185,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         return np.concatenate([self._mean_probabilities(block) for block in blocks])
 
     def _mean_probabilities(self, X: Any) -> np.ndarray:
-        """Members are added up in their order, whatever the number of threads."""
+        """Add up the members in their order, with any number of threads."""
         total = np.zeros((len(X), len(self.classes_)))
         predict = MemberPrediction(X, self.classes_)
         for first in range(0, len(self.estimators_), MEMBERS_AT_ONCE):
@@ -203,13 +194,13 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         mean = total / len(self.estimators_)
         if not ((mean >= 0).all() and np.allclose(mean.sum(axis=1), 1, rtol=0, atol=1e-6)):
             raise DataError(
-                f"predict_proba of {type(self.estimator).__name__} gives numbers that are no probabilities (below 0, "
-                "or their sum is not 1): take another estimator."
+                f"predict_proba of {type(self.estimator).__name__} returns numbers that are not probabilities (below "
+                "0, or their sum is not 1): use another estimator."
             )
         return mean
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the label with the largest probability; of equal ones, the first of ``classes_``.
+        """Predict the most probable label; of equally probable ones, the first in ``classes_``.
 
         Parameters
         ----------
@@ -225,7 +216,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[winners]
 
     def predict_set(self, X: Any) -> list[tuple[Any, ...]]:
-        """Predict the labels that could be the clear winner if the probabilities were a little different.
+        """Predict the labels that could be the clear winner if the probabilities were slightly different.
 
         Parameters
         ----------
@@ -235,11 +226,11 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of tuples
-            For each row its labels, most probable first; one or more.
+            The labels of each row, one or more, most probable first.
         """
         probabilities = self.predict_proba(X)
         sizes = inflated_argmax_many(probabilities, self.epsilon_).sum(axis=1)
-        orders = np.argsort(-probabilities, axis=1, kind="stable")  # whoever is in the set, all likelier labels are too
+        orders = np.argsort(-probabilities, axis=1, kind="stable")  # all more probable labels are in the set too
         labels = self.classes_.tolist()
         return [tuple(labels[j] for j in order[:size]) for order, size in zip(orders, sizes, strict=True)]
 
@@ -254,7 +245,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_rows,)
-            How many labels each row has.
+            The number of labels of each row.
         """
         return inflated_argmax_many(self.predict_proba(X), self.epsilon_).sum(axis=1)
 
@@ -273,7 +264,7 @@ class MemberFit:
         cancellation.check()
         rows = self.pool.bags(bag, bag + 1)[0]
         X, labels = take_rows(self.X, rows), self.labels[rows]
-        if (labels == labels[0]).all():  # many classifiers refuse a single class
+        if (labels == labels[0]).all():  # many classifiers reject a single class
             return DummyClassifier().fit(X, labels)
         member = clone(self.estimator)
         states = open_random_states(member)
@@ -290,7 +281,7 @@ class MemberFit:
 
 @dataclass(frozen=True)
 class MemberPrediction:
-    """The probabilities of all classes that a fitted member gives to the rows of a table."""
+    """Predicts the probabilities of all classes with a fitted member, for the rows of a table."""
 
     X: Any
     classes: np.ndarray
@@ -306,14 +297,3 @@ class MemberPrediction:
 
 def _is_classifier(estimator: Any) -> bool:
     return not isinstance(estimator, type) and hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator)
-
-
-def _guarantee_in_words(delta: float) -> str:
-    """What a delta promises for labels; the number is rounded up."""
-    if delta >= 1:
-        return "This epsilon carries no guarantee."
-    return (
-        f"For each row to predict, and with very many bags: for at most a share {rounded_up(delta)} of the training "
-        "rows, removing that row would give a set of labels that shares none with this one. It does not say that any "
-        "of them is right."
-    )

@@ -1,52 +1,62 @@
-"""Models that survive dropping a row: a selector on many bags of rows, and a rule that asks how sure the winner is."""
+"""Model selection that is stable when a row is removed: a selector on many bags of rows, and a rule for its models."""
 
 from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
-from surefoot._estimator import restore_on_failure
-from surefoot._exceptions import DataError, ParameterError, UndecidedWarning, warn_caller
+from surefoot._estimator import TableEstimator, restore_on_failure
+from surefoot._exceptions import ParameterError, UndecidedWarning, warn_caller
 from surefoot._parameters import check_boolean, check_choice, check_integer
 from surefoot._random import seed_from
-from surefoot.data.columns import is_frame
-from surefoot.selection.bag_sampler import BagPool
-from surefoot.selection.bagged_selection import BaggedSelection
-from surefoot.selection.expression import expression_of
-from surefoot.selection.guarantee import Promise, bag_rows, guarantee_in_words, refuse_both, stability_delta
+from surefoot.selection.bagged_selection import BaggedSelection, BagPool
+from surefoot.selection.chosen_models import ModelCounts, ModelWeights, expression_of, item_name
+from surefoot.selection.guarantee import (
+    NO_GUARANTEE,
+    Guarantee,
+    bag_rows,
+    guarantee_in_words,
+    refuse_both,
+    stability_delta,
+)
 from surefoot.selection.leave_one_out import LeaveOneOut, LeftOutWeights
-from surefoot.selection.model_counts import ModelCounts, ModelWeights
-from surefoot.selection.rules import InclusionProbability, InflatedArgmax, SelectionRule, unseen_would_enter
+from surefoot.selection.rules import (
+    INFLATED_ARGMAX,
+    InclusionProbability,
+    InflatedArgmax,
+    check_rule,
+    unseen_would_enter,
+)
+from surefoot.selection.selected_columns import SelectedColumnsMixin
 from surefoot.selection.selector import Selector
-from surefoot.selection.table import read_table, take_columns
+from surefoot.selection.table import BAG_MEDIAN, fills_missing, read_table
 
-INFLATED_ARGMAX = "inflated_argmax"
-MAX_EXACT_ITEMS = 50  # of more items there are so many models that their number no longer matters
+MAX_EXACT_ITEMS = 50  # with more items, the number of models is practically infinite
 
 
-class StableSelector(TransformerMixin, BaseEstimator):
-    """Select the models between which the rows cannot decide, with a guarantee of stability.
+class StableSelector(SelectedColumnsMixin, TableEstimator):
+    """Select all models between which the rows cannot decide, with a guarantee of stability.
 
     A selector chooses a model on each of many bags of rows; a model's weight is its fraction of the bags. The inflated
-    argmax then returns every model that could be the clear winner if the weights were a little different. For at most a
+    argmax then returns every model that could be the clear winner if the weights were slightly different. For at most a
     share delta of the rows, removing that row would give a set of models that shares none with this one. It does not
     say that any of them is right.
 
     Parameters
     ----------
     selector : Selector
-        What chooses a model from some rows, such as `selection.LassoSelector`.
+        Chooses a model from some rows, such as `selection.LassoSelector`.
     rule : "inflated_argmax" or a rule, default="inflated_argmax"
-        A rule is `selection.Argmax()`, `TopK(k)`, `InclusionProbability(tau)` or `InflatedArgmax(epsilon)`; those other
+        A rule is `selection.Argmax()`, `TopK(k)`, `InclusionProbability(tau)` or `InflatedArgmax(epsilon)`. Rules other
         than the inflated argmax carry no guarantee.
     delta, epsilon : float, default=None
-        For the inflated argmax: the fraction of rows that may turn the conclusion over, or the inflation itself. Give
-        one; neither is ``delta=0.05``.
+        For the inflated argmax: the fraction of rows that may overturn the selection, or the inflation itself. Give at
+        most one; the default is ``delta=0.05``.
     monte_carlo : bool, default=False
-        Whether the guarantee covers the chance in drawing a finite number of bags too. Its bound is far too
-        careful, and asks for very many bags.
+        Whether the guarantee also covers the randomness of drawing a finite number of bags. Its bound is very loose,
+        and needs very many bags.
     n_bags : int, default=10_000
         The number of bags.
     bag_size : int or float, default=0.5
@@ -65,18 +75,18 @@ class StableSelector(TransformerMixin, BaseEstimator):
     weights_ : ModelWeights
         The models that bags chose and their weights, heaviest first. A model of variables is a tuple of their names.
     selected_ : tuple of models
-        Heaviest first; where ``undecided_``, all that bags chose.
+        The selected models, heaviest first; if ``undecided_``, all models that bags chose.
     expression_ : str
-        The selected models in a few words; sets of variables as a product of choices where they are one.
+        The selected models in a few words; sets of variables as a product of choices, if they are one.
     guarantee_ : str
-        What is promised, in words.
+        The guarantee in words.
     epsilon_, delta_, delta_monte_carlo_ : float
-        Of the inflated argmax; ``delta_`` is at most 1, which is no guarantee, as with selectors whose model of a bag
-        depends on rows outside of it. The last one covers the chance in drawing the bags too.
+        Of the inflated argmax. ``delta_`` is at most 1, which is no guarantee; it is 1 for selectors with models that
+        depend on rows outside their bag. The last one also covers the randomness of drawing the bags.
     undecided_ : bool
         Whether the inflation is so large that models which no bag chose would be selected as well.
     models_ : tuple of models, and bag_models_ : array of shape (n_bags,)
-        All models that bags chose, and which one each bag chose (of a selector that weighs several, the heaviest).
+        All models that bags chose, and the index of each bag's model (the heaviest, if a selector weights several).
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -126,8 +136,12 @@ It does not say that any of them is right.
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @property
+    def _takes_raw_columns(self) -> bool:
+        return getattr(self.selector, "missing", None) == BAG_MEDIAN
+
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> "StableSelector":
-        """Choose a model on every bag, and select.
+        """Choose a model on every bag, and select models.
 
         Parameters
         ----------
@@ -136,7 +150,7 @@ It does not say that any of them is right.
         y : array of shape (n_rows,) or None, default=None
             What the selector needs: numbers, classes, or nothing.
         **fit_params
-            What else the selector needs, such as the times ``t`` of `selection.SINDySelector`.
+            Further arguments of the selector, such as the times ``t`` of `selection.SINDySelector`.
 
         Returns
         -------
@@ -147,23 +161,24 @@ It does not say that any of them is right.
             return self._fit(X, y, fit_params)
 
     def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> "StableSelector":
-        selector = clone(self._check_parameters(fit_params))  # parameters may be set anew before leave-one-out
-        kinds = {"may_be_constant": selector.may_be_constant, "may_have_gaps": selector.fills_gaps}
+        self._check_parameters(fit_params)
+        selector = clone(self.selector)  # its parameters may change before leave-one-out
+        kinds = {"may_be_constant": selector.may_be_constant, "may_be_missing": fills_missing(selector)}
         table = read_table(self, X, y, selector.target, fit_params, **kinds)
         size = bag_rows(self.bag_size, table.n_rows, self.replace)
         prepared = selector.prepare(table)
         if prepared.items is None and isinstance(self.rule, InclusionProbability):
             raise ParameterError(
-                f"rule=InclusionProbability is for models that are sets of items; those of {type(selector).__name__} "
-                "are not: take another rule."
+                f"rule=InclusionProbability is for models that are sets of items, but those of "
+                f"{type(selector).__name__} are not: use another rule."
             )
-        self._promise(table.n_rows, size, None if prepared.items is None else len(prepared.items))
+        self._set_guarantee(table.n_rows, size, None if prepared.items is None else len(prepared.items))
         pool = BagPool(table.n_rows, size, self.replace, seed_from(self.random_state))
         self._bagging = BaggedSelection.run(selector, table, prepared, pool, self.n_bags, self.n_jobs, self.verbose)
         self._select()
         return self
 
-    def _check_parameters(self, fit_params: dict[str, Any]) -> Selector:
+    def _check_parameters(self, fit_params: dict[str, Any]) -> None:
         if not isinstance(self.selector, Selector):
             raise ParameterError(
                 f"selector must be a selector such as surefoot.selection.LassoSelector, got {self.selector!r}: wrap "
@@ -171,48 +186,37 @@ It does not say that any of them is right.
             )
         unknown = sorted(set(fit_params) - set(self.selector.fit_arguments))
         if unknown:
-            raise ParameterError(f"{type(self.selector).__name__} makes nothing of {unknown[0]}: leave it out of fit.")
+            raise ParameterError(f"{type(self.selector).__name__} does not use {unknown[0]}: leave it out of fit.")
         check_integer("n_bags", self.n_bags, 1)
         check_boolean("replace", self.replace)
         check_boolean("monte_carlo", self.monte_carlo)
-        if not (isinstance(self.rule, SelectionRule) or self.rule == INFLATED_ARGMAX):
-            raise ParameterError(
-                f"rule must be 'inflated_argmax' or a rule such as surefoot.selection.TopK(2), got {self.rule!r}."
-            )
         refuse_both(self.delta, self.epsilon)
+        check_rule(self.rule, monte_carlo=self.monte_carlo or None, delta=self.delta, epsilon=self.epsilon)
         if self.delta is not None and not self.selector.pool_is_exact:
             raise ParameterError(
-                f"delta cannot be promised with {type(self.selector).__name__}, whose model of a bag depends on rows "
-                "outside of it: give epsilon, and let leave_one_out('refit') measure."
+                f"delta cannot be guaranteed with {type(self.selector).__name__}, because its model of a bag depends "
+                "on rows outside the bag: give epsilon, and measure the stability with leave_one_out('refit')."
             )
-        if isinstance(self.rule, SelectionRule) and self.monte_carlo:
-            raise ParameterError("monte_carlo=True is for rule='inflated_argmax': leave it out with another rule.")
-        if isinstance(self.rule, SelectionRule) and (self.delta, self.epsilon) != (None, None):
-            raise ParameterError("delta and epsilon are for rule='inflated_argmax': leave them out with another rule.")
-        return self.selector
 
-    def _promise(self, n_rows: int, size: int, n_items: int | None) -> None:
-        """The rule, and what it promises."""
+    def _set_guarantee(self, n_rows: int, size: int, n_items: int | None) -> None:
+        """Store the rule with its epsilon, and what it guarantees."""
         n_models = 2**n_items if n_items is not None and 1 <= n_items <= MAX_EXACT_ITEMS else None
         setting: dict[str, Any] = {"n_samples": n_rows, "bag_size": size, "n_models": n_models, "replace": self.replace}
-        rule = self.rule
-        if not isinstance(rule, SelectionRule):
-            delta, epsilon, monte_carlo = self.delta, self.epsilon, self.monte_carlo
-            rule = InflatedArgmax(Promise.of(delta, epsilon, self.n_bags, monte_carlo=monte_carlo, **setting).epsilon)
-        self._rule = rule
         self._setting = {**setting, "n_bags": self.n_bags if self.monte_carlo else None}
-        if not isinstance(rule, InflatedArgmax):
-            self.epsilon_ = self.delta_ = self.delta_monte_carlo_ = float("nan")
-            self.guarantee_ = "This rule carries no guarantee."
-            return
-        promise = Promise.of(None, rule.epsilon, self.n_bags, **setting)
-        exact = self.selector.pool_is_exact  # else the theorem does not speak of its models
-        self.epsilon_, self.delta_ = promise.epsilon, promise.delta if exact else 1.0
-        self.delta_monte_carlo_ = promise.delta_monte_carlo if exact else 1.0
-        self.guarantee_ = guarantee_in_words(self.delta_monte_carlo_ if self.monte_carlo else self.delta_)
+        self._rule, guarantee, self.guarantee_ = self.rule, NO_GUARANTEE, "This rule carries no guarantee."
+        if self.rule == INFLATED_ARGMAX:
+            requested = Guarantee.of(self.delta, self.epsilon, self.n_bags, monte_carlo=self.monte_carlo, **setting)
+            self._rule = InflatedArgmax(requested.epsilon)
+        if isinstance(self._rule, InflatedArgmax):
+            guarantee = Guarantee.of(None, self._rule.epsilon, self.n_bags, **setting)
+            guarantee = guarantee if self.selector.pool_is_exact else guarantee.without_theorem()
+            delta = guarantee.delta_monte_carlo if self.monte_carlo else guarantee.delta
+            self.guarantee_ = guarantee_in_words(delta)
+        self.epsilon_, self.delta_ = guarantee.epsilon, guarantee.delta
+        self.delta_monte_carlo_ = guarantee.delta_monte_carlo
 
     def promised_delta(self, epsilon: float) -> float:
-        """Compute the delta that an epsilon would promise on these bags.
+        """Compute the delta that an epsilon would guarantee on these bags.
 
         Parameters
         ----------
@@ -225,34 +229,31 @@ It does not say that any of them is right.
             A fraction of the rows; 1 is no guarantee.
         """
         check_is_fitted(self)
-        promised = min(1.0, stability_delta(epsilon, **self._setting))
-        return promised if self._bagging.selector.pool_is_exact else 1.0
+        delta = min(1.0, stability_delta(epsilon, **self._setting))
+        return delta if self._bagging.selector.pool_is_exact else 1.0
 
     def _select(self) -> None:
-        """Weights, and what the rule makes of them."""
+        """Apply the rule to the weights."""
         bagging, items = self._bagging, self._bagging.prepared.items
-        self.models_, shares = tuple(bagging.models), bagging.shares
+        self.models_, weights = tuple(bagging.models), bagging.weights
         self.bag_models_ = bagging.counts.heaviest_by_bag()
-        self.weights_ = ModelWeights(self.models_, shares)
+        self.weights_ = ModelWeights(self.models_, weights)
         some_unseen = items is None or len(self.models_) < 2 ** len(items)
-        inflated = isinstance(self._rule, InflatedArgmax)
-        self.undecided_ = inflated and some_unseen and unseen_would_enter(shares, self.epsilon_)
+        is_inflated = isinstance(self._rule, InflatedArgmax)
+        self.undecided_ = is_inflated and some_unseen and unseen_would_enter(weights, self.epsilon_)
         members = bagging.members
-        self._chosen_items = None if members is None else self._rule.chosen_items(shares, members)
-        self.selected_ = self._selected(shares)
+        self._chosen_items = None if members is None else self._rule.chosen_items(weights, members)
+        if self._chosen_items is None or items is None:
+            self.selected_ = tuple(self.models_[i] for i in self._rule.choose(weights, None))
+        else:
+            self.selected_ = tuple(tuple(items[j] for j in np.flatnonzero(row)) for row in self._chosen_items)
         self.expression_ = self._expression()
         if self.undecided_:
             warn_caller(
                 f"epsilon={self.epsilon_:.3g} is so large that models which no bag chose would be selected as well: "
-                "the bags cannot tell. Take more rows, smaller bags, or a larger delta.",
+                "the bags cannot tell. Use more rows, smaller bags, or a larger delta.",
                 UndecidedWarning,
             )
-
-    def _selected(self, shares: np.ndarray) -> tuple[Hashable, ...]:
-        items = self._bagging.prepared.items
-        if self._chosen_items is None or items is None:
-            return tuple(self.models_[i] for i in self._rule.choose(shares, None))
-        return tuple(tuple(items[j] for j in np.flatnonzero(row)) for row in self._chosen_items)
 
     def _expression(self) -> str:
         if self.undecided_:
@@ -260,8 +261,8 @@ It does not say that any of them is right.
         items = self._bagging.prepared.items
         if items is None:
             return " or ".join(map(str, self.selected_))
-        names = {item: item if isinstance(item, str) else _item_name(item) for item in items}
-        models = [tuple(names[item] for item in model) for model in self.selected_]  # type: ignore[attr-defined]
+        names = {item: item_name(item) for item in items}
+        models = [tuple(names[item] for item in model) for model in self.selected_]
         return expression_of(models, list(names.values()))
 
     def select_once(self) -> Hashable:
@@ -285,16 +286,16 @@ It does not say that any of them is right.
         ----------
         method : {"pool", "refit"}, default="pool"
             A bag that does not hold a row is a bag of the other rows: "pool" draws more bags,
-            ``n_bags / (1 - fraction)`` in all, and computes the weights without a row from those that do not hold it.
-            "refit" draws ``n_bags`` bags without the row, for each row, and is the only way where a model depends on
-            more than the rows of its bag.
+            ``n_bags / (1 - fraction)`` in all, and computes the weights without a row from the bags that lack it.
+            "refit" draws ``n_bags`` bags without the row, for each row. It is the only way if a model depends on more
+            than the rows of its bag.
 
         Returns
         -------
         LeaveOneOut
-            Instability, set sizes, and the rows without which the selection is another.
+            Instability, set sizes, and the rows without which the selection is a different one.
         """
-        weights = self.left_out_weights(method)  # refuses what is not fitted
+        weights = self.left_out_weights(method)  # raises if the selector is not fitted
         return LeaveOneOut.of(self._rule, weights)
 
     def left_out_weights(self, method: str = "pool") -> Iterator[LeftOutWeights]:
@@ -334,52 +335,6 @@ It does not say that any of them is right.
         check_is_fitted(self)
         check_choice("how", how, ("union", "intersection"))
         if self._chosen_items is None or not self._bagging.prepared.are_variables:
-            raise ParameterError("The selected models are not sets of variables: selected_ has them as they are.")
+            raise ParameterError("The selected models are not sets of variables: use selected_.")
         support = np.asarray(self._chosen_items.any(axis=0) if how == "union" else self._chosen_items.all(axis=0))
         return np.flatnonzero(support) if indices else support
-
-    def transform(self, X: Any) -> Any:
-        """Keep the columns that any of the selected models has.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_rows, n_columns)
-            A table with the columns of the fit.
-
-        Returns
-        -------
-        array or frame
-            The same table with these columns only.
-        """
-        support = self.get_support(indices=True)
-        checked = validate_data(self, X, reset=False, skip_check_array=is_frame(X), dtype=None)
-        return take_columns(checked, support)
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns that ``transform`` keeps.
-
-        Parameters
-        ----------
-        input_features : sequence of str or None, default=None
-            Names of all columns; must equal ``feature_names_in_`` if there is one. None: those of the fit.
-
-        Returns
-        -------
-        array of str
-            The names.
-        """
-        check_is_fitted(self)
-        names = np.array(self._bagging.table.names, dtype=object)
-        if input_features is not None:
-            given = np.array(list(input_features), dtype=object)
-            if len(given) != len(names):
-                raise DataError(f"input_features should have length equal to the number of columns, {len(names)}.")
-            if hasattr(self, "feature_names_in_") and given.tolist() != names.tolist():
-                raise DataError("input_features is not equal to feature_names_in_: pass the names of the columns of X.")
-            names = given
-        return names[self.get_support()]
-
-
-def _item_name(item: Any) -> str:
-    """An edge or a term of an equation in a few letters."""
-    return " - ".join(map(str, item)) if isinstance(item, tuple) else str(item)

@@ -1,8 +1,8 @@
 """Sequentially thresholded ridge regression of bags: fit, drop the terms with small coefficients, fit the rest again.
 
-A bag's sums of products are solved by Cholesky's method. Where a pivot shows that the terms are (nearly) dependent on
-its rows, those rows are brought to triangular form and their columns rotated until they are orthogonal, which gives the
-ridge solution from singular values; without a penalty it is the solution of least norm.
+A bag's sums of products are solved by Cholesky's method. If a pivot shows that the terms are (nearly) dependent on the
+rows of the bag, the rows are brought to triangular form and their columns are rotated until they are orthogonal. This
+gives the ridge solution from singular values; without a penalty it is the solution of smallest norm.
 """
 
 from typing import Any, NamedTuple
@@ -12,13 +12,13 @@ import numpy as np
 from surefoot._jit import kernel
 
 MAX_ROUNDS = 20
-SAFE_PIVOT = 1e-10  # least share of a term's square that the terms before it must leave
+MIN_PIVOT = 1e-10  # fraction of a term's square that the terms before it must leave
 ROUNDING = 2.0**-52
 MAX_SWEEPS = 60
 
 
 class RidgeBuffers(NamedTuple):
-    """RidgeBuffers for the fit of a bag: its sums of products, the terms still chosen, a factor and a solution."""
+    """Arrays for the fit of a bag: its sums of products, the terms still chosen, a factor and a solution."""
 
     gram: Any  # lower triangle
     products: Any  # (equations, terms)
@@ -27,14 +27,14 @@ class RidgeBuffers(NamedTuple):
     solution: Any
 
 
-def make_room(n_terms: int, n_equations: int) -> RidgeBuffers:
-    """RidgeBuffers for the fit of one bag at a time; threads need one each."""
+def make_buffers(n_terms: int, n_equations: int) -> RidgeBuffers:
+    """Arrays for the fit of one bag at a time; each thread needs its own."""
     return RidgeBuffers(
-        np.empty((n_terms, n_terms)),
-        np.empty((n_equations, n_terms)),
-        np.empty(n_terms, dtype=np.int64),
-        np.empty((n_terms, n_terms)),
-        np.empty(n_terms),
+        gram=np.empty((n_terms, n_terms)),
+        products=np.empty((n_equations, n_terms)),
+        chosen=np.empty(n_terms, dtype=np.int64),
+        factor=np.empty((n_terms, n_terms)),
+        solution=np.empty(n_terms),
     )
 
 
@@ -55,7 +55,7 @@ def sum_products(library, targets, rows, gram, products):
 
 @kernel
 def solve_factored(gram, products, alpha, chosen, n_chosen, factor, solution):
-    """Read sums of products; write the ridge solution of the chosen terms, and return whether it is to be trusted."""
+    """Read sums of products; write the ridge solution of the chosen terms, and return whether it is reliable."""
     for r in range(n_chosen):
         for s in range(r):
             value = gram[chosen[r], chosen[s]]
@@ -68,7 +68,7 @@ def solve_factored(gram, products, alpha, chosen, n_chosen, factor, solution):
         for k in range(r):
             pivot -= factor[r, k] * factor[r, k]
             value -= factor[r, k] * solution[k]
-        if not pivot > SAFE_PIVOT * whole:
+        if not pivot > MIN_PIVOT * whole:
             return False
         factor[r, r] = np.sqrt(pivot)
         solution[r] = value / factor[r, r]
@@ -82,7 +82,7 @@ def solve_factored(gram, products, alpha, chosen, n_chosen, factor, solution):
 
 @kernel
 def inner(first, second, start):
-    """Read two vectors of one length; return the sum of their products from a place on."""
+    """Read two vectors of equal length; return the sum of their products from index ``start`` on."""
     total = 0.0
     for i in range(start, first.shape[0]):
         total += first[i] * second[i]
@@ -91,7 +91,7 @@ def inner(first, second, start):
 
 @kernel
 def reflect(columns, target):
-    """Read columns and a target; write what reflections that make the columns triangular leave of them."""
+    """Read columns and a target; write both after the reflections that make the columns triangular."""
     n_columns, size = columns.shape
     for k in range(min(n_columns, size)):
         mirror = columns[k]
@@ -112,7 +112,7 @@ def reflect(columns, target):
 
 @kernel
 def turn_pair(vectors, p, q, cosine, sine):
-    """Read two vectors; write them turned by an angle in the plane that they span."""
+    """Read two vectors; write them rotated by an angle in the plane that they span."""
     for i in range(vectors.shape[1]):
         first, second = vectors[p, i], vectors[q, i]
         vectors[p, i] = cosine * first - sine * second
@@ -121,13 +121,13 @@ def turn_pair(vectors, p, q, cosine, sine):
 
 @kernel
 def rotate_columns(columns, turns):
-    """Read columns; write them rotated until they are orthogonal, and the rotations; tiny columns are left alone."""
+    """Read columns; write them rotated until they are orthogonal, and the rotations; tiny columns are not rotated."""
     n_columns, size = columns.shape
     negligible = 0.0
     for p in range(n_columns):
         negligible += (ROUNDING * size) ** 2 * inner(columns[p], columns[p], 0)
     for _ in range(MAX_SWEEPS):
-        at_rest = True
+        is_settled = True
         for p in range(n_columns):
             for q in range(p + 1, n_columns):
                 square_p, square_q = inner(columns[p], columns[p], 0), inner(columns[q], columns[q], 0)
@@ -135,19 +135,19 @@ def rotate_columns(columns, turns):
                 small = abs(product) <= ROUNDING * size * np.sqrt(square_p) * np.sqrt(square_q)
                 if small or min(square_p, square_q) <= negligible:
                     continue
-                at_rest = False
+                is_settled = False
                 ratio = (square_q - square_p) / (2.0 * product)
                 tangent = np.copysign(1.0, ratio) / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
                 cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
                 turn_pair(columns, p, q, cosine, cosine * tangent)
                 turn_pair(turns, p, q, cosine, cosine * tangent)
-        if at_rest:
+        if is_settled:
             return
 
 
 @kernel
 def solve_dependent(library, targets, equation, rows, alpha, chosen, n_chosen, solution):
-    """Read rows whose chosen terms may be dependent; write their ridge solution, of least norm without a penalty."""
+    """Read rows with possibly dependent terms; write the ridge solution, of smallest norm without a penalty."""
     size = rows.shape[0]
     columns, target, turns = np.empty((n_chosen, size)), np.empty(size), np.zeros((n_chosen, n_chosen))
     for i in range(size):
@@ -167,40 +167,40 @@ def solve_dependent(library, targets, equation, rows, alpha, chosen, n_chosen, s
     for r in range(n_chosen):
         square = inner(columns[r], columns[r], 0)
         if square > (ROUNDING * max(size, n_chosen)) ** 2 * largest:
-            share = inner(columns[r], target, 0) / (square + alpha)
+            weight = inner(columns[r], target, 0) / (square + alpha)
             for k in range(n_chosen):
-                solution[k] += share * turns[r, k]
+                solution[k] += weight * turns[r, k]
 
 
 @kernel
-def fit_chosen(library, targets, equation, rows, alpha, n_chosen, room):
-    """Read a bag's rows and sums of products; write the ridge solution of the room's chosen terms."""
-    products = room.products[equation]
-    if not solve_factored(room.gram, products, alpha, room.chosen, n_chosen, room.factor, room.solution):
-        solve_dependent(library, targets, equation, rows, alpha, room.chosen, n_chosen, room.solution)
+def fit_chosen(library, targets, equation, rows, alpha, n_chosen, buffers):
+    """Read a bag's rows and sums of products; write the ridge solution of the chosen terms."""
+    products = buffers.products[equation]
+    if not solve_factored(buffers.gram, products, alpha, buffers.chosen, n_chosen, buffers.factor, buffers.solution):
+        solve_dependent(library, targets, equation, rows, alpha, buffers.chosen, n_chosen, buffers.solution)
 
 
 @kernel
-def threshold_equation(library, targets, equation, rows, threshold, alpha, refit, room, coefficients):
+def threshold_equation(library, targets, equation, rows, threshold, alpha, refit, buffers, coefficients):
     """Read a bag; write an equation's coefficients, and return whether all numbers were finite.
 
-    With ``refit``, the terms that are left are fitted once more, without a penalty and without dropping any.
+    With ``refit``, the remaining terms are fitted once more, without a penalty and without dropping any.
     """
     n_chosen = library.shape[1]
     for j in range(n_chosen):
-        room.chosen[j] = j
+        buffers.chosen[j] = j
     refitting = False
     for turn in range(MAX_ROUNDS + 1):
-        fit_chosen(library, targets, equation, rows, 0.0 if refitting else alpha, n_chosen, room)
+        fit_chosen(library, targets, equation, rows, 0.0 if refitting else alpha, n_chosen, buffers)
         coefficients[:] = 0.0
         kept = 0
         for r in range(n_chosen):
-            value = room.solution[r]
+            value = buffers.solution[r]
             if not np.isfinite(value):
                 return False
             if refitting or abs(value) >= threshold:
-                coefficients[room.chosen[r]] = value
-                room.chosen[kept] = room.chosen[r]
+                coefficients[buffers.chosen[r]] = value
+                buffers.chosen[kept] = buffers.chosen[r]
                 kept += 1
         settled = kept == n_chosen or turn == MAX_ROUNDS - 1
         if kept == 0 or refitting or (settled and not refit):
@@ -210,16 +210,16 @@ def threshold_equation(library, targets, equation, rows, threshold, alpha, refit
 
 
 @kernel
-def threshold_bags(library, targets, bags, threshold, alpha, refit, room, coefficients):
-    """Read bags of rows; write coefficients (bags, equations, terms), with ``refit`` those of least squares.
+def threshold_bags(library, targets, bags, threshold, alpha, refit, buffers, coefficients):
+    """Read bags of rows; write coefficients (bags, equations, terms), with ``refit`` by least squares.
 
-    Returns the number of the first bag whose coefficients are beyond float64, or -1.
+    Returns the index of the first bag with coefficients that exceed float64, or -1.
     """
     for b in range(bags.shape[0]):
         rows = bags[b]
-        sum_products(library, targets, rows, room.gram, room.products)
+        sum_products(library, targets, rows, buffers.gram, buffers.products)
         for equation in range(targets.shape[1]):
             out = coefficients[b, equation]
-            if not threshold_equation(library, targets, equation, rows, threshold, alpha, refit, room, out):
+            if not threshold_equation(library, targets, equation, rows, threshold, alpha, refit, buffers, out):
                 return b
     return -1

@@ -1,4 +1,4 @@
-"""Decision trees, of which two are one model when they ask for the same variables in the same order."""
+"""A selector of the structure of decision trees."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,43 +12,42 @@ from sklearn.utils.multiclass import type_of_target
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer
-from surefoot.data.problem import check_labels, check_numbers, encode_labels
-from surefoot.selection.gaps import Gaps, filled_bags
-from surefoot.selection.selector import ANY_TARGET, ERROR, PreparedPython, Selector
-from surefoot.selection.table import SelectionTable
+from surefoot.data.problem import check_numbers
+from surefoot.selection.selector import PreparedPython, Selector
+from surefoot.selection.table import ANY_TARGET, ERROR, MissingValues, SelectionTable, encode_classes, filled_bags
 
 REGRESSION_CRITERIA = ("squared_error", "friedman_mse", "absolute_error", "poisson")
-LEAF = "leaf"  # of a tree of numbers
-LARGEST_SEED = 2**32 - 1
+LEAF = "leaf"  # a leaf of a regression tree
+MAX_SEED = 2**32 - 1
 
 
 class TreeSelector(Selector):
     """Choose the structure of a decision tree (scikit-learn's ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``).
 
-    Two trees are one model when structure, split variables and the classes of the leaves agree; thresholds do not
-    count, nor does which value of a category is split off. A model is a nested tuple ``(variable, low, high)``, of
-    the trees for the rows at or below the threshold and above it, with class labels (in trees of numbers, "leaf") for
-    leaves. `tree_text` writes it as an outline.
+    Two trees are the same model if they have the same structure, the same split variables and the same classes in their
+    leaves; thresholds do not count, nor does which value of a category is split off. A model is a nested tuple
+    ``(variable, low, high)``, where ``low`` and ``high`` are the trees for rows at or below the threshold and above it.
+    A leaf is a class label, or "leaf" in a regression tree. `tree_text` writes a model as an outline.
 
     Parameters
     ----------
     missing : "error" or "bag_median", default="error"
         Whether missing values are an error, or are filled in each bag with the medians of its own rows. A column of 0
-        and 1 that says where values are missing then counts as part of the same variable.
+        and 1 that marks missing values then counts as part of the same variable.
     **tree_params
-        Parameters of the tree, such as ``max_depth=3``. A dict ``class_weight`` names classes of y. ``random_state``
-        decides between splits that are equally good: None (unless given) anew in each bag, by its row numbers; a whole
-        number in the same way in every bag, which hides that the rows do not decide.
+        Parameters of the tree, such as ``max_depth=3``. A dict ``class_weight`` has classes of y as keys.
+        ``random_state`` decides between equally good splits: with None, the default, differently in each bag, by its
+        row numbers; with an integer in the same way in every bag, which hides that the rows do not decide.
 
     See Also
     --------
-    surefoot.StableSelector : Bags of rows, and what they agree on.
+    surefoot.StableSelector : Runs a selector on many bags of rows.
 
     Notes
     -----
-    The tree is a classifier where y is text, truth values or whole numbers ("binary" or "multiclass" by scikit-learn's
-    ``type_of_target``), and a regressor where it has fractions. A ``criterion`` for regression, such as
-    "squared_error", makes it a regressor for whole numbers too.
+    The tree is a classifier if y has strings, booleans or whole numbers ("binary" or "multiclass" by scikit-learn's
+    ``type_of_target``), and a regressor if it has fractions. With a ``criterion`` for regression, such as
+    "squared_error", it is a regressor for whole numbers too.
 
     Examples
     --------
@@ -59,7 +58,7 @@ class TreeSelector(Selector):
     >>> y = data.target_names[data.target]
     >>> selector = TreeSelector(max_leaf_nodes=3)
     >>> stable = StableSelector(selector, n_bags=200, bag_size=0.3, random_state=0).fit(data.data, y)
-    >>> len(stable.selected_)  # either measure of the petal will do, for either split
+    >>> len(stable.selected_)  # each of the two splits can use the length or the width of the petal
     4
     >>> print(tree_text(stable.selected_[0]))
     x3
@@ -92,7 +91,7 @@ class TreeSelector(Selector):
         return {"missing": self.missing, **self.tree_params}
 
     def set_params(self, **params: Any) -> "TreeSelector":
-        """Set parameters; those that are not named stay.
+        """Set parameters; the others keep their values.
 
         Parameters
         ----------
@@ -111,7 +110,7 @@ class TreeSelector(Selector):
         return self
 
     def prepare(self, table: SelectionTable) -> "PreparedTree":
-        """Decide between classification and regression, and try the parameters on all rows.
+        """Decide between classification and regression, and test the parameters on all rows.
 
         Parameters
         ----------
@@ -126,47 +125,47 @@ class TreeSelector(Selector):
         _refuse_unknown(self.tree_params)
         params = {"random_state": None, **self.tree_params}
         if params["random_state"] is not None:
-            check_integer("random_state", params["random_state"], 0, LARGEST_SEED)
+            check_integer("random_state", params["random_state"], 0, MAX_SEED)
         X, (y, classes) = _single_precision(table.X), _target(table.y, params.get("criterion"))
         names = tuple(table.names[variable] for variable in table.groups)
         if isinstance(params.get("class_weight"), dict):
             params["class_weight"] = _weights_of_codes(params["class_weight"], classes)
-        prepared = PreparedTree(X, Gaps.find(X), y, names, classes, params)
+        prepared = PreparedTree(X=X, missing=MissingValues.find(X), y=y, names=names, classes=classes, params=params)
         try:
             prepared.fit(np.arange(len(X)), check_input=True)
         except (TypeError, ValueError) as error:
-            raise ParameterError(f"scikit-learn's tree refuses parameters or y of TreeSelector: {error}") from error
+            raise ParameterError(f"scikit-learn's tree rejects the parameters or y of TreeSelector: {error}") from error
         return prepared
 
 
 @dataclass(frozen=True)
 class PreparedTree(PreparedPython):
-    """A tree's parameters with its table; ``y`` are numbers, or codes of ``classes``."""
+    """A tree's parameters with its table; ``y`` holds numbers, or codes of ``classes``."""
 
-    X: np.ndarray  # float32, as trees want it
-    gaps: Gaps
+    X: np.ndarray  # float32, as in scikit-learn's trees
+    missing: MissingValues
     y: np.ndarray
     names: tuple[str, ...]  # of the variable of each column
     classes: tuple[Any, ...] | None
     params: dict[str, Any]
 
     def select(self, bags: np.ndarray) -> list:
-        """The tree of each bag."""
-        with config_context(skip_parameter_validation=True):  # they have been tried on all rows
+        """Choose the tree of each bag."""
+        with config_context(skip_parameter_validation=True):  # they have been tested on all rows
             return super().select(bags)
 
     def fit(self, rows: np.ndarray, *, check_input: bool) -> Any:
-        """scikit-learn's tree of some rows."""
+        """Fit scikit-learn's tree on some rows."""
         kind = DecisionTreeRegressor if self.classes is None else DecisionTreeClassifier
         tree = kind(**self.params)
         if tree.random_state is None:
-            tree.random_state = crc32(rows.tobytes())  # chance that depends on nothing but the rows
-        X = filled_bags(self.X, self.gaps, rows[np.newaxis]) if self.gaps else self.X[rows]
+            tree.random_state = crc32(rows.tobytes())  # random numbers that depend on the rows only
+        X = filled_bags(self.X, self.missing, rows[np.newaxis]) if self.missing else self.X[rows]
         return tree.fit(X, self.y[rows], check_input=check_input)
 
     def model_of(self, rows: np.ndarray) -> Any:
         """The structure of a bag's tree."""
-        fitted = self.fit(rows, check_input=self.params.get("criterion") == "poisson")  # all its targets may be 0
+        fitted = self.fit(rows, check_input=self.params.get("criterion") == "poisson")  # its targets may all be 0
         tree = fitted.tree_
         if self.classes is None:
             models: list[Any] = [LEAF] * tree.node_count
@@ -181,7 +180,7 @@ class PreparedTree(PreparedPython):
 
 
 def tree_text(model: Any) -> str:
-    """A model of `TreeSelector` as an outline: a variable, and indented below it what follows from low and high values.
+    """Write a model of `TreeSelector` as an outline: a variable, and below it the trees for low and high values.
 
     Parameters
     ----------
@@ -217,7 +216,7 @@ def _refuse_unknown(params: dict[str, Any]) -> None:
     unknown = sorted(set(params) - known)
     if unknown:
         raise ParameterError(
-            f"{', '.join(unknown)} is no parameter of scikit-learn's trees: valid parameters are {sorted(known)}."
+            f"{', '.join(unknown)} is not a parameter of scikit-learn's trees: valid parameters are {sorted(known)}."
         )
 
 
@@ -225,27 +224,27 @@ def _single_precision(X: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         single = X.astype(np.float32)
     if np.isinf(single).any():
-        raise DataError("X has values too large for dtype('float32'), in which trees are grown: scale columns down.")
+        raise DataError(
+            "X has values too large for dtype('float32'), in which trees are grown: divide columns by a constant."
+        )
     return single
 
 
 def _target(y: np.ndarray | None, criterion: Any) -> tuple[np.ndarray, tuple[Any, ...] | None]:
-    """Numbers and None, or the codes of classes and the classes."""
+    """Numbers and None, or codes of classes and the classes."""
     if y is None:
-        raise DataError("y is missing: TreeSelector grows trees that tell y.")
+        raise DataError("y is missing: TreeSelector grows trees that predict y.")
     labels = np.asarray(column_or_1d(y, warn=True))
     if labels.dtype.kind == "f" or criterion in REGRESSION_CRITERIA:
-        labels = check_numbers(labels)  # before their type is asked for, which cannot be told of missing ones
+        labels = check_numbers(labels)  # first, because type_of_target fails for missing values
     if criterion in REGRESSION_CRITERIA or type_of_target(labels) == "continuous":
         return labels, None
-    classes, codes = encode_labels(check_labels(labels), None)
-    if len(classes) < 2:
-        raise DataError(f"y has only one class, {classes.tolist()}: a tree needs at least two.")
-    return codes.astype(np.int64), tuple(classes.tolist())
+    classes, codes = encode_classes(labels, "a tree")
+    return codes, tuple(classes.tolist())
 
 
 def _weights_of_codes(class_weight: dict[Any, float], classes: tuple[Any, ...] | None) -> dict[int, float]:
-    """The weight of every class by its code; bags may lack some."""
+    """The weight of every class by its code; a bag may lack some classes."""
     unknown = set(class_weight) - set(classes or ())
     if unknown:
         raise ParameterError(f"class_weight names classes that y does not have: {sorted(map(str, unknown))}.")

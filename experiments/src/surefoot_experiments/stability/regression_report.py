@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.plots import ModelWeightsDisplay
-from surefoot.selection.expression import expression_of
+from surefoot.selection.chosen_models import expression_of
 from surefoot_experiments.skeleton.judge import Finding, is_always
 from surefoot_experiments.skeleton.report import Section, image, new_figure, save_figure
 from surefoot_experiments.stability import paper

@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from surefoot.plots.comparison_display import ComparisonDisplay
-from surefoot.plots.model_weights_display import shortened
+from surefoot.plots.style import shortened
 from surefoot.report.models.scoring import RATES
 from surefoot.report.page.chart_svg import chart_style, inline_svg, new_figure, usable
 from surefoot.report.page.numbers import interval_of, value_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from surefoot.plots.model_weights_display import shortened
+from surefoot.plots.style import shortened
 from surefoot.report.models.scoring import RATES
 from surefoot.report.page import numbers
 from surefoot.report.page.chart_svg import usable

@@ -12,11 +12,10 @@ from scipy.stats import beta
 
 from surefoot._parallel import row_blocks
 from surefoot._progress import BagProgress
-from surefoot.selection.bag_sampler import BagPool
-from surefoot.selection.bagged_selection import choose_on_bags, left_out_shares
+from surefoot.selection.bagged_selection import BagPool, choose_on_bags, left_out_weights
+from surefoot.selection.chosen_models import ModelCounts
 from surefoot.selection.guarantee import stability_delta, stability_epsilon
 from surefoot.selection.leave_one_out import LeftOutWeights, compare_with_full
-from surefoot.selection.model_counts import ModelCounts
 from surefoot.selection.rules import InflatedArgmax, unseen_would_enter
 from surefoot.selection.selector import PreparedSelector
 
@@ -153,7 +152,7 @@ class Bagged:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        return self.found.shares()
+        return self.found.model_weights()
 
     @property
     def models(self) -> list[Any]:
@@ -207,7 +206,7 @@ class Bagged:
         """
         rule, n_disjoint = InflatedArgmax(self.epsilon), 0
         for start, stop in row_blocks(self.n_left_out, max(1, MAX_WEIGHTS // len(self.models))):
-            left_out = left_out_shares(self.found, self.pool, range(start, stop))
+            left_out = left_out_weights(self.found, self.pool, range(start, stop))
             n_disjoint += int(compare_with_full(rule, LeftOutWeights(self.weights, left_out, None))[0].sum())
         return n_disjoint
 

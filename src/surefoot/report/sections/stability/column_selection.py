@@ -74,7 +74,7 @@ class SelectionFrame:
         """A selector of columns, ready for bags of units of these rows."""
         selector, y = self._selector(name)
         table = read_table(
-            StableSelector(selector), self.frame, y, selector.target, {}, may_be_constant=True, may_have_gaps=True
+            StableSelector(selector), self.frame, y, selector.target, {}, may_be_constant=True, may_be_missing=True
         )
         items = tuple(map(str, self.frame.columns))
         return ColumnChooser(items, selector.prepare(table), units, copies_of(self.frame))

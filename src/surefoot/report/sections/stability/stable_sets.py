@@ -4,7 +4,7 @@ from typing import Any
 
 from surefoot.report.sections.stability.bags import MAX_INSTABILITY, MIN_LEAD, Bagged, SmallestSum, upper_limit
 from surefoot.report.sections.stability.findings import StableSet
-from surefoot.selection.expression import expression_of
+from surefoot.selection.chosen_models import expression_of
 from surefoot.selection.guarantee import rounded_up
 
 WINNER, LEADING = "winner", "leading column"

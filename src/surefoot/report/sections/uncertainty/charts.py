@@ -8,9 +8,8 @@ from markupsafe import Markup
 from surefoot.metrics.calibration import CalibrationCurve
 from surefoot.metrics.rejection import RejectionCurve
 from surefoot.plots.calibration_display import CalibrationDisplay
-from surefoot.plots.model_weights_display import shortened
 from surefoot.plots.rejection_curve_display import ERROR_NAMES, RejectionCurveDisplay
-from surefoot.plots.style import COLOURS
+from surefoot.plots.style import COLOURS, shortened
 from surefoot.report.models.scoring import ERROR_RATE
 from surefoot.report.page.chart_svg import Frame, chart_style, frame_of, inline_svg, new_figure, usable
 from surefoot.report.page.charts import CURVE_HEIGHT, label_above, set_few_ticks
