@@ -379,7 +379,7 @@ def test_rows_walked_down_the_tree_are_told_what_the_grown_ones_are(seed, symmet
     table = naive.draw_table(seed, 60, [9, 30, 5], n_scores=2, missing=0.1, categorical=(2,))
     tree = grow(table, GrowthRules(depth, symmetric, 4, 0.5))
     grown = tree.leaves.copy()
-    tree.walk(table.words().words, np.arange(60, dtype=np.uint32))
+    tree.assign_leaves(table.words().words, np.arange(60, dtype=np.uint32))
     plain = [naive.leaf_of(tree, table.codes[:, i], table.n_codes, table.is_categorical) for i in range(60)]
     np.testing.assert_array_equal(tree.leaves, plain)
     values = np.arange(2.0**depth)[:, np.newaxis]

@@ -10,8 +10,8 @@ from surefoot.trees.leaves import (
     add_leaves,
     add_leverage,
     bound_leaves,
-    guess_leaves,
     inherit_leaves,
+    perturb_empty_leaves,
     sum_leaves,
 )
 
@@ -67,7 +67,7 @@ def test_leaves_that_are_not_reached_guess(seed):
     expected = values.copy()
     unreached = np.flatnonzero(reached == 0)
     expected[unreached, 0] += 1.5 * np.sqrt(square) * normals[: len(unreached)]
-    guess_leaves(steps, weights, rows, reached, 1.5, normals, values)
+    perturb_empty_leaves(steps, weights, rows, reached, 1.5, normals, values)
     np.testing.assert_allclose(values, expected, rtol=1e-12)
 
 

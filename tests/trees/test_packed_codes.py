@@ -66,7 +66,7 @@ def test_twins_are_alike_in_every_column(seed, n_columns):
     rows, weights = np.flatnonzero(rng.random(40) < 0.8), rng.gamma(1.0, size=40)
     table = PackedCodes(codes, np.full(n_columns, 5), np.zeros(n_columns, dtype=bool))
     expected = [sum(weights[j] for j in rows if (codes[:, i] == codes[:, j]).all()) for i in range(40)]
-    np.testing.assert_allclose(table.twins(weights, rows.astype(np.uint32)), expected, rtol=1e-12)
+    np.testing.assert_allclose(table.weight_of_identical_rows(weights, rows.astype(np.uint32)), expected, rtol=1e-12)
 
 
 def test_no_rows_lack_no_values():

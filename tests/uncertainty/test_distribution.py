@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot.uncertainty.distribution import Distribution, MixtureDistribution
+from surefoot.uncertainty import Distribution, MixtureDistribution
 
 N_ROWS = 5
 GENERATOR = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from scipy import integrate, stats
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
 from surefoot.uncertainty.recalibration import (
     MAX_COST,
-    HeldOut,
+    RecalibrationSearch,
     distance_from_uniform,
     fit_recalibration,
 )
@@ -64,9 +64,9 @@ def test_where_noise_differs_unseen_intervals_of_all_levels_are_nearer_to_what_t
         generator = np.random.default_rng(seed)
         y = np.where(generator.random(2000) < 1 / 3, 2.0, 1.0) * generator.normal(size=2000)
         raw, family = np.zeros((2, 2000)), REGRESSION_FAMILIES["normal"]()
-        rows = HeldOut(family, raw[np.newaxis], y, np.ones(2000))
-        likely = rows.correction(evens=False)
-        even = rows.evened(likely)  # with the tails of a Normal
+        rows = RecalibrationSearch(family, raw[np.newaxis], y, np.ones(2000))
+        likely = rows.best(calibrates_intervals=False)
+        even = rows.with_calibrated_intervals(likely)  # with the tails of a Normal
         off.append(np.abs(inside(likely, y, raw) - LEVELS).max())
         off_evened.append(np.abs(inside(even, y, raw) - LEVELS).max())
         assert rows.loss(even) - rows.loss(likely) < 1.5 * MAX_COST
@@ -77,7 +77,7 @@ def test_where_noise_differs_unseen_intervals_of_all_levels_are_nearer_to_what_t
 def test_a_distribution_that_is_right_is_left_where_it_is():
     generator = np.random.default_rng(3)
     y, raw = generator.normal(size=20_000), np.zeros((1, 2, 20_000))
-    found = fit_recalibration(REGRESSION_FAMILIES["normal"](), raw, y, np.ones(20_000), evens=True)
+    found = fit_recalibration(REGRESSION_FAMILIES["normal"](), raw, y, np.ones(20_000), calibrates_intervals=True)
     assert found.shift == pytest.approx(0.0, abs=0.02)
 
 
@@ -87,7 +87,9 @@ def test_a_few_wild_rows_do_not_make_the_others_lose_likelihood():
     y = generator.normal(size=500)
     y[:5] *= 50
     raw, family = np.zeros((1, 2, 500)), REGRESSION_FAMILIES["normal"]()
-    likely, even = (fit_recalibration(family, raw, y, np.ones(500), evens=evens) for evens in (False, True))
-    rows = HeldOut(family, raw, y, shares(500))
+    likely, even = (
+        fit_recalibration(family, raw, y, np.ones(500), calibrates_intervals=calibrates) for calibrates in (False, True)
+    )
+    rows = RecalibrationSearch(family, raw, y, shares(500))
     assert even.shift < likely.shift
     assert rows.loss(even) - rows.loss(likely) < 2 * MAX_COST

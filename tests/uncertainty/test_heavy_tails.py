@@ -10,7 +10,7 @@ from surefoot import BoostingEnsembleRegressor, GradientBoostingRegressor
 from surefoot.metrics import coverage
 from surefoot.uncertainty import recalibration
 from surefoot.uncertainty.families import LogNormal, Normal
-from surefoot.uncertainty.recalibration import MIN_GAIN, HeldOut, fit_recalibration
+from surefoot.uncertainty.recalibration import MIN_GAIN, RecalibrationSearch, fit_recalibration
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 FAST = {"max_depth": 3, "random_state": 0, "n_jobs": 1}
@@ -73,7 +73,7 @@ def test_tails_and_scale_are_found_together():
     claimed = generator.normal(size=20_000) / 2
     y = 1.5 * np.exp(0.5 * claimed) * generator.standard_t(5, size=20_000) * np.sqrt(3 / 5)
     raw = np.stack([np.zeros(20_000), claimed])[np.newaxis]
-    found = fit_recalibration(Normal(), raw, y, np.ones(20_000), evens=True)
+    found = fit_recalibration(Normal(), raw, y, np.ones(20_000), calibrates_intervals=True)
     assert found.dispersion == pytest.approx(0.2, abs=0.03)
     assert found.slope == pytest.approx(0.5, abs=0.05)
     assert found.shift == pytest.approx(np.log(1.5), abs=0.05)
@@ -85,8 +85,8 @@ def test_weights_are_copies():
     y, raw = generator.standard_t(3, size=200), outputs(200)[np.newaxis] / 3
     weights = generator.integers(1, 4, size=200)
     copies = np.repeat(np.arange(200), weights)
-    weighted = fit_recalibration(Normal(), raw, y, weights.astype(float), evens=True)
-    copied = fit_recalibration(Normal(), raw[:, :, copies], y[copies], np.ones(len(copies)), evens=True)
+    weighted = fit_recalibration(Normal(), raw, y, weights.astype(float), calibrates_intervals=True)
+    copied = fit_recalibration(Normal(), raw[:, :, copies], y[copies], np.ones(len(copies)), calibrates_intervals=True)
     assert weighted.dispersion == copied.dispersion > 0
     assert weighted.shift == pytest.approx(copied.shift, abs=1e-5)
 
@@ -96,8 +96,8 @@ def test_one_row_far_out_does_not_draw_the_scale_to_itself():
     y = generator.normal(size=300)
     y[0] = 40.0
     raw = np.zeros((1, 2, 300))
-    rows = HeldOut(Normal(), raw, y, np.ones(300))
-    plain, heavy = rows.correction(evens=False), rows.with_tails(rows.correction(evens=False))
+    rows = RecalibrationSearch(Normal(), raw, y, np.ones(300))
+    plain, heavy = rows.best(calibrates_intervals=False), rows.with_tails(rows.best(calibrates_intervals=False))
     assert plain.shift > 0.8
     assert heavy.shift < 0.5
     assert rows.loss(heavy) < rows.loss(plain) - 0.3
@@ -109,7 +109,7 @@ def test_normal_noise_stays_exactly_normal():
     for seed in range(40):
         y = np.random.default_rng(seed).normal(size=300)
         raw = np.zeros((1, 2, 300))
-        n_heavy += fit_recalibration(Normal(), raw, y, np.ones(300), evens=True).dispersion > 0
+        n_heavy += fit_recalibration(Normal(), raw, y, np.ones(300), calibrates_intervals=True).dispersion > 0
     assert n_heavy <= 5
 
 

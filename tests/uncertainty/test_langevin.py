@@ -255,7 +255,7 @@ def test_noise_does_not_grow_without_end_as_regularisation_goes_away(estimator, 
     ("temperature", "l2"), [(None, 0.0), (None, 0.3), (None, 4.0), (1.0, 0.0), (1.0, 0.3), (1.0, 4.0)]
 )
 def test_a_leaf_without_rows_has_the_noise_of_one_row_or_of_its_regularisation(temperature, l2, monkeypatch):
-    monkeypatch.setattr("surefoot.uncertainty.leaf_noise.GUESS_TEMPERATURE", 0.0)  # that noise comes on top
+    monkeypatch.setattr("surefoot.uncertainty.leaf_noise.EMPTY_LEAF_TEMPERATURE", 0.0)  # that noise comes on top
     rate, cells = 0.1, [cell for cell in CELLS if cell != (1, 1)]
     X = np.repeat(np.array(cells, dtype=float), 12, axis=0)
     N, y = len(X), X @ [1.0, 2.0] + np.random.default_rng(0).normal(size=len(X))

@@ -6,7 +6,7 @@ from scipy import stats
 
 from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor, GradientBoostingRegressor
 from surefoot.uncertainty.families import REGRESSION_FAMILIES, Poisson
-from surefoot.uncertainty.recalibration import Recalibration, fit_recalibration, imagined_ensemble
+from surefoot.uncertainty.recalibration import Recalibration, fit_recalibration, simulated_ensemble
 
 
 def test_the_level_of_a_normal_scale_is_the_root_mean_square():
@@ -73,10 +73,10 @@ def test_the_distribution_of_disperse_counts_is_negative_binomial():
         np.testing.assert_allclose(one, other)
 
 
-def test_an_imagined_ensemble_is_as_wide_as_one_of_ten():
+def test_an_simulated_ensemble_is_as_wide_as_one_of_ten():
     generator = np.random.default_rng(4)
     one, other = generator.normal(size=(2, 2, 50_000))
-    members = imagined_ensemble(one, other)
+    members = simulated_ensemble(one, other)
     assert members[:, 0].var(axis=0).mean() == pytest.approx(0.9, rel=0.03)  # of ten Normal numbers of variance 1
     np.testing.assert_allclose(members[:, 0].mean(axis=0), (one + other)[0] / 2, atol=1e-12)
 
@@ -88,7 +88,7 @@ def test_a_correction_changes_the_scale_and_nothing_else():
     model = GradientBoostingRegressor(n_estimators=40, early_stopping=False, random_state=0).fit(X, y)
     member = model._members[0]
     before = model._raw(X)[0]
-    model._members = [type(member)(member.encoding, member.trees.recalibrated(Recalibration(0.5, 0.2)))]
+    model._members = [type(member)(member.encoding, Recalibration(slope=0.5, shift=0.2).applied_to(member.trees))]
     after = model._raw(X)[0]
     np.testing.assert_allclose(after[0], before[0], rtol=1e-12)
     np.testing.assert_allclose(after[1], 0.2 + 0.5 * before[1], rtol=1e-9)

@@ -26,7 +26,7 @@ from surefoot.trees.packed_codes import PackedCodes
 from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
 from surefoot.uncertainty.fit_spec import FitSpec, TrainingConfig, TrainingRows
-from surefoot.uncertainty.training_table import MEMBER, ONE_MODEL, SET_CATEGORIES, Encoding, SharedTable
+from surefoot.uncertainty.training_table import ENSEMBLE_MEMBER, SET_CATEGORIES, SINGLE_MODEL, Encoding, SharedTable
 
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
 KEY = stream_key(7)
@@ -50,7 +50,7 @@ def fit_encoding(columns, max_bins=16, weights=None):
         return Encoding.fit(columns, max_bins, weights, threads)
 
 
-def make_task(columns, y, validation=None, n_jobs=1, classes=1, **config):
+def make_spec(columns, y, validation=None, n_jobs=1, classes=1, **config):
     """What SharedTable reads of a spec."""
     family = SimpleNamespace(n_outputs=classes, natural=False)
     return FitSpec(
@@ -83,7 +83,7 @@ def test_codes_of_the_shared_table_are_those_of_its_blocks(n_jobs, n_many, monke
     frame, y = make_columns(9000, n_many)
     columns = Columns.from_frame(frame[:7000])
     validation = Columns.from_frame(frame[7000:], columns.schema)
-    table = SharedTable.of(make_task(columns, y, validation, n_jobs))
+    table = SharedTable.of(make_spec(columns, y, validation, n_jobs))
     assert table.categories is None
     assert table.encoding.many == ()
     assert table.codes.shape == (4, 9000)
@@ -98,9 +98,9 @@ def test_codes_of_the_shared_table_are_those_of_its_blocks(n_jobs, n_many, monke
 def test_codes_of_plain_columns_beside_statistics_are_those_of_the_blocks(names):
     frame, y = make_columns()
     columns = Columns.from_frame(frame[names])
-    spec = make_task(columns, y)
+    spec = make_spec(columns, y)
     table = SharedTable.of(spec)
-    assert table.words is None
+    assert table.packed is None
     _, encoding = table.for_member(spec, 0, np.arange(600))
     codes = encoding.codes(columns, 0, 600)
     np.testing.assert_array_equal(codes[:3], table.codes)
@@ -144,11 +144,13 @@ def test_statistics_are_binned_in_their_order():
 def test_models_that_differ_by_chance_read_coarse_statistics_in_two_orders(config, n_orders):
     frame, y = make_columns(1500, 300)
     columns, train = Columns.from_frame(frame), np.arange(1000)
-    spec = make_task(columns, y, **config)
+    spec = make_spec(columns, y, **config)
     tables, encoding = SharedTable.of(spec).for_member(spec, 0, train)
     assert len(tables) == n_orders
     most = encoding.statistics_binner.missing.max()
-    assert most == MEMBER.bins if n_orders == 2 else MEMBER.bins < most <= ONE_MODEL.bins
+    assert (
+        most == ENSEMBLE_MEMBER.max_bins if n_orders == 2 else ENSEMBLE_MEMBER.max_bins < most <= SINGLE_MODEL.max_bins
+    )
     first, last = tables[0].words, tables[-1].words
     assert ((first != last).any(axis=0)[train].mean() > 0.5) == (n_orders == 2)
     np.testing.assert_array_equal(first[:, 1000:], last[:, 1000:])  # rows outside training read the same
@@ -171,7 +173,7 @@ def test_members_share_pairs_of_large_columns_and_draw_pairs_of_small_ones(confi
     columns |= {f"small {k}": [f"{k}-{code}" for code in codes] for k, codes in enumerate(small_ones)}
     y = (large.sum(axis=0) % 2).astype(float)  # only both large ones together tell it
     frame = Columns.from_frame(pd.DataFrame(columns).astype("category"))
-    spec, train = make_task(frame, y, **config), np.arange(4000)
+    spec, train = make_spec(frame, y, **config), np.arange(4000)
     table = SharedTable.of(spec).with_pairs(spec, train)
     found = [places_of(table.for_member(spec, member, train)[1]) for member in (0, 1)]
     assert [pairs[0] for pairs in found] == [(0, 1), (0, 1)]  # the large columns come first
@@ -383,7 +385,7 @@ def test_a_combination_makes_new_rows_more_likely(monkeypatch):
     frame, y = make_deliveries(16_000)
     scores = []
     for fewest in (2000, 100_000):
-        monkeypatch.setattr("surefoot.uncertainty.combination_search.MIN_ROWS", fewest)
+        monkeypatch.setattr("surefoot.uncertainty.training.MIN_ROWS", fewest)
         model = GradientBoostingRegressor(n_estimators=150, random_state=0, n_jobs=1).fit(frame[:12_000], y[:12_000])
         scores.append(model.score(frame[12_000:], y[12_000:]))
     assert scores[0] > scores[1] + 0.05

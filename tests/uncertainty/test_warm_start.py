@@ -178,7 +178,7 @@ def test_a_fit_that_was_stopped_does_not_spoil_the_next(estimator, monkeypatch):
 
     model.set_params(n_estimators=12)
     with monkeypatch.context() as patch:
-        patch.setattr("surefoot.uncertainty.boosting_loop.BoostingLoop._note_bounds", stop)
+        patch.setattr("surefoot.uncertainty.boosting_loop.BoostingLoop._append_bounds", stop)
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
     assert all(bits(before[name]) == bits(array) for name, array in answers(model, X).items())

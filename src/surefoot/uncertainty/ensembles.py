@@ -1,82 +1,20 @@
-"""Ensembles of gradient boosters that differ by chance: where they disagree, they do not know."""
+"""Ensembles of gradient boosters that differ only by chance: their disagreement is knowledge uncertainty."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from surefoot._exceptions import ParameterError
-from surefoot._parameters import check_choice, check_integer, check_number
-from surefoot.uncertainty.adapters.surefoot import members_uncertainty
-from surefoot.uncertainty.base import SHARED
-from surefoot.uncertainty.classification import ClassificationBooster
-from surefoot.uncertainty.decomposition import Uncertainty, row_index
-from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from surefoot.uncertainty.member import Member
-from surefoot.uncertainty.regression import RegressionBooster
-from surefoot.uncertainty.single import ResumableBooster
-
-
-class EnsembleBooster(ResumableBooster):
-    """Several models on one table, each with its own draws of rows or noise."""
-
-    method: str
-    n_members: int
-
-    @property
-    def _uses_langevin(self) -> bool:
-        return self.method == "sglb"
-
-    @property
-    def _row_share(self) -> float:
-        if self.subsample is None:
-            return 1.0 if self.method == "sglb" else 0.5
-        return float(self.subsample)
-
-    def _check_parameters(self) -> None:
-        check_choice("method", self.method, ("sglb", "sgb"))
-        check_integer("n_members", self.n_members, 1)
-        if self.subsample is not None:
-            check_number("subsample", self.subsample, 0, 1, most_included=True)
-        if self.method == "sgb" and self._row_share == 1.0:
-            raise ParameterError("subsample must be below 1 with method='sgb': else all members are the same.")
-        super()._check_parameters()
-
-    @property
-    def _n_members(self) -> int:
-        return int(self.n_members)
-
-    def _member_parameters(self) -> dict[str, Any]:
-        """Parameters of one of the members as a model of its own."""
-        shared = {name: getattr(self, name) for name in (*SHARED, "temperature")}
-        return {**shared, "subsample": self._row_share, "langevin": self._uses_langevin}
-
-    def _new_member(self) -> Any:
-        raise NotImplementedError
-
-    def _uncertainty(self, X: Any) -> Uncertainty:
-        columns = self._columns(X)  # first of all: it says so if the model is not fitted
-        return members_uncertainty(self._members, self.family_, columns, self.n_jobs, index=row_index(X))
-
-    def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
-        self.family_ = family
-        self._members = list(members)
-        self.estimators_ = []
-        for member in members:
-            estimator = self._new_member()
-            for name in ("n_features_in_", "feature_names_in_", "_schema", "classes_"):
-                if hasattr(self, name):
-                    setattr(estimator, name, getattr(self, name))
-            estimator._adopt(family, [member])
-            self.estimators_.append(estimator)
+from surefoot.uncertainty.base import EnsembleBooster
+from surefoot.uncertainty.classifier import ClassificationBooster, GradientBoostingClassifier
+from surefoot.uncertainty.decomposition import Uncertainty
+from surefoot.uncertainty.regressor import GradientBoostingRegressor, RegressionBooster
 
 
 class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
     """An ensemble of probabilistic gradient boosters (Malinin, Prokhorenkova & Ustimenko 2021).
 
-    The members are trained on the same rows and differ by chance alone. What they agree on is known; their
-    disagreement is uncertainty of knowledge, which more data could take away, as opposed to the noise of the data.
-    Unless ``early_stopping`` is False or ``X_val, y_val`` are given, trial models hold rows out to find the number of
-    trees and the scale; the members are then trained on all rows for that number of rounds.
+    The members are trained on the same rows and differ only by chance. Their disagreement is knowledge uncertainty,
+    which more data could remove, unlike the noise of the data. Unless ``early_stopping`` is False or ``X_val, y_val``
+    are passed, trial models choose the number of trees and the scale on held-out rows; the members are then trained on
+    all rows for that number of rounds.
 
     Parameters
     ----------
@@ -100,9 +38,9 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
     grow_policy : {"symmetric", "depthwise"}, default="symmetric"
         One split for a whole level of the tree, or one for each node.
     min_samples_leaf : int, default=1
-        A split that would leave fewer rows on a side is not made.
+        Minimum number of rows on each side of a split.
     l2_regularization : float, default=1.0
-        Shrinks the leaves towards 0, as this many rows without a residual would.
+        Shrinks the leaves towards 0, as this many additional rows without a residual would.
     max_bins : int, default=255
         Maximum number of bins of a column.
     categorical_features : "from_dtype", list or None, default="from_dtype"
@@ -155,6 +93,8 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
     'target squared'
     """
 
+    _member_class = GradientBoostingRegressor
+
     def __init__(
         self,
         *,
@@ -195,17 +135,14 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
             n_iter_no_change=n_iter_no_change,
             subsample=subsample,
             temperature=temperature,
+            warm_start=warm_start,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
         )
         self.method = method
         self.n_members = n_members
-        self.warm_start = warm_start
         self.distribution = distribution
-
-    def _new_member(self) -> GradientBoostingRegressor:
-        return GradientBoostingRegressor(distribution=self.distribution, **self._member_parameters())
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Predict how uncertain every row is, and why.
@@ -230,8 +167,8 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
 class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
     """An ensemble of gradient boosting classifiers (Malinin, Prokhorenkova & Ustimenko 2021).
 
-    The members are trained on the same rows and differ by chance alone; their disagreement is knowledge uncertainty.
-    ``l2_regularization`` is lower than for a single model: uncertainty shows in leaves of few rows.
+    The members are trained on the same rows and differ only by chance; their disagreement is knowledge uncertainty.
+    ``l2_regularization`` is lower than for a single model, because knowledge uncertainty shows in leaves with few rows.
 
     Parameters
     ----------
@@ -250,9 +187,9 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
     grow_policy : {"symmetric", "depthwise"}, default="symmetric"
         One split for a whole level of the tree, or one for each node.
     min_samples_leaf : int, default=1
-        A split that would leave fewer rows on a side is not made.
+        Minimum number of rows on each side of a split.
     l2_regularization : float, default=0.1
-        Shrinks the leaves towards 0, as this many rows without a residual would.
+        Shrinks the leaves towards 0, as this many additional rows without a residual would.
     max_bins : int, default=255
         Maximum number of bins of a column.
     categorical_features : "from_dtype", list or None, default="from_dtype"
@@ -309,6 +246,8 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
     'nats'
     """
 
+    _member_class = GradientBoostingClassifier
+
     def __init__(
         self,
         *,
@@ -349,17 +288,14 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
             n_iter_no_change=n_iter_no_change,
             subsample=subsample,
             temperature=temperature,
+            warm_start=warm_start,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
         )
         self.method = method
         self.n_members = n_members
-        self.warm_start = warm_start
         self.class_weight = class_weight
-
-    def _new_member(self) -> GradientBoostingClassifier:
-        return GradientBoostingClassifier(class_weight=self.class_weight, **self._member_parameters())
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Predict how uncertain every row is, and why.

@@ -15,8 +15,8 @@ from surefoot.uncertainty.families import (
     Normal,
     RegressionFamily,
     StudentT,
-    regression_family,
 )
+from surefoot.uncertainty.regressor import regression_family
 
 Y = np.array([1.0, 2.0, 5.0])
 

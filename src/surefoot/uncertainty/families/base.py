@@ -7,17 +7,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from surefoot.uncertainty.distribution import Distribution, within_floats
-from surefoot.uncertainty.families.targets import (
-    FINEST,
-    centre_and_spread,
-    finest_scale,
-    rows_with_weight,
-    standardise,
-)
+from surefoot._exceptions import DataError
+from surefoot.uncertainty.distribution import FLOAT_RANGE, Distribution
 
 Z_MAX = 8.0  # residuals further out than so many scales count as so many
 RATIO_MAX = 32.0  # most of y / mean - 1: a leaf of such rows, at a rate of 0.1, moves the mean to them and not beyond
+FINEST = 1e-4  # no scale below this share of the target's spread
+ROUNDING = 1e-6  # values closer than this share of the spread are one value: they differ by rounding
+MIN_SPREAD = 1e-290  # divided by less than this, a target could leave the range of floats
 MAX_LOG = 700.0  # e to this power is still a float
 MIN_SHARE = 1e-9  # a class without weight starts with this share: its log is finite
 
@@ -150,8 +147,8 @@ class LocationScaleFamily(RegressionFamily):
 
     def _user_location_and_scale(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(over="ignore"):
-            location = within_floats(self.location + within_floats(self.spread * raw[0]))
-            return location, within_floats(self.spread * self._scale(raw))
+            location = np.clip(self.location + np.clip(self.spread * raw[0], *FLOAT_RANGE), *FLOAT_RANGE)
+            return location, np.clip(self.spread * self._scale(raw), *FLOAT_RANGE)
 
     def _start(self, location: float, scale: float) -> np.ndarray:
         """Outputs of a constant location and scale, the scale within its bounds."""
@@ -201,3 +198,56 @@ def class_shares(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) 
     """Each class's share of the weight; a class without any has a tiny one."""
     kept, shares = rows_with_weight(codes.astype(np.int64), weights)
     return np.maximum(np.bincount(kept, weights=shares, minlength=n_classes), MIN_SHARE)
+
+
+def rows_with_weight(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The values that have weight, and each one's share of the whole weight."""
+    if weights is None:
+        return values, np.full(len(values), 1 / len(values))
+    shares = weights[weights > 0] / weights.max()  # weights of any size: only their ratios count
+    return values[weights > 0], shares / shares.sum()
+
+
+def weighted_sum(values: np.ndarray, shares: np.ndarray) -> float:
+    """Sum of products; not by BLAS, whose last digits (and so the model's) depend on how many threads it may use."""
+    return float((values * shares).sum())
+
+
+def centre_and_spread(values: np.ndarray, shares: np.ndarray) -> tuple[float, float]:
+    """Weighted mean and standard deviation, for values as large as floats can be; the spread of a constant is 1."""
+    size = max(float(np.abs(values).max()), MIN_SPREAD)
+    unit = values / size
+    centre = min(max(weighted_sum(unit, shares), float(unit.min())), float(unit.max()))  # a constant is its own mean
+    spread = math.sqrt(min(weighted_sum((unit - centre) ** 2, shares), 1.0))  # rounding must not lift it above the size
+    if spread == 0:
+        return centre * size, 1.0
+    return centre * size, max(spread * size, MIN_SPREAD)
+
+
+def standardise(values: np.ndarray, location: float, spread: float) -> np.ndarray:
+    """``(values - location) / spread``, by halves: the difference of two large numbers may be too large."""
+    with np.errstate(over="ignore"):
+        return np.clip((0.5 * values - 0.5 * location) / (0.5 * spread), *FLOAT_RANGE)
+
+
+def finest_scale(standardised: np.ndarray) -> float:
+    """The smallest scale that the target can support, as a share of its spread.
+
+    A number written down in steps of ``gap`` is known to no better than ``gap / sqrt(12)``, the standard deviation of
+    its rounding. Whatever the gap, the best constant scale (1) must remain possible.
+    """
+    gaps = np.diff(np.unique(standardised))
+    gaps = gaps[gaps > ROUNDING]
+    gap = float(gaps.min()) if len(gaps) else 0.0
+    return min(max(gap / math.sqrt(12), FINEST), 1.0)
+
+
+def positive(y: np.ndarray, name: str, family: str) -> np.ndarray:
+    """The target as floats, if all of it is above 0."""
+    values = np.asarray(y, dtype=np.float64)
+    if not (values > 0).all():
+        raise DataError(
+            f"{name} has values of 0 or below, which distribution={family!r} cannot have: shift them above 0, "
+            "or choose distribution='normal'."
+        )
+    return values

@@ -9,11 +9,13 @@ from scipy import special, stats
 
 from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import LARGEST, Distribution
-from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily
-from surefoot.uncertainty.families.lognormal import positive
-from surefoot.uncertainty.families.targets import (
+from surefoot.uncertainty.families.base import (
+    RATIO_MAX,
+    Z_MAX,
+    RegressionFamily,
     centre_and_spread,
     finest_scale,
+    positive,
     rows_with_weight,
     standardise,
     weighted_sum,

@@ -9,8 +9,7 @@ from scipy import stats
 
 from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import LARGEST, Distribution
-from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
-from surefoot.uncertainty.families.targets import rows_with_weight, weighted_sum
+from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily, rows_with_weight, weighted_sum
 
 LOG_TWO = math.log(2.0)
 TIE = 1e-12  # a share this close to one half is one half

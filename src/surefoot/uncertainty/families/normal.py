@@ -10,9 +10,14 @@ from scipy.special import betaln, ndtr, stdtr
 
 from surefoot._jit import kernel
 from surefoot._parameters import check_number
-from surefoot.uncertainty.distribution import Distribution, within_floats
-from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
-from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight, weighted_sum
+from surefoot.uncertainty.distribution import FLOAT_RANGE, Distribution
+from surefoot.uncertainty.families.base import (
+    Z_MAX,
+    LocationScaleFamily,
+    centre_and_spread,
+    rows_with_weight,
+    weighted_sum,
+)
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 LOG_2_E = 1.0 / math.log(2.0)
@@ -102,7 +107,9 @@ class Normal(NormalSteps):
     def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         location, scale = self._user_location_and_scale(raw)
         with np.errstate(over="ignore"):
-            return location, within_floats(scale * scale)  # without the cost of a scipy object for every block of rows
+            return location, np.clip(
+                scale * scale, *FLOAT_RANGE
+            )  # without the cost of a scipy object for every block of rows
 
     def log_density(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
         if not self.has_heavy_tails:

@@ -10,8 +10,7 @@ from scipy import stats
 from surefoot._exceptions import DataError
 from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import Distribution
-from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily
-from surefoot.uncertainty.families.targets import rows_with_weight, weighted_sum
+from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily, rows_with_weight, weighted_sum
 
 MAX_COUNT = 2.0**53  # beyond it, a float cannot tell a whole number from a fraction
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)

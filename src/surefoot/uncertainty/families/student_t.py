@@ -10,8 +10,13 @@ from scipy import special, stats
 from surefoot._jit import kernel
 from surefoot._parameters import check_number
 from surefoot.uncertainty.distribution import Distribution
-from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
-from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight, weighted_sum
+from surefoot.uncertainty.families.base import (
+    Z_MAX,
+    LocationScaleFamily,
+    centre_and_spread,
+    rows_with_weight,
+    weighted_sum,
+)
 
 MAX_Z = 1e150  # the square of more would be infinite
 MAX_STEPS = 200
