@@ -52,13 +52,13 @@ def test_the_best_round_is_kept_and_training_ends_soon_after(estimator, given):
     X, y, X_val, y_val = parted(estimator)
     validation = {"X_val": X_val, "y_val": y_val} if given else {}
     model = small(estimator, **SETTINGS).fit(X, y, **validation)
-    history = model.validation_nll_
-    assert 1 <= model.n_trees_ < 150
-    assert len(history) <= model.n_trees_ + 2 * 15  # the mean may have had its best round before the scale was frozen
-    assert forests(model)[0].n_trees == model.n_trees_
+    history = model.validation_loss_
+    assert 1 <= model.n_iter_ < 150
+    assert len(history) <= model.n_iter_ + 2 * 15  # the mean may have had its best round before the scale was frozen
+    assert forests(model)[0].n_trees == model.n_iter_
     if estimator is GradientBoostingClassifier:
-        assert model.n_trees_ == 1 + np.argmin(history)
-        assert len(history) == model.n_trees_ + 15
+        assert model.n_iter_ == 1 + np.argmin(history)
+        assert len(history) == model.n_iter_ + 15
 
 
 def test_the_scale_is_frozen_in_its_best_round_and_the_mean_goes_on():
@@ -70,10 +70,10 @@ def test_the_scale_is_frozen_in_its_best_round_and_the_mean_goes_on():
     model.fit(X[:600], y[:600], X_val=X[600:], y_val=y[600:])
     scale = np.abs(np.diff(forests(model)[0].leaves[:, :, -1], axis=1)).max(axis=1)
     learned = np.flatnonzero(scale > 0).max(initial=-1) + 1
-    frozen = 1 + np.argmin(model.validation_nll_[: learned + 50])
-    assert learned <= frozen < model.n_trees_  # later trees move the scale as a whole at most
+    frozen = 1 + np.argmin(model.validation_loss_[: learned + 50])
+    assert learned <= frozen < model.n_iter_  # later trees move the scale as a whole at most
     stages = np.array([np.mean((stage - y[600:]) ** 2) for stage in model.staged_predict(X[600:])])
-    assert stages.argmin() == model.n_trees_ - 1
+    assert stages.argmin() == model.n_iter_ - 1
     assert stages[-1] < 0.99 * stages[frozen - 1]
 
 
@@ -95,7 +95,7 @@ def test_the_history_is_the_likelihood_of_the_validation_rows():
     X, y, X_val, y_val = parted(estimator)
     weights = np.random.default_rng(0).random(80)
     model = small(estimator, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weights)
-    assert model.validation_nll_.min() == pytest.approx(nll(model, X_val, y_val, weights), rel=1e-9)
+    assert model.validation_loss_.min() == pytest.approx(nll(model, X_val, y_val, weights), rel=1e-9)
 
 
 @pytest.mark.parametrize("distribution", ["normal", "gamma"])
@@ -114,7 +114,7 @@ def test_the_scale_of_quiet_rows_is_bounded(distribution):
 def test_the_history_of_several_classes_is_their_log_loss():
     X, y, X_val, y_val = parted(GradientBoostingClassifier, n_classes=3)
     model = small(GradientBoostingClassifier, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val)
-    assert model.validation_nll_.min() == pytest.approx(nll(model, X_val, y_val), rel=1e-9)
+    assert model.validation_loss_.min() == pytest.approx(nll(model, X_val, y_val), rel=1e-9)
 
 
 @pytest.mark.parametrize("distribution", ["normal", "lognormal", "laplace", "student_t", "poisson", "gamma"])
@@ -128,7 +128,7 @@ def test_the_history_is_that_of_the_distribution_in_its_own_units(distribution):
     plain = small(GradientBoostingRegressor, distribution=distribution, **settings | {"early_stopping": False})
     in_user_units = -plain.fit(X, y).predict_distribution(X_val).logpdf(y_val)
     expected = np.mean(in_user_units - model.family_.nll_offset(y_val))
-    assert model.validation_nll_[0] == pytest.approx(expected, rel=1e-9)
+    assert model.validation_loss_[0] == pytest.approx(expected, rel=1e-9)
 
 
 @each_single
@@ -137,7 +137,7 @@ def test_stopping_pays(estimator):
     X_new, y_new = noisy(estimator, seed=1)
     stopped = small(estimator, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val)
     whole = small(estimator, **SETTINGS | {"early_stopping": False}).fit(X, y)
-    assert whole.n_trees_ == 300
+    assert whole.n_iter_ == 300
     assert nll(stopped, X_new, y_new) < nll(whole, X_new, y_new)
 
 
@@ -145,7 +145,7 @@ def test_a_model_without_a_scale_is_the_beginning_of_the_one_that_does_not_stop(
     X, y, X_val, y_val = parted(GradientBoostingClassifier)
     stopped = small(GradientBoostingClassifier, **SETTINGS).fit(X, y, X_val=X_val, y_val=y_val)
     whole = small(GradientBoostingClassifier, **SETTINGS | {"early_stopping": False}).fit(X, y)
-    n = stopped.n_trees_
+    n = stopped.n_iter_
     assert forests(stopped)[0].leaves.tobytes() == forests(whole)[0].leaves[:n].tobytes()
     cut = small(GradientBoostingClassifier, **SETTINGS | {"early_stopping": False, "n_estimators": n}).fit(X, y)
     assert_same_answers(stopped, cut, X)
@@ -158,18 +158,18 @@ def test_a_model_without_a_scale_is_the_beginning_of_the_one_that_does_not_stop(
 def test_without_early_stopping_there_is_no_history_and_every_tree_stays(estimator, settings):
     X, y = noisy(estimator)
     model = small(estimator, n_estimators=60, n_iter_no_change=2, **settings).fit(X, y)
-    assert model.n_trees_ == 60
-    assert len(model.validation_nll_) == 0
+    assert model.n_iter_ == 60
+    assert len(model.validation_loss_) == 0
 
 
 @each_single
 def test_langevin_models_stop_too(estimator):
     X, y, X_val, y_val = parted(estimator)
     model = small(estimator, **SETTINGS, langevin=True).fit(X, y, X_val=X_val, y_val=y_val)
-    assert model.n_trees_ < 300
+    assert model.n_iter_ < 300
     if estimator is GradientBoostingClassifier:
-        assert model.n_trees_ == 1 + np.argmin(model.validation_nll_)
-        assert model.validation_nll_.min() == pytest.approx(nll(model, X_val, y_val), rel=1e-9)
+        assert model.n_iter_ == 1 + np.argmin(model.validation_loss_)
+        assert model.validation_loss_.min() == pytest.approx(nll(model, X_val, y_val), rel=1e-9)
 
 
 @each_estimator
@@ -220,7 +220,7 @@ def test_held_out_rows_change_with_the_seed(estimator):
     X, y = noisy(estimator)
     settings = {"n_estimators": 4, "n_iter_no_change": 50, "warm_start": True}
     one, other = (small(estimator, random_state=seed, **settings).fit(X, y) for seed in (0, 1))
-    assert one.validation_nll_.tobytes() != other.validation_nll_.tobytes()
+    assert one.validation_loss_.tobytes() != other.validation_loss_.tobytes()
     assert answers(one, X)["predict"].tobytes() != answers(other, X)["predict"].tobytes() or (
         one.predict_proba(X).tobytes() != other.predict_proba(X).tobytes()
     )
@@ -231,10 +231,10 @@ def test_the_model_learns_from_all_rows_in_the_end(estimator):
     """The trees are those of a model that was told their number, and held nothing out."""
     X, y = noisy(estimator)
     model = small(estimator, **SETTINGS).fit(X, y)
-    told = small(estimator, **SETTINGS | {"n_estimators": model.n_trees_, "early_stopping": False}).fit(X, y)
-    assert len(model.validation_nll_) > model.n_trees_
+    told = small(estimator, **SETTINGS | {"n_estimators": model.n_iter_, "early_stopping": False}).fit(X, y)
+    assert len(model.validation_loss_) > model.n_iter_
     for mine, theirs in zip(forests(model), forests(told), strict=True):
-        assert mine.covers.sum() == theirs.covers.sum() == 200 * model.n_trees_
+        assert mine.covers.sum() == theirs.covers.sum() == 200 * model.n_iter_
         assert mine.features[0].tobytes() == theirs.features[0].tobytes()
     if estimator is GradientBoostingClassifier:
         assert_same_answers(model, told, X)
@@ -258,8 +258,8 @@ def test_a_rare_class_is_never_held_out_whole(estimator):
 def test_any_fraction_leaves_rows_on_both_sides(estimator, fraction):
     X, y = problem(estimator, n_rows=30)
     model = small(estimator, early_stopping=True, validation_fraction=fraction).fit(X, y)
-    assert len(model.validation_nll_) >= 1
-    assert np.isfinite(model.validation_nll_).all()
+    assert len(model.validation_loss_) >= 1
+    assert np.isfinite(model.validation_loss_).all()
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS)

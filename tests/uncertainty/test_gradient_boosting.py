@@ -156,7 +156,7 @@ def test_among_few_rows_none_is_much_more_precise_than_the_typical_one(n_rows, f
     model = GradientBoostingRegressor(n_estimators=200, early_stopping=False, random_state=0, **settings).fit(X, y)
     trees = model._members[0].trees
     free = np.repeat(trees.start[:, np.newaxis], n_rows, axis=1)  # what the trees say before any bound
-    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, n_rows), 0, model.n_trees_, free)
+    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, n_rows), 0, model.n_iter_, free)
     scale = np.exp(np.clip(free[1], model.family_.floor, model.family_.cap))
     least = np.exp(free[1].mean()) / factor
     assert (scale < 0.99 * least).mean() > 0.2  # the trees would have gone further
@@ -176,7 +176,7 @@ def test_the_shape_of_a_gamma_distribution_is_bounded_like_a_scale():
     variation = distribution.std / distribution.mean
     trees = model._members[0].trees
     free = np.repeat(trees.start[:, np.newaxis], 800, axis=1)
-    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, 800), 0, model.n_trees_, free)
+    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, 800), 0, model.n_iter_, free)
     least = np.exp(-free[1].mean() / 2) / (1.5 * np.sqrt(0.8))
     assert (np.exp(-free[1] / 2) < 0.99 * least).mean() > 0.2
     np.testing.assert_allclose(variation, np.maximum(np.exp(-free[1] / 2), least), rtol=1e-9)

@@ -26,7 +26,7 @@ SURE = 1e-3  # a test of a law that would fail by chance less often than this; s
 
 def chain(model, X):
     """Raw outputs after each tree, (trees, outputs, rows)."""
-    return model._member_raw(X, range(1, model.n_trees_ + 1))
+    return model._member_raw(X, range(1, model.n_iter_ + 1))
 
 
 def step_of(mu, ybar, n, N, rate, l2):

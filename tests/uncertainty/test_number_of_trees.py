@@ -51,7 +51,7 @@ def test_the_number_of_trees_is_best_on_average_over_the_trials(tasks):
     members = [training.FIRST_TRIAL - k for k in range(5)]
     mean = curves(spec, members, 60).mean(axis=0)
     assert found.config.n_estimators == mean.argmin() + 1
-    assert [one.n_trees_ for one in model.estimators_] == [mean.argmin() + 1] * 2
+    assert [one.n_iter_ for one in model.estimators_] == [mean.argmin() + 1] * 2
     assert found.hold_out == 0
     held_out = [set(training.split_rows(spec, member)[1].tolist()) for member in members]
     assert len(set.union(*held_out)) == sum(map(len, held_out)) == 200  # each holds out others

@@ -109,7 +109,7 @@ def sum_of_trees(model, X):
     """Raw outputs before the bound of the scale."""
     member, columns = model._members[0], model._columns(X)
     raw = np.repeat(member.trees.start[:, np.newaxis], len(X), axis=1)
-    member.trees.forest.add(member.encoding.codes(columns, 0, len(X)), 0, model.n_trees_, raw)
+    member.trees.forest.add(member.encoding.codes(columns, 0, len(X)), 0, model.n_iter_, raw)
     return raw
 
 
@@ -177,7 +177,7 @@ def test_trees_that_never_split_are_single_leaves(table):
     X, _ = table
     model = GradientBoostingRegressor(n_estimators=3).fit(X, np.full(len(X), 5.0))
     models = model.to_shap()
-    assert [len(tree["values"]) for tree in models["mu"]["trees"]] == [1] * model.n_trees_
+    assert [len(tree["values"]) for tree in models["mu"]["trees"]] == [1] * model.n_iter_
     np.testing.assert_allclose(walked(models["log_sigma"], X[:3]), model._raw(X[:3])[0, 1])
 
 

@@ -83,7 +83,7 @@ def test_stages_are_the_models_of_so_many_trees(estimator, settings):
     X, y = problem(estimator)
     model = small(estimator, early_stopping=False, **settings).fit(X, y)
     stages = list(model.staged_predict(X))
-    assert len(stages) == model.n_trees_ == 8
+    assert len(stages) == model.n_iter_ == 8
     np.testing.assert_array_equal(stages[-1], model.predict(X))
     for n in (1, 3, 8):
         shorter = small(estimator, n_estimators=n, early_stopping=False, **settings).fit(X, y)
@@ -112,7 +112,7 @@ def test_stages_of_a_model_that_stopped_end_at_its_best_round(estimator):
     X, y = problem(estimator)
     model = small(estimator, n_estimators=100, n_iter_no_change=3).fit(X, y)
     stages = list(model.staged_predict(X))
-    assert len(stages) == model.n_trees_
+    assert len(stages) == model.n_iter_
     np.testing.assert_array_equal(stages[-1], model.predict(X))
 
 

@@ -27,7 +27,7 @@ class StandIn(BaseEstimator):
         self.subsample = subsample
 
     def fit(self, n_trees):
-        self.n_trees_ = n_trees
+        self.n_iter_ = n_trees
         return self
 
     def _member_raw(self, X, cuts):

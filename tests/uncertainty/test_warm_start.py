@@ -52,9 +52,9 @@ def test_two_fits_end_where_one_does(estimator, name):
     if settings.get("early_stopping", "auto") is False:  # else it would learn from all rows in the end
         assert_same_answers(model, small(estimator, n_estimators=5, **settings).fit(X, y), X)
     model.set_params(n_estimators=9).fit(X, y).set_params(n_estimators=12).fit(X, y)
-    assert model.n_trees_ == whole.n_trees_
+    assert model.n_iter_ == whole.n_iter_
     assert_close_answers(whole, model, X, rtol=1e-9)
-    np.testing.assert_allclose(model.validation_nll_, whole.validation_nll_, rtol=1e-9)
+    np.testing.assert_allclose(model.validation_loss_, whole.validation_loss_, rtol=1e-9)
 
 
 @each_single
@@ -65,7 +65,7 @@ def test_the_trees_there_are_stay(estimator):
     model = small(estimator, n_estimators=5, warm_start=True, **settings).fit(X, y)
     first = forests(model)[0].leaves.tobytes()
     model.set_params(n_estimators=12).fit(X, y)
-    assert model.n_trees_ == 12
+    assert model.n_iter_ == 12
     assert forests(model)[0].leaves[:5].tobytes() == first
 
 
@@ -77,11 +77,11 @@ def test_a_model_that_goes_on_stops_where_one_in_one_go_does(estimator):
     y = y if estimator is GradientBoostingRegressor else (y > 0).astype(int)
     settings = {"n_iter_no_change": 10, "max_depth": 4}
     whole = small(estimator, n_estimators=200, warm_start=True, **settings).fit(X, y)
-    assert len(whole.validation_nll_) < 200
+    assert len(whole.validation_loss_) < 200
     model = small(estimator, n_estimators=3, warm_start=True, **settings).fit(X, y)
     for n_estimators in (8, 200, 200, 300):
         model.set_params(n_estimators=n_estimators).fit(X, y)
-    assert model.n_trees_ == whole.n_trees_
+    assert model.n_iter_ == whole.n_iter_
     assert_close_answers(whole, model, X, rtol=1e-9)
 
 
@@ -204,7 +204,7 @@ def test_two_fits_of_an_ensemble_equal_one_longer_fit(estimator, name):
     whole = small(estimator, n_estimators=12, **settings).fit(X, y)
     model = small(estimator, n_estimators=5, n_jobs=2, **settings).fit(X, y)
     model.set_params(n_estimators=9).fit(X, y).set_params(n_estimators=12).fit(X, y)
-    assert [one.n_trees_ for one in model.estimators_] == [one.n_trees_ for one in whole.estimators_]
+    assert [one.n_iter_ for one in model.estimators_] == [one.n_iter_ for one in whole.estimators_]
     assert_close_answers(whole, model, X, rtol=1e-9)
 
 

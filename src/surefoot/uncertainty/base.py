@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._estimator import CategoricalParameter, TableEstimator, restore_on_failure
-from surefoot._exceptions import DataError, ParameterError
+from surefoot._exceptions import DataError, ParameterError, warn_caller
 from surefoot._parameters import check_boolean, check_boolean_or, check_choice, check_integer, check_number
 from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import NumberProblem, Problem
@@ -21,6 +21,7 @@ from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 from surefoot.uncertainty.warm_start import MemberRun, begin_runs, check_runs, resume_runs
 
 MAX_DEPTH = 10
+RENAMED_ATTRIBUTES = {"n_trees_": "n_iter_", "validation_nll_": "validation_loss_"}  # for one release
 
 
 class GradientBooster(CategoricalParameter, TableEstimator):
@@ -195,6 +196,25 @@ class SingleBooster(GradientBooster):
     _n_members: ClassVar[int] = 1
 
     @property
+    def n_trees_(self) -> int:
+        """Number of boosting rounds kept; this is the earlier name of ``n_iter_``."""
+        return self._renamed("n_trees_")
+
+    @property
+    def validation_nll_(self) -> np.ndarray:
+        """Loss of the held-out rows after each round; this is the earlier name of ``validation_loss_``."""
+        return self._renamed("validation_nll_")
+
+    def _renamed(self, name: str) -> Any:
+        value = getattr(self, RENAMED_ATTRIBUTES[name])  # first, so that a model that is not fitted gives no warning
+        warn_caller(f"{name} is now {RENAMED_ATTRIBUTES[name]}: use that name.", FutureWarning)
+        return value
+
+    def __dir__(self) -> list[str]:
+        """All names but the earlier ones, so that code that reads every attribute gives no warning."""
+        return [name for name in super().__dir__() if name not in RENAMED_ATTRIBUTES]
+
+    @property
     def _uses_langevin(self) -> bool:
         return bool(self.langevin)
 
@@ -210,8 +230,8 @@ class SingleBooster(GradientBooster):
     def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
         self.family_ = family
         self._members = list(members)
-        self.n_trees_ = members[0].trees.forest.n_trees
-        self.validation_nll_ = members[0].trees.held_out_nll
+        self.n_iter_ = members[0].trees.forest.n_trees
+        self.validation_loss_ = members[0].trees.held_out_nll
 
     def _member_raw(self, X: Any, cuts: Sequence[int]) -> np.ndarray:
         """Raw outputs of the model truncated after each number of trees in ``cuts``, (cuts, outputs, rows)."""

@@ -142,10 +142,10 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         Names of the columns, if X was a frame.
     family_ : family
         The distribution, fitted to the target's units.
-    n_trees_ : int
-        Number of trees kept.
-    validation_nll_ : array of shape (n_rounds,)
-        Mean negative log-likelihood of the held-out rows after each round; empty without early stopping.
+    n_iter_ : int
+        Number of boosting rounds kept: one tree each.
+    validation_loss_ : array of shape (n_rounds,)
+        Loss of the held-out rows after each round, the mean negative log-likelihood; empty without early stopping.
     feature_importances_ : array of shape (n_columns,)
         Each column's fraction of the gains of all splits.
 

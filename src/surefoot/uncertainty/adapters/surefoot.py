@@ -16,7 +16,7 @@ class OwnModel(TreeSequence):
     def __init__(self, model: Any) -> None:
         check_fitted(model)
         noisy = bool(model.langevin) or getattr(model, "subsample", 1.0) < 1.0
-        super().__init__(model, int(model.n_trees_), None if noisy else "langevin=True or subsample=0.5")
+        super().__init__(model, int(model.n_iter_), None if noisy else "langevin=True or subsample=0.5")
 
     def predict_uncertainty(self, X: Any, sizes: tuple[int, ...], index: Any = None) -> Uncertainty:
         model = self.model
