@@ -183,7 +183,7 @@ REFUSED = [
     ("a name", r"str has no predict\. Pass a fitted gradient booster"),
     (None, "NoneType has no predict"),
     (StandardScaler(), "StandardScaler has no predict"),
-    (Mysterious(), "Mysterious is not a model of trees that surefoot knows"),
+    (Mysterious(), "Mysterious is not a tree model that surefoot supports"),
     (GradientBoostingRegressor, "got the class GradientBoostingRegressor: make one and fit it"),
 ]
 
@@ -197,7 +197,7 @@ def test_models_that_cannot_be_cut_are_refused_with_a_reason(model, says):
 def test_a_search_is_refused_and_what_it_found_is_not():
     model = GradientBoostingRegressor(n_estimators=20, subsample=0.5)
     search = GridSearchCV(model, {"max_depth": [1, 2]}, cv=2).fit(X, Y)
-    with pytest.raises(ParameterError, match=r"GridSearchCV is a search. Pass what it found, model\.best_estimator_"):
+    with pytest.raises(ParameterError, match=r"GridSearchCV is a search. Pass its best model, model\.best_estimator_"):
         VirtualEnsemble(search)
     assert len(VirtualEnsemble(search.best_estimator_).members_) == 10
 

@@ -181,7 +181,7 @@ def test_a_model_grown_without_noise_warns(settings):
 def test_losses_without_one_number_or_classes_are_refused(loss):
     target = np.column_stack([Y, Y]) if loss == "MultiRMSE" else Y
     model = cb.CatBoostRegressor(**SETTINGS, loss_function=loss).fit(X, target)
-    with pytest.raises(ParameterError, match=f"loss_function='{loss.split(':')[0]}', in which surefoot sees neither"):
+    with pytest.raises(ParameterError, match=f"loss_function='{loss.split(':')[0]}', which surefoot knows neither"):
         VirtualEnsemble(model)
 
 

@@ -133,7 +133,7 @@ def test_models_that_cannot_be_cut_are_refused_with_a_reason(settings, says):
 
 def test_a_ranker_is_refused():
     model = lgb.LGBMRanker(**NOISY).fit(X, (Y > 0).astype(int), group=[100, 100])
-    with pytest.raises(ParameterError, match="objective='lambdarank', in which surefoot sees neither"):
+    with pytest.raises(ParameterError, match="objective='lambdarank', which surefoot knows neither"):
         VirtualEnsemble(model)
 
 

@@ -113,7 +113,11 @@ def refused_models():
     yield xgb.XGBRegressor(**NOISY, booster="dart"), Y, "XGBRegressor with booster='dart' rescales earlier trees"
     yield xgb.XGBRegressor(**NOISY), two_targets, r"XGBRegressor has several targets\. Pass one model for each"
     yield xgb.XGBRFRegressor(**QUIET), Y, "XGBRFRegressor grows several trees in a round"
-    yield xgb.XGBClassifier(**NOISY, objective="binary:hinge"), Y > 0, "objective='binary:hinge', in which surefoot"
+    yield (
+        xgb.XGBClassifier(**NOISY, objective="binary:hinge"),
+        Y > 0,
+        "objective='binary:hinge', which surefoot knows neither",
+    )
 
 
 @pytest.mark.parametrize(("model", "target", "says"), list(refused_models()))

@@ -40,11 +40,11 @@ class VotingForest:
 
     def tree(self, index: int) -> Tree:
         return Tree(
-            self.features[index],
-            self.thresholds[index],
-            self.missing_right[index],
-            set_bits(self.sets[index]),
-            self.labels[index],
+            feature=self.features[index],
+            threshold=self.thresholds[index],
+            missing_right=self.missing_right[index],
+            goes_right=set_bits(self.sets[index]),
+            labels=self.labels[index],
         )
 
     def add_votes(self, values: np.ndarray, vote_weights: np.ndarray, votes: np.ndarray) -> None:
@@ -74,8 +74,14 @@ class VotingForest:
         labels: np.ndarray,
     ) -> "VotingForest":
         """A forest from splits between bins: thresholds lie midway between the bins ``below`` and ``above``."""
-        thresholds = table.thresholds_between(features, below, above)
-        return cls(features, thresholds, missing_right, sets, gains, labels)
+        return cls(
+            features=features,
+            thresholds=table.thresholds_between(features, below, above),
+            missing_right=missing_right,
+            sets=sets,
+            gains=gains,
+            labels=labels,
+        )
 
 
 def set_bits(words: np.ndarray) -> np.ndarray:

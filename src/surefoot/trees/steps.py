@@ -42,12 +42,12 @@ class StepFunctions:
             missing.append(leaf_values[:, stumps, sides].sum(axis=1))
         n_outputs = leaf_values.shape[0]
         return cls(
-            used.astype(np.int64),
-            np.concatenate([[0], np.cumsum([len(points) for points in breaks])]).astype(np.int64),
-            np.concatenate([np.empty(0), *breaks]),
-            np.concatenate([np.empty((n_outputs, 0)), *heights], axis=1),
-            np.array(missing).T.reshape(n_outputs, len(used)).copy(),
-            leaf_values[:, root < 0, 0].sum(axis=1),
+            features=used.astype(np.int64),
+            starts=np.concatenate([[0], np.cumsum([len(points) for points in breaks])]).astype(np.int64),
+            breaks=np.concatenate([np.empty(0), *breaks]),
+            heights=np.concatenate([np.empty((n_outputs, 0)), *heights], axis=1),
+            missing=np.array(missing).T.reshape(n_outputs, len(used)).copy(),
+            constant=leaf_values[:, root < 0, 0].sum(axis=1),
         )
 
     def add_to(self, values: np.ndarray, votes: np.ndarray) -> None:

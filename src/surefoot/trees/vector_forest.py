@@ -111,7 +111,17 @@ class ForestBuilder:
         level = np.floor(np.log2(np.arange(1, 1 << self._depth))).astype(np.int64)
         by_node = [part.astype(kind)[:, level] if self._symmetric else part.astype(kind) for part, kind in splits]
         features, shifts, limits, sets, gains = by_node
-        return VectorForest(self._symmetric, features, shifts, limits, sets, tables, gains, covers, leaves)
+        return VectorForest(
+            symmetric=self._symmetric,
+            features=features,
+            shifts=shifts,
+            limits=limits,
+            sets=sets,
+            tables=tables,
+            gains=gains,
+            covers=covers,
+            leaves=leaves,
+        )
 
 
 @kernel

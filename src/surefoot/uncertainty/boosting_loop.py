@@ -92,7 +92,9 @@ class BoostingLoop:
     def resume(self, config: TrainingConfig, threads: RowThreads) -> None:
         """Prepare for the rounds of a configuration that differs from the last at most in the number of trees."""
         self.config = config
-        self.noise = LeafNoise(config, self.family, self.rows, self.weights, self.n_train)
+        self.noise = LeafNoise(
+            config=config, family=self.family, rows=self.rows, weights=self.weights, n_train=self.n_train
+        )
         self.grower.threads = threads
         seed = self.seed if config.differs_by_seed else (0, 0)
         streams = range(EMPTY_LEAVES + 1)

@@ -10,23 +10,23 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer, check_number
 
 LARGEST = float(np.finfo(np.float64).max)
-FLOAT_RANGE = (-LARGEST, LARGEST)  # np.clip(values, *FLOAT_RANGE) makes infinities the largest numbers
-FARTHEST_QUANTILE = 40.0  # standard deviations of a large count beyond which the probability is no float
-MAX_HALVINGS = 2200  # an interval of floats cannot be halved more often
+FLOAT_RANGE = (-LARGEST, LARGEST)  # np.clip(values, *FLOAT_RANGE) replaces infinities by the largest numbers
+FARTHEST_QUANTILE = 40.0  # in standard deviations of a large count: beyond, the probability rounds to 0 or 1
+MAX_HALVINGS = 2200  # no interval of floats can be halved more often
 
 
 class Distribution:
     """One distribution per row, in the units of the target.
 
-    Moments and quantiles too large for a float are given as the largest float. For counts, ``pdf`` and ``logpdf`` give
-    the probability mass.
+    Moments and quantiles that are too large for a float are the largest float. For counts, ``pdf`` and ``logpdf``
+    return the probability mass.
 
     Parameters
     ----------
     name : str
         Name of the family.
     scipy_distribution : distribution of scipy.stats
-        The family, as scipy has it.
+        The family in scipy.
     **parameters : float or array of shape (n_rows,)
         The parameters of ``scipy_distribution``, by name.
 
@@ -37,6 +37,7 @@ class Distribution:
     parameters : dict of arrays of shape (n_rows,)
         The parameters of ``scipy_distribution``, by name.
     mean, std, var : arrays of shape (n_rows,)
+        Moments of the distribution of every row.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class Distribution:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether the distribution is one of counts."""
+        """Whether the distribution is discrete: one of counts."""
         return isinstance(self._scipy, stats.rv_discrete)
 
     def _unit(self) -> dict[str, np.ndarray]:
@@ -85,25 +86,25 @@ class Distribution:
 
     @property
     def mean(self) -> np.ndarray:
-        """Mean of every row's distribution."""
+        """Mean of the distribution of every row."""
         location, scale = self.parameters.get("loc", 0.0), self.parameters.get("scale", 1.0)
         with np.errstate(all="ignore"):
             return np.clip(location + np.clip(scale * self._scipy.mean(**self._unit()), *FLOAT_RANGE), *FLOAT_RANGE)
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation of every row's distribution."""
-        with np.errstate(all="ignore"):  # not by way of the variance: that of large numbers is too large
+        """Standard deviation of the distribution of every row."""
+        with np.errstate(all="ignore"):  # not from the variance, which overflows for large numbers
             return np.clip(self.parameters.get("scale", 1.0) * self._scipy.std(**self._unit()), *FLOAT_RANGE)
 
     @property
     def var(self) -> np.ndarray:
-        """Variance of every row's distribution."""
+        """Variance of the distribution of every row."""
         with np.errstate(all="ignore"):
             return np.clip(self.std**2, *FLOAT_RANGE)
 
     def quantile(self, q: Any) -> np.ndarray:
-        """Return the value not exceeded with probability ``q``.
+        """Return the value that is not exceeded with probability ``q``.
 
         Parameters
         ----------
@@ -125,7 +126,7 @@ class Distribution:
     def _quantile(self, level: float) -> np.ndarray:
         with np.errstate(all="ignore"):
             values = np.array(self._scipy.ppf(level, **self.parameters), dtype=np.float64)
-        unknown = np.isnan(values)  # scipy does not find the quantiles of very large counts
+        unknown = np.isnan(values)  # scipy has no quantiles for very large counts
         if unknown.any():
             rows = self[unknown]
             reach = FARTHEST_QUANTILE * rows.std
@@ -133,7 +134,7 @@ class Distribution:
         return np.clip(values, *FLOAT_RANGE) if 0 < level < 1 else values
 
     def _bisect_counts(self, level: float, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """The smallest counts whose cumulative probability is at least ``level``."""
+        """The smallest counts with a cumulative probability of at least ``level``."""
         for _ in range(MAX_HALVINGS):
             if not (low < high).any():
                 break
@@ -145,7 +146,7 @@ class Distribution:
         return high
 
     def interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the central interval that holds the target with probability ``level``.
+        """Return the central interval that contains the target with probability ``level``.
 
         Parameters
         ----------
@@ -166,7 +167,7 @@ class Distribution:
         Parameters
         ----------
         y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
+            One number, one per row, or an array with the rows as its last axis.
 
         Returns
         -------
@@ -181,7 +182,7 @@ class Distribution:
         Parameters
         ----------
         y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
+            One number, one per row, or an array with the rows as its last axis.
 
         Returns
         -------
@@ -192,7 +193,7 @@ class Distribution:
         values = self._checked(y)
         with np.errstate(all="ignore"):
             logs = log_density(values, **self.parameters)
-        return np.where(np.isnan(logs) & ~np.isnan(values), -np.inf, logs)  # scipy's inf - inf, far out
+        return np.where(np.isnan(logs) & ~np.isnan(values), -np.inf, logs)  # scipy: inf - inf far out in the tails
 
     def cdf(self, y: Any) -> np.ndarray:
         """Return the probability of at most ``y``.
@@ -200,7 +201,7 @@ class Distribution:
         Parameters
         ----------
         y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
+            One number, one per row, or an array with the rows as its last axis.
 
         Returns
         -------
@@ -238,7 +239,7 @@ class Distribution:
 
 
 def generator_from(random_state: Any) -> np.random.Generator | np.random.RandomState:
-    """The source of random numbers that ``random_state`` means; numpy's new generators are taken as they are."""
+    """The random number generator for ``random_state``; unlike scikit-learn, also for a numpy Generator."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return check_random_state(random_state)

@@ -54,7 +54,7 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
     early_stopping : "auto", "scale" or bool, default="auto"
         Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
         trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
-        scale. ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
+        scale. ``"auto"``: True, or ``"scale"`` with a ``temperature``, because its chain must run its length.
     validation_fraction : float, default=0.1
         Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
         trial models, and these rows decide when to stop.
@@ -203,7 +203,7 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
     early_stopping : "auto", "scale" or bool, default="auto"
         Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
         trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
-        scale. ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
+        scale. ``"auto"``: True, or ``"scale"`` with a ``temperature``, because its chain must run its length.
     validation_fraction : float, default=0.1
         Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
         trial models, and these rows decide when to stop.

@@ -9,20 +9,21 @@ from surefoot._exceptions import ParameterError
 from surefoot._parameters import check_integer
 from surefoot.uncertainty.distribution import FLOAT_RANGE, MAX_HALVINGS, Distribution, generator_from
 
-QUANTILE_PRECISION = 1e-10  # of a mixture's quantiles: of the standard deviation, and of how far its members' differ
+QUANTILE_PRECISION = 1e-10  # as a fraction of the standard deviation and of the range of the members' quantiles
 
 
 class MixtureDistribution(Distribution):
-    """For each row, the mixture of its distributions in the members of an ensemble, all members with equal weight.
+    """For each row, the mixture of the distributions that the members of an ensemble predict, with equal weights.
 
     Parameters
     ----------
     components : sequence of Distribution
-        One per member, of the same family and for the same rows.
+        One for each member, of the same family and for the same rows.
 
     Attributes
     ----------
     components : tuple of Distribution
+        One for each member.
     mean, std, var : arrays of shape (n_rows,)
         By the law of total variance: the mean of the variances plus the variance of the means.
 
@@ -55,22 +56,22 @@ class MixtureDistribution(Distribution):
 
     @property
     def is_discrete(self) -> bool:
-        """Whether the distribution is one of counts."""
+        """Whether the distribution is discrete: one of counts."""
         return self.components[0].is_discrete
 
     @property
     def mean(self) -> np.ndarray:
-        """Mean of every row's distribution."""
+        """Mean of the distribution of every row."""
         return np.clip(sum(member.mean / len(self.components) for member in self.components), *FLOAT_RANGE)
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation of every row's distribution."""
+        """Standard deviation of the distribution of every row."""
         mean = self.mean
         with np.errstate(all="ignore"):
             parts = [np.clip(member.mean - mean, *FLOAT_RANGE) for member in self.components]
             parts += [member.std for member in self.components]
-            size = np.maximum(np.abs(parts).max(axis=0), np.finfo(np.float64).tiny)  # squares of shares of it are safe
+            size = np.maximum(np.abs(parts).max(axis=0), np.finfo(np.float64).tiny)  # squares relative to it are safe
             return np.clip(
                 size * np.sqrt(sum((part / size) ** 2 for part in parts) / len(self.components)), *FLOAT_RANGE
             )
@@ -83,7 +84,7 @@ class MixtureDistribution(Distribution):
         return self._bisect(level, low, high)
 
     def _bisect(self, level: float, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Halve the intervals, keeping the quantile inside, until all are narrow or have no float within."""
+        """Halve the intervals, keeping the quantile inside, until all are narrow or have no float inside."""
         with np.errstate(all="ignore"):
             precision = QUANTILE_PRECISION * np.minimum(high - low, self.std)
         for _ in range(MAX_HALVINGS):
@@ -97,12 +98,12 @@ class MixtureDistribution(Distribution):
         return middle
 
     def logpdf(self, y: Any) -> np.ndarray:
-        """Return the log of the members' mean density at ``y``; for counts, of the probability.
+        """Return the log of the mean density of the members at ``y``; for counts, of the mean probability.
 
         Parameters
         ----------
         y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
+            One number, one per row, or an array with the rows as its last axis.
 
         Returns
         -------
@@ -120,7 +121,7 @@ class MixtureDistribution(Distribution):
         Parameters
         ----------
         y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
+            One number, one per row, or an array with the rows as its last axis.
 
         Returns
         -------

@@ -71,7 +71,7 @@ def fit_recalibration(
     is moved to where intervals of all levels have the coverage that they should, as far as that costs little
     likelihood.
     """
-    return RecalibrationSearch(family, raw, y, weights).best(calibrates_intervals)
+    return RecalibrationSearch(family=family, raw=raw, y=y, weights=weights).best(calibrates_intervals)
 
 
 @dataclass(frozen=True)

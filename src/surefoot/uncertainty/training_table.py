@@ -43,7 +43,8 @@ class Encoding:
         plain = tuple(j for j in range(columns.n_columns) if j not in many)
         binner = Binner.from_columns(columns.only(plain), max_bins, weights, threads)
         few = tuple(j for j in sorted(categories) if j not in many) if many else ()
-        return cls(plain, many, binner, tuple((j,) for j in plain), few)
+        sources = tuple((j,) for j in plain)
+        return cls(plain=plain, many=many, binner=binner, sources=sources, few=few)
 
     def pairs(self, importances: np.ndarray) -> list[tuple[int, int]]:
         """Pairs of a column with many categories and one with few, as places in ``category_codes``.
@@ -210,8 +211,10 @@ class SharedTable:
             parts = [spec.columns] if spec.validation is None else [spec.columns, spec.validation]
             codes = np.concatenate([encoding.plain_codes(part, threads) for part in parts], axis=1)
         if encoding.many:
-            return cls(encoding, codes, np.concatenate([encoding.category_codes(part) for part in parts], axis=1), None)
-        return cls(encoding, codes, None, PackedCodes(codes, encoding.missing, encoding.is_categorical))
+            categories = np.concatenate([encoding.category_codes(part) for part in parts], axis=1)
+            return cls(encoding=encoding, codes=codes, categories=categories, packed=None)
+        packed = PackedCodes(codes, encoding.missing, encoding.is_categorical)
+        return cls(encoding=encoding, codes=codes, categories=None, packed=packed)
 
     def with_pairs(self, spec: FitSpec, train: np.ndarray) -> "SharedTable":
         """The table with those pairs of columns with many categories that are informative for the rows ``train``."""

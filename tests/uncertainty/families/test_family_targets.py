@@ -19,7 +19,7 @@ LARGEST = np.finfo(np.float64).max
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan])
 def test_a_target_that_must_be_positive(kind, value):
     y = np.array([1.0, value, 2.0])
-    with pytest.raises(DataError, match=rf"y has values of 0 or below, which distribution='{kind.name}' cannot"):
+    with pytest.raises(DataError, match=rf"y has values of 0 or below, which distribution='{kind.name}' does not allow"):
         kind.for_target(y)
     with pytest.raises(DataError, match="y_val has values of 0 or below"):
         kind.for_target(np.array([1.0, 2.0])).internal(y, "y_val")
@@ -28,9 +28,9 @@ def test_a_target_that_must_be_positive(kind, value):
 @pytest.mark.parametrize("value", [-1.0, 0.5, 2.0**53 + 2, np.nan])
 def test_a_target_that_must_be_a_count(value):
     y = np.array([1.0, value, 2.0])
-    with pytest.raises(DataError, match="y has values that are no counts, which distribution='poisson' cannot"):
+    with pytest.raises(DataError, match="y has values that are not counts, which distribution='poisson' does not allow"):
         Poisson.for_target(y)
-    with pytest.raises(DataError, match="y_val has values that are no counts"):
+    with pytest.raises(DataError, match="y_val has values that are not counts"):
         Poisson().internal(y, "y_val")
 
 

@@ -1,4 +1,4 @@
-"""Families of distributions that boosted trees can predict, one per file."""
+"""Families of distributions that boosted trees can predict, one in each file."""
 
 from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.bernoulli import Bernoulli
@@ -31,4 +31,4 @@ REGRESSION_FAMILIES: dict[str, type[RegressionFamily]] = {
     family.name: family for family in (Normal, LogNormal, Laplace, StudentT, Poisson, Gamma)
 }
 
-DISPERSED = (Normal, Poisson)  # those with a dispersion that held-out rows tell
+DISPERSED = (Normal, Poisson)  # families with a dispersion that is fitted to held-out rows

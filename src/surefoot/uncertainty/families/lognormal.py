@@ -1,4 +1,4 @@
-"""The log-normal distribution: a Normal one of the log of the target."""
+"""The log-normal distribution: a normal distribution of the log of the target."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 
 from surefoot.uncertainty.distribution import LARGEST, Distribution
-from surefoot.uncertainty.families.base import positive
+from surefoot.uncertainty.families.base import check_positive
 from surefoot.uncertainty.families.normal import NormalSteps
 
 
@@ -30,7 +30,7 @@ class LogNormal(NormalSteps):
     reads_logs: ClassVar[bool] = True
 
     def _values(self, y: np.ndarray, name: str = "y") -> np.ndarray:
-        return np.log(positive(y, name, self.name))
+        return np.log(check_positive(y, name, self.name))
 
     def nll_offset(self, y: np.ndarray) -> np.ndarray:
         return super().nll_offset(y) + self._values(y)
