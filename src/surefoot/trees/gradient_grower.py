@@ -79,7 +79,7 @@ class GrownGradientTree:
 
     @classmethod
     def empty(cls, depth: int, symmetric: bool, n_rows: int) -> "GrownGradientTree":
-        """A tree whose arrays a grower fills."""
+        """A tree with arrays for a grower to fill."""
         n_nodes = (1 << depth) - 1
         n = depth if symmetric else n_nodes
         return cls(

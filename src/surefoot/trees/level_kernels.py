@@ -15,7 +15,7 @@ by column in the order of their codes, and no histograms are made: see ``search_
 *Partition*: the rows of each node are reordered, left ones first. Indices are unsigned in every loop over rows: a
 signed index would be checked for wrapping around.
 
-Kernels that call each other must be in the same file: for that reason alone this one is long.
+Kernels that call each other must be in the same file: this is the only reason why this file is long.
 """
 
 from typing import NamedTuple

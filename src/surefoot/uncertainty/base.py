@@ -310,7 +310,7 @@ class EnsembleBooster(GradientBooster):
         if self.subsample is not None:
             check_number("subsample", self.subsample, 0, 1, most_included=True)
         if self.method == "sgb" and self._row_fraction == 1.0:
-            raise ParameterError("subsample must be below 1 with method='sgb': else all members are the same.")
+            raise ParameterError("subsample must be below 1 with method='sgb': otherwise all members are the same.")
         super()._check_parameters()
 
     @property

@@ -90,7 +90,7 @@ class BoostingLoop:
         self.resume(config, grower.threads)
 
     def resume(self, config: TrainingConfig, threads: RowThreads) -> None:
-        """Prepare for the rounds of a configuration that differs from the last at most in the number of trees."""
+        """Prepare for the rounds of a configuration that may differ from the last only in the number of trees."""
         self.config = config
         self.noise = LeafNoise(
             config=config, family=self.family, rows=self.rows, weights=self.weights, n_train=self.n_train
@@ -139,8 +139,8 @@ class BoostingLoop:
 
         It fades once the rounds could have fitted every row, at ``rate * rounds = log(rows)``. Classes and counts have
         noise of a known size, which no number of rounds can fit: for them it does not fade. A single classifier has
-        some noise too. Without it, splits follow chance in the columns that have most places to split at, and columns
-        that hold the same information are never used.
+        some noise too. Without it, columns with many places to split at would win by chance, and other columns with the
+        same information would never be used.
         """
         if not self.config.differs_by_seed:
             return CLASS_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
@@ -309,7 +309,7 @@ class BoostingLoop:
 
 
 MAX_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at residual_inflation 1)
-MIN_ROOM = 1.3  # a scale may be below the typical one by this factor, however few rows there are
+MIN_ROOM = 1.3  # a scale may be below the typical one by this factor, even with very few rows
 ROOM, ROOM_ROWS = 1.5, 1000.0  # with ROOM_ROWS rows by the factor ROOM, which grows with the root of their number
 
 
@@ -325,5 +325,5 @@ def scale_bounds(typical: float, n_train: float, dispersion_sign: float) -> tupl
 
 def max_leverage(n_identical: np.ndarray) -> np.ndarray:
     """The largest leverage of a row that is one of ``n_identical`` rows."""
-    alone = np.minimum(1.0 / np.maximum(n_identical, 1.0), 1.0 - exp(-MAX_LEVERAGE))
-    return -np.log1p(-alone)
+    max_part = np.minimum(1.0 / np.maximum(n_identical, 1.0), 1.0 - exp(-MAX_LEVERAGE))
+    return -np.log1p(-max_part)

@@ -26,8 +26,8 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
         )
         if problem.n_classes > MAX_CLASSES:
             raise DataError(
-                f"y has {problem.n_classes} classes; gradient boosting takes at most {MAX_CLASSES}: join rare ones, "
-                "or predict a number with a regressor."
+                f"y has {problem.n_classes} classes; gradient boosting takes at most {MAX_CLASSES}: merge rare "
+                "classes, or predict a number with a regressor."
             )
         self.classes_ = problem.classes
         family = Bernoulli() if problem.n_classes == 2 else Categorical(n_classes=problem.n_classes)
@@ -109,19 +109,19 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         For each column (or by name) 1, -1 or 0: the probability of the second class never falls, never rises, or is
         free along it. For two classes only.
     subsample : float, default=1.0
-        Probability with which each row takes part in a tree.
+        Probability that a row is used for a tree.
     langevin : bool, default=False
         Add Langevin noise to the leaves and shrink the model a little every round (SGLB): the rounds then move around
-        the optimum, and a virtual ensemble of them measures knowledge uncertainty.
+        the optimum, and their virtual ensemble measures knowledge uncertainty.
     temperature : float, default=None
         Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
-        posterior. 1: the rounds converge to the posterior, at the price of a larger error of each model.
+        posterior. 1: the rounds converge to the posterior, but each model has a larger error.
     early_stopping : "auto", "scale" or bool, default="auto"
         Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the model is then
         trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
         scale. ``"auto"``: True, or ``"scale"`` with a ``temperature``, because its chain must run its length.
     validation_fraction : float, default=0.1
-        Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        Fraction of the rows that each trial model holds out. If ``X_val, y_val`` are passed to ``fit``, there are no
         trial models, and these rows decide when to stop.
     n_iter_no_change : int, default=50
         Rounds without a gain on held-out rows before training stops.
@@ -131,9 +131,9 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         ``fit`` on the same rows with a larger ``n_estimators`` adds trees to those of the last fit. There are no trial
         models then: the model itself holds rows out to the end. Any other change is refused.
     random_state : int, RandomState or None, default=None
-        Seed of everything random in training.
+        Seed of all random numbers in training.
     n_jobs : int or None, default=None
-        Number of threads. The model does not depend on it, to the byte.
+        Number of threads; the model is the same for any number.
     verbose : int, default=0
         Above 0, progress is printed.
 

@@ -69,7 +69,7 @@ class Uncertainty:
 
     @needs("pandas")
     def to_frame(self) -> "pd.DataFrame":
-        """Return the parts that are known as columns of a frame.
+        """Return the uncertainties that are not None as columns of a frame.
 
         Returns
         -------

@@ -21,7 +21,7 @@ from surefoot.uncertainty.recalibration import Recalibration, fit_recalibration,
 SCALE_PATIENCE = 50  # rounds without a better held-out likelihood before the scale stops learning
 MIN_GAIN = 1e-3  # of the loss of the mean, within the patience: a smaller gain is not worth the time
 NEGLIGIBLE = 1e-2  # fraction of the first round's loss of classes: below it there is nothing left to learn
-MIN_NLL_GAIN = 2e-4  # the same as MIN_GAIN for classes and counts, whose loss is mostly noise that no model can explain
+MIN_NLL_GAIN = 2e-4  # MIN_GAIN for classes and counts: their loss is mostly noise that no model can explain
 
 
 @dataclass
@@ -96,7 +96,7 @@ MAX_INFLATION = 4.0
 
 
 class MonitoredTraining:
-    """Runs rounds of all models at once, freezes their scales, and stops when the held-out rows say so."""
+    """Runs rounds of all models at once, freezes their scales, and stops when held-out losses no longer fall."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class MonitoredTraining:
 
     @property
     def n_trees(self) -> int:
-        """The number of trees to keep: up to the best round with early stopping, else all."""
+        """The number of trees to keep: up to the best round with early stopping, otherwise all."""
         return self.stopping.n_trees if self._stops else self.n_done
 
     @property

@@ -19,11 +19,11 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
     Parameters
     ----------
     method : {"sglb", "sgb"}, default="sglb"
-        Source of randomness: Langevin noise in the leaves, or rows drawn anew for each tree.
+        Source of randomness: Langevin noise in the leaves, or other rows drawn for each tree.
     n_members : int, default=10
         Number of models to train.
     subsample : float, default=None
-        Probability with which each row takes part in a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
+        Probability that a row is used for a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
     distribution : str or family, default="normal"
         ``"normal"``, ``"lognormal"``, ``"laplace"``, ``"student_t"`` (5 degrees of freedom; ``StudentT(df=...)`` of
         ``surefoot.uncertainty`` for others), ``"poisson"`` or ``"gamma"``. Held-out rows correct the shape of two of
@@ -50,13 +50,13 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         or is free along it.
     temperature : float, default=None
         Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
-        posterior. 1: the rounds converge to the posterior, at the price of a larger error of each model.
+        posterior. 1: the rounds converge to the posterior, but each model has a larger error.
     early_stopping : "auto", "scale" or bool, default="auto"
         Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
         trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
         scale. ``"auto"``: True, or ``"scale"`` with a ``temperature``, because its chain must run its length.
     validation_fraction : float, default=0.1
-        Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        Fraction of the rows that each trial model holds out. If ``X_val, y_val`` are passed to ``fit``, there are no
         trial models, and these rows decide when to stop.
     n_iter_no_change : int, default=50
         Rounds without a gain on held-out rows before training stops.
@@ -64,9 +64,9 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         ``fit`` on the same rows with a larger ``n_estimators`` adds trees to every member. There are no trial models
         then: the members hold out the same rows to the end. Any other change is refused.
     random_state : int, RandomState or None, default=None
-        Seed of everything random in training.
+        Seed of all random numbers in training.
     n_jobs : int or None, default=None
-        Number of threads. The model does not depend on it, to the byte.
+        Number of threads; the model is the same for any number.
     verbose : int, default=0
         Above 0, progress is printed.
 
@@ -173,11 +173,11 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
     Parameters
     ----------
     method : {"sglb", "sgb"}, default="sglb"
-        Source of randomness: Langevin noise in the leaves, or rows drawn anew for each tree.
+        Source of randomness: Langevin noise in the leaves, or other rows drawn for each tree.
     n_members : int, default=10
         Number of models to train.
     subsample : float, default=None
-        Probability with which each row takes part in a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
+        Probability that a row is used for a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
     n_estimators : int, default=3000
         Maximum number of trees; early stopping usually ends training sooner.
     learning_rate : float, default=0.1
@@ -199,13 +199,13 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         free along it. For two classes only.
     temperature : float, default=None
         Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
-        posterior. 1: the rounds converge to the posterior, at the price of a larger error of each model.
+        posterior. 1: the rounds converge to the posterior, but each model has a larger error.
     early_stopping : "auto", "scale" or bool, default="auto"
         Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
         trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
         scale. ``"auto"``: True, or ``"scale"`` with a ``temperature``, because its chain must run its length.
     validation_fraction : float, default=0.1
-        Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        Fraction of the rows that each trial model holds out. If ``X_val, y_val`` are passed to ``fit``, there are no
         trial models, and these rows decide when to stop.
     n_iter_no_change : int, default=50
         Rounds without a gain on held-out rows before training stops.
@@ -215,9 +215,9 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         ``fit`` on the same rows with a larger ``n_estimators`` adds trees to every member. There are no trial models
         then: the members hold out the same rows to the end. Any other change is refused.
     random_state : int, RandomState or None, default=None
-        Seed of everything random in training.
+        Seed of all random numbers in training.
     n_jobs : int or None, default=None
-        Number of threads. The model does not depend on it, to the byte.
+        Number of threads; the model is the same for any number.
     verbose : int, default=0
         Above 0, progress is printed.
 

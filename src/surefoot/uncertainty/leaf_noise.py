@@ -34,9 +34,9 @@ class LeafNoise:
         """The l2 penalty of each leaf, as a number of rows without a residual.
 
         The noise of a leaf falls with the information in it. A leaf with next to no information, because it has no rows
-        or because its classes are almost certain, would be left to noise alone: it counts as one row, for noise and
-        step. For classification that is the information of a row with even odds, and four times as much if the noise
-        has a temperature of its own.
+        or because its classes are almost certain, would be determined by noise alone: it counts as one row, for noise
+        and step. For classification that is the information of a row with even odds, and four times as much if the
+        noise has a temperature of its own.
         """
         l2 = self.config.rules.l2
         min_information = EVEN_ODDS if not self.family.natural and self.config.temperature is None else 1.0
@@ -78,8 +78,8 @@ class LeafNoise:
         """Whether the noise of a location shrinks with the typical scale of the residuals.
 
         The noise of the paper is relative to the spread of the target. Where the columns explain nearly all of it, that
-        is far more than the noise of the target, and a mixture of such members would be too wide however long they
-        train. A chain that runs its length has the noise of the paper; where trial models end training, the noise is
+        is far more than the noise of the target, and a mixture of such members would be too wide after any number of
+        rounds. A chain that runs its length has the noise of the paper; where trial models end training, the noise is
         relative to that of the data.
         """
         return isinstance(self.family, LocationScaleFamily) and not self.config.runs_its_length
@@ -100,6 +100,6 @@ class LeafNoise:
         """The noise in leaves without training rows, as a multiple of the root mean square of the remaining steps.
 
         It is the Langevin noise, at a temperature of one half, of a leaf with one row: over all rounds it adds up to
-        about the same, whatever their number and the learning rate.
+        about the same for any number of rounds and any learning rate.
         """
         return sqrt(2.0 * EMPTY_LEAF_TEMPERATURE / (self.config.learning_rate * (1.0 + self.config.rules.l2)))

@@ -31,7 +31,7 @@ TRIAL, FIRST_MODEL = -1, -2  # in place of the number of a member
 FIRST_TRIAL, FIRST_TWIN, NEXT_KIND = -1001, -2001, 1000  # numbers of trials and of their twins count down from these
 MIN_HELD_OUT, MAX_TRIALS = 400, 5  # fewer held-out rows cannot decide when to stop: further trials hold out others
 SLICE_SECONDS = 0.1  # between two checks for Ctrl-C and reports of progress
-MIN_ROWS = 2000  # in smaller tables, no combination of categories can be distinguished from chance
+MIN_ROWS = 2000  # in smaller tables, combinations of categories cannot be distinguished from chance
 FIRST_PART, FIRST_TREES, FIRST_RATE = 8, 100, 0.1  # one of FIRST_PART rows trains the first model of all
 
 
@@ -165,7 +165,7 @@ class CombinationSearch:
 def train_first_model(
     spec: FitSpec, table: SharedTable, train: np.ndarray, later: np.ndarray
 ) -> tuple[BoostingLoop, Encoding]:
-    """A few trees, whatever number of trees and learning rate the user chose."""
+    """Train a few trees; the number of trees and the learning rate of the user are not used."""
     config = replace(
         spec.config,
         n_estimators=FIRST_TREES,

@@ -15,7 +15,7 @@ class VirtualEnsemble:
     """An ensemble for the cost of one model: the same booster, truncated at several numbers of trees.
 
     A booster of T trees grown with noise (Langevin noise, or other rows drawn for every tree) moves around its optimum.
-    Truncated after T - (M-1)K, ..., T - K, T trees, with K = floor(T / (2M)), it gives M models, whose disagreement
+    Truncated after T - (M-1)K, ..., T - K, T trees, with K = floor(T / (2M)), it gives M models. Their disagreement
     measures knowledge uncertainty (Malinin, Prokhorenkova & Ustimenko 2021). They are from a single run of training, so
     they disagree less than models trained independently: use the numbers to rank rows, not as an error in the target's
     units. A forest is divided into M parts instead.

@@ -21,7 +21,7 @@ MIN_FRACTION = 1e-9  # a class without weight starts with this fraction: its log
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionFamily(ABC):
-    """A distribution whose parameters are raw outputs of trees, as a model for one target.
+    """A distribution with raw outputs of trees as its parameters, fitted to one target.
 
     ``raw`` has shape (n_outputs, n_rows). Steps are natural gradients: the gradient of the log-likelihood divided by
     the Fisher information, which is diagonal in all these families.
@@ -160,8 +160,8 @@ class LocationScaleFamily(RegressionFamily):
 class ClassificationFamily(ABC):
     """Probabilities of classes from raw outputs of trees; ``raw`` has shape (n_outputs, n_rows).
 
-    The Fisher information of several classes is singular. Steps are therefore plain gradients, with the diagonal of the
-    information beside them.
+    The Fisher information of several classes is singular. Steps are therefore plain gradients, and the diagonal
+    of the information is written separately.
     """
 
     name: ClassVar[str]
@@ -204,7 +204,7 @@ def rows_with_weight(values: np.ndarray, weights: np.ndarray | None) -> tuple[np
     """The values that have weight, and the fraction of the total weight of each."""
     if weights is None:
         return values, np.full(len(values), 1 / len(values))
-    fractions = weights[weights > 0] / weights.max()  # only ratios of weights count, whatever their size
+    fractions = weights[weights > 0] / weights.max()  # only the ratios of weights count
     return values[weights > 0], fractions / fractions.sum()
 
 
@@ -235,7 +235,7 @@ def finest_scale(standardised: np.ndarray) -> float:
     """The smallest scale that the resolution of the target allows, as a fraction of its spread.
 
     A number rounded to multiples of ``gap`` is known only up to ``gap / sqrt(12)``, the standard deviation of the
-    rounding error. Whatever the gap, the best constant scale (1) must remain possible.
+    rounding error. The result is at most 1, so that the best constant scale (1) is always possible.
     """
     gaps = np.diff(np.unique(standardised))
     gaps = gaps[gaps > ROUNDING]
