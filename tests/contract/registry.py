@@ -84,7 +84,7 @@ def answers(model, X):
         said |= {"cdf": distribution.cdf(distribution.mean), "logpdf": distribution.logpdf(distribution.mean)}
     if hasattr(model, "predict_uncertainty"):
         said |= parts_of(model.predict_uncertainty(X), "")
-    if getattr(model, "langevin", False) and model.n_trees_ >= 6:
+    if getattr(model, "langevin", False) and model.n_iter_ >= 6:
         said |= parts_of(surefoot.VirtualEnsemble(model, 3).predict_uncertainty(X), "virtual ensemble, ")
     return said
 

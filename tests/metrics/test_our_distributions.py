@@ -8,7 +8,7 @@ from scipy.special import log_ndtr, ndtr
 
 from surefoot import Distribution
 from surefoot.metrics import coverage, crps, nll
-from surefoot.uncertainty.distribution import MixtureDistribution
+from surefoot.uncertainty import MixtureDistribution
 
 GENERATOR = np.random.default_rng(0)
 N = 40

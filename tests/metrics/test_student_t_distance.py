@@ -8,7 +8,7 @@ from scipy.special import beta
 from surefoot import Distribution
 from surefoot.metrics import crps
 from surefoot.metrics.student_t_distance import student_t_distance
-from surefoot.uncertainty.distribution import MixtureDistribution
+from surefoot.uncertainty import MixtureDistribution
 
 each_df = pytest.mark.parametrize("df", [2.2, 3.0, 5.3, 30.0, 1000.0])
 ONE = np.ones(1)

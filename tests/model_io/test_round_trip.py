@@ -49,6 +49,12 @@ def test_predictions_are_the_same(name, tmp_path):
         assert_same(values, after[method])
 
 
+def losses_of(model):
+    """The losses of the held-out rows, if the model has any: one array, or one for each class."""
+    losses = getattr(model, "validation_loss_", [])
+    return losses if isinstance(losses, list) else [losses]
+
+
 @each_model
 def test_attributes_are_the_same(name, tmp_path):
     model = small_models()[name]
@@ -57,10 +63,12 @@ def test_attributes_are_the_same(name, tmp_path):
     assert vars(again).keys() == vars(model).keys()
     assert again.n_features_in_ == model.n_features_in_
     assert again._schema == model._schema
-    for attribute in ("classes_", "feature_names_in_", "validation_nll_", "estimator_weights_", "estimator_errors_"):
+    for attribute in ("classes_", "feature_names_in_", "estimator_weights_", "estimator_errors_"):
         if hasattr(model, attribute):
             assert_same(getattr(model, attribute), getattr(again, attribute))
-    for attribute in ("n_trees_", "coverage_", "family_", "best_name_", "scores_"):
+    for one, other in zip(losses_of(model), losses_of(again), strict=True):
+        assert_same(one, other)
+    for attribute in ("n_iter_", "coverage_", "family_", "best_name_", "scores_"):
         assert getattr(model, attribute, None) == getattr(again, attribute, None)
 
 
@@ -199,8 +207,8 @@ def test_parameters_of_the_machine_are_not_saved(tmp_path):
     assert (again.n_jobs, again.verbose, again.random_state) == (None, 0, None)
     assert model.n_jobs == 2
     assert not hasattr(again, "_run_so_far")
-    again.set_params(n_estimators=2).fit(frame, y)  # fewer trees: it does not continue the old fit
-    assert again.n_trees_ == 2
+    again.set_params(n_estimators=2).fit(frame, y)  # fewer than there are: it does not go on from them
+    assert again.n_iter_ == 2
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Walking rows down the trees against a walk in plain Python."""
+"""The votes of trees against a walk down each tree in plain Python."""
 
 import numpy as np
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Grown trees: each split the best there is, by exact arithmetic over all rows, columns, thresholds and directions."""
+"""Grown trees: every split is the best of all columns, thresholds and directions, by exact arithmetic."""
 
 from copy import deepcopy
 from fractions import Fraction
@@ -33,7 +33,7 @@ def grow(table, rules, *, weights=None, rows=None, scores=None, threads=ONE_THRE
 
 
 class Audit:
-    """Follows a tree's splits by plain lists of rows, and holds each against every other that could have been."""
+    """Follows the splits of a tree with plain lists of rows, and compares each with every other possible split."""
 
     def __init__(self, table, tree, rules, rows=None, weights=None):
         self.table, self.tree, self.rules = table, tree, rules
@@ -53,7 +53,7 @@ class Audit:
             else:
                 for place, node in enumerate(self.nodes):
                     self.check_split(first + place, [node])
-            self.part(level, first)
+            self.partition(level, first)
         for leaf, rows in enumerate(self.nodes):
             assert (self.tree.leaves[rows] == leaf).all()
 
@@ -64,12 +64,12 @@ class Audit:
         return [naive.sums_by_code(codes, n_codes, rows, table.scores, self.weights) for rows in nodes]
 
     def column_gains(self, column, nodes):
-        """The exact gain of every split of a column: thresholds, or first parts of the categories' order."""
-        sums, least = self.sums(column, nodes), self.rules.min_samples_leaf
+        """The exact gain of every split of a column: thresholds, or prefixes of the order of categories."""
+        sums, min_rows = self.sums(column, nodes), self.rules.min_samples_leaf
         if self.table.is_categorical[column]:
             sets = [part for k in range(len(self.table.scores)) for part in naive.category_sets(sums, k)]
-            return {tuple(part): naive.set_gain(sums, part, self.l2, least) for part in sets}
-        return naive.number_gains(sums, self.has_missing[column], self.l2, least, self.constraints[column])
+            return {tuple(part): naive.set_gain(sums, part, self.l2, min_rows) for part in sets}
+        return naive.number_gains(sums, self.has_missing[column], self.l2, min_rows, self.constraints[column])
 
     def check_split(self, split, nodes):
         tree = self.tree
@@ -91,10 +91,12 @@ class Audit:
         assert gain >= best - noise
         assert gain > 0
         assert tree.gains[split] == pytest.approx(float(gain), abs=float(noise))
-        assert all(max(gains.values(), default=gain - 1) < gain for gains in every[:feature])  # of equal ones the first
+        assert all(
+            max(gains.values(), default=gain - 1) < gain for gains in every[:feature]
+        )  # the first if columns tie
 
     def check_threshold(self, split, gains):
-        """The threshold lies in the middle of the run of those that gain the same."""
+        """The threshold is in the middle of the run of thresholds with the same gain."""
         tree = self.tree
         code, feature = int(tree.codes[split]), tree.features[split]
         side = int(tree.missing_left[split]) if self.has_missing[feature] else 0
@@ -114,7 +116,7 @@ class Audit:
         assert naive.are_absent_with_the_larger_side(left, sums)
         return naive.set_gain(sums, left, self.l2, self.rules.min_samples_leaf)
 
-    def part(self, level, first):
+    def partition(self, level, first):
         table, tree = self.table, self.tree
         children = []
         for place, rows in enumerate(self.nodes):
@@ -136,18 +138,18 @@ class Audit:
     symmetric=st.booleans(),
     n_scores=st.integers(1, 3),
     missing=st.sampled_from([0.0, 0.2]),
-    least=st.sampled_from([1, 3]),
+    min_rows=st.sampled_from([1, 3]),
     l2=st.sampled_from([0.0, 0.5, 3.0]),
 )
-def test_every_split_is_the_best_there_is(seed, symmetric, n_scores, missing, least, l2):
+def test_every_split_has_the_highest_gain(seed, symmetric, n_scores, missing, min_rows, l2):
     table = naive.draw_table(seed, 40, [7, 30, 2, 5], n_scores=n_scores, missing=missing)
-    rules = GrowthRules(3, symmetric, least, l2)
+    rules = GrowthRules(3, symmetric, min_rows, l2)
     Audit(table, grow(table, rules), rules).run()
 
 
 @settings(deadline=None, max_examples=15)
 @given(seed=seeds, n_scores=st.integers(1, 2), missing=st.sampled_from([0.0, 0.2]), l2=st.sampled_from([0.0, 3.0]))
-def test_every_split_from_sorted_rows_is_the_best_there_is(seed, n_scores, missing, l2):
+def test_every_split_from_sorted_rows_has_the_highest_gain(seed, n_scores, missing, l2):
     table = naive.draw_table(seed, 40, [120, 90, 2, 5], n_scores=n_scores, missing=missing, heaviest=3)
     rules = GrowthRules(4, True, 1, l2)
     assert GradientTreeGrower(table.words(), n_scores, rules, table.weights, ONE_THREAD)._sorted_level(4) == 1
@@ -156,14 +158,14 @@ def test_every_split_from_sorted_rows_is_the_best_there_is(seed, n_scores, missi
 
 @settings(deadline=None, max_examples=40)
 @given(seed=seeds, symmetric=st.booleans(), n_scores=st.integers(2, 3), missing=st.sampled_from([0.0, 0.2]))
-def test_the_best_split_with_categories(seed, symmetric, n_scores, missing):
+def test_every_split_with_categories_has_the_highest_gain(seed, symmetric, n_scores, missing):
     table = naive.draw_table(seed, 40, [7, 9], n_scores=n_scores, missing=missing, categorical=(1,))
     rules = GrowthRules(3, symmetric, 2, 1.0)
     Audit(table, grow(table, rules), rules).run()
 
 
 def test_categories_are_split_as_well_as_by_any_set():
-    """With one score and rows spread evenly, no set of categories gains more than the best first part of the order."""
+    """With one score and equally many rows for each category, no set gains more than the best prefix of the order."""
     rng = np.random.default_rng(0)
     codes = np.tile(np.arange(6, dtype=np.uint8), 30)[np.newaxis]
     for _ in range(10):
@@ -177,15 +179,15 @@ def test_categories_are_split_as_well_as_by_any_set():
 
 
 @settings(deadline=None, max_examples=30)
-@given(seed=seeds, symmetric=st.booleans(), n_scores=st.integers(1, 3), least=st.sampled_from([1, 4]))
-def test_the_best_split_under_monotone_constraints(seed, symmetric, n_scores, least):
+@given(seed=seeds, symmetric=st.booleans(), n_scores=st.integers(1, 3), min_rows=st.sampled_from([1, 4]))
+def test_every_split_under_monotone_constraints_has_the_highest_gain(seed, symmetric, n_scores, min_rows):
     table = naive.draw_table(seed, 40, [7, 30, 5], n_scores=n_scores, missing=0.1)
-    rules = GrowthRules(3, symmetric, least, 1.0, constraints=(1, -1, 0))
+    rules = GrowthRules(3, symmetric, min_rows, 1.0, constraints=(1, -1, 0))
     Audit(table, grow(table, rules), rules).run()
 
 
 @pytest.mark.parametrize("rise", [1, -1])
-def test_a_constraint_forbids_what_goes_the_other_way(rise):
+def test_a_constraint_forbids_splits_in_the_other_direction(rise):
     codes = np.arange(10, dtype=np.uint8)[np.newaxis]
     table = naive.CodedTable(codes, np.array([11]), np.arange(-4.5, 5.0)[np.newaxis], np.zeros(1, dtype=bool))
     tree = grow(table, GrowthRules(1, False, 1, 1.0, constraints=(rise,)))
@@ -206,7 +208,7 @@ def test_trees_of_any_depth(depth, symmetric):
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_tables_of_any_width(n_columns, symmetric):
     table = naive.draw_table(n_columns, 40, [4] * n_columns, missing=0.1)
-    table.scores[0] += 5.0 * (table.codes[-1] > 1)  # the last column is of use
+    table.scores[0] += 5.0 * (table.codes[-1] > 1)  # the last column is informative
     rules = GrowthRules(3, symmetric, 1, 1.0)
     tree = grow(table, rules)
     assert n_columns - 1 in tree.features
@@ -214,8 +216,8 @@ def test_tables_of_any_width(n_columns, symmetric):
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_columns_of_one_value_of_none_and_of_as_many_as_there_can_be(symmetric):
-    """One value; one value or none; no value at all; 255 values and missing ones."""
+def test_columns_with_one_value_with_none_and_with_the_largest_number_of_values(symmetric):
+    """One value; one value and missing ones; only missing values; 255 values and missing ones."""
     table = naive.draw_table(0, 600, [2, 2, 1, 256], n_scores=2)
     table.codes[1, ::3] = 1
     table.codes[3, ::7] = 255
@@ -228,7 +230,7 @@ def test_columns_of_one_value_of_none_and_of_as_many_as_there_can_be(symmetric):
 
 @settings(deadline=None, max_examples=30)
 @given(seed=seeds, symmetric=st.booleans(), n_scores=st.integers(1, 3))
-def test_a_part_of_the_rows_grows_the_tree_of_that_part(seed, symmetric, n_scores):
+def test_a_subset_of_the_rows_grows_the_tree_of_that_subset(seed, symmetric, n_scores):
     table = naive.draw_table(seed, 60, [9, 30], n_scores=n_scores, missing=0.1)
     rows = np.random.default_rng(seed).permutation(60)[:35]
     rules = GrowthRules(3, symmetric, 2, 1.0)
@@ -243,10 +245,10 @@ def test_a_part_of_the_rows_grows_the_tree_of_that_part(seed, symmetric, n_score
 @pytest.mark.parametrize("n_scores", [1, 2])
 @pytest.mark.parametrize("categorical", [(), (2,)])
 @settings(deadline=None, max_examples=15)
-@given(seed=seeds, symmetric=st.booleans(), missing=st.sampled_from([0.0, 0.2]), least=st.sampled_from([1, 4]))
-def test_packed_and_wide_sums_grow_the_same_tree(n_scores, categorical, seed, symmetric, missing, least):
+@given(seed=seeds, symmetric=st.booleans(), missing=st.sampled_from([0.0, 0.2]), min_rows=st.sampled_from([1, 4]))
+def test_packed_and_wide_sums_grow_the_same_tree(n_scores, categorical, seed, symmetric, missing, min_rows):
     table = naive.draw_table(seed, 80, [9, 200, 6], n_scores=n_scores, missing=missing, categorical=categorical)
-    rules = GrowthRules(4, symmetric, least, 1.0)
+    rules = GrowthRules(4, symmetric, min_rows, 1.0)
     packed = grow(table, rules)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gradient_grower, "MAX_PACKED", 0)
@@ -277,22 +279,22 @@ def test_half_of_all_weights_and_of_l2_is_half_the_gain(seed, symmetric, n_score
     np.testing.assert_allclose(half.gains, whole.gains / 2, rtol=1e-9)
 
 
-def weighted_and_copied(seed, symmetric, n_scores, least, missing):
-    """A tree on rows with weights 0 to 3, the same on so many copies of each, and the row that each copy is of."""
+def weighted_and_copied(seed, symmetric, n_scores, min_rows, missing):
+    """A tree on rows with weights 0 to 3, a tree on as many copies of each row, and the row of each copy."""
     categorical = (2,) if n_scores > 1 else ()
     table = naive.draw_table(seed, 60, [9, 60, 6], n_scores=n_scores, missing=missing, categorical=categorical)
     weights = np.random.default_rng(seed).integers(0, 4, size=60).astype(float)
-    rules = GrowthRules(4, symmetric, least, 1.0)
+    rules = GrowthRules(4, symmetric, min_rows, 1.0)
     rows = np.repeat(np.arange(60), weights.astype(int))
     return grow(table, rules, weights=weights), grow(table.take(rows), rules), rows
 
 
 @pytest.mark.parametrize("n_scores", [1, 2, 3])
-@pytest.mark.parametrize("least", [1, 5])
+@pytest.mark.parametrize("min_rows", [1, 5])
 @settings(deadline=None, max_examples=10)
 @given(seed=seeds, symmetric=st.booleans(), missing=st.sampled_from([0.0, 0.2]))
-def test_a_weight_of_k_is_k_rows_and_of_zero_none(seed, symmetric, n_scores, least, missing):
-    weighted, copied, rows = weighted_and_copied(seed, symmetric, n_scores, least, missing)
+def test_a_weight_of_k_is_k_rows_and_of_zero_none(seed, symmetric, n_scores, min_rows, missing):
+    weighted, copied, rows = weighted_and_copied(seed, symmetric, n_scores, min_rows, missing)
     np.testing.assert_array_equal(weighted.features, copied.features)
     np.testing.assert_array_equal(weighted.codes, copied.codes)
     np.testing.assert_array_equal(weighted.leaves[rows], copied.leaves)
@@ -302,13 +304,13 @@ def test_a_weight_of_k_is_k_rows_and_of_zero_none(seed, symmetric, n_scores, lea
 @settings(deadline=None, max_examples=40)
 @given(seed=seeds, symmetric=st.booleans(), n_scores=st.integers(1, 3), missing=st.sampled_from([0.0, 0.02]))
 def test_missing_values_go_where_they_would_with_copies(seed, symmetric, n_scores, missing):
-    """Also where only rows of weight zero lack a value."""
+    """Also if only rows of weight zero have missing values."""
     weighted, copied, _ = weighted_and_copied(seed, symmetric, n_scores, 1, missing)
     np.testing.assert_array_equal(weighted.missing_left, copied.missing_left)
 
 
-def test_missing_values_that_no_row_of_a_tree_has_go_with_the_larger_side():
-    """Though other rows of the table have them."""
+def test_missing_values_go_to_the_larger_side_if_no_row_of_the_tree_has_one():
+    """Even if other rows of the table have missing values."""
     codes = np.array([[0, 0, 0, 0, 1, 2]], dtype=np.uint8)
     table = naive.CodedTable(codes, np.array([3]), np.array([[1.0, 1.0, 1.0, 1.0, -4.0, 0.0]]), np.zeros(1, dtype=bool))
     tree = grow(table, GrowthRules(1, False, 1, 1.0), rows=np.arange(5))
@@ -318,7 +320,7 @@ def test_missing_values_that_no_row_of_a_tree_has_go_with_the_larger_side():
 
 @pytest.mark.parametrize(("n_rows", "weight", "room"), [(2000, 50.0, 2.0**22), (4, 209_000.0, 2.0**21)])
 def test_heavy_rows_do_not_overflow_their_sums(n_rows, weight, room):
-    """A score is rounded and then taken as often as its row weighs: there has to be room for that."""
+    """A score is rounded and then multiplied by the weight of its row: the sum must not overflow."""
     score = np.floor(room / (weight * n_rows)) + 0.5
     codes = (np.arange(n_rows) % 2).astype(np.uint8)[np.newaxis]
     table = naive.CodedTable(codes, np.array([3]), np.full((2, n_rows), score), np.zeros(1, dtype=bool))
@@ -329,7 +331,7 @@ def test_heavy_rows_do_not_overflow_their_sums(n_rows, weight, room):
 @settings(deadline=None, max_examples=60)
 @given(seed=seeds, symmetric=st.booleans(), l2=st.sampled_from([0.0, 0.1, 0.3, 1.0, 3.0]))
 def test_equal_scores_are_not_split(seed, symmetric, l2):
-    """What rounding leaves of a gain of nothing is no gain: new rows would fall into leaves without rows."""
+    """A gain from rounding alone must not lead to a split: new rows would fall into leaves without rows."""
     table = naive.draw_table(seed, 12, [5, 60], n_scores=1)
     table.scores[:] = 1 + seed % 50
     tree = grow(table, GrowthRules(3, symmetric, 1, l2))
@@ -350,17 +352,17 @@ def test_both_sides_of_a_depthwise_split_have_rows(seed, l2):
 
 
 @settings(deadline=None, max_examples=40)
-@given(seed=seeds, symmetric=st.booleans(), least=st.integers(2, 12), weighted=st.booleans())
-def test_leaves_have_the_least_number_of_rows_or_none(seed, symmetric, least, weighted):
+@given(seed=seeds, symmetric=st.booleans(), min_rows=st.integers(2, 12), weighted=st.booleans())
+def test_leaves_have_at_least_the_minimum_number_of_rows_or_none(seed, symmetric, min_rows, weighted):
     table = naive.draw_table(seed, 50, [9, 30], n_scores=1, missing=0.1, heaviest=3)
     weights = table.weights if weighted else np.ones(50)
-    tree = grow(table, GrowthRules(4, symmetric, least, 0.5), weights=weights)
+    tree = grow(table, GrowthRules(4, symmetric, min_rows, 0.5), weights=weights)
     sizes = np.bincount(tree.leaves, weights=weights, minlength=16)
-    assert ((sizes == 0) | (sizes >= least)).all()
+    assert ((sizes == 0) | (sizes >= min_rows)).all()
 
 
 def test_a_node_that_cannot_be_split_keeps_its_rows_on_the_left():
-    """The second level's split leaves two rows of the left node alone: least is three."""
+    """The split of the second level would leave two rows in a leaf, but the minimum is three."""
     codes = np.array([[0] * 8 + [1] * 8, [0] * 2 + [1] * 6 + [0] * 4 + [1] * 4], dtype=np.uint8)
     scores = np.array([[5.0] * 8 + [-9.0] * 4 + [-1.0] * 4])
     table = naive.CodedTable(codes, np.array([3, 3]), scores, np.zeros(2, dtype=bool))
@@ -375,11 +377,11 @@ def test_a_node_that_cannot_be_split_keeps_its_rows_on_the_left():
 
 @settings(deadline=None, max_examples=40)
 @given(seed=seeds, symmetric=st.booleans(), depth=st.integers(1, 5))
-def test_rows_walked_down_the_tree_are_told_what_the_grown_ones_are(seed, symmetric, depth):
+def test_rows_assigned_to_leaves_get_the_values_of_the_rows_that_grew_the_tree(seed, symmetric, depth):
     table = naive.draw_table(seed, 60, [9, 30, 5], n_scores=2, missing=0.1, categorical=(2,))
     tree = grow(table, GrowthRules(depth, symmetric, 4, 0.5))
     grown = tree.leaves.copy()
-    tree.walk(table.words().words, np.arange(60, dtype=np.uint32))
+    tree.assign_leaves(table.words().words, np.arange(60, dtype=np.uint32))
     plain = [naive.leaf_of(tree, table.codes[:, i], table.n_codes, table.is_categorical) for i in range(60)]
     np.testing.assert_array_equal(tree.leaves, plain)
     values = np.arange(2.0**depth)[:, np.newaxis]
@@ -430,10 +432,10 @@ def test_a_grower_grows_each_tree_as_if_it_were_the_first(symmetric):
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_a_split_by_chance_is_off_by_its_noise(symmetric):
-    """The noise of two places differs by ``sqrt(2) * noise`` standard errors of the root of what is explained.
+def test_the_better_column_is_chosen_as_often_as_the_noise_implies(symmetric):
+    """The noise of two places differs by ``sqrt(2) * noise`` standard errors of the root of the worth.
 
-    The two columns explain next to the same: the better one is chosen as often as the Normal law says.
+    The two columns have nearly the same gain: the better one is chosen as often as the normal distribution implies.
     """
     rng = np.random.default_rng(0)
     n_rows, n_trees = 400, 2000
@@ -455,12 +457,12 @@ def test_a_split_by_chance_is_off_by_its_noise(symmetric):
     first = np.mean([tree.features[0] == 0 for tree in taken])
     assert 0.6 < expected < 0.95
     assert first == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / n_trees))
-    for tree in taken[:20]:  # what is noted is the gain, not what it was chosen by
+    for tree in taken[:20]:  # the gain is recorded without the noise
         assert tree.gains[0] == pytest.approx(gains[int(tree.features[0])])
 
 
 def test_noise_chooses_among_columns_and_thresholds_that_tie():
-    """Every tie is broken every way sooner or later; without noise always the same way."""
+    """Over many trees, every tied split is chosen; without noise always the same."""
     codes = np.array([[0, 0, 9, 9]] * 3, dtype=np.uint8)
     table = naive.CodedTable(codes, np.full(3, 11), np.array([[1.0, 1.0, -1.0, -1.0]]), np.zeros(3, dtype=bool))
     found = {noise: set() for noise in (0.0, 1e-6)}
@@ -473,7 +475,7 @@ def test_noise_chooses_among_columns_and_thresholds_that_tie():
 
 
 def test_noise_does_not_favour_columns_with_many_places():
-    """One column has a single place to split at, the other nine that are as good."""
+    """One column has a single place to split at, the other has nine with the same gain."""
     codes, n_trees = np.array([[0, 0, 1, 1], [0, 0, 9, 9]], dtype=np.uint8), 2000
     table = naive.CodedTable(codes, np.array([3, 11]), np.array([[1.0, 1.0, -1.0, -1.0]]), np.zeros(2, dtype=bool))
     rules = GrowthRules(1, False, 1, 1.0)
@@ -510,21 +512,21 @@ def test_scores_of_zero_and_no_rows_grow_no_splits():
 
 
 @pytest.mark.parametrize(("depth", "n_columns"), [(1, 1), (2, 3), (3, 9), (6, 4)])
-@pytest.mark.parametrize("least", [1, 5])
-def test_the_partition_is_that_of_scikit_learn(depth, n_columns, least):
-    """One output, squared error, distinct values: the same rows together, so the same means on the training rows."""
+@pytest.mark.parametrize("min_rows", [1, 5])
+def test_the_partition_is_that_of_scikit_learn(depth, n_columns, min_rows):
+    """One output, squared error, distinct values: the same leaves, so the same means on the training rows."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
         X = np.column_stack([rng.permutation(120) for _ in range(n_columns)]).astype(float)
         y = np.rint(1000 * rng.normal(size=120) + 500 * (X[:, 0] > 60))
         binned = BinnedTable.from_columns(Columns.from_array(X))
-        rules = GrowthRules(depth, False, least, 0.0)
+        rules = GrowthRules(depth, False, min_rows, 0.0)
         grower = GradientTreeGrower(PackedCodes.from_table(binned), 1, rules, None, ONE_THREAD)
         leaves = grower.grow((y - y.mean())[np.newaxis], np.arange(120, dtype=np.uint32), KEY).leaves
         means = np.bincount(leaves, weights=y, minlength=2**depth) / np.maximum(
             np.bincount(leaves, minlength=2**depth), 1
         )
-        theirs = DecisionTreeRegressor(max_depth=depth, min_samples_leaf=least, random_state=0).fit(X, y)
+        theirs = DecisionTreeRegressor(max_depth=depth, min_samples_leaf=min_rows, random_state=0).fit(X, y)
         np.testing.assert_allclose(means[leaves], theirs.predict(X), rtol=1e-9)
 
 

@@ -74,8 +74,8 @@ class Level:
         fields = [(*sums[2:], 0)[:2] for sums in by_code]
         return [naive.pack_fields(*pair, sums[0], COUNT_BITS) for pair, sums in zip(fields, by_code, strict=True)]
 
-    def room(self):
-        """Room for running, sums, total, work and gains."""
+    def buffers(self):
+        """Buffers for running, sums, total, work and gains."""
         n_sums = 4 if self.n_words == 1 else 2 + self.n_scores
         return make_search_buffers(self.form._replace(n_scores=n_sums - 2))
 
@@ -103,7 +103,7 @@ class Level:
         return splits
 
     def search_sorted(self, l2, noise=NONE):
-        """As ``search`` of a shared split, from rows that are sorted; the last node has the rows of none."""
+        """As ``search`` of a shared split, from sorted rows; the last node is for rows of no node."""
         n_columns, weights = len(self.table.n_codes), self.table.weights
         best = column_splits(1, n_columns)
         nodes = np.full(len(weights), self.n_nodes, dtype=np.uint16)
@@ -138,7 +138,7 @@ def column_splits(n_splits, n_columns):
 
 
 def tolerance(nodes, l2):
-    """Far more than rounding, far less than a gain of whole scores."""
+    """Much more than rounding, much less than a gain from scores that are whole numbers."""
     squares = sum(sum(Fraction(score) ** 2 for score in sums[2:]) for node in nodes for sums in node)
     return 1e-11 * float(squares / Fraction(l2) + 1)
 
@@ -147,7 +147,7 @@ def tolerance(nodes, l2):
 @given(seed=seeds, n_scores=st.integers(1, 3), packed=st.booleans())
 def test_running_sums_of_codes(seed, n_scores, packed):
     level = Level(seed, 1, [9], n_scores=min(n_scores, 2) if packed else n_scores, packed=packed)
-    running, sums, *_ = level.room()
+    running, sums, *_ = level.buffers()
     level.units[2:] = 0.25
     sum_codes(level.histograms[0], level.n_words, COUNT_BITS, level.units, running, sums)
     node = level.nodes(0)[0]
@@ -168,7 +168,7 @@ def test_running_sums_of_codes(seed, n_scores, packed):
 def test_gains_are_exact_but_for_rounding_and_are_added(seed, n_scores, l2, min_rows, constraint):
     level = Level(seed, 1, [9], n_scores=n_scores, packed=False, n_rows=12)
     node = level.nodes(0)[0]
-    running, sums, total, work, gains = level.room()
+    running, sums, total, work, gains = level.buffers()
     sum_codes(level.histograms[0], level.n_words, COUNT_BITS, level.units, running, sums)
     total[:] = sums[:, 8]
     gains[0, :9] = 7.0
@@ -184,9 +184,9 @@ def test_gains_are_exact_but_for_rounding_and_are_added(seed, n_scores, l2, min_
 
 @settings(deadline=None, max_examples=40)
 @given(seed=seeds, n_scores=st.integers(1, 2), l2=st.sampled_from(L2))
-def test_packed_gains_are_the_same_in_one_pass(seed, n_scores, l2):
+def test_packed_gains_in_one_pass_are_the_same(seed, n_scores, l2):
     level = Level(seed, 1, [9], n_scores=n_scores, missing=0.0)
-    running, sums, total, work, gains = level.room()
+    running, sums, total, work, gains = level.buffers()
     sum_codes(level.histograms[0], 1, COUNT_BITS, level.units, running, sums)
     total[:] = sums[:, 8]
     gains[:, :9] = 7.0
@@ -197,7 +197,7 @@ def test_packed_gains_are_the_same_in_one_pass(seed, n_scores, l2):
 
 @settings(deadline=None, max_examples=40)
 @given(seed=seeds, n_scores=st.integers(1, 2), l2=st.sampled_from(L2))
-def test_sparse_gains_jump_where_rows_are(seed, n_scores, l2):
+def test_sparse_gains_change_only_at_codes_with_rows(seed, n_scores, l2):
     level = Level(seed, 1, [40], n_scores=n_scores, missing=0.0, n_rows=6)
     node = level.nodes(0)[0]
     jumps = np.full(40, 7.0)
@@ -227,7 +227,7 @@ def test_rows_with_some_codes_are_counted(seed, packed, first, n_codes):
     gains=st.lists(st.sampled_from([-0.5, 0.0, 1.0, 2.0 - 1e-9, 2.0]), min_size=1, max_size=12),
     tie=st.sampled_from([0.0, 1e-6]),
 )
-def test_the_highest_place_is_in_the_middle_of_the_first_run(gains, tie):
+def test_the_chosen_place_is_in_the_middle_of_the_first_run_of_highest_gains(gains, tie):
     array = np.array([*gains, 99.0])
     best = highest(array, len(gains))
     assert (best, middle_place(array, len(gains), best - tie)) == naive.middle_place(gains, tie)
@@ -235,24 +235,24 @@ def test_the_highest_place_is_in_the_middle_of_the_first_run(gains, tie):
 
 @settings(deadline=None, max_examples=60)
 @given(seed=seeds, scale=st.sampled_from([0.0, 1e-9, 1.0]))
-def test_noise_chooses_among_places_that_gain(seed, scale):
+def test_noise_chooses_among_places_with_a_gain(seed, scale):
     rng = np.random.default_rng(seed)
     gains, noise = rng.choice([0.0, 0.1, 2.0, 2.0], size=12), rng.normal(size=12)
     gains[3] = 2.0
-    room = np.empty(12)
-    assert noisy_place(gains, 12, 0.1, scale, noise, room) == naive.noisy_place(gains, 0.1, scale, noise)
-    value, gain, place = choose_place(gains, 12, 7.0, scale * noise, room)  # worth 7, and 2 more are gained
+    buffer = np.empty(12)
+    assert noisy_place(gains, 12, 0.1, scale, noise, buffer) == naive.noisy_place(gains, 0.1, scale, noise)
+    value, gain, place = choose_place(gains, 12, 7.0, scale * noise, buffer)  # worth 7 and a gain of 2
     assert place == naive.noisy_place(gains, 7e-12, 3.0 * scale, noise)
     assert gain == gains[place] > 0.0
-    assert value == pytest.approx(gain + 3.0 * scale * noise[-1])  # the column's own, whatever places it has
+    assert value == pytest.approx(gain + 3.0 * scale * noise[-1])  # the noise of the column, not of the place
 
 
 @pytest.mark.parametrize("noise", [NONE, np.full(2, 9.0)])
-def test_no_place_gains_nothing(noise):
-    room = np.empty(2)
+def test_without_a_place_there_is_no_gain(noise):
+    buffer = np.empty(2)
     assert highest(np.array([5.0, 5.0]), 0) == -np.inf
-    assert choose_place(np.array([5.0, 5.0]), 0, 1.0, noise, room) == (-np.inf, 0.0, 0)
-    assert choose_place(np.array([1e-13, 0.0]), 2, 1.0, noise, room) == (
+    assert choose_place(np.array([5.0, 5.0]), 0, 1.0, noise, buffer) == (-np.inf, 0.0, 0)
+    assert choose_place(np.array([1e-13, 0.0]), 2, 1.0, noise, buffer) == (
         -np.inf,
         0.0,
         0,
@@ -265,7 +265,7 @@ def test_categories_are_sorted_by_their_mean_score(seed, n_scores, packed, n_nod
     n_scores = min(n_scores, 2) if packed else n_scores
     level = Level(seed, n_nodes, [4, 9], n_scores=n_scores, packed=packed, categorical=(1,))
     for score in range(n_scores):
-        order = order_categories(level.histograms, 1, level.packed, level.form, score, NONE, level.room())
+        order = order_categories(level.histograms, 1, level.packed, level.form, score, NONE, level.buffers())
         assert sorted(order.tolist()) == list(range(9))
         means = naive.category_means(level.nodes(1), score)
         in_order = [means[code] for code in order]
@@ -274,10 +274,10 @@ def test_categories_are_sorted_by_their_mean_score(seed, n_scores, packed, n_nod
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_noise_moves_rare_categories_most(packed):
-    """Each category's mean is moved by its own noise, in standard errors."""
+    """The mean of each category is moved by its own noise, in standard errors."""
     level = Level(0, 2, [9], packed=packed, categorical=(0,))
     noise = np.random.default_rng(0).normal(size=256)
-    order = order_categories(level.histograms, 0, level.packed, level.form, 0, noise, level.room())
+    order = order_categories(level.histograms, 0, level.packed, level.form, 0, noise, level.buffers())
     counts = np.array([sum(node[code][1] for node in level.nodes(0)) for code in range(9)], dtype=float)
     means = np.array([float(mean) for mean in naive.category_means(level.nodes(0), 0)])
     moved = means + noise[254 - np.arange(9)] / np.sqrt(counts + 10.0)
@@ -286,7 +286,7 @@ def test_noise_moves_rare_categories_most(packed):
 
 
 @pytest.mark.parametrize("n_words", [1, 3])
-def test_codes_laid_in_another_order(n_words):
+def test_codes_in_another_order(n_words):
     histogram = np.arange(5 * n_words)
     order = np.array([3, 0, 4, 1, 2])
     out = np.empty(5 * n_words, dtype=np.int64)
@@ -305,12 +305,12 @@ def test_codes_laid_in_another_order(n_words):
     min_rows=st.sampled_from([1, 4]),
     constraint=st.sampled_from([-1, 0, 1]),
 )
-def test_the_best_threshold_is_the_best_of_all(seed, n_nodes, n_codes, packed, missing, l2, min_rows, constraint):
+def test_the_best_threshold_has_the_highest_gain(seed, n_nodes, n_codes, packed, missing, l2, min_rows, constraint):
     level = Level(seed, n_nodes, [n_codes], packed=packed, missing=missing)
     has_missing = bool(level.has_missing[0])
     rules = rules_of(1, l2=l2, min_rows=min_rows, constraint=constraint)
     value, gain, place, side = search_numbers(
-        level.histograms, level.counts, 0, level.packed, rules, level.form, NONE, level.room()
+        level.histograms, level.counts, 0, level.packed, rules, level.form, NONE, level.buffers()
     )
     nodes = level.nodes(0)
     gains = naive.number_gains(nodes, has_missing, l2, min_rows, constraint)
@@ -319,7 +319,7 @@ def test_the_best_threshold_is_the_best_of_all(seed, n_nodes, n_codes, packed, m
 
 
 def assert_best_gain(gain, gains, where, noise):
-    """Where anything is to be gained, nothing gains more than what was found."""
+    """If any split has a gain, no other split gains more than the chosen one."""
     best = float(max(gains.values(), default=-1))
     assert gain <= noise or gain == pytest.approx(float(gains[where]), abs=noise)
     assert gain == pytest.approx(best, abs=noise) if best > noise else gain <= noise
@@ -348,7 +348,7 @@ def test_the_best_set_of_categories_is_the_best_first_part(seed, n_nodes, n_scor
     n_scores = 2 if packed else n_scores
     level = Level(seed, n_nodes, [7], n_scores=n_scores, packed=packed, categorical=(0,))
     rules = rules_of(1, l2=l2, min_rows=min_rows)
-    found = search_categories(level.histograms, 0, level.packed, rules, level.form, NONE, level.room())
+    found = search_categories(level.histograms, 0, level.packed, rules, level.form, NONE, level.buffers())
     assert_best_categories(found, n_scores, level.nodes(0), l2, min_rows)
 
 
@@ -360,7 +360,7 @@ def test_the_best_set_of_categories_is_the_best_first_part(seed, n_nodes, n_scor
     missing=st.sampled_from([0.0, 0.2]),
     min_rows=st.sampled_from([1, 4]),
 )
-def test_each_columns_best_split_for_all_nodes_or_for_each(seed, symmetric, packed, missing, min_rows):
+def test_the_best_split_of_each_column_for_all_nodes_or_for_each(seed, symmetric, packed, missing, min_rows):
     level = Level(seed, 3, [1, 2, 3, 6, 6], packed=packed, missing=missing, categorical=(4,))
     constraints = np.array([0, 0, 1, -1, 0])
     values, gains, places, sides = level.search(symmetric, constraints, 3.0, min_rows)
@@ -383,7 +383,7 @@ def test_each_columns_best_split_for_all_nodes_or_for_each(seed, symmetric, pack
     l2=st.sampled_from(L2),
     left_out=st.booleans(),
 )
-def test_each_columns_best_split_from_sorted_rows(seed, n_scores, missing, l2, left_out):
+def test_the_best_split_of_each_column_from_sorted_rows(seed, n_scores, missing, l2, left_out):
     level = Level(seed, 4, [1, 2, 3, 6, 40], n_scores=n_scores, missing=missing)
     if left_out:  # rows of the table that the tree is not grown on
         level.rows[-1], level.counts[-1] = level.rows[-1][:0], 0
@@ -401,23 +401,25 @@ def test_each_columns_best_split_from_sorted_rows(seed, n_scores, missing, l2, l
     symmetric=st.booleans(),
     packed=st.booleans(),
     missing=st.sampled_from([0.0, 0.2]),
-    by_chance=st.booleans(),
+    noisy=st.booleans(),
 )
-def test_the_column_that_gains_most_is_chosen_and_codes_are_sent_its_way(seed, symmetric, packed, missing, by_chance):
+def test_the_column_with_the_highest_gain_is_chosen_and_codes_are_sent_accordingly(
+    seed, symmetric, packed, missing, noisy
+):
     level = Level(seed, 3, [6, 5, 7], packed=packed, missing=missing, categorical=(2,))
     rng = np.random.default_rng(seed)
     shape = (1 if symmetric else 3, 3)
     gains = rng.choice([-1.0, 0.0, 1.0, 2.0, 2.0], size=shape)
     places = rng.integers(0, 3, size=shape)
     sides = rng.integers(0, 2, size=shape)
-    values = np.where(gains > 0, gains + by_chance * rng.normal(size=shape), -np.inf)
+    values = np.where(gains > 0, gains + noisy * rng.normal(size=shape), -np.inf)
     best = ColumnSplits(values=values, gains=gains, places=places, sides=sides)
     features, codes, missing_left, split_gains, tables, _ = level.choose(symmetric, best)
     for row in range(shape[0]):
         if gains[row].max() <= 0:
             assert (features[row], split_gains[row], tables[row].any()) == (-1, 0.0, False)
             continue
-        column = int(np.argmax(values[row]))  # of equal ones the first
+        column = int(np.argmax(values[row]))  # the first if columns tie
         assert (features[row], codes[row], split_gains[row]) == (column, places[row, column], gains[row, column])
         n_codes = level.table.n_codes[column]
         nodes = level.nodes(column) if symmetric else [level.nodes(column)[row]]
@@ -440,12 +442,12 @@ def test_the_column_that_gains_most_is_chosen_and_codes_are_sent_its_way(seed, s
             assert missing_left[row] == (sizes[0] >= sizes[1])
 
 
-def test_categories_are_ordered_by_eight_scores_at_most():
+def test_categories_are_sorted_by_at_most_eight_scores():
     gains, sides = [], []
-    for telling in (7, 8):  # the one score that tells the categories apart
+    for informative in (7, 8):  # the only score that differs between the categories
         level = Level(0, 1, [5], n_scores=9, packed=False, categorical=(0,), missing=0.0, n_rows=60)
         level.table.scores[:] = 0
-        level.table.scores[telling] = np.array([3, -3, -3, 3, 0])[level.table.codes[0]]
+        level.table.scores[informative] = np.array([3, -3, -3, 3, 0])[level.table.codes[0]]
         level.histograms = np.array([level.histogram(0)])
         found = level.search(False, np.zeros(1, dtype=np.int64), 1.0, 1)
         gains.append(found[1][0, 0])
@@ -456,7 +458,7 @@ def test_categories_are_ordered_by_eight_scores_at_most():
 
 @settings(deadline=None, max_examples=40)
 @given(seed=seeds, symmetric=st.booleans())
-def test_one_score_orders_categories_alike_whether_packed_or_wide(seed, symmetric):
+def test_one_score_sorts_categories_in_the_same_way_packed_or_wide(seed, symmetric):
     found = []
     for packed in (True, False):
         level = Level(seed, 3, [7], n_scores=1, packed=packed, categorical=(0,))

@@ -1,4 +1,4 @@
-"""Histograms of a level's nodes against sums over the rows of each."""
+"""Histograms of the nodes of a level against sums over the rows of each node."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ CODES = (256, 1, 2, 6)
 
 
 def drawn(seed, n_rows, n_columns, n_words):
-    """A table, its words, a part of its rows in some order and whole numbers for them."""
+    """A table, its words, some of its rows in some order, and whole numbers for these rows."""
     rng = np.random.default_rng(seed)
     table = naive.draw_table(seed, n_rows, [CODES[j % 4] for j in range(n_columns)], missing=0.2)
     rows = rng.permutation(n_rows)[: rng.integers(1, n_rows + 1)].astype(np.uint32)
@@ -58,7 +58,7 @@ def test_rows_are_added_to_one_bin_a_column(seed, n_columns, n_words):
 def test_the_root_has_the_sums_of_all_rows(seed, n_columns, n_words):
     _, table, words, rows, values = drawn(seed, 30, n_columns, n_words)
     histograms = np.full((2, words.n_bins * n_words), 77)
-    for group in range(words.n_groups):  # each part by itself, as threads do
+    for group in range(words.n_groups):  # one group at a time, as threads do
         build_root(packed_table(words), group, group + 1, level_of(rows, values, [0, len(rows)]), histograms)
     np.testing.assert_array_equal(histograms[:1], node_histograms(table, rows, values, [0, len(rows)]))
     assert (histograms[1] == 77).all()

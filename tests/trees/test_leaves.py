@@ -1,4 +1,4 @@
-"""Sums over the rows of a leaf, and what is put back onto the rows."""
+"""Sums over the rows of a leaf, and values added to the rows."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from surefoot.trees.leaves import (
     add_leaves,
     add_leverage,
     bound_leaves,
-    guess_leaves,
     inherit_leaves,
+    perturb_empty_leaves,
     sum_leaves,
 )
 
@@ -35,18 +35,20 @@ def test_sums_of_leaves(seed, n_outputs, with_information):
     sums, totals, counts = np.empty((N_LEAVES, n_outputs)), np.empty((N_LEAVES, n_outputs)), np.empty(N_LEAVES)
     sum_leaves(steps, information if with_information else None, weights, rows, leaves, sums, totals, counts)
     for leaf in range(N_LEAVES):
-        here = [row for row in rows if leaves[row] == leaf]
-        weight = float(naive.leaf_sum(np.ones(N_ROWS), weights, here))
+        in_leaf = [row for row in rows if leaves[row] == leaf]
+        weight = float(naive.leaf_sum(np.ones(N_ROWS), weights, in_leaf))
         assert counts[leaf] == pytest.approx(weight, rel=1e-13)
         for k in range(n_outputs):
-            assert sums[leaf, k] == pytest.approx(float(naive.leaf_sum(steps[k], weights, here)), rel=1e-12, abs=1e-13)
-            known = float(naive.leaf_sum(information[k], weights, here)) if with_information else weight
+            assert sums[leaf, k] == pytest.approx(
+                float(naive.leaf_sum(steps[k], weights, in_leaf)), rel=1e-12, abs=1e-13
+            )
+            known = float(naive.leaf_sum(information[k], weights, in_leaf)) if with_information else weight
             assert totals[leaf, k] == pytest.approx(known, rel=1e-13)
 
 
 @settings(deadline=None, max_examples=20)
 @given(seed=seeds, n_outputs=st.integers(1, 3))
-def test_each_row_gets_what_its_leaf_says(seed, n_outputs):
+def test_each_row_gets_the_values_of_its_leaf(seed, n_outputs):
     rng, _, leaves = drawn(seed)
     values, raw = rng.normal(size=(N_LEAVES, n_outputs)), rng.normal(size=(n_outputs, N_ROWS))
     expected = raw.copy()
@@ -58,16 +60,16 @@ def test_each_row_gets_what_its_leaf_says(seed, n_outputs):
 
 @settings(deadline=None, max_examples=20)
 @given(seed=seeds)
-def test_leaves_that_are_not_reached_guess(seed):
+def test_empty_leaves_get_noise(seed):
     rng = np.random.default_rng(seed)
     steps, weights = rng.normal(size=30), rng.integers(0, 4, size=30).astype(float)
     rows = rng.permutation(30)[: rng.integers(0, 30)].astype(np.uint32)
-    reached, normals, values = rng.integers(0, 3, size=8).astype(float), rng.normal(size=8), rng.normal(size=(8, 2))
+    counts, normals, values = rng.integers(0, 3, size=8).astype(float), rng.normal(size=8), rng.normal(size=(8, 2))
     square = np.average(steps[rows] ** 2, weights=weights[rows]) if weights[rows].sum() else 0.0
     expected = values.copy()
-    unreached = np.flatnonzero(reached == 0)
-    expected[unreached, 0] += 1.5 * np.sqrt(square) * normals[: len(unreached)]
-    guess_leaves(steps, weights, rows, reached, 1.5, normals, values)
+    empty = np.flatnonzero(counts == 0)
+    expected[empty, 0] += 1.5 * np.sqrt(square) * normals[: len(empty)]
+    perturb_empty_leaves(steps, weights, rows, counts, 1.5, normals, values)
     np.testing.assert_allclose(values, expected, rtol=1e-12)
 
 
@@ -75,12 +77,12 @@ def test_leaves_that_are_not_reached_guess(seed):
 @given(seed=seeds)
 def test_leverage_grows_to_a_limit_of_each_row(seed):
     rng, rows, leaves = drawn(seed)
-    gains, most = rng.random(N_LEAVES), 3 * rng.random(N_ROWS)
+    gains, max_leverage = rng.random(N_LEAVES), 3 * rng.random(N_ROWS)
     leverage = np.zeros(N_ROWS)
     for _ in range(3):
-        add_leverage(rows, leaves, gains, most, leverage)
+        add_leverage(rows, leaves, gains, max_leverage, leverage)
     for row in range(N_ROWS):
-        assert leverage[row] == pytest.approx(min(3 * gains[leaves[row]], most[row]) if row in rows else 0.0)
+        assert leverage[row] == pytest.approx(min(3 * gains[leaves[row]], max_leverage[row]) if row in rows else 0.0)
 
 
 def constrained_tree(seed, depth):
@@ -94,7 +96,7 @@ def constrained_tree(seed, depth):
 
 @settings(deadline=None, max_examples=60)
 @given(seed=seeds, depth=st.integers(1, 5), l2=st.sampled_from([0.0, 3.0]))
-def test_bounded_leaves_lie_between_the_means_of_their_neighbours(seed, depth, l2):
+def test_bounded_leaves_are_between_the_means_of_their_neighbours(seed, depth, l2):
     _, features, constraints, sums, totals = constrained_tree(seed, depth)
     values = sums / (totals + l2)
     expected = [
@@ -108,14 +110,14 @@ def test_bounded_leaves_lie_between_the_means_of_their_neighbours(seed, depth, l
 @settings(deadline=None, max_examples=60)
 @given(seed=seeds, depth=st.integers(1, 5), symmetric=st.booleans(), l2=st.sampled_from([0.0, 1e-9, 3.0]))
 def test_bounded_leaves_never_fall_along_a_rising_column(seed, depth, symmetric, l2):
-    """Nor rise along a falling one, whatever the thresholds, also where sides have no rows."""
+    """Nor rise along a falling column, for any thresholds, also if a side has no rows."""
     rng, features, constraints, sums, totals = constrained_tree(seed, depth)
     thresholds = rng.integers(0, 4, size=2**depth - 1)
     if symmetric:
         level = 2 ** np.floor(np.log2(np.arange(1, 2**depth))).astype(int) - 1
         features, thresholds = features[level], thresholds[level]
-    lacking = rng.random(2**depth) < 0.3
-    sums[lacking], totals[lacking] = 0.0, 0.0
+    is_empty = rng.random(2**depth) < 0.3
+    sums[is_empty], totals[is_empty] = 0.0, 0.0
     values = sums / np.maximum(totals + l2, 1e-300)
     bound_leaves(features, constraints, sums, totals, l2, values)
     assert np.isfinite(values).all()
@@ -136,8 +138,8 @@ def walk(features, thresholds, row):
 
 @pytest.mark.parametrize(("rise", "empty"), [(1, 0), (1, 1), (-1, 0), (-1, 1)])
 @pytest.mark.parametrize("total", [4.0, -4.0])
-def test_a_side_without_rows_bounds_no_leaf_that_has_some(rise, empty, total):
-    """In a symmetric tree many sides have no rows: they say nothing of the mean there."""
+def test_a_side_without_rows_bounds_no_leaf_with_rows(rise, empty, total):
+    """In a symmetric tree many sides have no rows: the mean of such a side is not known."""
     sums, totals = np.full(2, total), np.full(2, 2.0)
     sums[empty], totals[empty] = 0.0, 0.0
     values = sums / (totals + 1.0)
@@ -147,7 +149,7 @@ def test_a_side_without_rows_bounds_no_leaf_that_has_some(rise, empty, total):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_leaves_without_rows_say_what_the_other_leaf_of_their_node_says(seed):
+def test_leaves_without_rows_inherit_the_step_of_their_sibling(seed):
     rng = np.random.default_rng(seed)
     n_leaves = 1 << int(rng.integers(1, 6))
     counts = rng.integers(1, 5, n_leaves) * (rng.random(n_leaves) < rng.choice([0.1, 0.5, 0.9]))
@@ -155,6 +157,6 @@ def test_leaves_without_rows_say_what_the_other_leaf_of_their_node_says(seed):
     values = before.copy()
     inherit_leaves(steps, counts.astype(np.float64), values)
     for leaf in range(n_leaves):
-        other = leaf + 1 if leaf % 2 == 0 else leaf - 1
-        inherits = counts[leaf] == 0 and counts[other] > 0
-        np.testing.assert_array_equal(values[leaf], before[leaf] + (steps[other] if inherits else 0.0))
+        sibling = leaf + 1 if leaf % 2 == 0 else leaf - 1
+        inherits = counts[leaf] == 0 and counts[sibling] > 0
+        np.testing.assert_array_equal(values[leaf], before[leaf] + (steps[sibling] if inherits else 0.0))

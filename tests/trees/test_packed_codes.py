@@ -1,4 +1,4 @@
-"""Codes packed eight to a word."""
+"""Codes packed into words of eight."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_blocks_of_rows_meet():
         np.testing.assert_array_equal(words.words[0] >> np.uint64(8 * column) & np.uint64(255), table.codes[column])
 
 
-def test_bins_are_laid_end_to_end_with_one_for_missing_values():
+def test_bins_of_all_columns_are_concatenated_with_one_for_missing_values():
     table = BinnedTable.from_columns(
         Columns(
             [np.array([1.0, 2.0, np.nan]), np.full(3, np.nan), np.array([5.0, 5.0, 5.0]), np.array([0.0, 1.0, 1.0])],
@@ -59,17 +59,17 @@ def test_bins_are_laid_end_to_end_with_one_for_missing_values():
 
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10_000), n_columns=st.integers(1, 17))
-def test_twins_are_alike_in_every_column(seed, n_columns):
+def test_identical_rows_have_the_same_code_in_every_column(seed, n_columns):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 2, size=(n_columns, 40)).astype(np.uint8)
-    codes[:-1] = codes[0]  # rows that differ in the first or the last column alone
+    codes[:-1] = codes[0]  # rows differ only in the first or the last column
     rows, weights = np.flatnonzero(rng.random(40) < 0.8), rng.gamma(1.0, size=40)
     table = PackedCodes(codes, np.full(n_columns, 5), np.zeros(n_columns, dtype=bool))
     expected = [sum(weights[j] for j in rows if (codes[:, i] == codes[:, j]).all()) for i in range(40)]
-    np.testing.assert_allclose(table.twins(weights, rows.astype(np.uint32)), expected, rtol=1e-12)
+    np.testing.assert_allclose(table.weight_of_identical_rows(weights, rows.astype(np.uint32)), expected, rtol=1e-12)
 
 
-def test_no_rows_lack_no_values():
+def test_without_rows_no_column_has_missing_values():
     words = PackedCodes(np.empty((2, 0), dtype=np.uint8), np.array([3, 0]), np.zeros(2, dtype=bool))
     assert words.words.shape == (1, 0)
     assert not words.has_missing.any()
@@ -93,6 +93,6 @@ def test_small_tables_have_their_rows_sorted():
 @pytest.mark.parametrize(
     ("n_columns", "n_rows", "categorical"), [(1, 8193, False), (500, THREADED_CELLS // 500, False), (2, 10, True)]
 )
-def test_large_tables_and_categories_have_not(n_columns, n_rows, categorical):
+def test_large_tables_and_categories_are_not_sorted(n_columns, n_rows, categorical):
     codes = np.zeros((n_columns, n_rows), dtype=np.uint8)
     assert not PackedCodes(codes, np.full(n_columns, 1), np.full(n_columns, categorical)).is_sorted

@@ -1,4 +1,4 @@
-"""Gradients as whole numbers against exact arithmetic, and the room for their sums."""
+"""Gradients as whole numbers against exact arithmetic, and the range of their sums."""
 
 from fractions import Fraction
 
@@ -21,9 +21,9 @@ def drawn(seed, n_scores, n_rows=20, whole=True):
     return scores, weights, rows
 
 
-def packed(scores, weights, rows, scales, by_chance, key, count_bits):
+def packed(scores, weights, rows, scales, rounds_randomly, key, count_bits):
     values = np.empty((len(rows), 1), dtype=np.int64)
-    pack_rows(scores, weights, rows, np.append(scales, 0.0), by_chance, key, count_bits, values)
+    pack_rows(scores, weights, rows, np.append(scales, 0.0), rounds_randomly, key, count_bits, values)
     return values[:, 0]
 
 
@@ -42,15 +42,15 @@ def test_absolute_sums(seed, n_scores):
     seed=st.integers(0, 10_000),
     n_scores=st.integers(1, 2),
     count_bits=st.integers(6, 20),
-    by_chance=st.booleans(),
+    rounds_randomly=st.booleans(),
     key=st.integers(0, 2**63 - 1),
 )
-def test_a_rows_word_is_its_fields_times_its_weight(seed, n_scores, count_bits, by_chance, key):
+def test_the_word_of_a_row_is_its_fields_times_its_weight(seed, n_scores, count_bits, rounds_randomly, key):
     scores, weights, rows = drawn(seed, n_scores)
     scales = np.array([2.0**12, 2.0**9][:n_scores])
-    words = packed(scores, weights, rows, scales, by_chance, key, count_bits)
+    words = packed(scores, weights, rows, scales, rounds_randomly, key, count_bits)
     for row, word in zip(rows.tolist(), words, strict=True):
-        offsets = naive.dithers(row, key) if by_chance else [0.5, 0.5]
+        offsets = naive.dithers(row, key) if rounds_randomly else [0.5, 0.5]
         assert word == naive.pack_row(scores[:, row].tolist(), weights[row], scales, offsets, count_bits)
 
 
@@ -59,9 +59,9 @@ def test_a_rows_word_is_its_fields_times_its_weight(seed, n_scores, count_bits, 
 def test_fields_of_a_sum_of_words_are_sums_of_fields(seed, count_bits, full):
     """Up to the largest sums that a field can hold, of either sign."""
     rng = np.random.default_rng(seed)
-    most = 2 ** (field_bits(count_bits) - 1) - 1
+    largest = 2 ** (field_bits(count_bits) - 1) - 1
     n_codes = 8
-    steps = most // n_codes if full else 5
+    steps = largest // n_codes if full else 5
     fields = rng.integers(-steps, steps + 1, size=(n_codes, 2))
     if full:
         fields[:] = rng.choice([-steps, steps], size=2)
@@ -81,7 +81,7 @@ def test_fields_of_a_sum_of_words_are_sums_of_fields(seed, count_bits, full):
 @given(seed=st.integers(0, 10_000), n_scores=st.integers(1, 4), whole=st.booleans())
 def test_wide_words_are_rounded_to_the_nearest(seed, n_scores, whole):
     scores, weights, rows = drawn(seed, n_scores, whole=whole)
-    scores = np.rint(scores * 2**20) / 2**20  # so that a score times a weight is no rounded number
+    scores = np.rint(scores * 2**20) / 2**20  # so that a score times a weight is not rounded
     scales = 2.0 ** np.arange(10, 10 + n_scores)
     values = np.empty((len(rows), 2 + n_scores), dtype=np.int64)
     widen_rows(scores, weights, rows, scales, 2.0**7, values)
@@ -89,7 +89,7 @@ def test_wide_words_are_rounded_to_the_nearest(seed, n_scores, whole):
         assert words == naive.widen_row(scores[:, row], weights[row], scales, 2.0**7)
 
 
-def test_rounding_by_chance_is_no_bias():
+def test_random_rounding_has_no_bias():
     """The mean of many rounded copies of 0.3 is 0.3, within five standard errors; the two scores are independent."""
     n = 20_000
     scores = np.array([np.full(n, 0.3), np.full(n, -0.3)])

@@ -1,4 +1,4 @@
-"""Rows sent left and right, and walked down a tree, against plain lists."""
+"""Rows sent left and right, and the leaves of rows, against plain lists."""
 
 from itertools import pairwise
 from types import SimpleNamespace
@@ -24,13 +24,13 @@ COUNT_BITS = 10
 
 
 def random_splits(rng, table, n_splits):
-    """Columns (-1: none) and tables of what goes right."""
+    """Columns (-1: none) and tables with a 1 for codes that go right."""
     features = rng.integers(-1, len(table.codes), size=n_splits)
     return features, rng.integers(0, 2, size=(n_splits, 256)).astype(np.uint8)
 
 
 def words_of(table, rows, packed, rng):
-    """The rows' counts in the first word, something else in the others."""
+    """The counts of the rows in the first word, other numbers in the others."""
     counts = table.weights[rows].astype(np.int64)
     if packed:
         return ((rng.integers(-99, 99, size=len(rows)) << COUNT_BITS) + counts)[:, np.newaxis]
@@ -97,10 +97,10 @@ def test_rows_of_each_node_are_partitioned(seed, n_columns, symmetric, packed, m
         if features[split] >= 0:
             codes, right = table.codes[features[split]], tables[split]
             rule = lambda row, codes=codes, right=right: right[codes[row]] == 1  # noqa: E731
-        left_rows, right_rows, whole = naive.partition_rows(rows[start:stop].tolist(), rule, table.weights, min_rows)
+        left_rows, right_rows, is_kept = naive.partition_rows(rows[start:stop].tolist(), rule, table.weights, min_rows)
         expected_rows += left_rows + right_rows
         expected_bounds += [start + len(left_rows), stop]
-        assert kept[node] == whole
+        assert kept[node] == is_kept
     assert new_rows.tolist() == expected_rows
     assert new_bounds.tolist() == expected_bounds
     words_by_row = dict(zip(rows.tolist(), values.tolist(), strict=True))
@@ -129,7 +129,7 @@ def test_leaves_are_those_of_a_plain_walk(seed, n_columns, symmetric, depth):
     np.testing.assert_array_equal(leaves, expected)
 
 
-def test_leaves_are_noted_by_row():
+def test_leaves_are_written_by_row():
     leaves = np.full(6, 999, dtype=np.uint16)
     write_leaves(np.array([4, 0, 5, 2], dtype=np.uint32), np.array([0, 1, 1, 3, 4]), leaves)
     assert leaves.tolist() == [2, 999, 3, 999, 0, 2]

@@ -1,4 +1,4 @@
-"""The split search for any number of classes against every split there is."""
+"""The split search for any number of classes against every possible split."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ DROPS = {GINI: naive.gini_drop, ERROR: naive.error_drop}
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000), n_rows=st.integers(6, 40), criterion=st.sampled_from([GINI, ERROR]))
-def test_the_best_split_of_two_classes_is_the_best_there_is(seed, n_rows, criterion):
+def test_the_split_of_two_classes_is_the_best_of_all(seed, n_rows, criterion):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 5, size=(n_rows, 3)).astype(float)
     X[rng.random(X.shape) < 0.15] = np.nan
@@ -36,13 +36,13 @@ def test_the_best_split_of_two_classes_is_the_best_there_is(seed, n_rows, criter
     if best < 0:
         assert tree.features[0] == -1
         return
-    found = drop(naive.class_weights(y, weights, ~right), naive.class_weights(y, weights, right))
-    assert found == pytest.approx(best, rel=1e-9, abs=1e-9)
+    chosen = drop(naive.class_weights(y, weights, ~right), naive.class_weights(y, weights, right))
+    assert chosen == pytest.approx(best, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("criterion", [GINI, ERROR])
 @pytest.mark.parametrize("depth", [1, 4])
-def test_threads_share_the_features_and_find_the_same_tree(depth, criterion):
+def test_any_number_of_threads_grows_the_same_tree(depth, criterion):
     """One thread grows the tree in one call, several node by node."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 6))
@@ -68,6 +68,6 @@ def test_rows_get_the_labels_of_their_leaves():
     rows = np.array([7, 5, 9, 6], dtype=np.int32)
     empty = np.empty(0)
     tree = GrownTree(*[empty] * 6, np.array([2, 0, 1]), rows, np.array([1, 1, 4]))
-    answers = np.full(6, -1, dtype=np.int32)
-    predict_rows(tree, 5, answers)
-    assert answers.tolist() == [1, 1, 2, -1, 1, -1]
+    labels = np.full(6, -1, dtype=np.int32)
+    predict_rows(tree, 5, labels)
+    assert labels.tolist() == [1, 1, 2, -1, 1, -1]

@@ -23,12 +23,12 @@ def test_step_functions_add_up_to_the_stumps(n_classes):
     y = np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
     model = AdaBoostClassifier(n_estimators=80).fit(frame, y)
     features = {int(tree.feature[0]) for tree in model.estimators_}
-    assert features == {0, 1, 2}  # numbers, missing values and categories all take part
+    assert features == {0, 1, 2}  # numbers, missing values and categories are all used
     *_, last = model.staged_predict(frame)  # walks the trees one by one
     np.testing.assert_array_equal(model.predict(frame), last)
     values = model._columns(frame).block(0, n)
     votes = np.zeros((n, n_classes))
     model._committee.forest.add_votes(values, model.estimator_weights_, votes)
-    shares = votes / model.estimator_weights_.sum()
-    expected = shares[:, 1] - shares[:, 0] if n_classes == 2 else shares.T
+    fractions = votes / model.estimator_weights_.sum()
+    expected = fractions[:, 1] - fractions[:, 0] if n_classes == 2 else fractions.T
     np.testing.assert_allclose(model._tally(model._columns(frame)).squeeze(), expected, atol=1e-12)

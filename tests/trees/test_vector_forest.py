@@ -1,4 +1,4 @@
-"""A forest's sum of leaves against a walk down each tree, row by row."""
+"""The sum of the leaves of a forest against a walk down each tree, row by row."""
 
 from copy import deepcopy
 
@@ -16,7 +16,7 @@ seeds = st.integers(0, 10_000)
 
 
 def random_forest(seed, depth, n_columns, *, symmetric, n_sets=0, n_outputs=2, n_trees=3):
-    """Any splits and limits at all."""
+    """A forest with random splits and limits."""
     rng = np.random.default_rng(seed)
     shape = (n_trees, 2**depth - 1)
     features = rng.integers(-1, n_columns, size=shape).astype(np.int32)
@@ -43,7 +43,7 @@ def walked(forest, codes, start, stop, raw):
 
 @settings(deadline=None, max_examples=60)
 @given(seed=seeds, depth=st.integers(1, 6), symmetric=st.booleans(), n_sets=st.sampled_from([0, 3]))
-def test_a_forest_adds_what_a_plain_walk_finds(seed, depth, symmetric, n_sets):
+def test_a_forest_adds_the_leaves_of_a_plain_walk(seed, depth, symmetric, n_sets):
     rng = np.random.default_rng(seed)
     forest = random_forest(seed, depth, 3, symmetric=symmetric, n_sets=n_sets)
     codes = rng.integers(0, 256, size=(3, 40)).astype(np.uint8)
@@ -68,7 +68,7 @@ def test_the_fast_walk_of_symmetric_trees_is_the_general_one(seed, depth, n_outp
 
 
 def grown(seed, symmetric, categorical=(), depth=4, n_trees=4, n_codes=(256, 2, 6, 9), missing=(0.0, 0.3)):
-    """Trees grown on tables with missing values in some columns, and the forest that a builder makes of them."""
+    """Trees grown on a table with missing values in some columns, and a builder with these trees."""
     rng = np.random.default_rng(seed)
     table = naive.draw_table(seed, 60, n_codes, n_scores=2, missing=missing[seed % 2], categorical=categorical)
     grower = GradientTreeGrower(table.words(), 2, GrowthRules(depth, symmetric, 3, 1.0), None, RowThreads(1))
@@ -83,14 +83,14 @@ def grown(seed, symmetric, categorical=(), depth=4, n_trees=4, n_codes=(256, 2, 
 
 
 def any_codes(table, n_rows=80):
-    """Codes that the training rows need not have had, missing ones among them."""
+    """Any codes, also some that no training row has, and missing values."""
     rng = np.random.default_rng(0)
     return np.array([rng.integers(0, n, size=n_rows) for n in table.n_codes]).astype(np.uint8)
 
 
 @settings(deadline=None, max_examples=30)
 @given(seed=seeds, symmetric=st.booleans(), categorical=st.sampled_from([(), (2, 3)]))
-def test_a_built_forest_says_what_the_grown_trees_say(seed, symmetric, categorical):
+def test_a_built_forest_predicts_the_leaves_of_the_grown_trees(seed, symmetric, categorical):
     table, trees, leaves, builder = grown(seed, symmetric, categorical)
     forest = builder.forest(len(builder))
     assert (forest.n_trees, forest.depth, forest.n_outputs) == (4, 4, 2)
@@ -113,7 +113,7 @@ def test_missing_values_go_to_both_sides_in_these_tests():
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_the_first_trees_alone(symmetric):
+def test_a_forest_of_the_first_trees(symmetric):
     table, _, _, builder = grown(3, symmetric, (2,))
     forest = builder.forest(4)
     codes = any_codes(table)
@@ -127,8 +127,8 @@ def test_the_first_trees_alone(symmetric):
     assert forest.n_trees == 4
 
 
-def test_no_trees_say_nothing():
-    """As when held-out rows like the starting value best."""
+def test_a_forest_without_trees_adds_nothing():
+    """This happens if held-out rows are most likely under the starting value."""
     table, _, _, builder = grown(3, True)
     raw = np.ones((2, 80))
     for forest in (builder.forest(4).first(0), builder.forest(0)):
@@ -139,7 +139,7 @@ def test_no_trees_say_nothing():
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_importances_are_shares_of_the_gains(symmetric):
+def test_importances_are_fractions_of_the_gains(symmetric):
     _, trees, _, builder = grown(5, symmetric, (3,))
     importances = builder.forest(4).feature_importances(4)
     expected = np.zeros(4)

@@ -1,4 +1,4 @@
-"""Models of scikit-learn cut short, against models fitted with fewer trees; and the models that are refused."""
+"""Truncated models of scikit-learn against models fitted with fewer trees; and the models that are refused."""
 
 import subprocess
 import sys
@@ -54,7 +54,7 @@ STAGED_REGRESSORS = [
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Tiny tables: the threads of the histogram boosters would wait for each other longer than they work."""
+    """For tiny tables, the threads of the histogram boosters wait for each other longer than they work."""
     with threadpool_limits(1):
         yield
 
@@ -99,7 +99,7 @@ def test_boosted_regressor_equals_regressors_fitted_with_fewer_trees(model, size
     assert parts.unit == "target squared"
 
 
-def test_early_stopping_counts_the_trees_that_are_there():
+def test_after_early_stopping_only_the_trees_of_the_model_are_used():
     model = GradientBoostingRegressor(n_estimators=500, subsample=0.5, n_iter_no_change=3, random_state=0).fit(X, Y)
     assert 20 <= model.n_estimators_ < 500
     ensemble = VirtualEnsemble(model)
@@ -131,7 +131,7 @@ def test_forest_of_regressors_equals_the_means_of_its_trees(kind):
     assert parts.data is None
 
 
-def test_a_forest_may_have_one_tree_a_part_but_not_less():
+def test_a_forest_needs_at_least_one_tree_for_each_part():
     forest = RandomForestRegressor(n_estimators=10, random_state=0).fit(X, Y)
     assert VirtualEnsemble(forest, n_members=10).members_ == (1,) * 10
     with pytest.raises(ParameterError, match="at least 11 trees, this RandomForestRegressor uses 10 trees: ask for at"):
@@ -146,7 +146,7 @@ def test_a_forest_may_have_one_tree_a_part_but_not_less():
         (RandomForestRegressor(n_estimators=20, bootstrap=False), "bootstrap=True"),
     ],
 )
-def test_a_model_grown_without_noise_warns_and_the_advice_ends_it(model, advice):
+def test_a_model_grown_without_noise_warns_and_the_advice_removes_the_warning(model, advice):
     with pytest.warns(NoTrainingNoiseWarning, match=f"grown without noise.*{advice}"):
         VirtualEnsemble(clone(model).fit(X, Y))
     name, value = advice.split("=")
@@ -161,11 +161,11 @@ def test_a_model_grown_without_noise_warns_and_the_advice_ends_it(model, advice)
         ExtraTreesRegressor(n_estimators=20, bootstrap=False),
     ],
 )
-def test_any_source_of_chance_counts_as_noise(model):
+def test_any_source_of_randomness_counts_as_noise(model):
     VirtualEnsemble(model.fit(X, Y))
 
 
-class Mysterious:
+class Unknown:
     def predict(self, table):
         return np.zeros(len(table))
 
@@ -183,21 +183,21 @@ REFUSED = [
     ("a name", r"str has no predict\. Pass a fitted gradient booster"),
     (None, "NoneType has no predict"),
     (StandardScaler(), "StandardScaler has no predict"),
-    (Mysterious(), "Mysterious is not a model of trees that surefoot knows"),
+    (Unknown(), "Unknown is not a tree model that surefoot supports"),
     (GradientBoostingRegressor, "got the class GradientBoostingRegressor: make one and fit it"),
 ]
 
 
-@pytest.mark.parametrize(("model", "says"), REFUSED)
-def test_models_that_cannot_be_cut_are_refused_with_a_reason(model, says):
-    with pytest.raises(ParameterError, match=says):
+@pytest.mark.parametrize(("model", "message"), REFUSED)
+def test_models_that_cannot_be_truncated_are_refused_with_a_reason(model, message):
+    with pytest.raises(ParameterError, match=message):
         VirtualEnsemble(model)
 
 
-def test_a_search_is_refused_and_what_it_found_is_not():
+def test_a_search_is_refused_and_its_best_model_is_not():
     model = GradientBoostingRegressor(n_estimators=20, subsample=0.5)
     search = GridSearchCV(model, {"max_depth": [1, 2]}, cv=2).fit(X, Y)
-    with pytest.raises(ParameterError, match=r"GridSearchCV is a search. Pass what it found, model\.best_estimator_"):
+    with pytest.raises(ParameterError, match=r"GridSearchCV is a search. Pass its best model, model\.best_estimator_"):
         VirtualEnsemble(search)
     assert len(VirtualEnsemble(search.best_estimator_).members_) == 10
 
@@ -220,7 +220,7 @@ def test_an_unfitted_model(kind):
         VirtualEnsemble(kind())
 
 
-def test_a_class_derived_from_a_known_one_is_known():
+def test_a_subclass_of_a_supported_class_is_supported():
     class Mine(GradientBoostingRegressor):
         pass
 

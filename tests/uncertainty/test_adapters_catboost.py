@@ -1,4 +1,4 @@
-"""CatBoost's models cut short, against models trained with fewer trees and CatBoost's own virtual ensembles."""
+"""CatBoost's models truncated, against models trained with fewer trees and CatBoost's own virtual ensembles."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_regressor_with_a_variance_equals_regressors_trained_with_fewer_trees(sh
 @pytest.mark.parametrize("loss", ["RMSE", "Poisson", "Tweedie:variance_power=1.5", "Quantile:alpha=0.8"])
 def test_regressor_equals_regressors_trained_with_fewer_trees(loss, shrinkage):
     settings = {"loss_function": loss, **shrinkage}
-    target = np.abs(Y) / 100  # of larger counts CatBoost's gradient leaves make infinities
+    target = np.abs(Y) / 100  # with larger counts, CatBoost's gradient leaves become infinite
     ensemble = VirtualEnsemble(cb.CatBoostRegressor(**SETTINGS, **settings).fit(X, target), n_members=4)
     models = [shorter(cb.CatBoostRegressor, size, **settings).fit(X, target) for size in SIZES]
     by_hand = np.stack([model.predict(X) for model in models])
@@ -103,14 +103,14 @@ def test_entropies_are_those_of_catboost_itself():
     np.testing.assert_allclose(parts.total, own[:, 1], rtol=0, atol=1e-6)
 
 
-def test_the_shrinkage_is_worth_undoing():
+def test_the_shrinkage_is_corrected():
     model = cb.CatBoostRegressor(**SETTINGS, langevin=True, model_shrink_rate=0.2).fit(X, Y)
     members = VirtualEnsemble(model, n_members=4).predict_members(X)
     as_stored = model.predict(X, ntree_end=SIZES[0])
     assert np.abs(members.means[0] / as_stored - (1 - 0.2 * 0.1) ** (16 - 25)).max() < 1e-6
 
 
-def test_one_versus_all_probabilities_are_made_to_add_up():
+def test_one_versus_all_probabilities_are_scaled_to_add_up_to_1():
     settings = {**SETTINGS, "loss_function": "MultiClassOneVsAll"}
     model = cb.CatBoostClassifier(**settings).fit(FLOWERS, NAMES)
     members = VirtualEnsemble(model, n_members=4).predict_members(FLOWERS)
@@ -118,7 +118,7 @@ def test_one_versus_all_probabilities_are_made_to_add_up():
     np.testing.assert_allclose(members.probabilities[-1], each / each.sum(axis=1, keepdims=True), rtol=0, atol=1e-12)
 
 
-def test_a_pool_and_a_plain_catboost_are_taken_too():
+def test_a_pool_and_a_plain_catboost_are_supported():
     model = cb.CatBoost({**SETTINGS, "loss_function": "Logloss"}).fit(FLOWERS, (SPECIES > 0).astype(int))
     ensemble = VirtualEnsemble(model, n_members=4)
     of_pool, of_table = ensemble.predict_members(cb.Pool(FLOWERS)), ensemble.predict_members(FLOWERS)
@@ -128,7 +128,7 @@ def test_a_pool_and_a_plain_catboost_are_taken_too():
     )
 
 
-def test_a_model_read_from_a_file(tmp_path):
+def test_a_model_loaded_from_a_file(tmp_path):
     model = cb.CatBoostRegressor(**SETTINGS, posterior_sampling=True).fit(X, Y)
     model.save_model(tmp_path / "model.cbm")
     read = cb.CatBoostRegressor().load_model(tmp_path / "model.cbm")
@@ -156,9 +156,9 @@ def test_early_stopping_leaves_the_trees_that_predict_uses():
         {**NO_NOISE, "posterior_sampling": True, "leaf_estimation_method": "Gradient"},
     ],
 )
-def test_any_source_of_chance_counts_as_noise(settings):
+def test_any_source_of_randomness_counts_as_noise(settings):
     models = [cb.CatBoostRegressor(**{**SETTINGS, **settings, "random_seed": seed}).fit(X, Y) for seed in (0, 1)]
-    assert (models[0].predict(X) != models[1].predict(X)).any()  # it is chance indeed
+    assert (models[0].predict(X) != models[1].predict(X)).any()  # the setting does add noise
     VirtualEnsemble(models[0])  # warnings are errors
 
 
@@ -172,7 +172,7 @@ def test_any_source_of_chance_counts_as_noise(settings):
 )
 def test_a_model_grown_without_noise_warns(settings):
     models = [cb.CatBoostRegressor(**{**SETTINGS, **settings, "random_seed": seed}).fit(X, Y) for seed in (0, 1)]
-    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))  # no chance in it, whatever it is called
+    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))  # the setting adds no noise
     with pytest.warns(NoTrainingNoiseWarning, match="posterior_sampling=True and leaf_estimation_method='Gradient'"):
         VirtualEnsemble(models[0])
 
@@ -181,7 +181,7 @@ def test_a_model_grown_without_noise_warns(settings):
 def test_losses_without_one_number_or_classes_are_refused(loss):
     target = np.column_stack([Y, Y]) if loss == "MultiRMSE" else Y
     model = cb.CatBoostRegressor(**SETTINGS, loss_function=loss).fit(X, target)
-    with pytest.raises(ParameterError, match=f"loss_function='{loss.split(':')[0]}', in which surefoot sees neither"):
+    with pytest.raises(ParameterError, match=f"loss_function='{loss.split(':')[0]}', which surefoot knows neither"):
         VirtualEnsemble(model)
 
 

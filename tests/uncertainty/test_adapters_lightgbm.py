@@ -1,4 +1,4 @@
-"""LightGBM's models cut short, against models trained with fewer rounds and models read from a shorter text."""
+"""LightGBM's models truncated, against models trained with fewer rounds and models loaded from a shorter text."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_regressor_equals_regressors_trained_with_fewer_rounds(objective):
 @pytest.mark.parametrize(
     ("objective", "labels"), [("binary", SPECIES > 0), ("multiclass", SPECIES), ("multiclassova", SPECIES)]
 )
-def test_booster_equals_boosters_read_from_a_shorter_text(objective, labels):
+def test_booster_equals_boosters_loaded_from_a_shorter_text(objective, labels):
     settings = {"objective": objective, "num_threads": 1, "verbose": -1, "bagging_fraction": 0.5, "bagging_freq": 1}
     if objective != "binary":
         settings["num_class"] = 3
@@ -60,7 +60,7 @@ def test_booster_equals_boosters_read_from_a_shorter_text(objective, labels):
     by_hand = np.stack([lgb.Booster(model_str=text).predict(FLOWERS) for text in texts])
     if objective == "binary":
         by_hand = np.stack([1 - by_hand, by_hand], axis=-1)
-    by_hand = by_hand / by_hand.sum(axis=-1, keepdims=True)  # one versus all does not add up to 1 by itself
+    by_hand = by_hand / by_hand.sum(axis=-1, keepdims=True)  # one versus all does not add up to 1
     np.testing.assert_allclose(members.probabilities, by_hand, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(members.classes, np.arange(by_hand.shape[-1]))
 
@@ -101,39 +101,39 @@ def test_a_regressor_with_an_objective_of_its_own():
         {"extra_trees": True},
     ],
 )
-def test_any_source_of_chance_counts_as_noise(settings):
+def test_any_source_of_randomness_counts_as_noise(settings):
     VirtualEnsemble(lgb.LGBMRegressor(**QUIET, **settings).fit(X, Y))  # warnings are errors
 
 
-@pytest.mark.parametrize("settings", [{}, {"subsample": 0.5}], ids=["none", "rows never drawn anew"])
+@pytest.mark.parametrize("settings", [{}, {"subsample": 0.5}], ids=["none", "rows never drawn again"])
 def test_a_model_grown_without_noise_warns(settings):
     model = lgb.LGBMRegressor(**QUIET, **settings).fit(X, Y)
     with pytest.warns(NoTrainingNoiseWarning, match="subsample=0.5, subsample_freq=1"):
         VirtualEnsemble(model)
 
 
-def test_a_model_read_from_a_file_still_knows_its_noise(tmp_path):
+def test_a_model_loaded_from_a_file_keeps_its_noise(tmp_path):
     lgb.LGBMRegressor(**NOISY).fit(X, Y).booster_.save_model(tmp_path / "model.txt")
     VirtualEnsemble(lgb.Booster(model_file=tmp_path / "model.txt"))
 
 
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("settings", "message"),
     [
         ({"boosting_type": "dart"}, "LGBMRegressor with boosting='dart' rescales earlier trees"),
         ({"boosting_type": "rf"}, "LGBMRegressor with boosting='rf' averages its trees"),
         ({"objective": "cross_entropy"}, "trained for objective='cross_entropy'.*Pass one trained for one of binary"),
     ],
 )
-def test_models_that_cannot_be_cut_are_refused_with_a_reason(settings, says):
+def test_models_that_cannot_be_truncated_are_refused_with_a_reason(settings, message):
     model = lgb.LGBMRegressor(**{**NOISY, **settings}).fit(X, Y > 0)
-    with pytest.raises(ParameterError, match=says):
+    with pytest.raises(ParameterError, match=message):
         VirtualEnsemble(model)
 
 
 def test_a_ranker_is_refused():
     model = lgb.LGBMRanker(**NOISY).fit(X, (Y > 0).astype(int), group=[100, 100])
-    with pytest.raises(ParameterError, match="objective='lambdarank', in which surefoot sees neither"):
+    with pytest.raises(ParameterError, match="objective='lambdarank', which surefoot knows neither"):
         VirtualEnsemble(model)
 
 

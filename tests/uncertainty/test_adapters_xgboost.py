@@ -1,4 +1,4 @@
-"""XGBoost's models cut short, against slices of their Booster and models trained with fewer rounds."""
+"""XGBoost's models truncated, against slices of their Booster and models trained with fewer rounds."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ NOISY = {**QUIET, "subsample": 0.5}
 
 
 def sliced_probabilities(booster, size):
-    """The probabilities of the first trees: XGBoost's own slice, its margins made probabilities by scipy."""
+    """The probabilities of the first trees: margins of XGBoost's own slice, converted by scipy."""
     margin = booster[:size].predict(xgb.DMatrix(FLOWERS), output_margin=True).astype(np.float64)
     return softmax(margin, axis=1) if margin.ndim == 2 else np.column_stack([1 - expit(margin), expit(margin)])
 
@@ -83,7 +83,7 @@ def test_early_stopping_leaves_the_trees_that_predict_uses():
     ensemble = VirtualEnsemble(model, n_members=3)
     assert ensemble.members_[-1] == model.best_iteration + 1
     np.testing.assert_allclose(ensemble.predict_members(X).means[-1], model.predict(X), rtol=1e-9)
-    bare = VirtualEnsemble(booster, n_members=3)  # a Booster's own predict goes on to the last tree
+    bare = VirtualEnsemble(booster, n_members=3)  # predict of a Booster uses all trees
     assert bare.members_[-1] == booster.num_boosted_rounds()
     np.testing.assert_allclose(bare.predict_members(X).means[-1], booster.predict(xgb.DMatrix(X)), rtol=1e-9)
 
@@ -99,7 +99,7 @@ def test_probabilities_of_sure_predictions_are_not_rounded_to_single_precision()
 @pytest.mark.parametrize(
     "settings", [{"subsample": 0.5}, {"colsample_bytree": 0.5}, {"colsample_bylevel": 0.5}, {"colsample_bynode": 0.5}]
 )
-def test_any_source_of_chance_counts_as_noise(settings):
+def test_any_source_of_randomness_counts_as_noise(settings):
     VirtualEnsemble(xgb.XGBRegressor(**QUIET, **settings).fit(X, Y))  # warnings are errors
 
 
@@ -113,12 +113,16 @@ def refused_models():
     yield xgb.XGBRegressor(**NOISY, booster="dart"), Y, "XGBRegressor with booster='dart' rescales earlier trees"
     yield xgb.XGBRegressor(**NOISY), two_targets, r"XGBRegressor has several targets\. Pass one model for each"
     yield xgb.XGBRFRegressor(**QUIET), Y, "XGBRFRegressor grows several trees in a round"
-    yield xgb.XGBClassifier(**NOISY, objective="binary:hinge"), Y > 0, "objective='binary:hinge', in which surefoot"
+    yield (
+        xgb.XGBClassifier(**NOISY, objective="binary:hinge"),
+        Y > 0,
+        "objective='binary:hinge', which surefoot knows neither",
+    )
 
 
-@pytest.mark.parametrize(("model", "target", "says"), list(refused_models()))
-def test_models_that_cannot_be_cut_are_refused_with_a_reason(model, target, says):
-    with pytest.raises(ParameterError, match=says):
+@pytest.mark.parametrize(("model", "target", "message"), list(refused_models()))
+def test_models_that_cannot_be_truncated_are_refused_with_a_reason(model, target, message):
+    with pytest.raises(ParameterError, match=message):
         VirtualEnsemble(model.fit(X, target))
 
 

@@ -1,4 +1,4 @@
-"""Ensembles of gradient boosters: what they are made of, and what their disagreement says."""
+"""Ensembles of gradient boosters: their members, predictions and uncertainty."""
 
 import numpy as np
 import pandas as pd
@@ -79,9 +79,9 @@ def test_members_are_whole_models(estimator, method):
         assert member.learning_rate == 0.2
         assert member.langevin is NOISE[method]["langevin"]
         assert member.subsample == NOISE[method]["subsample"]
-        assert member.n_trees_ == (8 if method == "sglb" else len(member._members[0].trees.forest.leaves))
+        assert member.n_iter_ == (8 if method == "sglb" else len(member._members[0].trees.forest.leaves))
         assert member.n_features_in_ == 4
-        assert len(list(member.staged_predict(X))) == member.n_trees_
+        assert len(list(member.staged_predict(X))) == member.n_iter_
         assert member.feature_importances_.sum() == pytest.approx(1.0)
         clone(member).fit(X, y)
     np.testing.assert_allclose(
@@ -101,21 +101,21 @@ def test_the_first_member_is_the_single_model_of_the_same_seed(estimator, method
 
 @each_ensemble
 @each_method
-def test_members_learn_from_all_rows_what_a_trial_model_tells(estimator, method):
-    """None holds rows out; how many trees they have is what stopping early has found, for all the same."""
+def test_members_are_trained_on_all_rows_with_the_number_of_trees_from_trial_models(estimator, method):
+    """No member holds rows out; early stopping has chosen the same number of trees for all."""
     X, y = problem(estimator)
     model = small(estimator, method=method, n_estimators=300, learning_rate=0.3, early_stopping=True).fit(X, y)
     trees = {len(member.trees.forest.leaves) for member in model._members}
     assert len(trees) == 1
     assert 0 < trees.pop() < 300
-    starts = {float(member.trees.start[0]) for member in model._members}  # held-out rows correct that of the scale
+    starts = {float(member.trees.start[0]) for member in model._members}  # held-out rows correct the start of the scale
     alone = small(MEMBER[estimator], early_stopping=False, n_estimators=1).fit(X, y)._members[0].trees.start
     assert len(starts) == 1
     assert method == "sglb" or starts == {float(alone[0])}  # sglb shrinks it round by round
 
 
 @each_ensemble
-def test_rows_for_validation_spare_the_trial_model(estimator):
+def test_with_validation_rows_there_is_no_trial_model(estimator):
     X, y = problem(estimator)
     settings = {"early_stopping": True, "l2_regularization": 1.0, "learning_rate": 0.1}
     model = small(estimator, method="sgb", **settings).fit(X, y, X_val=X[:30], y_val=y[:30])
@@ -125,7 +125,7 @@ def test_rows_for_validation_spare_the_trial_model(estimator):
 
 @each_ensemble
 @each_method
-def test_more_members_leave_the_first_ones_as_they_are(estimator, method):
+def test_more_members_do_not_change_the_first_ones(estimator, method):
     X, y = problem(estimator)
     few, many = (small(estimator, method=method, n_members=n).fit(X, y) for n in (2, 5))
     for one, other in zip(few.estimators_, many.estimators_, strict=False):
@@ -146,12 +146,12 @@ def test_members_differ(estimator, method, early_stopping):
 
 
 @each_ensemble
-def test_an_ensemble_of_one_knows_no_doubt(estimator):
+def test_an_ensemble_of_one_has_no_knowledge_uncertainty(estimator):
     X, y = problem(estimator)
     model = small(estimator, n_members=1).fit(X, y)
     assert (model.predict_uncertainty(X).knowledge == 0).all()
-    said, member = answers(model, X), answers(model.estimators_[0], X)
-    assert all(bits(said[name]) == bits(array) for name, array in member.items())
+    ensemble, member = answers(model, X), answers(model.estimators_[0], X)
+    assert all(bits(ensemble[name]) == bits(array) for name, array in member.items())
 
 
 @each_ensemble
@@ -164,8 +164,8 @@ def test_subsample_can_be_chosen_for_either_method(estimator):
         assert bits(chosen._raw(X)) != bits(small(estimator, method=method).fit(X, y)._raw(X))
 
 
-def test_where_there_are_few_rows_there_is_more_to_learn():
-    """Under the posterior's own noise, knowledge uncertainty is larger where the table has hardly any rows."""
+def test_knowledge_uncertainty_is_larger_where_there_are_few_rows():
+    """At the temperature of the posterior."""
     generator = np.random.default_rng(0)
     crowded, sparse = generator.uniform(0, 1, size=600), generator.uniform(1, 2, size=12)
     X = np.concatenate([crowded, sparse])[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""The parts of an ensemble's uncertainty, against scipy's entropy and numpy's variance of a mixture's draws."""
+"""The decomposition of uncertainty, against scipy's entropy and the variance of draws from a mixture."""
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ def test_entropies_are_those_of_scipy(n_classes):
     np.testing.assert_allclose(parts.knowledge, total - data, rtol=0, atol=1e-12)
 
 
-def test_sure_members_leave_a_small_but_precise_doubt():
+def test_the_small_knowledge_uncertainty_of_certain_members_is_precise():
     # Two members with 1e-13 and 3e-13 for the rare class: the difference of entropies near 1e-12 would lose all digits.
     rare = np.array([1e-13, 3e-13])
     parts = classification_uncertainty(np.stack([1 - rare, rare], axis=-1)[:, None, :])
@@ -78,24 +78,24 @@ def test_parts_of_any_means_add_up_exactly_and_are_never_negative(means):
     np.testing.assert_array_equal(regression_uncertainty(means).knowledge, parts.knowledge)
 
 
-def test_members_that_agree_know_all():
-    alike = np.full((9, 4), 0.1)
-    assert (regression_uncertainty(alike).knowledge == 0).all()
+def test_members_that_agree_have_no_knowledge_uncertainty():
+    equal = np.full((9, 4), 0.1)
+    assert (regression_uncertainty(equal).knowledge == 0).all()
     np.testing.assert_allclose(classification_uncertainty(np.full((9, 4, 3), 1 / 3)).knowledge, 0, atol=1e-15)
 
 
-def test_members_at_odds_have_knowledge_uncertainty_alone():
+def test_certain_members_that_disagree_have_only_knowledge_uncertainty():
     parts = classification_uncertainty(np.eye(3)[:, None, :])
     assert parts.data == 0
     np.testing.assert_allclose(parts.knowledge, np.log(3), rtol=1e-15)
 
 
-def test_a_probability_too_small_for_its_mean_does_no_harm():
+def test_a_probability_that_is_too_small_for_its_mean_is_treated_as_0():
     probabilities = np.array([[[5e-324, 1.0]], [[0.0, 1.0]], [[0.0, 1.0]]])
     assert classification_uncertainty(probabilities).total == 0
 
 
-def test_point_models_give_knowledge_alone():
+def test_point_models_have_only_knowledge_uncertainty():
     parts = regression_uncertainty([[1.0, 2.0], [3.0, 2.0]])
     assert parts.total is None
     assert parts.data is None
@@ -125,13 +125,13 @@ def test_repr_is_one_short_line():
     assert len(none) == 0
 
 
-def test_it_cannot_be_changed():
+def test_uncertainty_is_immutable():
     with pytest.raises(AttributeError):
         regression_uncertainty([[1.0]]).knowledge = np.zeros(1)
 
 
 @pytest.mark.parametrize(
-    ("means", "variances", "says"),
+    ("means", "variances", "message"),
     [
         ([1.0, 2.0], None, "means must have shape"),
         (np.empty((0, 3)), None, "at least one member"),
@@ -141,13 +141,13 @@ def test_it_cannot_be_changed():
         ([[1.0]], [[np.nan]], "variances must be 0 or more"),
     ],
 )
-def test_means_and_variances_that_are_refused(means, variances, says):
-    with pytest.raises(DataError, match=says):
+def test_means_and_variances_that_are_refused(means, variances, message):
+    with pytest.raises(DataError, match=message):
         regression_uncertainty(means, variances)
 
 
 @pytest.mark.parametrize(
-    ("probabilities", "says"),
+    ("probabilities", "message"),
     [
         (np.full((2, 3), 0.5), "must have shape"),
         (np.ones((2, 3, 1)), "two classes"),
@@ -156,6 +156,6 @@ def test_means_and_variances_that_are_refused(means, variances, says):
         ([[[np.nan, 0.5]]], "between 0 and 1"),
     ],
 )
-def test_probabilities_that_are_refused(probabilities, says):
-    with pytest.raises(DataError, match=says):
+def test_probabilities_that_are_refused(probabilities, message):
+    with pytest.raises(DataError, match=message):
         classification_uncertainty(probabilities)

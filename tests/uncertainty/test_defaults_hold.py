@@ -1,6 +1,6 @@
-"""With no tuning at all, held-out rows are more likely than under the best constant Normal distribution.
+"""With default parameters, held-out rows are more likely than under the best constant normal distribution.
 
-Only splits on which the scale once went astray are tried here; `benchmarks/likelihood.py` tries all of all nine sets.
+These are the splits on which the scale once was far too small; `benchmarks/likelihood.py` has all splits of nine sets.
 """
 
 import os
@@ -16,7 +16,7 @@ from surefoot import BoostingEnsembleRegressor
 
 @pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA does not name a folder with the data")
 @pytest.mark.parametrize("split", [6, 15])
-def test_the_scale_of_a_long_chain_does_not_go_astray(split):
+def test_the_scale_of_a_long_chain_does_not_become_too_small(split):
     folder = Path(os.environ["SUREFOOT_DATA"])
     table, splits = pd.read_parquet(folder / "concrete.parquet"), np.load(folder / "concrete_splits.npz")
     X, y = table.drop(columns="target").to_numpy(np.float64), table["target"].to_numpy(np.float64)
@@ -26,8 +26,8 @@ def test_the_scale_of_a_long_chain_does_not_go_astray(split):
     assert -model.predict_distribution(X[test]).logpdf(y[test]).mean() < constant - 1.0
 
 
-def test_a_scale_that_has_settled_is_left_alone_by_later_trees():
-    """Pure noise is learned by heart soon, and then held-out rows become less likely from tree to tree."""
+def test_later_trees_do_not_change_a_scale_that_is_frozen():
+    """Pure noise is soon overfitted, and then held-out rows become less likely with every tree."""
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(300, 5)), generator.normal(size=300)
     model = BoostingEnsembleRegressor(n_members=1, n_estimators=300, random_state=0).fit(X, y)

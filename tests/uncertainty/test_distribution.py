@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot.uncertainty.distribution import Distribution, MixtureDistribution
+from surefoot.uncertainty import Distribution, MixtureDistribution
 
 N_ROWS = 5
 GENERATOR = np.random.default_rng(0)
 LOC, SCALE = GENERATOR.normal(0, 5, N_ROWS), GENERATOR.uniform(0.5, 3, N_ROWS)
 SHAPE = GENERATOR.uniform(0.8, 4, N_ROWS)
-LAWS = {
+DISTRIBUTIONS = {
     "normal": (stats.norm, {"loc": LOC, "scale": SCALE}),
     "lognormal": (stats.lognorm, {"s": SCALE / 3, "scale": np.exp(LOC / 5)}),
     "laplace": (stats.laplace, {"loc": LOC, "scale": SCALE}),
@@ -23,19 +23,19 @@ LAWS = {
     "gamma": (stats.gamma, {"a": SHAPE, "scale": SCALE}),
     "poisson": (stats.poisson, {"mu": 3 * SCALE}),
 }
-every_law = pytest.mark.parametrize("name", LAWS)
+every_distribution = pytest.mark.parametrize("name", DISTRIBUTIONS)
 LARGEST = np.finfo(np.float64).max
 
 
 def pair(name):
     """(our distribution, scipy's)."""
-    law, parameters = LAWS[name]
+    law, parameters = DISTRIBUTIONS[name]
     return Distribution(name, law, **parameters), law(**parameters)
 
 
 def members(name, n=4):
     """An ensemble whose members differ in every parameter but the degrees of freedom."""
-    law, parameters = LAWS[name]
+    law, parameters = DISTRIBUTIONS[name]
     generator = np.random.default_rng(7)
     drawn = [
         {
@@ -51,7 +51,7 @@ def points(distribution):
     return np.floor(distribution.quantile(0.7))
 
 
-@every_law
+@every_distribution
 def test_every_method_is_that_of_scipy(name):
     ours, theirs = pair(name)
     y = points(ours)
@@ -72,7 +72,7 @@ def both(name):
     return [pair(name)[0], MixtureDistribution(members(name))]
 
 
-@every_law
+@every_distribution
 def test_shapes(name):
     for distribution in both(name):
         assert len(distribution) == N_ROWS
@@ -90,7 +90,7 @@ def test_shapes(name):
         assert distribution.sample(0, random_state=0).shape == (0, N_ROWS)
 
 
-@every_law
+@every_distribution
 @pytest.mark.parametrize(
     "rows", [2, -1, slice(1, 4), slice(None, None, 2), [3, 0, 0], np.arange(N_ROWS) > 2, np.empty(0, int)]
 )
@@ -107,15 +107,15 @@ def test_indexing_takes_rows(name, rows):
         assert taken.sample(2, random_state=0).shape == (2, len(kept))
 
 
-def test_rows_can_be_walked_through():
+def test_rows_can_be_iterated_over():
     distribution, _ = pair("normal")
     assert [row.mean[0] for row in distribution] == list(distribution.mean)
     with pytest.raises(IndexError):
         distribution[N_ROWS]
 
 
-@every_law
-def test_a_seed_names_the_samples(name):
+@every_distribution
+def test_a_seed_determines_the_samples(name):
     for distribution in both(name):
         first = distribution.sample(20, random_state=3)
         np.testing.assert_array_equal(first, distribution.sample(20, random_state=3))
@@ -127,8 +127,8 @@ def test_a_seed_names_the_samples(name):
             )
 
 
-@every_law
-def test_samples_are_of_the_distribution(name):
+@every_distribution
+def test_samples_follow_the_distribution(name):
     for distribution in both(name):
         samples = distribution.sample(20_000, random_state=0)
         for level in (0.1, 0.5, 0.9):
@@ -136,13 +136,13 @@ def test_samples_are_of_the_distribution(name):
             np.testing.assert_allclose((samples <= quantile).mean(axis=0), distribution.cdf(quantile), atol=0.015)
 
 
-@every_law
+@every_distribution
 def test_levels_at_the_ends_are_the_ends_of_the_support(name):
     for distribution in both(name):
-        law, parameters = LAWS[name]
+        law, parameters = DISTRIBUTIONS[name]
         low, high = law(**{key: np.ravel(value)[0] for key, value in parameters.items()}).support()
         np.testing.assert_array_equal(distribution.quantile(1.0), high)
-        if name != "poisson":  # there scipy says -1: the largest value below all
+        if name != "poisson":  # for which scipy returns -1: the largest value below all
             np.testing.assert_array_equal(distribution.quantile(0.0), low)
 
 
@@ -150,13 +150,13 @@ NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(50)
 
 
 def integral(function, edges):
-    """By Gauss and Legendre between the edges."""
+    """Gauss-Legendre quadrature between the edges."""
     half_widths, middles = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     values = function((middles[:, np.newaxis] + half_widths[:, np.newaxis] * NODES).ravel())
     return float(values @ (half_widths[:, np.newaxis] * NODE_WEIGHTS).ravel())
 
 
-@pytest.mark.parametrize("name", [name for name in LAWS if name != "poisson"])
+@pytest.mark.parametrize("name", [name for name in DISTRIBUTIONS if name != "poisson"])
 def test_a_mixture_against_numerical_integrals(name):
     row = MixtureDistribution(members(name))[1]
     levels = np.concatenate([np.logspace(-12, -2, 12), np.linspace(0.01, 0.99, 60), 1 - np.logspace(-2, -12, 12)])
@@ -167,7 +167,7 @@ def test_a_mixture_against_numerical_integrals(name):
 
     assert integral(density, edges) == pytest.approx(1, abs=1e-7)
     assert integral(lambda y: y * density(y), edges) == pytest.approx(row.mean[0], rel=1e-6)
-    # of Student's t, the tails beyond the edges hold a little of the variance
+    # for Student's t, the tails beyond the edges have a small part of the variance
     variance = integral(lambda y: (y - row.mean[0]) ** 2 * density(y), edges)
     assert variance == pytest.approx(row.var[0], rel=1e-4)
     middle = row.quantile(0.35)[0]
@@ -187,7 +187,7 @@ def test_a_mixture_of_counts_against_its_sums():
         np.testing.assert_array_equal(mixture.quantile(level), smallest)
 
 
-@every_law
+@every_distribution
 def test_a_mixture_is_the_mean_of_its_members(name):
     components = members(name)
     mixture = MixtureDistribution(components)
@@ -202,7 +202,7 @@ def test_a_mixture_is_the_mean_of_its_members(name):
     assert mixture.is_discrete == (name == "poisson")
 
 
-@every_law
+@every_distribution
 def test_a_mixture_of_equal_members_is_that_member(name):
     single, _ = pair(name)
     mixture = MixtureDistribution([single] * 3)
@@ -219,7 +219,7 @@ def test_a_mixture_of_equal_members_is_that_member(name):
     locations=st.lists(st.floats(-100, 100), min_size=1, max_size=5),
     scale=st.floats(1e-3, 10),
 )
-def test_quantiles_of_mixtures_undo_the_cdf(level, locations, scale):
+def test_quantiles_of_mixtures_invert_the_cdf(level, locations, scale):
     mixture = MixtureDistribution(
         [Distribution("normal", stats.norm, loc=[location, 0.0], scale=scale) for location in locations]
     )
@@ -229,14 +229,14 @@ def test_quantiles_of_mixtures_undo_the_cdf(level, locations, scale):
     assert (mixture.cdf(quantile + step) >= level - 1e-12).all()
 
 
-def test_a_low_quantile_keeps_its_digits_where_the_standard_deviation_is_enormous():
+def test_a_low_quantile_is_precise_even_if_the_standard_deviation_is_enormous():
     members = [Distribution("lognormal", stats.lognorm, s=s, scale=1.0) for s in (1.0, 5.0)]
     mixture = MixtureDistribution(members)
     assert mixture.std[0] > 1e9
     assert mixture.cdf(mixture.quantile(0.01))[0] == pytest.approx(0.01, rel=1e-6)
 
 
-def test_densities_far_out_are_0_and_their_logs_do_not_vanish_early():
+def test_densities_far_out_are_0_and_their_logs_are_finite():
     far = Distribution("normal", stats.norm, loc=[0.0, 0.0], scale=1.0)
     mixture = MixtureDistribution([far, Distribution("normal", stats.norm, loc=[1.0, 1.0], scale=1.0)])
     assert mixture.pdf(100.0)[0] == 0
@@ -247,7 +247,7 @@ def test_densities_far_out_are_0_and_their_logs_do_not_vanish_early():
 
 
 @pytest.mark.parametrize("size", [1e300, 1e308])
-def test_large_numbers_stay_numbers(size):
+def test_large_numbers_stay_finite(size):
     components = [Distribution("normal", stats.norm, loc=[sign * size], scale=size) for sign in (-1, 1, 1)]
     for distribution in (components[0], MixtureDistribution(components)):
         for value in (distribution.mean, distribution.std, distribution.var, *distribution.interval(0.99)):
@@ -270,15 +270,15 @@ def test_quantiles_of_counts_too_large_for_scipy(mean):
 
 
 @pytest.mark.parametrize("mean", [1e13, 2.0**53 - 1e9, 2.0**53, 1e17])
-def test_counts_too_far_apart_for_floats_do_not_stop_the_search(mean, monkeypatch):
-    looks = []
+def test_the_search_ends_for_counts_too_large_for_floats(mean, monkeypatch):
+    calls = []
     cdf = Distribution.cdf
-    monkeypatch.setattr(Distribution, "cdf", lambda self, y: looks.append(y) or cdf(self, y))
+    monkeypatch.setattr(Distribution, "cdf", lambda self, y: calls.append(y) or cdf(self, y))
     for level in (0.2, 0.4, 0.77):
         Distribution("poisson", stats.poisson, mu=[mean])._bisect_counts(
             level, np.array([mean - 40 * np.sqrt(mean)]), np.array([mean + 40 * np.sqrt(mean)])
         )
-    assert len(looks) < 3 * 60
+    assert len(calls) < 3 * 60
 
 
 def test_no_rows():
@@ -292,7 +292,7 @@ def test_no_rows():
         assert distribution.sample(2).shape == (2, 0)
 
 
-def test_mixture_of_none_or_of_different_kinds_is_refused():
+def test_mixtures_without_members_or_of_different_families_are_refused():
     normal, laplace = pair("normal")[0], pair("laplace")[0]
     with pytest.raises(ParameterError, match="at least one"):
         MixtureDistribution([])
@@ -324,7 +324,7 @@ def test_targets_have_one_value_per_row():
 
 
 @pytest.mark.parametrize("n", [-1, 1.5, "3"])
-def test_draws_are_counted(n):
+def test_numbers_of_draws_that_are_refused(n):
     for distribution in both("normal"):
         with pytest.raises(ParameterError, match="n must be"):
             distribution.sample(n)
@@ -335,7 +335,7 @@ def test_parameters_are_one_number_or_one_per_row():
         Distribution("normal", stats.norm, loc=np.zeros((2, 2)), scale=1.0)
 
 
-@every_law
+@every_distribution
 def test_distributions_can_be_pickled(name):
     for distribution in both(name):
         copied = pickle.loads(pickle.dumps(distribution))
@@ -343,6 +343,6 @@ def test_distributions_can_be_pickled(name):
         assert repr(copied) == repr(distribution)
 
 
-def test_what_they_look_like():
+def test_reprs():
     assert repr(pair("gamma")[0]) == "Distribution(gamma, 5 rows)"
     assert repr(MixtureDistribution(members("gamma"))) == "MixtureDistribution(4 x gamma, 5 rows)"

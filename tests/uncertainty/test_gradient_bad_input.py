@@ -1,4 +1,4 @@
-"""What cannot be meant is refused by name, and leaves the estimator as it was."""
+"""Invalid parameters and data are refused by name."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ FOR_ALL = [(name, value) for name, values in BAD.items() for value in values]
 
 @each_estimator
 @pytest.mark.parametrize(("name", "value"), FOR_ALL)
-def test_parameters_that_cannot_be_meant_are_refused_by_name(estimator, name, value):
+def test_invalid_parameters_are_refused_by_name(estimator, name, value):
     X, y = problem(estimator)
     settings = {"langevin": True} if name == "temperature" and estimator in SINGLE else {}
     with pytest.raises(ValueError, match=name if name != "random_state" else r"seed|Seed"):
@@ -66,21 +66,21 @@ FOR_SOME = [
 
 
 @pytest.mark.parametrize(("estimator", "parameters"), FOR_SOME)
-def test_parameters_of_some_are_refused_by_name(estimator, parameters):
+def test_invalid_parameters_of_some_estimators_are_refused_by_name(estimator, parameters):
     X, y = problem(estimator)
     with pytest.raises(ParameterError, match=next(iter(parameters))):
         small(estimator, **parameters).fit(X, y)
 
 
 @each_classifier
-def test_constraints_of_several_classes_are_refused(estimator):
+def test_constraints_for_several_classes_are_refused(estimator):
     X, y = problem(estimator, n_classes=3)
     with pytest.raises(ParameterError, match=r"monotonic_cst.*two classes"):
         small(estimator, monotonic_cst=[1, 0, 0, 0]).fit(X, y)
 
 
 @each_estimator
-def test_constraints_along_categories_are_refused(estimator):
+def test_constraints_on_categorical_columns_are_refused(estimator):
     X, y = problem(estimator)
     frame = make_frame("pandas", {"a": X[:, 0]}, {"b": np.where(X[:, 1] > 0, "up", "down")})
     with pytest.raises(ParameterError, match=r"monotonic_cst must be 0 for categorical columns"):
@@ -102,7 +102,7 @@ IMPOSSIBLE = {
 
 @each_regressor
 @pytest.mark.parametrize(("distribution", "what"), IMPOSSIBLE)
-def test_targets_that_a_distribution_cannot_have_are_refused_by_its_name(estimator, distribution, what):
+def test_targets_outside_the_support_of_a_distribution_are_refused_by_its_name(estimator, distribution, what):
     X, _ = problem(estimator, n_rows=30)
     bad = np.resize(IMPOSSIBLE[distribution, what], 30)
     good = np.resize([1.0, 2.0], 30)
@@ -124,7 +124,7 @@ CODES = np.arange(80) % 2
 
 
 @each_classifier
-def test_more_classes_than_histograms_can_hold_are_refused(estimator):
+def test_too_many_classes_are_refused(estimator):
     y = np.repeat(np.arange(501), 3)
     with pytest.raises(DataError, match=r"y has 501 classes.*at most 500"):
         small(estimator).fit(y[:, np.newaxis].astype(float), y)

@@ -1,4 +1,4 @@
-"""The single gradient boosters: as accurate as scikit-learn's, and what else they promise."""
+"""The single gradient boosters: their accuracy beside scikit-learn's, and their other properties."""
 
 import inspect
 
@@ -35,7 +35,7 @@ each_single = pytest.mark.parametrize("estimator", SINGLE)
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """scikit-learn's threads wait for each other by spinning, which on a busy machine takes ages."""
+    """scikit-learn's threads wait for each other by spinning, which takes very long on a busy machine."""
     with threadpool_limits(1):
         yield
 
@@ -50,7 +50,7 @@ def ours(kind, X, y, **parameters):
     return kind(**(settings | parameters)).fit(X, y)
 
 
-def parted(data, **options):
+def split(data, **options):
     X, y = data
     return train_test_split(X[:1200], y[:1200], test_size=0.4, random_state=0, **options)
 
@@ -59,7 +59,7 @@ def parted(data, **options):
 @pytest.mark.parametrize("name", ["friedman", "diabetes"])
 def test_numbers_are_predicted_as_well_as_by_scikit_learn(grow_policy, name):
     data = datasets.make_friedman1(800, noise=1.0, random_state=0) if name == "friedman" else None
-    X, X_new, y, y_new = parted(data or datasets.load_diabetes(return_X_y=True))
+    X, X_new, y, y_new = split(data or datasets.load_diabetes(return_X_y=True))
     theirs = mean_squared_error(y_new, peer(HistGradientBoostingRegressor, X, y).predict(X_new))
     model = ours(GradientBoostingRegressor, X, y, grow_policy=grow_policy)
     assert mean_squared_error(y_new, model.predict(X_new)) < 1.15 * theirs
@@ -71,7 +71,7 @@ def test_numbers_are_predicted_as_well_as_by_scikit_learn(grow_policy, name):
 @pytest.mark.parametrize("name", ["breast_cancer", "iris", "digits"])
 def test_classes_are_predicted_as_well_as_by_scikit_learn(grow_policy, name):
     X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
-    X, X_new, y, y_new = parted((X, y), stratify=y[:1200])
+    X, X_new, y, y_new = split((X, y), stratify=y[:1200])
     theirs = peer(HistGradientBoostingClassifier, X, y)
     for early_stopping in (False, "auto"):
         model = ours(GradientBoostingClassifier, X, y, grow_policy=grow_policy, early_stopping=early_stopping)
@@ -81,7 +81,7 @@ def test_classes_are_predicted_as_well_as_by_scikit_learn(grow_policy, name):
 
 @each_policy
 def test_ranks_are_as_good_as_those_of_scikit_learn(grow_policy):
-    X, X_new, y, y_new = parted(datasets.make_classification(1000, 10, n_informative=6, flip_y=0.1, random_state=0))
+    X, X_new, y, y_new = split(datasets.make_classification(1000, 10, n_informative=6, flip_y=0.1, random_state=0))
     theirs = roc_auc_score(y_new, peer(HistGradientBoostingClassifier, X, y).predict_proba(X_new)[:, 1])
     model = ours(GradientBoostingClassifier, X, y, grow_policy=grow_policy)
     assert roc_auc_score(y_new, model.predict_proba(X_new)[:, 1]) > theirs - 0.02
@@ -95,13 +95,13 @@ def test_deviances_are_as_small_as_those_of_scikit_learn(distribution, deviance)
     X = generator.uniform(-1, 1, size=(1200, 4))
     mean = np.exp(1.0 + X[:, 0] + np.abs(X[:, 1]))
     y = generator.poisson(mean) if distribution == "poisson" else generator.gamma(3.0, mean / 3.0)
-    X, X_new, y, y_new = parted((X, y))
+    X, X_new, y, y_new = split((X, y))
     theirs = deviance(y_new, peer(HistGradientBoostingRegressor, X, y, loss=distribution).predict(X_new))
     model = ours(GradientBoostingRegressor, X, y, distribution=distribution, max_depth=3)
     assert deviance(y_new, model.predict(X_new)) < 1.1 * theirs
 
 
-LAWS = {
+DRAWS = {
     "normal": lambda mean, g: g.normal(mean, 0.5 + np.abs(mean) / 4),
     "laplace": lambda mean, g: g.laplace(mean, 1.0),
     "student_t": lambda mean, g: mean + g.standard_t(5, size=len(mean)),
@@ -111,62 +111,62 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("distribution", LAWS)
+@pytest.mark.parametrize("distribution", DRAWS)
 def test_new_targets_look_like_draws_from_the_predicted_distributions(distribution):
     generator = np.random.default_rng(0)
     X = generator.uniform(-2, 2, size=(2000, 3))
-    y = LAWS[distribution](X[:, 0] + X[:, 1], generator)
+    y = DRAWS[distribution](X[:, 0] + X[:, 1], generator)
     model = GradientBoostingRegressor(distribution=distribution, max_depth=3, n_estimators=300, random_state=0)
     predicted = model.fit(X[:1200], y[:1200]).predict_distribution(X[1200:])
-    place = predicted.cdf(y[1200:])
-    if distribution == "poisson":  # a count has a whole interval of places: take one of them by chance
-        place -= generator.random(800) * predicted.pdf(y[1200:])
-    assert abs(np.mean((place > 0.1) & (place < 0.9)) - 0.8) < 0.06
-    assert abs(place.mean() - 0.5) < 0.04
+    level = predicted.cdf(y[1200:])
+    if distribution == "poisson":  # a count has an interval of levels: draw one of them
+        level -= generator.random(800) * predicted.pdf(y[1200:])
+    assert abs(np.mean((level > 0.1) & (level < 0.9)) - 0.8) < 0.06
+    assert abs(level.mean() - 0.5) < 0.04
     start = model.family_.start(model.family_.internal(y[:1200]))
     constant = model.family_.distribution(np.repeat(start[:, np.newaxis], 800, axis=1))
     assert predicted.logpdf(y[1200:]).mean() > constant.logpdf(y[1200:]).mean() + 0.05
 
 
-def two_noises(n_rows, quiet):
-    """Half of the rows have noise of standard deviation 1, the others ``quiet``."""
+def two_noises(n_rows, low_noise):
+    """Half of the rows have noise of standard deviation 1, the others ``low_noise``."""
     generator = np.random.default_rng(0)
     X = generator.uniform(-1, 1, size=(n_rows, 2))
-    return X, X[:, 0] + np.where(X[:, 1] > 0, 1.0, quiet) * generator.normal(size=n_rows)
+    return X, X[:, 0] + np.where(X[:, 1] > 0, 1.0, low_noise) * generator.normal(size=n_rows)
 
 
-@pytest.mark.parametrize(("n_rows", "quiet"), [(1500, 0.5), (12_000, 0.1)])
-def test_the_scale_follows_the_noise(n_rows, quiet):
-    X, y = two_noises(n_rows, quiet)
+@pytest.mark.parametrize(("n_rows", "low_noise"), [(1500, 0.5), (12_000, 0.1)])
+def test_the_scale_follows_the_noise(n_rows, low_noise):
+    X, y = two_noises(n_rows, low_noise)
     model = GradientBoostingRegressor(random_state=0).fit(X, y)
     mean, std = model.predict(X, return_std=True)
     distribution = model.predict_distribution(X)
     assert (mean == distribution.mean).all()
     assert (std == distribution.std).all()
     assert np.median(std[X[:, 1] > 0.1]) == pytest.approx(1.0, rel=0.15)
-    assert np.median(std[X[:, 1] < -0.1]) == pytest.approx(quiet, rel=0.15)
+    assert np.median(std[X[:, 1] < -0.1]) == pytest.approx(low_noise, rel=0.15)
     np.testing.assert_allclose(distribution.quantile(0.975), stats.norm.ppf(0.975, mean, std))
 
 
 @pytest.mark.parametrize(("n_rows", "factor"), [(300, 1.3), (1000, 1.5), (1500, 1.5 * np.sqrt(1.5))])
 @pytest.mark.parametrize("settings", [{}, {"langevin": True}, {"distribution": "laplace"}], ids=str)
 def test_among_few_rows_none_is_much_more_precise_than_the_typical_one(n_rows, factor, settings):
-    """Few rows of a kind do not show how far out the next one may lie. The typical scale is the geometric mean."""
+    """A few similar rows do not show how far out the next may be. The typical scale is the geometric mean."""
     X, y = two_noises(n_rows, 0.05)
     model = GradientBoostingRegressor(n_estimators=200, early_stopping=False, random_state=0, **settings).fit(X, y)
     trees = model._members[0].trees
-    free = np.repeat(trees.start[:, np.newaxis], n_rows, axis=1)  # what the trees say before any bound
-    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, n_rows), 0, model.n_trees_, free)
+    free = np.repeat(trees.start[:, np.newaxis], n_rows, axis=1)  # the sum of the trees before the bound
+    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, n_rows), 0, model.n_iter_, free)
     scale = np.exp(np.clip(free[1], model.family_.floor, model.family_.cap))
-    least = np.exp(free[1].mean()) / factor
-    assert (scale < 0.99 * least).mean() > 0.2  # the trees would have gone further
+    min_scale = np.exp(free[1].mean()) / factor
+    assert (scale < 0.99 * min_scale).mean() > 0.2  # without the bound, scales would be smaller
     unit = np.sqrt(2.0) if settings.get("distribution") == "laplace" else 1.0  # std of a scale of 1
     std = model.predict(X, return_std=True)[1] / model.family_.spread / unit
-    np.testing.assert_allclose(std, np.maximum(scale, least), rtol=1e-9)
+    np.testing.assert_allclose(std, np.maximum(scale, min_scale), rtol=1e-9)
 
 
 def test_the_shape_of_a_gamma_distribution_is_bounded_like_a_scale():
-    """A shape goes with one over the square of the coefficient of variation: its bound is that of a scale, squared."""
+    """A shape is one over the squared coefficient of variation: its bound is that of a scale, squared."""
     generator = np.random.default_rng(0)
     X = generator.uniform(-1, 1, size=(800, 2))
     shape = np.where(X[:, 1] > 0, 1.0, 400.0)
@@ -176,10 +176,10 @@ def test_the_shape_of_a_gamma_distribution_is_bounded_like_a_scale():
     variation = distribution.std / distribution.mean
     trees = model._members[0].trees
     free = np.repeat(trees.start[:, np.newaxis], 800, axis=1)
-    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, 800), 0, model.n_trees_, free)
-    least = np.exp(-free[1].mean() / 2) / (1.5 * np.sqrt(0.8))
-    assert (np.exp(-free[1] / 2) < 0.99 * least).mean() > 0.2
-    np.testing.assert_allclose(variation, np.maximum(np.exp(-free[1] / 2), least), rtol=1e-9)
+    trees.forest.add(model._members[0].encoding.codes(model._columns(X), 0, 800), 0, model.n_iter_, free)
+    min_variation = np.exp(-free[1].mean() / 2) / (1.5 * np.sqrt(0.8))
+    assert (np.exp(-free[1] / 2) < 0.99 * min_variation).mean() > 0.2
+    np.testing.assert_allclose(variation, np.maximum(np.exp(-free[1] / 2), min_variation), rtol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6, 1e150])
@@ -193,17 +193,19 @@ def test_the_unit_of_the_target_does_not_matter(scale, shift):
 
 
 @each_single
-def test_rising_functions_of_the_columns_do_not_matter(estimator):
+def test_increasing_functions_of_the_columns_do_not_matter(estimator):
     X, y = problem(estimator)
     model, other = small(estimator).fit(X, y), small(estimator).fit(np.exp(X), y)
     assert bits(model.predict(X)) == bits(other.predict(np.exp(X)))
 
 
-@pytest.mark.parametrize("given", [Normal, Normal(), "normal"])
-def test_a_distribution_may_be_a_name_a_class_or_a_family(given):
+@pytest.mark.parametrize("distribution", [Normal, Normal(), "normal"])
+def test_a_distribution_may_be_a_name_a_class_or_a_family(distribution):
     X, y = numbers()
     plain = small(GradientBoostingRegressor).fit(X, y)
-    assert bits(small(GradientBoostingRegressor, distribution=given).fit(X, y).predict(X)) == bits(plain.predict(X))
+    assert bits(small(GradientBoostingRegressor, distribution=distribution).fit(X, y).predict(X)) == bits(
+        plain.predict(X)
+    )
 
 
 def test_settings_of_a_family_are_used_and_survive_a_clone():
@@ -265,7 +267,7 @@ def test_importances_name_the_columns_that_matter(estimator, grow_policy):
 @pytest.mark.parametrize("estimator", SINGLE)
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_every_split_has_rows_on_both_sides(estimator, n_classes):
-    """A split that only rounding makes worthwhile sends new rows to a leaf that knows nothing."""
+    """A split with a gain from rounding alone sends new rows to a leaf without training rows."""
     X, y = problem(estimator, n_rows=200, n_classes=n_classes)
     model = small(estimator, n_estimators=30, max_depth=6, grow_policy="depthwise", early_stopping=False).fit(X, y)
     forest = forests(model)[0]
@@ -281,7 +283,7 @@ def test_every_split_has_rows_on_both_sides(estimator, n_classes):
 @pytest.mark.parametrize("estimator", SINGLE)
 @each_policy
 @pytest.mark.parametrize("min_samples_leaf", [1, 15])
-def test_leaves_have_as_many_rows_as_asked_for(estimator, grow_policy, min_samples_leaf):
+def test_leaves_have_at_least_min_samples_leaf_rows(estimator, grow_policy, min_samples_leaf):
     X, y = problem(estimator, n_rows=150)
     settings = {"grow_policy": grow_policy, "min_samples_leaf": min_samples_leaf, "early_stopping": False}
     covers = forests(small(estimator, max_depth=5, **settings).fit(X, y))[0].covers
@@ -300,7 +302,7 @@ def test_depths(estimator, grow_policy, max_depth):
 
 
 @pytest.mark.parametrize("estimator", SINGLE)
-def test_few_bins_are_few_values(estimator):
+def test_few_bins_lead_to_few_values(estimator):
     X, y = problem(estimator, n_rows=300)
     model = small(estimator, max_bins=2, max_depth=2, n_estimators=4).fit(X, y)
     raw = model._raw(X)[0, 0]
@@ -308,7 +310,7 @@ def test_few_bins_are_few_values(estimator):
 
 
 @pytest.mark.parametrize("estimator", SINGLE)
-def test_a_model_of_one_tree_on_one_split_is_what_a_hand_would_compute(estimator):
+def test_a_model_of_one_split_equals_the_closed_form(estimator):
     """A column of two values: leaves are rate times the sum of gradients over the information and l2."""
     X = (np.arange(60) % 3 == 0).astype(float)[:, np.newaxis]
     rate, l2 = 0.2, 3.0
@@ -324,12 +326,12 @@ def test_a_model_of_one_tree_on_one_split_is_what_a_hand_would_compute(estimator
         np.testing.assert_allclose(model.predict([[0.0], [1.0]]), by_hand, rtol=1e-12)
     else:
         y = ((np.arange(60) % 7 < 3) | (X[:, 0] == 1)).astype(int)
-        share = y.mean()
+        fraction = y.mean()
         model = small(estimator, **settings).fit(X, y)
         for value in (0.0, 1.0):
-            here = y[X[:, 0] == value]
-            step = rate * (here - share).sum() / (len(here) * share * (1 - share) + l2)
-            odds = np.log(share / (1 - share)) + step
+            in_leaf = y[X[:, 0] == value]
+            step = rate * (in_leaf - fraction).sum() / (len(in_leaf) * fraction * (1 - fraction) + l2)
+            odds = np.log(fraction / (1 - fraction)) + step
             np.testing.assert_allclose(model.predict_proba([[value]])[0, 1], 1 / (1 + np.exp(-odds)), rtol=1e-12)
 
 
@@ -351,12 +353,12 @@ def test_weights_are_routed(estimator):
         routed = small(estimator).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         result = cross_validate(routed, X, y, params={"sample_weight": weights}, cv=2, return_estimator=True)
         plain = cross_validate(small(estimator), X, y, cv=2, return_estimator=True)
-    said = [answers(cv["estimator"][0], X) for cv in (result, plain)]
-    assert any(bits(said[0][name]) != bits(said[1][name]) for name in said[0])
+    predictions = [answers(cv["estimator"][0], X) for cv in (result, plain)]
+    assert any(bits(predictions[0][name]) != bits(predictions[1][name]) for name in predictions[0])
 
 
 @pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
-def test_progress_is_told_when_asked_for(estimator, capsys):
+def test_progress_is_printed_only_if_verbose(estimator, capsys):
     X, y = problem(estimator)
     small(estimator).fit(X, y)
     assert capsys.readouterr() == ("", "")

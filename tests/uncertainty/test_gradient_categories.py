@@ -21,7 +21,7 @@ each_frame = pytest.mark.parametrize("kind", FRAMES)
 
 
 def coded(estimator, n_rows=200, n_codes=6, seed=0):
-    """A number, a code whose size means nothing, and a target that depends on both."""
+    """A number, a code without an order, and a target that depends on both."""
     generator = np.random.default_rng(seed)
     codes, number = generator.integers(0, n_codes, size=n_rows), generator.normal(size=n_rows)
     values = number + 3.0 * np.isin(codes, [0, 2, 5]) + 0.3 * generator.normal(size=n_rows)
@@ -46,7 +46,7 @@ def test_categories_are_used(estimator, grow_policy, kind):
 
 @pytest.mark.parametrize("estimator", REGRESSORS)
 @each_policy
-def test_one_split_parts_any_set_of_categories(estimator, grow_policy):
+def test_one_split_separates_any_set_of_categories(estimator, grow_policy):
     codes = np.arange(120) % 8
     X = make_frame("pandas", categories={"kind": [f"c{code}" for code in codes]})
     y = np.isin(codes, [1, 4, 6]).astype(float) + 0.01 * (np.arange(120) % 5)
@@ -80,7 +80,7 @@ def test_names_positions_and_masks_on_a_frame_mean_what_the_dtype_means(estimato
 
 
 @each_estimator
-def test_columns_of_categorical_dtype_are_categories_whatever_the_list_says(estimator):
+def test_columns_of_categorical_dtype_need_not_be_listed(estimator):
     number, codes, y = coded(estimator)
     X = frame_of("pandas", number, codes)
     for listed in (None, [], [1]):
@@ -89,7 +89,7 @@ def test_columns_of_categorical_dtype_are_categories_whatever_the_list_says(esti
 
 @each_estimator
 @pytest.mark.parametrize("chosen", [[4], [-1], ["colour"], [True], [0.5], "kind", 1, [[1]]], ids=repr)
-def test_columns_that_there_are_not_are_refused(estimator, chosen):
+def test_columns_that_do_not_exist_are_refused(estimator, chosen):
     number, codes, y = coded(estimator)
     X = pd.DataFrame({"size": number, "kind": codes})
     with pytest.raises(ParameterError, match="categorical_features"):
@@ -137,7 +137,7 @@ def test_the_order_of_the_dtype_does_not_matter(estimator):
     model = small(estimator).fit(X, y)
     turned = X.assign(kind=X.kind.cat.set_categories(["c5", "violet", "c0", "c3", "c1", "c4", "c2"]))
     assert_same_answers(model, model, X, turned)
-    if estimator is GradientBoostingRegressor:  # chance in other models is that of a category's place
+    if estimator is GradientBoostingRegressor:  # in other models, noise depends on the order of the categories
         assert_same_answers(model, small(estimator).fit(turned, y), X)
 
 
@@ -154,7 +154,7 @@ def test_a_category_that_became_a_number_is_refused_and_the_reverse(estimator, k
 
 @each_estimator
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_an_array_cannot_stand_in_for_a_frame_with_words(estimator):
+def test_an_array_is_refused_if_the_training_frame_had_words(estimator):
     number, codes, y = coded(estimator)
     model = small(estimator).fit(frame_of("pandas", number, codes), y)
     with pytest.raises(ValueError, match="X is an array, but the model was fitted on a frame with categorical columns"):
@@ -176,7 +176,7 @@ def test_more_categories_than_a_byte_holds(estimator, kind, n_categories):
 
 
 @each_estimator
-def test_validation_rows_may_have_categories_of_their_own(estimator):
+def test_validation_rows_may_have_other_categories(estimator):
     number, codes, y = coded(estimator)
     X_val = frame_of("pandas", number[:50], ["violet", *codes[1:50]])
     model = small(estimator).fit(frame_of("pandas", number, codes), y, X_val=X_val, y_val=y[:50])

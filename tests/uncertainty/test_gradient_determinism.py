@@ -1,4 +1,4 @@
-"""The same seed gives the same model: whatever the threads, the process, the batch, or how it was copied."""
+"""The same seed gives the same model for any number of threads."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
 
 
 def wide_table(estimator):
-    """Large enough for threads of its own."""
+    """A table large enough for several threads."""
     X, y = problem(estimator, n_rows=26_000, n_columns=40)
     assert X.size > THREADED_CELLS
     X[::7, 3] = np.nan
@@ -32,7 +32,7 @@ def wide_table(estimator):
 
 @pytest.mark.parametrize("distribution", ["normal", "lognormal", "laplace", "student_t", "poisson", "gamma"])
 def test_the_threads_of_blas_change_nothing(distribution):
-    """From 10,000 rows on it adds up in as many parts as it has threads; the machine must not show in a model."""
+    """From 10,000 rows on, BLAS sums in as many parts as it has threads; the model must not depend on the machine."""
     X, y = problem(GradientBoostingRegressor, n_rows=25_000, n_columns=2)
     y = np.round(np.exp(y / 4)) + 1.0
     models = []
@@ -60,7 +60,7 @@ def test_jobs_change_nothing_with_weights_categories_and_several_classes():
 @pytest.mark.parametrize(
     "settings", [{"subsample": 0.5}, {"early_stopping": True, "n_estimators": 200, "n_iter_no_change": 3}]
 )
-def test_another_seed_is_another_model_where_chance_plays_a_part(estimator, settings):
+def test_another_seed_gives_another_model_if_training_is_random(estimator, settings):
     X, y = problem(estimator)
     one, other = (small(estimator, random_state=seed, **settings).fit(X, y) for seed in (7, 8))
     assert any(answers(one, X)[name].tobytes() != answers(other, X)[name].tobytes() for name in answers(one, X))

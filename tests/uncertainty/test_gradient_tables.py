@@ -1,4 +1,4 @@
-"""Tables as they come: any numbers, holes, hardly any rows; finite answers, or an error that says what is wrong."""
+"""Extreme numbers, missing values and very few rows give finite predictions."""
 
 import numpy as np
 import pytest
@@ -34,14 +34,13 @@ EXTREMES = {
 @each_estimator
 @each_policy
 @pytest.mark.parametrize("name", EXTREMES)
-def test_values_that_differ_are_told_apart(estimator, grow_policy, name):
+def test_values_that_differ_are_separated(estimator, grow_policy, name):
     distinct = np.unique(EXTREMES[name])
     column = np.repeat(distinct, 40)
     y = (column > distinct[len(distinct) // 2 - 1]).astype(int)
     X = np.stack([column, np.zeros_like(column)], axis=1)
     model = small(estimator, grow_policy=grow_policy, n_estimators=20).fit(X, y)
-    said = model.predict(X)
-    assert ((said > 0.5) == y).all()
+    assert ((model.predict(X) > 0.5) == y).all()
     assert_finite_answers(model, X)
 
 
@@ -123,13 +122,13 @@ def test_a_table_of_ties(estimator, grow_policy):
     model = small(estimator, grow_policy=grow_policy).fit(X, y)
     assert_finite_answers(model, X)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
-    if estimator is GradientBoostingRegressor:  # of equal columns the first is taken, unless chance is to play a part
+    if estimator is GradientBoostingRegressor:  # the first of equal columns is used, unless splits have noise
         np.testing.assert_allclose(model.feature_importances_, [1, 0, 0, 0, 0])
 
 
 @each_estimator
 @each_policy
-def test_missing_values_that_come_later_go_with_the_larger_side(estimator, grow_policy):
+def test_missing_values_that_training_does_not_have_go_to_the_larger_side(estimator, grow_policy):
     generator = np.random.default_rng(0)
     X = (generator.random((300, 1)) < 0.2).astype(float)
     y = target_of(estimator, 5 * X[:, 0] + generator.normal(size=300))
@@ -142,27 +141,27 @@ def test_missing_values_that_come_later_go_with_the_larger_side(estimator, grow_
 @each_estimator
 @each_policy
 @pytest.mark.parametrize("filler", [np.nan, 7.0])
-def test_columns_without_any_news_are_never_used(estimator, grow_policy, filler):
+def test_constant_columns_are_never_used(estimator, grow_policy, filler):
     X, y = problem(estimator)
     wider = np.insert(X, 1, filler, axis=1)
     model = small(estimator, grow_policy=grow_policy).fit(wider, y)
     assert model.feature_importances_[1] == 0.0
     for later in (np.nan, -1e9, 3.0):
         assert_same_answers(model, model, wider, np.insert(X, 1, later, axis=1))
-    if estimator is GradientBoostingRegressor:  # chance in other models may fall otherwise among more columns
+    if estimator is GradientBoostingRegressor:  # in other models, more columns change the noise
         assert_same_answers(small(estimator, grow_policy=grow_policy).fit(X, y), model, X, wider)
 
 
 @each_estimator
 @each_policy
 @pytest.mark.parametrize("filler", [np.nan, 7.0])
-def test_a_table_without_any_news_predicts_what_the_target_is_on_average(estimator, grow_policy, filler):
+def test_a_table_of_constant_columns_predicts_the_mean_of_the_target(estimator, grow_policy, filler):
     X = np.full((60, 2), filler)
     y = np.arange(60) % 3 // 2
     model = small(estimator, grow_policy=grow_policy, early_stopping=False, n_estimators=200).fit(X, y)
     assert_finite_answers(model, X)
-    said = model.predict(X) if estimator in REGRESSORS else model.predict_proba(X)[:, 1]
-    np.testing.assert_allclose(said, 1 / 3, atol=0.05)
+    predicted = model.predict(X) if estimator in REGRESSORS else model.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(predicted, 1 / 3, atol=0.05)
     np.testing.assert_array_equal(model.feature_importances_, [0.0, 0.0])
 
 
@@ -178,7 +177,7 @@ def test_a_single_column(estimator):
 @pytest.mark.parametrize("langevin", [False, True])
 @pytest.mark.parametrize("early_stopping", [False, "auto", True])
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 9, 10, 11])
-def test_hardly_any_rows_are_enough_for_a_number(estimator, langevin, early_stopping, n_rows):
+def test_very_few_rows_are_enough_for_regression(estimator, langevin, early_stopping, n_rows):
     settings = {"langevin": langevin} if estimator is GradientBoostingRegressor else {"method": "sgb"}
     X, y = np.arange(n_rows, dtype=float)[:, np.newaxis], np.arange(n_rows) + 5.0
     model = small(estimator, early_stopping=early_stopping, **settings).fit(X, y)
@@ -191,7 +190,7 @@ def test_hardly_any_rows_are_enough_for_a_number(estimator, langevin, early_stop
 @pytest.mark.parametrize("early_stopping", [False, "auto", True])
 @pytest.mark.parametrize("n_rows", [2, 3, 9, 10, 11])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_hardly_any_rows_are_enough_for_classes(estimator, early_stopping, n_rows, n_classes):
+def test_very_few_rows_are_enough_for_classification(estimator, early_stopping, n_rows, n_classes):
     X, y = np.arange(n_rows, dtype=float)[:, np.newaxis], np.arange(n_rows) % min(n_classes, n_rows)
     model = small(estimator, early_stopping=early_stopping).fit(X, y)
     assert_finite_answers(model, X)
@@ -200,7 +199,7 @@ def test_hardly_any_rows_are_enough_for_classes(estimator, early_stopping, n_row
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS)
 @pytest.mark.filterwarnings("ignore:The number of unique classes is greater")
-def test_every_row_a_class_of_its_own(estimator):
+def test_a_class_for_every_row(estimator):
     X, y = np.arange(40.0)[:, np.newaxis], np.arange(40)
     model = small(estimator).fit(X, y)
     assert model.predict_proba(X).shape == (40, 40)

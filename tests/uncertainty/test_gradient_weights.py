@@ -1,4 +1,4 @@
-"""A row of weight k counts as k copies of it, and one of weight 0 as none; classes may have weights too."""
+"""A row of weight k counts as k copies of it, a row of weight 0 as none; classes may have weights too."""
 
 import numpy as np
 import pytest
@@ -24,8 +24,8 @@ TARGETS = [(estimator, 2) for estimator in GRADIENT_BOOSTERS] + [(GradientBoosti
 each_target = pytest.mark.parametrize(("estimator", "n_classes"), TARGETS)
 
 
-def whole(estimator, **parameters):
-    """All rows take part: nothing is held out."""
+def without_held_out_rows(estimator, **parameters):
+    """A small estimator that trains on all rows."""
     return small(estimator, n_estimators=5, early_stopping=False, **parameters)
 
 
@@ -60,31 +60,33 @@ def test_copies_of_rows_grow_the_same_trees_as_their_weights(estimator, n_classe
     for seed in range(2):
         X, y, weights = weighted_problem(estimator, n_classes, kind, seed)
         copies = np.repeat(np.arange(len(y)), weights)
-        weighted = whole(estimator, grow_policy=grow_policy).fit(X, y, sample_weight=weights)
-        copied = whole(estimator, grow_policy=grow_policy).fit(rows_of(X, copies), y[copies])
+        weighted = without_held_out_rows(estimator, grow_policy=grow_policy).fit(X, y, sample_weight=weights)
+        copied = without_held_out_rows(estimator, grow_policy=grow_policy).fit(rows_of(X, copies), y[copies])
         assert difference_in_splits(weighted, copied) is None
         assert_close_answers(weighted, copied, X)
 
 
 @each_target
 @pytest.mark.parametrize("grow_policy", ["symmetric", "depthwise"])
-def test_the_fewest_rows_of_a_leaf_are_counted_by_weight(estimator, n_classes, grow_policy):
+def test_min_samples_leaf_counts_rows_by_weight(estimator, n_classes, grow_policy):
     for seed in range(3):
         X, y, weights = weighted_problem(estimator, n_classes, "numbers", seed)
         copies = np.repeat(np.arange(len(y)), weights)
         settings = {"grow_policy": grow_policy, "min_samples_leaf": 7}
-        weighted = whole(estimator, **settings).fit(X, y, sample_weight=weights)
-        copied = whole(estimator, **settings).fit(X[copies], y[copies])
+        weighted = without_held_out_rows(estimator, **settings).fit(X, y, sample_weight=weights)
+        copied = without_held_out_rows(estimator, **settings).fit(X[copies], y[copies])
         assert difference_in_splits(weighted, copied) is None
 
 
 @pytest.mark.parametrize("distribution", ["lognormal", "laplace", "student_t", "poisson", "gamma"])
-def test_weights_are_copies_for_every_distribution(distribution):
+def test_a_weight_of_k_counts_as_k_copies_for_every_distribution(distribution):
     X, y, weights = weighted_problem(GradientBoostingRegressor, 2, "numbers", 0)
     y = np.round(np.exp(y / 2)) if distribution == "poisson" else np.exp(y / 2)
     copies = np.repeat(np.arange(len(y)), weights)
-    weighted = whole(GradientBoostingRegressor, distribution=distribution).fit(X, y, sample_weight=weights)
-    copied = whole(GradientBoostingRegressor, distribution=distribution).fit(X[copies], y[copies])
+    weighted = without_held_out_rows(GradientBoostingRegressor, distribution=distribution).fit(
+        X, y, sample_weight=weights
+    )
+    copied = without_held_out_rows(GradientBoostingRegressor, distribution=distribution).fit(X[copies], y[copies])
     assert_close_answers(weighted, copied, X)
 
 
@@ -108,10 +110,10 @@ def test_weight_zero_equals_removal(estimator, n_classes, settings):
 
 
 @each_target
-@pytest.mark.parametrize("rows_with_holes", [slice(100, None), slice(120, 121)])
-def test_holes_in_rows_without_weight_do_not_matter(estimator, n_classes, rows_with_holes):
+@pytest.mark.parametrize("rows", [slice(100, None), slice(120, 121)])
+def test_missing_values_in_rows_without_weight_do_not_matter(estimator, n_classes, rows):
     X, y, weights = rows_without_weight(estimator, n_classes)
-    X[rows_with_holes] = np.nan
+    X[rows] = np.nan
     weighted = small(estimator).fit(X, y, sample_weight=weights)
     removed = small(estimator).fit(X[:100], y[:100], sample_weight=weights[:100])
     assert_same_answers(weighted, removed, X)
@@ -128,16 +130,16 @@ def test_a_category_that_only_rows_without_weight_have_counts_as_unseen(estimato
         X, settings = make_frame("pandas", categories={"a": labels.astype(str)}), {}
     else:
         X, settings = labels[:, np.newaxis].astype(float), {"categorical_features": [0]}
-    weighted = whole(estimator, **settings).fit(X, y, sample_weight=weights)
-    removed = whole(estimator, **settings).fit(rows_of(X, weights > 0), y[weights > 0])
+    weighted = without_held_out_rows(estimator, **settings).fit(X, y, sample_weight=weights)
+    removed = without_held_out_rows(estimator, **settings).fit(rows_of(X, weights > 0), y[weights > 0])
     assert_same_answers(weighted, removed, X)
 
 
 @each_estimator
-@pytest.mark.parametrize("whole", [True, False])
-def test_weights_may_add_up_to_as_many_rows_as_a_float_can_count(estimator, whole):
+@pytest.mark.parametrize("are_whole", [True, False])
+def test_weights_may_add_up_to_the_largest_number_of_rows_that_a_float_can_count(estimator, are_whole):
     X, y = problem(estimator, n_rows=64)
-    weights = np.full(64, 2.0**47) if whole else np.append(np.full(63, 2.0**47 - 0.25), 2.0**47 + 63 / 4)
+    weights = np.full(64, 2.0**47) if are_whole else np.append(np.full(63, 2.0**47 - 0.25), 2.0**47 + 63 / 4)
     assert weights.sum() == 2.0**53
     assert_finite_answers(small(estimator).fit(X, y, sample_weight=weights), X)
     with pytest.raises(DataError, match=r"^sample_weight must add up to at most 2\*\*53"):
@@ -162,7 +164,7 @@ def test_weights_that_add_up_to_one_are_a_model_of_one_row(estimator):
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS)
-def test_a_heavy_row_is_believed(estimator):
+def test_a_row_with_a_large_weight_is_fitted_closely(estimator):
     X, y = problem(estimator)
     weights = np.where(np.arange(80) == 3, 1e6, 1.0)
     settings = {"n_estimators": 100, "max_depth": 6, "l2_regularization": 0.0, "early_stopping": False}
@@ -181,7 +183,7 @@ def test_balanced_classes_have_the_weights_that_scikit_learn_gives_them(estimato
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS)
-def test_balance_raises_the_rare_class(estimator):
+def test_balanced_weights_raise_the_probability_of_a_rare_class(estimator):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(400, 2))
     y = (X[:, 0] + generator.normal(size=400) > 1.8).astype(int)

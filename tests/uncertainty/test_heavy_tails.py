@@ -1,4 +1,4 @@
-"""Held-out rows give a Normal the tails of a Student t: against scipy, and on fresh rows."""
+"""Held-out rows give a normal distribution the tails of a Student t: against scipy, and on new rows."""
 
 import pickle
 
@@ -10,7 +10,7 @@ from surefoot import BoostingEnsembleRegressor, GradientBoostingRegressor
 from surefoot.metrics import coverage
 from surefoot.uncertainty import recalibration
 from surefoot.uncertainty.families import LogNormal, Normal
-from surefoot.uncertainty.recalibration import MIN_GAIN, HeldOut, fit_recalibration
+from surefoot.uncertainty.recalibration import MIN_GAIN, RecalibrationSearch, fit_recalibration
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 FAST = {"max_depth": 3, "random_state": 0, "n_jobs": 1}
@@ -47,9 +47,9 @@ def test_the_density_is_that_of_scipy(dispersion):
     internal = family.internal(y)
     np.testing.assert_allclose(family.log_density(raw, internal), expected.logpdf(internal), rtol=1e-9)
     np.testing.assert_allclose(family.probabilities_below(raw, internal), expected.cdf(internal), rtol=1e-9)
-    found = family.distribution(raw)
-    np.testing.assert_allclose(found.logpdf(y), expected.logpdf(internal) - np.log(2.0), rtol=1e-9)
-    np.testing.assert_allclose(found.cdf(y), expected.cdf(internal), rtol=1e-9)
+    distribution = family.distribution(raw)
+    np.testing.assert_allclose(distribution.logpdf(y), expected.logpdf(internal) - np.log(2.0), rtol=1e-9)
+    np.testing.assert_allclose(distribution.cdf(y), expected.cdf(internal), rtol=1e-9)
 
 
 def test_the_shape_changes_neither_means_nor_variances():
@@ -60,56 +60,56 @@ def test_the_shape_changes_neither_means_nor_variances():
         np.testing.assert_allclose(getattr(heavy.distribution(raw), name), getattr(plain.distribution(raw), name))
     for one, other in zip(heavy.moments(raw), plain.moments(raw), strict=True):
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(heavy.nll(raw, raw[0] + 1), plain.nll(raw, raw[0] + 1))  # by which trees are grown
+    np.testing.assert_array_equal(heavy.nll(raw, raw[0] + 1), plain.nll(raw, raw[0] + 1))  # on which trees are grown
 
 
-def test_a_family_says_that_its_tails_are_heavy():
+def test_the_repr_of_a_family_shows_heavy_tails():
     assert repr(Normal(dispersion=0.25)) == "Normal(dispersion=0.25)"
     assert repr(Normal()) == "Normal()"
 
 
-def test_tails_and_scale_are_found_together():
+def test_tails_and_scale_are_fitted_together():
     generator = np.random.default_rng(2)
-    claimed = generator.normal(size=20_000) / 2
-    y = 1.5 * np.exp(0.5 * claimed) * generator.standard_t(5, size=20_000) * np.sqrt(3 / 5)
-    raw = np.stack([np.zeros(20_000), claimed])[np.newaxis]
-    found = fit_recalibration(Normal(), raw, y, np.ones(20_000), evens=True)
-    assert found.dispersion == pytest.approx(0.2, abs=0.03)
-    assert found.slope == pytest.approx(0.5, abs=0.05)
-    assert found.shift == pytest.approx(np.log(1.5), abs=0.05)
+    log_scale = generator.normal(size=20_000) / 2
+    y = 1.5 * np.exp(0.5 * log_scale) * generator.standard_t(5, size=20_000) * np.sqrt(3 / 5)
+    raw = np.stack([np.zeros(20_000), log_scale])[np.newaxis]
+    line = fit_recalibration(Normal(), raw, y, np.ones(20_000), calibrates_intervals=True)
+    assert line.dispersion == pytest.approx(0.2, abs=0.03)
+    assert line.slope == pytest.approx(0.5, abs=0.05)
+    assert line.shift == pytest.approx(np.log(1.5), abs=0.05)
     assert fit_recalibration(Normal(), raw, y, np.ones(20_000)).dispersion == 0
 
 
-def test_weights_are_copies():
+def test_a_weight_of_k_counts_as_k_copies():
     generator = np.random.default_rng(3)
     y, raw = generator.standard_t(3, size=200), outputs(200)[np.newaxis] / 3
     weights = generator.integers(1, 4, size=200)
     copies = np.repeat(np.arange(200), weights)
-    weighted = fit_recalibration(Normal(), raw, y, weights.astype(float), evens=True)
-    copied = fit_recalibration(Normal(), raw[:, :, copies], y[copies], np.ones(len(copies)), evens=True)
+    weighted = fit_recalibration(Normal(), raw, y, weights.astype(float), calibrates_intervals=True)
+    copied = fit_recalibration(Normal(), raw[:, :, copies], y[copies], np.ones(len(copies)), calibrates_intervals=True)
     assert weighted.dispersion == copied.dispersion > 0
     assert weighted.shift == pytest.approx(copied.shift, abs=1e-5)
 
 
-def test_one_row_far_out_does_not_draw_the_scale_to_itself():
+def test_a_single_outlier_does_not_determine_the_scale():
     generator = np.random.default_rng(4)
     y = generator.normal(size=300)
     y[0] = 40.0
     raw = np.zeros((1, 2, 300))
-    rows = HeldOut(Normal(), raw, y, np.ones(300))
-    plain, heavy = rows.correction(evens=False), rows.with_tails(rows.correction(evens=False))
+    rows = RecalibrationSearch(Normal(), raw, y, np.ones(300))
+    plain, heavy = rows.best(calibrates_intervals=False), rows.with_tails(rows.best(calibrates_intervals=False))
     assert plain.shift > 0.8
     assert heavy.shift < 0.5
     assert rows.loss(heavy) < rows.loss(plain) - 0.3
 
 
 def test_normal_noise_stays_exactly_normal():
-    """By chance alone, one of 24 tables would gain so much; 300 held-out rows each."""
+    """One of 24 tables gains enough by chance; each has 300 held-out rows."""
     n_heavy = 0
     for seed in range(40):
         y = np.random.default_rng(seed).normal(size=300)
         raw = np.zeros((1, 2, 300))
-        n_heavy += fit_recalibration(Normal(), raw, y, np.ones(300), evens=True).dispersion > 0
+        n_heavy += fit_recalibration(Normal(), raw, y, np.ones(300), calibrates_intervals=True).dispersion > 0
     assert n_heavy <= 5
 
 
@@ -131,8 +131,8 @@ def test_a_model_of_normal_noise_predicts_normal_distributions():
 @pytest.mark.parametrize(
     ("estimator", "more"), [(GradientBoostingRegressor, {}), (BoostingEnsembleRegressor, {"n_members": 3})]
 )
-def test_intervals_of_heavy_tails_hold_more_nearly_what_they_promise(estimator, more, monkeypatch):
-    held = {"heavy": [], "normal": []}
+def test_heavy_tails_improve_the_coverage_of_intervals(estimator, more, monkeypatch):
+    coverages = {"heavy": [], "normal": []}
     for seed in range(2):
         X, y, X_new, y_new = heavy_table(seed)
         for name, min_gain in (("heavy", MIN_GAIN), ("normal", np.inf)):
@@ -140,8 +140,8 @@ def test_intervals_of_heavy_tails_hold_more_nearly_what_they_promise(estimator, 
             model = estimator(**FAST, **more).fit(X, y)
             assert (model.family_.dispersion > 0) == (name == "heavy")
             distribution = model.predict_distribution(X_new)
-            held[name].append([coverage(y_new, distribution, level=level) for level in LEVELS])
-    off = {name: np.abs(np.mean(found, axis=0) - LEVELS).max() for name, found in held.items()}
+            coverages[name].append([coverage(y_new, distribution, level=level) for level in LEVELS])
+    off = {name: np.abs(np.mean(values, axis=0) - LEVELS).max() for name, values in coverages.items()}
     assert off["heavy"] < off["normal"] / 1.5
 
 
@@ -156,7 +156,7 @@ def test_all_parts_of_a_model_have_the_same_tails():
     np.testing.assert_allclose(mixture.var, ensemble.predict_uncertainty(X[:5]).total)
 
 
-def test_a_virtual_ensemble_keeps_its_variances():
+def test_a_virtual_ensemble_has_the_same_variances():
     X, y, *_ = heavy_table(0, n_rows=400)
     model = GradientBoostingRegressor(langevin=True, **FAST).fit(X, y)
     assert model.family_.dispersion > 0
@@ -183,10 +183,10 @@ def test_quantiles_and_draws_are_those_of_the_distribution(heavy_model):
     assert np.mean((low < draws) & (draws < high)) == pytest.approx(0.8, abs=0.01)
 
 
-def test_given_rows_and_warm_starts_tell_tails_too():
+def test_validation_rows_and_warm_starts_fit_tails_too():
     X, y, X_new, y_new = heavy_table(0)
-    given = GradientBoostingRegressor(**FAST).fit(X, y, X_val=X_new[:500], y_val=y_new[:500])
-    assert given.family_.dispersion > 0
+    validated = GradientBoostingRegressor(**FAST).fit(X, y, X_val=X_new[:500], y_val=y_new[:500])
+    assert validated.family_.dispersion > 0
     warm = GradientBoostingRegressor(warm_start=True, validation_fraction=0.4, n_estimators=60, **FAST).fit(X, y)
     assert warm.family_.dispersion > 0
     warm.set_params(n_estimators=80).fit(X, y)
@@ -197,7 +197,7 @@ def test_given_rows_and_warm_starts_tell_tails_too():
     "settings",
     [{"early_stopping": False}, {"early_stopping": "scale"}, {"temperature": 0.01}, {"distribution": "lognormal"}],
 )
-def test_otherwise_nothing_changes(settings):
+def test_models_without_fitted_tails(settings):
     """Without held-out rows, with a chain that runs its length, and in other families."""
     X, y, *_ = heavy_table(0, n_rows=300)
     langevin = "temperature" in settings
@@ -209,13 +209,13 @@ def test_otherwise_nothing_changes(settings):
 
 
 @pytest.mark.parametrize("kind", ["constant", "steps"])
-def test_residuals_below_the_resolution_of_the_target_tell_nothing_of_tails(kind):
+def test_tails_are_not_fitted_to_residuals_below_the_resolution_of_the_target(kind):
     X = np.random.default_rng(0).normal(size=(300, 3))
     y = np.full(300, 3.0) if kind == "constant" else np.round(X[:, 0])
     assert GradientBoostingRegressor(**FAST).fit(X, y).family_.dispersion == 0
 
 
-def test_what_one_table_told_of_tails_says_nothing_of_the_next(heavy_model):
+def test_a_fitted_family_as_distribution_is_fitted_again(heavy_model):
     assert heavy_model.family_.dispersion > 0
     X = heavy_table(0)[0]
     y = X[:, 0] + 0.5 * np.random.default_rng(0).normal(size=len(X))

@@ -1,6 +1,6 @@
-"""The Langevin sampler against closed forms, on tables whose partition into leaves never changes.
+"""The Langevin sampler against closed forms, on tables with a partition into leaves that never changes.
 
-With the Normal family, the location of a leaf of n rows follows, with the rate e, s = 1 - e/(2N) and k = e n/(n + l2),
+With the normal family, the location of a leaf of n rows follows, with the rate e, s = 1 - e/(2N) and k = e n/(n + l2),
 
     mu' = (1 - k) s mu + k ybar + noise,   noise ~ Normal(0, v)
 
@@ -21,23 +21,23 @@ from surefoot import (
     GradientBoostingRegressor,
 )
 
-SURE = 1e-3  # a test of a law that would fail by chance less often than this; seeds are fixed
+MIN_P_VALUE = 1e-3  # of tests of a distribution; seeds are fixed
 
 
 def chain(model, X):
     """Raw outputs after each tree, (trees, outputs, rows)."""
-    return model._member_raw(X, range(1, model.n_trees_ + 1))
+    return model._member_raw(X, range(1, model.n_iter_ + 1))
 
 
 def step_of(mu, ybar, n, N, rate, l2):
-    """What is left of each step when the known part is taken away, and the factor on the old value."""
+    """The noise of each step, the factor on the previous value, and the factor on the mean of the targets."""
     pull = rate * n / (n + l2)
     factor = (1 - pull) * (1 - rate / (2 * N))
     return mu[1:] - factor * mu[:-1] - pull * ybar, factor, pull
 
 
 def assert_normal(sample, std):
-    assert stats.kstest(sample, stats.norm(0, std).cdf).pvalue > SURE
+    assert stats.kstest(sample, stats.norm(0, std).cdf).pvalue > MIN_P_VALUE
     lag = np.corrcoef(sample[1:], sample[:-1])[0, 1]
     assert abs(lag) < 4 / np.sqrt(len(sample))
 
@@ -54,34 +54,34 @@ def one_leaf(rate, l2, temperature, n_trees=2500, n_rows=40):
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 @pytest.mark.parametrize("l2", [0.0, 3.0, 40.0])
-def test_every_step_of_the_paper_is_the_one_it_should_be(rate, l2):
+def test_every_step_at_the_scale_of_the_paper_equals_the_closed_form(rate, l2):
     _, raw, y = one_leaf(rate, l2, None)
     noise, factor, pull = step_of(raw[:, 0], y.mean(), 40, 40, rate, l2)
     variance = 2 * rate / (40 * (40 + l2))
     assert_normal(noise, np.sqrt(variance))
-    scale_is_frozen = raw[200:, 0]
+    late = raw[200:, 0]
     stationary = variance / (1 - factor**2)
-    assert scale_is_frozen.mean() == pytest.approx(pull * y.mean() / (1 - factor), abs=6 * np.sqrt(stationary / 120))
-    assert scale_is_frozen.var() == pytest.approx(stationary, rel=0.35)
+    assert late.mean() == pytest.approx(pull * y.mean() / (1 - factor), abs=6 * np.sqrt(stationary / 120))
+    assert late.var() == pytest.approx(stationary, rel=0.35)
 
 
 @pytest.mark.parametrize(("rate", "l2", "temperature"), [(0.1, 3.0, 1.0), (0.5, 0.0, 1.0), (0.5, 3.0, 0.25)])
-def test_every_step_at_a_temperature_is_the_one_it_should_be(rate, l2, temperature):
+def test_every_step_at_a_temperature_equals_the_closed_form(rate, l2, temperature):
     model, raw, y = one_leaf(rate, l2, temperature)
     noise, factor, _ = step_of(raw[:, 0], y.mean(), 40, 40, rate, l2)
     shrunk = raw[:-1, 1] * (1 - rate / 80)
     sigma = np.exp(np.clip(shrunk, model.family_.floor, model.family_.cap))
     scale = np.sqrt(2 * rate * temperature / (40 + l2))
     assert_normal(noise / sigma, scale)
-    scale_is_frozen, typical = raw[200:, 0], np.mean(sigma[200:] ** 2)
-    assert scale_is_frozen.var() == pytest.approx(typical * scale**2 / (1 - factor**2), rel=0.4)
+    late, typical = raw[200:, 0], np.mean(sigma[200:] ** 2)
+    assert late.var() == pytest.approx(typical * scale**2 / (1 - factor**2), rel=0.4)
 
 
-def test_a_shrunk_model_forgets_where_it_started():
-    """The start is drawn to 0 too: with a target far from 0 inside, the stationary mean shows the prior."""
+def test_a_shrunk_model_forgets_its_start():
+    """The start is shrunk to 0 too: if the internal target is far from 0, the stationary mean shows the prior."""
     rate, l2, n_rows = 0.5, 400.0, 40
     X = np.zeros((n_rows, 1))
-    y = np.where(np.arange(n_rows) < 36, 1.0, 9.0)  # held-out rows are none, so the standardised mean is 0
+    y = np.where(np.arange(n_rows) < 36, 1.0, 9.0)  # no rows are held out, so the standardised mean is 0
     weights = np.where(np.arange(n_rows) < 36, 1, 3)
     model = GradientBoostingRegressor(
         n_estimators=2000, learning_rate=rate, l2_regularization=l2, max_depth=1, langevin=True, early_stopping=False,
@@ -127,7 +127,7 @@ def test_every_leaf_of_a_fixed_partition_has_a_chain_of_its_own(grow_policy, tem
 
 
 def test_at_temperature_one_an_ensemble_is_a_sample_of_the_posterior():
-    """The mean of n rows of known variance, under a flat prior: Normal(ybar, sigma^2 / n)."""
+    """The mean of n rows of known variance, under a flat prior: normal with mean ybar and variance sigma^2 / n."""
     n_rows = 50
     X, y = np.zeros((n_rows, 1)), np.random.default_rng(0).normal(5.0, 3.0, size=n_rows)
     ensemble = BoostingEnsembleRegressor(
@@ -138,12 +138,12 @@ def test_at_temperature_one_an_ensemble_is_a_sample_of_the_posterior():
     means = np.array([distribution.mean[0] for distribution in distributions])
     variance = np.mean([distribution.var[0] for distribution in distributions])
     posterior = stats.norm(y.mean(), np.sqrt(variance / n_rows))
-    assert stats.kstest(means, posterior.cdf).pvalue > SURE
+    assert stats.kstest(means, posterior.cdf).pvalue > MIN_P_VALUE
     assert means.var() == pytest.approx(variance / n_rows, rel=0.4)
     assert ensemble.predict_uncertainty(X[:1]).knowledge[0] == pytest.approx(means.var(), rel=1e-9)
 
 
-def test_the_scale_of_the_paper_is_narrower_by_the_square_root_of_the_number_of_rows():
+def test_the_variance_at_the_scale_of_the_paper_is_smaller_by_the_number_of_rows():
     knowledge = {}
     X, y = np.zeros((50, 1)), np.random.default_rng(0).normal(5.0, 3.0, size=50)
     for temperature in (None, 1.0):
@@ -156,7 +156,7 @@ def test_the_scale_of_the_paper_is_narrower_by_the_square_root_of_the_number_of_
 
 
 @pytest.mark.parametrize("temperature", [None, 1.0])
-def test_the_first_step_of_the_log_scale_has_the_noise_it_should_have(temperature):
+def test_the_noise_of_the_first_step_of_the_log_scale(temperature):
     n, rate, l2 = 40, 0.1, 3.0
     X, y = np.zeros((n, 1)), np.random.default_rng(0).normal(size=n)
     ensemble = BoostingEnsembleRegressor(
@@ -167,27 +167,30 @@ def test_the_first_step_of_the_log_scale_has_the_noise_it_should_have(temperatur
     # the Fisher information of the log of a scale is 2, so its metric is 1/2; that of the location sigma^2, here 1
     expected = [2 * rate / (n * (n + l2))] * 2 if temperature is None else [2 * rate / (n + l2), rate / (n + l2)]
     for sample, variance in zip((mu, log_sigma), expected, strict=True):
-        assert stats.kstest(sample, stats.norm(sample.mean(), np.sqrt(variance)).cdf).pvalue > SURE
+        assert stats.kstest(sample, stats.norm(sample.mean(), np.sqrt(variance)).cdf).pvalue > MIN_P_VALUE
         assert sample.var() == pytest.approx(variance, rel=0.25)
     assert abs(np.corrcoef(mu, log_sigma)[0, 1]) < 4 / np.sqrt(300)
 
 
 @pytest.mark.parametrize("temperature", [None, 1.0])
-def test_the_first_step_of_the_log_odds_has_the_noise_it_should_have(temperature):
-    n, rate, l2, share = 100, 0.1, 3.0, 0.3
-    X, y = np.zeros((n, 1)), (np.arange(n) < share * n).astype(int)
+def test_the_noise_of_the_first_step_of_the_log_odds(temperature):
+    n, rate, l2, fraction = 100, 0.1, 3.0, 0.3
+    X, y = np.zeros((n, 1)), (np.arange(n) < fraction * n).astype(int)
     ensemble = BoostingEnsembleClassifier(
         n_members=300, n_estimators=1, learning_rate=rate, l2_regularization=l2, max_depth=1, temperature=temperature,
         early_stopping=False, random_state=0,
     ).fit(X, y)  # fmt: skip
     log_odds = ensemble._raw(X[:1])[:, 0, 0]
-    known = n * share * (1 - share) + l2
+    known = n * fraction * (1 - fraction) + l2
     variance = 2 * rate / (n * known) if temperature is None else 2 * rate / known
-    assert stats.kstest(log_odds, stats.norm(np.log(share / (1 - share)), np.sqrt(variance)).cdf).pvalue > SURE
+    assert (
+        stats.kstest(log_odds, stats.norm(np.log(fraction / (1 - fraction)), np.sqrt(variance)).cdf).pvalue
+        > MIN_P_VALUE
+    )
 
 
 def test_at_temperature_one_log_odds_are_a_sample_of_their_posterior():
-    """Of 400 rows, 120 of the first class: the log-odds' posterior is nearly Normal, of variance 1 / (n p (1 - p))."""
+    """120 of 400 rows are of one class: the posterior of log-odds is nearly normal, with variance 1 / (n p (1 - p))."""
     X, y = np.zeros((400, 1)), (np.arange(400) < 120).astype(int)
     ensemble = BoostingEnsembleClassifier(
         n_members=120, n_estimators=50, max_depth=1, temperature=1.0, early_stopping=False, random_state=0
@@ -198,7 +201,7 @@ def test_at_temperature_one_log_odds_are_a_sample_of_their_posterior():
 
 
 @pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
-def test_warmth_spreads_an_ensemble(estimator):
+def test_an_ensemble_is_wider_at_a_higher_temperature(estimator):
     if estimator not in (BoostingEnsembleRegressor, BoostingEnsembleClassifier):
         pytest.skip("a single model")
     X, y = problem(estimator)
@@ -210,7 +213,7 @@ def test_warmth_spreads_an_ensemble(estimator):
 
 
 @pytest.mark.parametrize("estimator", [GradientBoostingRegressor, GradientBoostingClassifier])
-def test_noise_differs_by_seed_and_is_not_there_without_langevin(estimator):
+def test_models_differ_by_seed_only_with_langevin_noise(estimator):
     X, y = problem(estimator)
 
     def spread(**settings):
@@ -225,7 +228,7 @@ def test_noise_differs_by_seed_and_is_not_there_without_langevin(estimator):
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("temperature", [None, 1.0])
 def test_noise_stays_finite_without_regularisation(estimator, n_classes, temperature):
-    """Leaves of rows that are all but certain have hardly any information: their noise must not explode."""
+    """Leaves with almost certain rows have almost no information: their noise must stay finite."""
     X, y = problem(estimator, n_classes=n_classes)
     settings = {"langevin": True} if estimator in (GradientBoostingRegressor, GradientBoostingClassifier) else {}
     settings |= {"temperature": temperature, "l2_regularization": 0.0, "n_estimators": 300, "learning_rate": 0.3}
@@ -237,8 +240,8 @@ def test_noise_stays_finite_without_regularisation(estimator, n_classes, tempera
 
 @pytest.mark.parametrize("estimator", [GradientBoostingRegressor, GradientBoostingClassifier])
 @pytest.mark.parametrize("temperature", [None, 1.0])
-def test_noise_does_not_grow_without_end_as_regularisation_goes_away(estimator, temperature):
-    """Nor in leaves without rows, where l2 is all there is to divide by: l2 = 0 is the limit of small l2."""
+def test_noise_is_bounded_as_regularisation_goes_to_zero(estimator, temperature):
+    """Also in leaves without rows, where the divisor is l2 alone: l2 = 0 is the limit of small l2."""
     X, y = problem(estimator)
     far = 3.0 * np.random.default_rng(1).normal(size=(300, 4))
 
@@ -255,7 +258,9 @@ def test_noise_does_not_grow_without_end_as_regularisation_goes_away(estimator, 
     ("temperature", "l2"), [(None, 0.0), (None, 0.3), (None, 4.0), (1.0, 0.0), (1.0, 0.3), (1.0, 4.0)]
 )
 def test_a_leaf_without_rows_has_the_noise_of_one_row_or_of_its_regularisation(temperature, l2, monkeypatch):
-    monkeypatch.setattr("surefoot.uncertainty.leaf_noise.GUESS_TEMPERATURE", 0.0)  # that noise comes on top
+    monkeypatch.setattr(
+        "surefoot.uncertainty.leaf_noise.EMPTY_LEAF_TEMPERATURE", 0.0
+    )  # without the additional noise of such leaves
     rate, cells = 0.1, [cell for cell in CELLS if cell != (1, 1)]
     X = np.repeat(np.array(cells, dtype=float), 12, axis=0)
     N, y = len(X), X @ [1.0, 2.0] + np.random.default_rng(0).normal(size=len(X))
@@ -264,10 +269,10 @@ def test_a_leaf_without_rows_has_the_noise_of_one_row_or_of_its_regularisation(t
         temperature=temperature, early_stopping=False, random_state=0,
     ).fit(X, y)  # fmt: skip
     forest = model._members[0].trees.forest
-    parted = np.flatnonzero((forest.covers == 0).sum(axis=1) == 1)  # trees that split on both columns
-    assert len(parted) > 300
-    shrunk = (1 - rate / (2 * N)) ** (1999 - parted)
-    steps = forest.leaves[parted][forest.covers[parted] == 0] / shrunk[:, np.newaxis]
+    split = np.flatnonzero((forest.covers == 0).sum(axis=1) == 1)  # trees that split on both columns
+    assert len(split) > 300
+    shrunk = (1 - rate / (2 * N)) ** (1999 - split)
+    steps = forest.leaves[split][forest.covers[split] == 0] / shrunk[:, np.newaxis]
     if temperature is None:
         assert_normal(steps[:, 0], np.sqrt(2 * rate / N / max(l2, 1.0)))
     # the log-scale has no unit; at a temperature its metric is 1/2
@@ -276,8 +281,8 @@ def test_a_leaf_without_rows_has_the_noise_of_one_row_or_of_its_regularisation(t
 
 @pytest.mark.parametrize("settings", [{"langevin": True}, {"early_stopping": False}], ids=str)
 @pytest.mark.parametrize(("n_rows", "n_trees"), [(60, 300), (60, 1000), (300, 1000), (300, 3000)])
-def test_the_scale_stays_that_of_the_data_however_long_the_training(settings, n_rows, n_trees):
-    """Two groups of rows that no split can part further: nothing is left to overfit, and their spread is known."""
+def test_the_scale_is_that_of_the_data_for_any_number_of_trees(settings, n_rows, n_trees):
+    """Two groups of rows that cannot be split further: nothing can be overfitted, and the spread is known."""
     X = (np.arange(n_rows) % 2).astype(float)[:, np.newaxis]
     y = np.random.default_rng(0).normal(size=n_rows) * np.where(X[:, 0] == 1, 2.0, 1.0)
     model = GradientBoostingRegressor(n_estimators=n_trees, max_depth=2, random_state=0, **settings).fit(X, y)

@@ -1,6 +1,6 @@
 """The spread between seeds of our Langevin models against CatBoost's, on the same table with the same trees.
 
-CatBoost adds its noise to Gradient leaves alone: with its default Newton leaves, models of different seeds are alike.
+CatBoost adds its noise only to Gradient leaves: with its default Newton leaves, models with different seeds are equal.
 """
 
 import os
@@ -29,17 +29,17 @@ def concrete():
 
 
 def between_seeds(predictions):
-    """Typical standard deviation of a row's prediction between seeds."""
+    """Typical standard deviation of the prediction of a row between seeds."""
     return np.sqrt(np.var(list(predictions), axis=0, ddof=1).mean())
 
 
 @pytest.mark.parametrize("split_noise", [False, True])
 @pytest.mark.parametrize(("n_trees", "depth", "rate"), [(100, 4, 0.1), (100, 6, 0.1), (200, 4, 0.05)])
 def test_seeds_differ_as_much_as_those_of_catboost(concrete, n_trees, depth, rate, split_noise, monkeypatch):
-    """Noise in the leaves alone, and with noise in the choice of splits besides, for both."""
+    """With noise only in the leaves, and with additional noise in the choice of splits, for both libraries."""
     X, y = concrete
     if not split_noise:
-        monkeypatch.setattr("surefoot.uncertainty.boosting_loop.SPLIT_NOISE", 1e-9)  # what is left breaks ties
+        monkeypatch.setattr("surefoot.uncertainty.boosting_loop.SPLIT_NOISE", 1e-9)  # the rest breaks ties
     theirs = between_seeds(
         cb.CatBoostRegressor(
             iterations=n_trees, depth=depth, learning_rate=rate, l2_leaf_reg=3.0, posterior_sampling=True,

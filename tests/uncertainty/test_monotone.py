@@ -1,4 +1,4 @@
-"""Monotone constraints hold on any table, whatever the trees and the noise."""
+"""Monotone constraints hold on any table, for all kinds of trees and noise."""
 
 import numpy as np
 import pandas as pd
@@ -33,20 +33,20 @@ VARIANTS = {
 }
 
 
-def table(estimator, seed, with_holes=False):
-    """A target that often goes the wrong way along the constrained columns 0 (rising) and 1 (falling)."""
+def table(estimator, seed, has_missing=False):
+    """A target that often violates the constraints on the columns 0 (rising) and 1 (falling)."""
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(120, 4))
     X[:, 2] = np.round(X[:, 2])
     values = np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + X[:, 2] * X[:, 3] + generator.normal(size=120)
     y = target_of(estimator, values)
-    if with_holes:
+    if has_missing:
         X[generator.random(X.shape) < 0.1] = np.nan
     return X, y
 
 
 def first_parameter(model, X):
-    """Of each member: the raw output that the constraint is about."""
+    """The raw output of each member that the constraint applies to."""
     return model._raw(X)[:, 0]
 
 
@@ -64,13 +64,13 @@ def is_monotone(model, X, column, sign):
 def test_constraints_hold_on_random_tables(estimator, grow_policy, variant):
     settings = {"n_estimators": 25, "max_depth": 4, "grow_policy": grow_policy, **VARIANTS[variant]}
     for seed in range(3):
-        X, y = table(estimator, seed, with_holes=seed == 2)
+        X, y = table(estimator, seed, has_missing=seed == 2)
         free = small(estimator, **settings).fit(X, y)
         model = small(estimator, monotonic_cst=[1, -1, 0, 0], **settings).fit(X, y)
         assert np.isfinite(first_parameter(model, X)).all()
         assert is_monotone(model, X, 0, 1)
         assert is_monotone(model, X, 1, -1)
-        assert not (is_monotone(free, X, 0, 1) and is_monotone(free, X, 1, -1))  # not by themselves
+        assert not (is_monotone(free, X, 0, 1) and is_monotone(free, X, 1, -1))  # without constraints they do not hold
 
 
 @pytest.mark.parametrize("method", ["sglb", "sgb"])
@@ -126,7 +126,7 @@ def test_constraints_of_zero_are_none(estimator):
 
 
 @each_policy
-def test_a_constraint_that_is_true_costs_no_accuracy(grow_policy):
+def test_a_correct_constraint_costs_no_accuracy(grow_policy):
     generator = np.random.default_rng(0)
     X = generator.uniform(-2, 2, size=(600, 3))
     y = X[:, 0] ** 3 - np.exp(X[:, 1]) + np.sin(3 * X[:, 2]) + 0.3 * generator.normal(size=600)
@@ -141,7 +141,7 @@ def test_a_constraint_that_is_true_costs_no_accuracy(grow_policy):
 @each_policy
 @pytest.mark.parametrize("estimator", [GradientBoostingRegressor, GradientBoostingClassifier])
 def test_constraints_hold_beside_columns_of_many_categories(estimator, grow_policy):
-    """Trees read such columns elsewhere than the table has them."""
+    """Trees read such columns at other positions than those in the table."""
     X, y = table(estimator, 0)
     labels = np.array([f"c{code}" for code in np.arange(len(X)) % 60])
     numbers = {"a": X[:, 0], "b": X[:, 1]}
@@ -156,6 +156,6 @@ def test_constraints_hold_beside_columns_of_many_categories(estimator, grow_poli
     rows = np.repeat(np.arange(25), len(grid))
     for name, sign in (("a", 1), ("b", -1)):
         moved = {**numbers, name: np.empty(len(X))}
-        here = frame(moved, rows).assign(**{name: np.tile(grid, 25)})
-        along = first_parameter(model, here).reshape(-1, 25, len(grid))
+        moved_rows = frame(moved, rows).assign(**{name: np.tile(grid, 25)})
+        along = first_parameter(model, moved_rows).reshape(-1, 25, len(grid))
         assert (sign * np.diff(along, axis=2) >= 0).all()

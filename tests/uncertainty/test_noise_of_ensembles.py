@@ -1,4 +1,4 @@
-"""Langevin noise beside the noise of the data: where columns explain nearly all, members must not blur it."""
+"""Langevin noise relative to the noise of the data: it must not be larger where columns explain nearly all."""
 
 from dataclasses import replace
 
@@ -11,36 +11,37 @@ from surefoot.uncertainty.families import Gamma, Normal
 from surefoot.uncertainty.fit_spec import TrainingConfig, TrainingRows
 from surefoot.uncertainty.leaf_noise import LeafNoise
 
-RECIPE = TrainingConfig(100, 0.1, GrowthRules(2, True, 1, 3.0, None), langevin=True)
+CONFIG = TrainingConfig(n_estimators=100, learning_rate=0.1, rules=GrowthRules(depth=2), langevin=True)
 
 
 def noise_of(config, family, typical_scale):
-    rows = TrainingRows(np.zeros(40), None, np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32))
-    noise = LeafNoise(config, family, rows, np.ones(40), 40.0)
+    train, held_out = np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32)
+    rows = TrainingRows(y=np.zeros(40), weights=None, train=train, held_out=held_out)
+    noise = LeafNoise(config=config, family=family, rows=rows, weights=np.ones(40), n_train=40.0)
     leaves, totals = np.repeat(np.arange(4, dtype=np.uint8), 10), np.full((4, 2), 10.0)
     return noise.of_sums(totals, 3.0, np.zeros((2, 40)), leaves, rows.train, np.ones((4, 2)), typical_scale)
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.3, 5.0])
-def test_where_trials_end_training_the_noise_of_a_location_shrinks_with_the_scale(scale):
-    paper = noise_of(RECIPE, Normal(), np.log(scale))
+def test_the_noise_of_a_location_shrinks_with_the_scale_if_trial_models_end_training(scale):
+    paper = noise_of(CONFIG, Normal(), np.log(scale))
     np.testing.assert_allclose(paper, np.sqrt(2 / (0.1 * 40) * 13))
-    found = noise_of(replace(RECIPE, runs_its_length=False), Normal(), np.log(scale))
-    np.testing.assert_allclose(found[:, 0], min(scale, 1.0) * paper[:, 0])
-    np.testing.assert_array_equal(found[:, 1], paper[:, 1])
+    shrunk = noise_of(replace(CONFIG, runs_its_length=False), Normal(), np.log(scale))
+    np.testing.assert_allclose(shrunk[:, 0], min(scale, 1.0) * paper[:, 0])
+    np.testing.assert_array_equal(shrunk[:, 1], paper[:, 1])
 
 
-def test_the_log_of_a_mean_keeps_its_noise():
-    """A shape says nothing of the size of steps of a log."""
-    stopped = replace(RECIPE, runs_its_length=False)
-    np.testing.assert_array_equal(noise_of(stopped, Gamma(), -3.0), noise_of(RECIPE, Gamma(), -3.0))
+def test_the_noise_of_the_log_of_a_mean_does_not_shrink():
+    """A shape is not the size of the steps of a log."""
+    stopped = replace(CONFIG, runs_its_length=False)
+    np.testing.assert_array_equal(noise_of(stopped, Gamma(), -3.0), noise_of(CONFIG, Gamma(), -3.0))
 
 
-def test_an_ensemble_of_a_target_with_hardly_any_noise_is_likelier_without_the_noise_of_the_paper(monkeypatch):
+def test_an_ensemble_is_likelier_with_smaller_noise_if_the_target_has_almost_no_noise(monkeypatch):
     gains = []
     for seed in range(3):
         generator = np.random.default_rng(seed)
-        X = generator.integers(0, 4, size=(400, 3)) / 4.0  # every cell has been seen
+        X = generator.integers(0, 4, size=(400, 3)) / 4.0  # every cell has training rows
         y = np.exp(3 * X[:, 0]) + 2 * X[:, 1] + 0.01 * generator.normal(size=400)
         losses = []
         for shrinks in (True, False):

@@ -1,4 +1,4 @@
-"""Trees handed to shap add up to the sum of the model's trees, with shap's own code and by a plain walk."""
+"""Trees exported to shap add up to the sum of the trees of the model, in shap's own code and by a plain walk."""
 
 import warnings
 from dataclasses import replace
@@ -23,14 +23,14 @@ def table():
     X = rng.normal(size=(ROWS, 5))
     X[:, 3] = rng.integers(0, 4, ROWS)  # ties: thresholds between whole numbers
     X[rng.random(X.shape) < 0.1] = np.nan
-    X[:, 4] = rng.integers(0, 1000, ROWS) / 8  # no missing values while training
+    X[:, 4] = rng.integers(0, 1000, ROWS) / 8  # no missing values in training
     signal = 2 * np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1], nan=1.5) ** 2 - (X[:, 3] > 1) + X[:, 4] / 60
     return X, signal
 
 
 @pytest.fixture(scope="module")
 def rows(table):
-    """Training rows; rows that no training row is like; values on and next to bins' edges; missing values anywhere."""
+    """Training rows; rows unlike all training rows; values at and next to the edges of bins; missing values."""
     X, _ = table
     rng = np.random.default_rng(4)
     strange = rng.normal(scale=3, size=(60, 5))
@@ -89,7 +89,7 @@ NAMES = {
 
 
 def walked(model, X):
-    """The sum of what the trees of one dictionary say, a row and a node at a time."""
+    """The sum of the trees of one dictionary, one row and one node at a time."""
     out = np.full(len(X), model["base_offset"])
     for tree in model["trees"]:
         for i, row in enumerate(X):
@@ -109,7 +109,7 @@ def sum_of_trees(model, X):
     """Raw outputs before the bound of the scale."""
     member, columns = model._members[0], model._columns(X)
     raw = np.repeat(member.trees.start[:, np.newaxis], len(X), axis=1)
-    member.trees.forest.add(member.encoding.codes(columns, 0, len(X)), 0, model.n_trees_, raw)
+    member.trees.forest.add(member.encoding.codes(columns, 0, len(X)), 0, model.n_iter_, raw)
     return raw
 
 
@@ -123,23 +123,23 @@ def test_a_plain_walk_gives_the_sum_of_the_trees(case, settings, table, rows):
 
 
 @pytest.mark.parametrize(("case", "settings"), CASES)
-def test_the_model_is_the_sum_of_its_trees_but_for_the_bound_of_the_scale(case, settings, table, rows):
+def test_the_model_is_the_sum_of_its_trees_except_for_the_bound_of_the_scale(case, settings, table, rows):
     model = fitted(case, table, **settings)
     total, raw = sum_of_trees(model, rows), model._raw(rows)[0]
-    least, most = model._members[0].trees.bounds[-1]
+    low, high = model._members[0].trees.bounds[-1]
     np.testing.assert_array_equal(raw[:-1], total[:-1])
-    np.testing.assert_array_equal(raw[-1], np.minimum(np.maximum(total[-1], least), most))
+    np.testing.assert_array_equal(raw[-1], np.clip(total[-1], low, high))
     bounded = {"normal": (True, False), "gamma": (False, True)}.get(case, (False, False))
-    assert (np.isfinite(least), np.isfinite(most)) == bounded
+    assert (np.isfinite(low), np.isfinite(high)) == bounded
 
 
-def test_the_walk_comes_to_what_predict_says(table, rows):
+def test_the_walk_is_consistent_with_predict(table, rows):
     model = fitted("normal", table)
     models = model.to_shap()
     mean, std = model.predict(rows, return_std=True)
     np.testing.assert_allclose(model.family_.location + model.family_.spread * walked(models["mu"], rows), mean)
-    least = max(model.family_.floor, model._members[0].trees.bounds[-1, 0])
-    log_sigma = np.clip(walked(models["log_sigma"], rows), least, model.family_.cap)
+    low = max(model.family_.floor, model._members[0].trees.bounds[-1, 0])
+    log_sigma = np.clip(walked(models["log_sigma"], rows), low, model.family_.cap)
     np.testing.assert_allclose(model.family_.spread * np.exp(log_sigma), std)
     model = fitted("three", table)
     scores = np.exp(np.stack([walked(one, rows) for one in model.to_shap().values()], axis=1))
@@ -147,7 +147,7 @@ def test_the_walk_comes_to_what_predict_says(table, rows):
 
 
 @pytest.mark.parametrize(("case", "settings"), CASES)
-def test_trees_are_whole_and_nothing_in_them_is_idle(case, settings, table):
+def test_trees_are_connected_and_every_node_is_used(case, settings, table):
     for model in fitted(case, table, **settings).to_shap().values():
         for tree in model["trees"]:
             left, right, weight = tree["children_left"], tree["children_right"], tree["node_sample_weight"]
@@ -165,7 +165,7 @@ def test_splits_below_a_node_that_does_not_split_are_kept(table, rows):
     member = model._members[0]
     forest = member.trees.forest
     features, shifts, limits = forest.features.copy(), forest.shifts.copy(), forest.limits.copy()
-    for tree, node in enumerate(np.resize([0, 1, 2, 4], TREES)):  # growth stops there; a forest need not
+    for tree, node in enumerate(np.resize([0, 1, 2, 4], TREES)):  # a grower would not split below; a forest may
         features[tree, node], shifts[tree, node], limits[tree, node] = -1, 0, ALL_LEFT
     forest = replace(forest, features=features, shifts=shifts, limits=limits)
     model._members = [replace(member, trees=replace(member.trees, forest=forest))]
@@ -177,11 +177,11 @@ def test_trees_that_never_split_are_single_leaves(table):
     X, _ = table
     model = GradientBoostingRegressor(n_estimators=3).fit(X, np.full(len(X), 5.0))
     models = model.to_shap()
-    assert [len(tree["values"]) for tree in models["mu"]["trees"]] == [1] * model.n_trees_
+    assert [len(tree["values"]) for tree in models["mu"]["trees"]] == [1] * model.n_iter_
     np.testing.assert_allclose(walked(models["log_sigma"], X[:3]), model._raw(X[:3])[0, 1])
 
 
-def test_splits_on_categories_are_refused_and_the_advice_helps(table):
+def test_splits_on_categories_are_refused_and_the_advice_works(table):
     X, signal = table
     frame = pd.DataFrame(X, columns=list("vwxyz"))
     frame["town"] = pd.Categorical(np.where(signal > np.median(signal), "up", "down"))
@@ -199,7 +199,7 @@ def test_splits_on_categories_are_refused_and_the_advice_helps(table):
     np.testing.assert_allclose(walked(model.to_shap()["mu"], frame.to_numpy()[:40]), model._raw(frame[:40])[0, 0])
 
 
-def test_a_categorical_column_that_no_tree_reads_does_no_harm(table):
+def test_a_categorical_column_without_splits_is_allowed(table):
     X, signal = table
     frame = pd.DataFrame({"town": pd.Categorical(["only"] * len(X)), "number": X[:, 4], "other": X[:, 0]})
     model = GradientBoostingRegressor(n_estimators=5, random_state=0).fit(frame, target_for("normal", signal))
@@ -207,7 +207,7 @@ def test_a_categorical_column_that_no_tree_reads_does_no_harm(table):
     np.testing.assert_allclose(walked(model.to_shap()["mu"], numbers), model._raw(frame)[0, 0], atol=1e-9)
 
 
-def test_an_unfitted_model_says_so():
+def test_an_unfitted_model_is_refused():
     with pytest.raises(NotFittedError):
         GradientBoostingRegressor().to_shap()
 
@@ -215,7 +215,7 @@ def test_an_unfitted_model_says_so():
 @pytest.fixture(scope="module")
 def shap():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of packages that shap imports
+        warnings.simplefilter("ignore")  # from packages that shap imports
         return pytest.importorskip("shap")
 
 
@@ -239,10 +239,10 @@ def test_expected_value_is_the_mean_over_the_training_rows_by_weight(shap, grow_
         np.testing.assert_allclose(expected, np.average(total, weights=weights), atol=1e-6)
 
 
-def test_a_column_that_decides_alone_gets_everything(shap, table):
+def test_the_only_column_with_splits_has_all_shap_values(shap, table):
     X, _ = table
     model = GradientBoostingRegressor(n_estimators=TREES, early_stopping=False, random_state=0)
-    model.fit(X[:, [0, 4]], 3.0 * (X[:, 4] > 60))  # nothing is left to explain by the other column
+    model.fit(X[:, [0, 4]], 3.0 * (X[:, 4] > 60))  # the other column explains nothing
     one = model.to_shap()["mu"]
     explainer = shap.TreeExplainer(one)
     values = explainer.shap_values(X[:, [0, 4]])
@@ -250,7 +250,7 @@ def test_a_column_that_decides_alone_gets_everything(shap, table):
     np.testing.assert_allclose(values[:, 0], 0, atol=1e-6)
 
 
-def test_background_rows_work_and_leave_the_other_parameter_as_it_is(shap, table, rows):
+def test_background_rows_work_and_do_not_change_the_other_parameter(shap, table, rows):
     model = fitted("normal", table)
     models = model.to_shap()
     before = [tree["node_sample_weight"].copy() for tree in models["log_sigma"]["trees"]]

@@ -1,4 +1,4 @@
-"""How rows become codes: plain columns by their bins, columns with many categories through statistics of the target."""
+"""How rows become codes: plain columns by bins, columns with many categories through statistics of the target."""
 
 from types import SimpleNamespace
 
@@ -26,7 +26,7 @@ from surefoot.trees.packed_codes import PackedCodes
 from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
 from surefoot.uncertainty.fit_spec import FitSpec, TrainingConfig, TrainingRows
-from surefoot.uncertainty.training_table import MEMBER, ONE_MODEL, SET_CATEGORIES, Encoding, SharedTable
+from surefoot.uncertainty.training_table import ENSEMBLE_MEMBER, SET_CATEGORIES, SINGLE_MODEL, Encoding, SharedTable
 
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
 KEY = stream_key(7)
@@ -50,22 +50,22 @@ def fit_encoding(columns, max_bins=16, weights=None):
         return Encoding.fit(columns, max_bins, weights, threads)
 
 
-def make_task(columns, y, validation=None, n_jobs=1, classes=1, **config):
-    """What SharedTable reads of a spec."""
+def make_spec(columns, y, validation=None, n_jobs=1, classes=1, **config):
+    """A spec with what SharedTable reads of it."""
     family = SimpleNamespace(n_outputs=classes, natural=False)
     return FitSpec(
-        columns,
-        validation,
-        y,
-        None,
-        family,
-        None,
-        TrainingConfig(3, 0.1, GrowthRules(2), **config),
-        16,
-        0.0,
-        0,
-        n_jobs,
-        None,
+        columns=columns,
+        validation=validation,
+        y=y,
+        weights=None,
+        family=family,
+        strata=None,
+        config=TrainingConfig(n_estimators=3, learning_rate=0.1, rules=GrowthRules(depth=2), **config),
+        max_bins=16,
+        hold_out=0.0,
+        seed=0,
+        n_jobs=n_jobs,
+        progress=None,
     )
 
 
@@ -83,7 +83,7 @@ def test_codes_of_the_shared_table_are_those_of_its_blocks(n_jobs, n_many, monke
     frame, y = make_columns(9000, n_many)
     columns = Columns.from_frame(frame[:7000])
     validation = Columns.from_frame(frame[7000:], columns.schema)
-    table = SharedTable.of(make_task(columns, y, validation, n_jobs))
+    table = SharedTable.of(make_spec(columns, y, validation, n_jobs))
     assert table.categories is None
     assert table.encoding.many == ()
     assert table.codes.shape == (4, 9000)
@@ -98,9 +98,9 @@ def test_codes_of_the_shared_table_are_those_of_its_blocks(n_jobs, n_many, monke
 def test_codes_of_plain_columns_beside_statistics_are_those_of_the_blocks(names):
     frame, y = make_columns()
     columns = Columns.from_frame(frame[names])
-    spec = make_task(columns, y)
+    spec = make_spec(columns, y)
     table = SharedTable.of(spec)
-    assert table.words is None
+    assert table.packed is None
     _, encoding = table.for_member(spec, 0, np.arange(600))
     codes = encoding.codes(columns, 0, 600)
     np.testing.assert_array_equal(codes[:3], table.codes)
@@ -116,71 +116,74 @@ def test_columns_with_many_categories_go_through_statistics(n_many):
         assert (encoding.plain, encoding.many) == ((0, 1, 2, 3), ())
     else:
         assert (encoding.plain, encoding.many) == ((0, 1, 2), (3,))
-        assert encoding.category_codes(columns).max() == n_many - 1  # the rarest do not share a code
+        assert encoding.category_codes(columns).max() == n_many - 1  # rare categories have codes of their own
     assert encoding.sources == tuple((j,) for j in encoding.plain)
     assert encoding.is_categorical.tolist() == [False, False, True, True][: len(encoding.plain)]
 
 
-def test_statistics_are_binned_in_their_order():
+def test_codes_of_statistics_are_in_the_order_of_their_values():
     frame, y = make_columns()
     columns, train = Columns.from_frame(frame), np.arange(0, 600, 2)
     plain = fit_encoding(columns)
     categories = plain.category_codes(columns)
-    whole, (more,) = plain.with_statistics(categories, [], y[np.newaxis], np.ones(600), train, [KEY], 255, STRENGTH)
+    encoding, (more,) = plain.with_statistics(categories, [], y[np.newaxis], np.ones(600), train, [KEY], 255, STRENGTH)
     _, values = CategoryStatistics.fit([(0,)], categories, y[np.newaxis], np.ones(600), train, KEY)
-    assert plain.statistics is None  # each member has its own
-    assert whole.sources == ((0,), (1,), (2,), (3,), (3,))
-    assert whole.is_categorical.tolist() == [False, False, True, False, False]
-    assert len(whole.missing) == 5
+    assert plain.statistics is None  # each member has its own statistics
+    assert encoding.sources == ((0,), (1,), (2,), (3,), (3,))
+    assert encoding.is_categorical.tolist() == [False, False, True, False, False]
+    assert len(encoding.missing) == 5
     for code, value in zip(more, values, strict=True):
         order = np.argsort(value[train], kind="stable")
         assert (np.diff(code[train][order].astype(int)) >= 0).all()
         assert len(np.unique(code[train])) > 5
-    held_out = np.arange(1, 600, 2)  # rows outside training are read as new rows are
-    np.testing.assert_array_equal(more[:, held_out], whole.codes(columns, 0, 600)[3:, held_out])
+    held_out = np.arange(1, 600, 2)  # held-out rows are encoded like new rows
+    np.testing.assert_array_equal(more[:, held_out], encoding.codes(columns, 0, 600)[3:, held_out])
 
 
 @pytest.mark.parametrize(("config", "n_orders"), [({}, 1), ({"subsample": 0.5}, 2), ({"langevin": True}, 2)])
-def test_models_that_differ_by_chance_read_coarse_statistics_in_two_orders(config, n_orders):
+def test_models_that_differ_by_seed_read_coarse_statistics_in_two_orders(config, n_orders):
     frame, y = make_columns(1500, 300)
     columns, train = Columns.from_frame(frame), np.arange(1000)
-    spec = make_task(columns, y, **config)
+    spec = make_spec(columns, y, **config)
     tables, encoding = SharedTable.of(spec).for_member(spec, 0, train)
     assert len(tables) == n_orders
-    most = encoding.statistics_binner.missing.max()
-    assert most == MEMBER.bins if n_orders == 2 else MEMBER.bins < most <= ONE_MODEL.bins
+    n_bins = encoding.statistics_binner.missing.max()
+    if n_orders == 2:
+        assert n_bins == ENSEMBLE_MEMBER.max_bins
+    else:
+        assert ENSEMBLE_MEMBER.max_bins < n_bins <= SINGLE_MODEL.max_bins
     first, last = tables[0].words, tables[-1].words
     assert ((first != last).any(axis=0)[train].mean() > 0.5) == (n_orders == 2)
-    np.testing.assert_array_equal(first[:, 1000:], last[:, 1000:])  # rows outside training read the same
+    np.testing.assert_array_equal(first[:, 1000:], last[:, 1000:])  # held-out rows have the same codes
     np.testing.assert_array_equal(tables[0].n_codes, tables[-1].n_codes)
     again, _ = SharedTable.of(spec).for_member(spec, 0, train)
     np.testing.assert_array_equal(again[-1].words, last)
 
 
 def places_of(encoding):
-    """The columns of the statistics that are of two."""
+    """The columns of the statistics of pairs."""
     return [statistic.columns for statistic in encoding.statistics.statistics if len(statistic.columns) == 2]
 
 
 @pytest.mark.parametrize(("config", "draws"), [({}, False), ({"subsample": 0.5}, True), ({"langevin": True}, True)])
-def test_members_share_pairs_of_large_columns_and_draw_pairs_of_small_ones(config, draws):
+def test_members_share_pairs_of_columns_with_many_categories_and_draw_pairs_of_columns_with_few(config, draws):
     generator = np.random.default_rng(0)
     large = generator.integers(60, size=(2, 4000))
     small_ones = generator.integers(4, size=(6, 4000))
     columns = {f"large {k}": [f"{k}-{code}" for code in codes] for k, codes in enumerate(large)}
     columns |= {f"small {k}": [f"{k}-{code}" for code in codes] for k, codes in enumerate(small_ones)}
-    y = (large.sum(axis=0) % 2).astype(float)  # only both large ones together tell it
+    y = (large.sum(axis=0) % 2).astype(float)  # a function of both large columns together
     frame = Columns.from_frame(pd.DataFrame(columns).astype("category"))
-    spec, train = make_task(frame, y, **config), np.arange(4000)
+    spec, train = make_spec(frame, y, **config), np.arange(4000)
     table = SharedTable.of(spec).with_pairs(spec, train)
-    found = [places_of(table.for_member(spec, member, train)[1]) for member in (0, 1)]
-    assert [pairs[0] for pairs in found] == [(0, 1), (0, 1)]  # the large columns come first
-    drawn = [pairs[1:] for pairs in found]
+    all_pairs = [places_of(table.for_member(spec, member, train)[1]) for member in (0, 1)]
+    assert [pairs[0] for pairs in all_pairs] == [(0, 1), (0, 1)]  # the large columns come first
+    drawn = [pairs[1:] for pairs in all_pairs]
     assert all(1 < a < b < 8 for pairs in drawn for a, b in pairs)
     assert [len(pairs) > 3 for pairs in drawn] == [draws, draws]
     assert (drawn[0] != drawn[1]) == draws
     again = places_of(SharedTable.of(spec).with_pairs(spec, train).for_member(spec, 1, train)[1])
-    assert again == found[1]
+    assert again == all_pairs[1]
 
 
 def test_trees_read_the_orders_in_turn():
@@ -189,8 +192,9 @@ def test_trees_read_the_orders_in_turn():
     missing, plain = np.array([4, 4]), np.zeros(2, dtype=np.bool_)
     tables = [PackedCodes(codes, missing, plain), PackedCodes(np.ascontiguousarray(codes[::-1]), missing, plain)]
     y = codes[0] + 0.01 * generator.normal(size=40)  # the first column of one table, the second of the other
-    config = TrainingConfig(4, 0.1, GrowthRules(1))
-    rows = TrainingRows(y, None, np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32))
+    config = TrainingConfig(n_estimators=4, learning_rate=0.1, rules=GrowthRules(depth=1))
+    train, held_out = np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32)
+    rows = TrainingRows(y=y, weights=None, train=train, held_out=held_out)
     family = REGRESSION_FAMILIES["normal"]()
     with RowThreads(1) as threads:
         grower = GradientTreeGrower(tables[0], 2, config.rules, None, threads)
@@ -200,7 +204,7 @@ def test_trees_read_the_orders_in_turn():
     assert loop.result().forest.features[:, 0].tolist() == [0, 1, 0, 1]
 
 
-def test_what_reads_alike():
+def test_encodings_that_read_alike():
     frame, y = make_columns()
     columns = Columns.from_frame(frame)
     plain, rows, ones = fit_encoding(columns), np.arange(600), np.ones(600)
@@ -218,10 +222,10 @@ def test_what_reads_alike():
 # Importances
 
 
-def test_importances_are_shared_out_to_the_columns_they_come_from():
+def test_importances_are_divided_among_the_source_columns():
     encoding = Encoding((1,), (0, 2), None, ((1,), (0,), (2,), (0, 2), (0,), (2,)))
-    shares = encoding.split_importances(np.array([0.1, 0.2, 0.05, 0.5, 0.1, 0.05]), 4)
-    np.testing.assert_allclose(shares, [0.2 + 0.25 + 0.1, 0.1, 0.05 + 0.25 + 0.05, 0.0])
+    importances = encoding.split_importances(np.array([0.1, 0.2, 0.05, 0.5, 0.1, 0.05]), 4)
+    np.testing.assert_allclose(importances, [0.2 + 0.25 + 0.1, 0.1, 0.05 + 0.25 + 0.05, 0.0])
 
 
 @each_estimator
@@ -231,7 +235,7 @@ def test_importances_of_a_model_are_by_column_and_sum_to_one(estimator):
     assert model.feature_importances_.shape == (4,)
     np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
     assert model.feature_importances_[3] > 0.2
-    assert (model.feature_importances_[1:3] < 0.2).all()  # they say nothing
+    assert (model.feature_importances_[1:3] < 0.2).all()  # they are not informative
 
 
 # Models
@@ -251,7 +255,7 @@ def test_the_model_is_the_same_for_any_number_of_jobs(estimator, n_classes, monk
 @each_estimator
 @pytest.mark.parametrize("kind", FRAMES)
 @pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
-def test_unseen_categories_are_answered_as_missing_ones_where_none_were_missing(estimator, kind):
+def test_unseen_categories_are_treated_as_missing_if_no_training_row_had_missing_ones(estimator, kind):
     generator = np.random.default_rng(0)
     codes, number = np.arange(600) % N_MANY, generator.normal(size=600)
     y = target_of(estimator, number + 2.0 * np.sin(codes))
@@ -264,13 +268,13 @@ def test_unseen_categories_are_answered_as_missing_ones_where_none_were_missing(
 
 @each_estimator
 @pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
-def test_unseen_categories_are_not_taken_for_missing_ones(estimator):
-    """Missing values say something of their own; a category that training did not have says nothing."""
+def test_unseen_categories_are_not_treated_as_missing_if_training_rows_had_missing_ones(estimator):
+    """Missing values are informative; a category that no training row has is not."""
     generator = np.random.default_rng(0)
     codes, number = np.arange(600) % N_MANY, generator.normal(size=600)
     missing = generator.random(600) < 0.3
     y = target_of(estimator, 0.3 * generator.normal(size=600) + 3.0 * missing)
-    labels = [None if gone else label for gone, label in zip(missing, labels_of(codes), strict=True)]
+    labels = [None if is_missing else label for is_missing, label in zip(missing, labels_of(codes), strict=True)]
     model = small(estimator, n_estimators=40).fit(make_frame("pandas", {"a": number}, {"many": labels}), y)
     raws = {
         label: model._raw(make_frame("pandas", {"a": number[:50]}, {"many": [label] * 50}))[:, 0].mean()
@@ -311,7 +315,7 @@ def test_members_have_statistics_of_their_own(estimator):
     model = small(estimator).fit(frame, target_of(estimator, values))
     one, other = (member.encoding for member in model._members)
     assert one.binner is other.binner
-    assert not one.reads_like(other)  # each reads the rows in an order of its own; in the end they know the same
+    assert not one.reads_like(other)  # each has its own order of the rows; the final means are the same
     np.testing.assert_allclose(one.statistics.statistics[0].means, other.statistics.statistics[0].means)
 
 
@@ -321,20 +325,20 @@ def test_members_share_an_encoding_where_no_column_has_many_categories():
     assert one is other
 
 
-def test_held_out_rows_tell_nothing_to_the_statistics():
+def test_held_out_rows_are_not_used_for_statistics():
     frame, y = make_columns()
     changed = y.copy()
     changed[400:] += 100.0
-    found = []
+    statistics = []
     for target in (y, changed):
         model = small(GradientBoostingRegressor)
         model.fit(frame[:400], y[:400], X_val=frame[400:], y_val=target[400:])
-        found.append(model._members[0].encoding.statistics)
-    np.testing.assert_array_equal(found[0].prior, found[1].prior)
-    np.testing.assert_array_equal(found[0].statistics[0].means, found[1].statistics[0].means)
+        statistics.append(model._members[0].encoding.statistics)
+    np.testing.assert_array_equal(statistics[0].prior, statistics[1].prior)
+    np.testing.assert_array_equal(statistics[0].statistics[0].means, statistics[1].statistics[0].means)
 
 
-def test_rows_without_weight_tell_nothing():
+def test_rows_without_weight_are_not_used_for_statistics():
     frame, y = make_columns()
     weights = np.where(np.arange(600) % 4 == 0, 0.0, 1.0)
     changed = np.where(weights == 0, 50.0, y)
@@ -342,8 +346,8 @@ def test_rows_without_weight_tell_nothing():
     assert_same_answers(*models, frame)
 
 
-def test_a_pair_of_columns_that_alone_tells_the_class():
-    """The best answer without the pair is right for half of the rows."""
+def test_a_class_that_only_a_pair_of_columns_determines():
+    """Without the pair, no prediction is right for more than half of the rows."""
     generator = np.random.default_rng(2)
     codes = generator.integers(0, N_MANY, size=(2, 16_000))
     y = codes.sum(axis=0) % 2
@@ -355,7 +359,7 @@ def test_a_pair_of_columns_that_alone_tells_the_class():
 
 
 def make_deliveries(n_rows=12_000, seed=0):
-    """What a place and a day have in common, and no column or pair of columns tells; and a number that tells more."""
+    """An effect of place, day and hour together, of no column or pair of columns; and an informative number."""
     generator = np.random.default_rng(seed)
     codes = np.stack([generator.integers(0, n, n_rows) for n in (N_MANY, 6, 4)])
     number = generator.normal(size=n_rows)
@@ -382,20 +386,20 @@ def test_a_combination_with_columns_of_few_categories(estimator, n_classes):
 def test_a_combination_makes_new_rows_more_likely(monkeypatch):
     frame, y = make_deliveries(16_000)
     scores = []
-    for fewest in (2000, 100_000):
-        monkeypatch.setattr("surefoot.uncertainty.combination_search.MIN_ROWS", fewest)
+    for min_rows in (2000, 100_000):
+        monkeypatch.setattr("surefoot.uncertainty.training.MIN_ROWS", min_rows)
         model = GradientBoostingRegressor(n_estimators=150, random_state=0, n_jobs=1).fit(frame[:12_000], y[:12_000])
         scores.append(model.score(frame[12_000:], y[12_000:]))
     assert scores[0] > scores[1] + 0.05
 
 
-def test_columns_that_tell_nothing_together_have_no_combination():
+def test_columns_that_are_not_informative_together_have_no_combination():
     frame, y = make_deliveries()
     model = small(GradientBoostingRegressor).fit(frame, frame["a"] + 0.1 * np.random.default_rng(1).normal(size=len(y)))
     assert model._members[0].encoding.combinations is None
 
 
-def test_the_most_important_columns_are_paired_one_with_many_categories_and_one_with_few(monkeypatch):
+def test_pairs_of_important_columns_have_one_with_many_categories_and_one_with_few(monkeypatch):
     monkeypatch.setattr("surefoot.uncertainty.training_table.MAX_TRIED", 3)
     encoding = Encoding((1, 3), (0, 2), None, ((1,), (3,)), few=(1, 3))
     assert encoding.pairs(np.array([0.1, 0.4, 0.3, 0.2])) == [(1, 2), (1, 3)]

@@ -1,4 +1,4 @@
-"""A virtual ensemble's members are, to nine digits, the models that were trained with so many trees."""
+"""The members of a virtual ensemble equal, to nine digits, models trained with as many trees."""
 
 import numpy as np
 import pytest
@@ -30,13 +30,13 @@ def test_regressors(variant):
     ensemble = model.virtual_ensemble(n_members=4)
     assert ensemble.members_ == (17, 20, 23, 26)
     members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
-    cut = [
+    models = [
         small(GradientBoostingRegressor, n_estimators=n, **settings_of(variant)).fit(X, y) for n in ensemble.members_
     ]
-    by_hand = np.array([one.predict(X, return_std=True) for one in cut])
+    by_hand = np.array([one.predict(X, return_std=True) for one in models])
     np.testing.assert_allclose(members.means, by_hand[:, 0], rtol=1e-9)
     np.testing.assert_allclose(parts.knowledge, by_hand[:, 0].var(axis=0), rtol=1e-6, atol=1e-12)
-    if variant != "held-out rows":  # there each length has a correction of its own
+    if variant != "held-out rows":  # with held-out rows, each number of trees has its own correction
         np.testing.assert_allclose(members.variances, by_hand[:, 1] ** 2, rtol=1e-9)
         np.testing.assert_allclose(parts.data, (by_hand[:, 1] ** 2).mean(axis=0), rtol=1e-9)
     assert (parts.total == parts.data + parts.knowledge).all()
@@ -52,10 +52,10 @@ def test_classifiers(variant, n_classes):
     model = small(GradientBoostingClassifier, n_estimators=26, **settings_of(variant)).fit(X, y)
     ensemble = model.virtual_ensemble(n_members=4)
     members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
-    cut = [
+    models = [
         small(GradientBoostingClassifier, n_estimators=n, **settings_of(variant)).fit(X, y) for n in ensemble.members_
     ]
-    by_hand = np.stack([one.predict_proba(X) for one in cut])
+    by_hand = np.stack([one.predict_proba(X) for one in models])
     np.testing.assert_allclose(members.probabilities, by_hand, rtol=0, atol=1e-9)
     np.testing.assert_allclose(parts.total, entropy(by_hand.mean(axis=0), axis=-1), rtol=0, atol=1e-9)
     np.testing.assert_allclose(parts.data, entropy(by_hand, axis=-1).mean(axis=0), rtol=0, atol=1e-9)
@@ -79,11 +79,11 @@ def test_every_distribution(distribution):
 
 @pytest.mark.parametrize("estimator", SINGLE)
 @pytest.mark.parametrize("settings", [{"langevin": True}, {"subsample": 0.5}, {}], ids=str)
-def test_stages_are_the_models_of_so_many_trees(estimator, settings):
+def test_stages_are_the_models_with_as_many_trees(estimator, settings):
     X, y = problem(estimator)
     model = small(estimator, early_stopping=False, **settings).fit(X, y)
     stages = list(model.staged_predict(X))
-    assert len(stages) == model.n_trees_ == 8
+    assert len(stages) == model.n_iter_ == 8
     np.testing.assert_array_equal(stages[-1], model.predict(X))
     for n in (1, 3, 8):
         shorter = small(estimator, n_estimators=n, early_stopping=False, **settings).fit(X, y)
@@ -92,8 +92,8 @@ def test_stages_are_the_models_of_so_many_trees(estimator, settings):
 
 @pytest.mark.parametrize("settings", [{"langevin": True}, {"subsample": 0.5}, {}], ids=str)
 @pytest.mark.parametrize("distribution", ["normal", "gamma"])
-def test_stages_have_the_scale_of_the_models_of_so_many_trees(settings, distribution):
-    """Also where it is bounded: half of the rows are much quieter than the others."""
+def test_stages_have_the_scale_of_the_models_with_as_many_trees(settings, distribution):
+    """Also at its bound: half of the rows have much less noise than the others."""
     generator = np.random.default_rng(0)
     X = generator.uniform(-1, 1, size=(300, 2))
     y = np.exp(X[:, 0] + np.where(X[:, 1] > 0, 1.0, 0.02) * generator.normal(size=300) / 2)
@@ -112,19 +112,19 @@ def test_stages_of_a_model_that_stopped_end_at_its_best_round(estimator):
     X, y = problem(estimator)
     model = small(estimator, n_estimators=100, n_iter_no_change=3).fit(X, y)
     stages = list(model.staged_predict(X))
-    assert len(stages) == model.n_trees_
+    assert len(stages) == model.n_iter_
     np.testing.assert_array_equal(stages[-1], model.predict(X))
 
 
 @pytest.mark.parametrize("estimator", SINGLE)
-def test_the_model_itself_is_the_last_member_and_stays_as_it_was(estimator):
+def test_the_full_model_is_the_last_member_and_is_not_changed(estimator):
     X, y = problem(estimator)
     model = small(estimator, langevin=True, n_estimators=20).fit(X, y)
     before = answers(model, X)
     members = VirtualEnsemble(model, 3).predict_members(X)
     last = members.means[-1] if estimator is GradientBoostingRegressor else members.probabilities[-1]
-    whole = model.predict(X) if estimator is GradientBoostingRegressor else model.predict_proba(X)
-    np.testing.assert_allclose(last, whole, rtol=1e-12)
+    full = model.predict(X) if estimator is GradientBoostingRegressor else model.predict_proba(X)
+    np.testing.assert_allclose(last, full, rtol=1e-12)
     assert all(before[name].tobytes() == array.tobytes() for name, array in answers(model, X).items())
 
 
@@ -135,7 +135,7 @@ def test_a_model_without_noise_warns(estimator):
         small(estimator, n_estimators=20, early_stopping=False).fit(X, y).virtual_ensemble(3)
 
 
-def test_a_member_of_an_ensemble_can_be_taken_for_an_ensemble():
+def test_a_member_of_an_ensemble_has_a_virtual_ensemble():
     from surefoot import BoostingEnsembleRegressor
 
     X, y = numbers()

@@ -1,4 +1,4 @@
-"""The virtual ensemble itself, on our own boosters and on scikit-learn's; sizes and warnings on a stand-in."""
+"""Virtual ensembles of our own boosters and of scikit-learn's; sizes and warnings with a stand-in."""
 
 import pickle
 import warnings
@@ -20,18 +20,18 @@ from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 
 class StandIn(BaseEstimator):
-    """As much of a fitted booster of ours as decides how it is cut: its trees and whether there was noise."""
+    """A fitted booster of ours with only its number of trees and its noise, which determine the sizes."""
 
     def __init__(self, langevin=True, subsample=1.0):
         self.langevin = langevin
         self.subsample = subsample
 
     def fit(self, n_trees):
-        self.n_trees_ = n_trees
+        self.n_iter_ = n_trees
         return self
 
     def _member_raw(self, X, cuts):
-        raise NotImplementedError("only models of ours have it")
+        raise NotImplementedError("only our own models have this method")
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ class StandIn(BaseEstimator):
         (4, 2, (3, 4)),
     ],
 )
-def test_members_lie_evenly_in_the_last_half_and_end_with_the_whole_model(n_trees, n_members, sizes):
+def test_sizes_are_evenly_spaced_in_the_second_half_up_to_the_full_model(n_trees, n_members, sizes):
     ensemble = VirtualEnsemble(StandIn().fit(n_trees), n_members)
     assert ensemble.members_ == sizes
     assert ensemble.n_members == n_members
@@ -56,14 +56,14 @@ def test_own_regressor_means_and_variances_are_those_of_its_family():
     ensemble = VirtualEnsemble(model.fit(X, np.exp(y / 4)), 5)
     members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
     family = model.family_
-    raw = np.stack([cut(model, X, size) for size in (24, 28, 32, 36, 40)])
+    raw = np.stack([truncated(model, X, size) for size in (24, 28, 32, 36, 40)])
     sigma = family.spread * np.exp(np.clip(raw[:, 1], family.floor, family.cap))
-    law = lognorm(s=sigma, scale=np.exp(family.location + family.spread * raw[:, 0]))
-    np.testing.assert_allclose(members.means, law.mean(), rtol=1e-9)
-    np.testing.assert_allclose(members.variances, law.var(), rtol=1e-9)
-    np.testing.assert_allclose(parts.knowledge, law.mean().var(axis=0), rtol=1e-9)
-    np.testing.assert_allclose(parts.data, law.var().mean(axis=0), rtol=1e-9)
-    np.testing.assert_allclose(parts.total, law.mean().var(axis=0) + law.var().mean(axis=0), rtol=1e-9)
+    expected = lognorm(s=sigma, scale=np.exp(family.location + family.spread * raw[:, 0]))
+    np.testing.assert_allclose(members.means, expected.mean(), rtol=1e-9)
+    np.testing.assert_allclose(members.variances, expected.var(), rtol=1e-9)
+    np.testing.assert_allclose(parts.knowledge, expected.mean().var(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(parts.data, expected.var().mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(parts.total, expected.mean().var(axis=0) + expected.var().mean(axis=0), rtol=1e-9)
     assert parts.unit == "target squared"
 
 
@@ -74,7 +74,7 @@ def test_own_classifier_probabilities_are_those_of_its_family():
     ensemble = VirtualEnsemble(model.fit(X, labels[y]), 4)
     members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
     assert list(members.classes) == ["a", "b", "c"]
-    probabilities = np.stack([softmax(cut(model, X, size), axis=0).T for size in (25, 30, 35, 40)])
+    probabilities = np.stack([softmax(truncated(model, X, size), axis=0).T for size in (25, 30, 35, 40)])
     assert members.probabilities.shape == (4, 80, 3)
     np.testing.assert_allclose(members.probabilities, probabilities, rtol=1e-9)
     np.testing.assert_allclose(parts.total, entropy(probabilities.mean(axis=0), axis=1), rtol=1e-9)
@@ -82,8 +82,8 @@ def test_own_classifier_probabilities_are_those_of_its_family():
     assert parts.unit == "nats"
 
 
-def cut(model, X, size):
-    """Raw outputs (outputs, rows) of a model cut after so many trees, by adding up its leaves."""
+def truncated(model, X, size):
+    """Raw outputs (outputs, rows) of a model truncated after ``size`` trees, from the sum of its leaves."""
     member = model._members[0]
     trees, codes = member.trees, member.encoding.codes(model._columns(X), 0, len(X))
     total = np.repeat(trees.start[:, np.newaxis], len(X), axis=1)
@@ -92,23 +92,22 @@ def cut(model, X, size):
         trees.forest.add(codes, tree, tree + 1, one)
         total += one
     total /= trees.shrink ** (trees.forest.n_trees - size)
-    least, most = trees.bounds[size - 1]
-    total[-1] = np.minimum(np.maximum(total[-1], least), most)
+    total[-1] = np.clip(total[-1], *trees.bounds[size - 1])
     return total
 
 
 @pytest.mark.parametrize(
-    ("langevin", "subsample", "quiet"), [(False, 1.0, True), (False, 0.5, False), (True, 1.0, False)]
+    ("langevin", "subsample", "warns"), [(False, 1.0, True), (False, 0.5, False), (True, 1.0, False)]
 )
-def test_own_model_grown_without_noise_warns(langevin, subsample, quiet):
+def test_own_model_grown_without_noise_warns(langevin, subsample, warns):
     model = StandIn(langevin=langevin, subsample=subsample).fit(100)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         VirtualEnsemble(model)
-    assert [warning.category for warning in caught] == ([NoTrainingNoiseWarning] if quiet else [])
+    assert [warning.category for warning in caught] == ([NoTrainingNoiseWarning] if warns else [])
 
 
-def test_the_warning_says_what_to_do_and_where_it_came_from():
+def test_the_warning_has_advice_and_the_place_of_the_call():
     model = StandIn(langevin=False).fit(100)
     with pytest.warns(NoTrainingNoiseWarning, match="grown without noise.*Refit it with langevin=True") as caught:
         VirtualEnsemble(model)
@@ -121,15 +120,15 @@ def test_own_model_that_is_not_fitted():
 
 
 @pytest.mark.parametrize(
-    ("n_trees", "n_members", "says"),
+    ("n_trees", "n_members", "message"),
     [
         (19, 10, "at least 20 trees, this StandIn uses 19 trees: ask for at most 9 members"),
         (3, 2, "at least 4 trees, this StandIn uses 3 trees: too few for any virtual ensemble"),
         (1, 10, "uses 1 tree: too few"),
     ],
 )
-def test_too_few_trees(n_trees, n_members, says):
-    with pytest.raises(ParameterError, match=says):
+def test_too_few_trees(n_trees, n_members, message):
+    with pytest.raises(ParameterError, match=message):
         VirtualEnsemble(StandIn().fit(n_trees), n_members)
 
 
@@ -144,7 +143,7 @@ def test_refused_numbers_of_members(n_members):
         VirtualEnsemble(StandIn().fit(100), n_members)
 
 
-def test_repr_is_short_and_tells_the_sizes():
+def test_repr_is_short_and_shows_the_sizes():
     ensemble = VirtualEnsemble(StandIn().fit(40), 4)
     assert repr(ensemble) == "VirtualEnsemble(StandIn, n_members=4, members_=(25, 30, 35, 40))"
 
@@ -158,7 +157,7 @@ def test_rows_keep_their_labels():
     assert list(frame.index) == [1005, 1006, 1007, 1008]
 
 
-def test_the_model_is_left_as_it_was_and_the_ensemble_can_be_pickled():
+def test_the_model_is_not_changed_and_the_ensemble_can_be_pickled():
     X, y = load_iris(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=20, subsample=0.5, random_state=0).fit(X, y)
     before = pickle.dumps(model)
@@ -169,8 +168,8 @@ def test_the_model_is_left_as_it_was_and_the_ensemble_can_be_pickled():
     np.testing.assert_array_equal(again.knowledge, parts.knowledge)
 
 
-def test_doubt_grows_between_the_classes():
+def test_knowledge_uncertainty_is_larger_between_the_classes():
     X, y = load_iris(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=100, subsample=0.5, random_state=0).fit(X, y)
     parts = VirtualEnsemble(model).predict_uncertainty(X)
-    assert parts.knowledge[y == 0].mean() < parts.knowledge[y != 0].mean()  # setosa stands apart from the other two
+    assert parts.knowledge[y == 0].mean() < parts.knowledge[y != 0].mean()  # setosa is separated from the other two

@@ -1,4 +1,4 @@
-"""warm_start: fit goes on from the trees there are, on the same rows, and with nothing else changed."""
+"""With warm_start, fit adds trees to those of the last fit, on the same rows and with the same parameters."""
 
 import pickle
 
@@ -40,49 +40,49 @@ def table(estimator, n_classes=2):
 
 @each_single
 @pytest.mark.parametrize("name", SETTINGS)
-def test_two_fits_end_where_one_does(estimator, name):
+def test_two_fits_equal_one_longer_fit(estimator, name):
     X, y = table(estimator)
     settings = SETTINGS[name]
     if name == "weights of classes":
         if estimator is GradientBoostingRegressor:
             pytest.skip("no classes")
         settings = settings | {"class_weight": "balanced"}
-    whole = small(estimator, n_estimators=12, warm_start=True, **settings).fit(X, y)
+    full = small(estimator, n_estimators=12, warm_start=True, **settings).fit(X, y)
     model = small(estimator, n_estimators=5, warm_start=True, **settings).fit(X, y)
-    if settings.get("early_stopping", "auto") is False:  # else it would learn from all rows in the end
+    if settings.get("early_stopping", "auto") is False:  # otherwise it would be trained on all rows
         assert_same_answers(model, small(estimator, n_estimators=5, **settings).fit(X, y), X)
     model.set_params(n_estimators=9).fit(X, y).set_params(n_estimators=12).fit(X, y)
-    assert model.n_trees_ == whole.n_trees_
-    assert_close_answers(whole, model, X, rtol=1e-9)
-    np.testing.assert_allclose(model.validation_nll_, whole.validation_nll_, rtol=1e-9)
+    assert model.n_iter_ == full.n_iter_
+    assert_close_answers(full, model, X, rtol=1e-9)
+    np.testing.assert_allclose(model.validation_loss_, full.validation_loss_, rtol=1e-9)
 
 
 @each_single
-def test_the_trees_there_are_stay(estimator):
+def test_trees_of_the_last_fit_are_not_changed(estimator):
     X, y = table(estimator)
     # without a seed, a fit from scratch would draw other rows for the first trees
     settings = {"early_stopping": False, "subsample": 0.5, "random_state": None}
     model = small(estimator, n_estimators=5, warm_start=True, **settings).fit(X, y)
     first = forests(model)[0].leaves.tobytes()
     model.set_params(n_estimators=12).fit(X, y)
-    assert model.n_trees_ == 12
+    assert model.n_iter_ == 12
     assert forests(model)[0].leaves[:5].tobytes() == first
 
 
 @each_single
-def test_a_model_that_goes_on_stops_where_one_in_one_go_does(estimator):
+def test_a_resumed_model_stops_in_the_same_round_as_one_longer_fit(estimator):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(150, 4))
     y = X[:, 0] + 2 * generator.normal(size=150)
     y = y if estimator is GradientBoostingRegressor else (y > 0).astype(int)
     settings = {"n_iter_no_change": 10, "max_depth": 4}
-    whole = small(estimator, n_estimators=200, warm_start=True, **settings).fit(X, y)
-    assert len(whole.validation_nll_) < 200
+    full = small(estimator, n_estimators=200, warm_start=True, **settings).fit(X, y)
+    assert len(full.validation_loss_) < 200
     model = small(estimator, n_estimators=3, warm_start=True, **settings).fit(X, y)
     for n_estimators in (8, 200, 200, 300):
         model.set_params(n_estimators=n_estimators).fit(X, y)
-    assert model.n_trees_ == whole.n_trees_
-    assert_close_answers(whole, model, X, rtol=1e-9)
+    assert model.n_iter_ == full.n_iter_
+    assert_close_answers(full, model, X, rtol=1e-9)
 
 
 @each_single
@@ -115,7 +115,7 @@ CHANGES = {
 
 @each_single
 @pytest.mark.parametrize("change", CHANGES)
-def test_nothing_else_may_change_without_a_word(estimator, change):
+def test_any_other_change_is_refused(estimator, change):
     X, y = table(estimator)
     model = small(estimator, n_estimators=5, warm_start=True, early_stopping=False).fit(X, y)
     before = answers(model, X)
@@ -126,7 +126,7 @@ def test_nothing_else_may_change_without_a_word(estimator, change):
 
 
 @pytest.mark.parametrize("change", ["another distribution", "other weights of classes"])
-def test_what_the_model_fits_may_not_change_without_a_word(change):
+def test_a_change_of_distribution_or_class_weights_is_refused(change):
     if change == "another distribution":
         X, y = table(GradientBoostingRegressor)
         model = small(GradientBoostingRegressor, warm_start=True).fit(X, y)
@@ -140,7 +140,7 @@ def test_what_the_model_fits_may_not_change_without_a_word(change):
 
 
 @each_single
-def test_without_warm_start_every_fit_is_a_new_one(estimator):
+def test_without_warm_start_every_fit_starts_again(estimator):
     X, y = table(estimator)
     model = small(estimator, n_estimators=5, warm_start=True).fit(X, y)
     other = -X[:60], y[:60]
@@ -149,7 +149,7 @@ def test_without_warm_start_every_fit_is_a_new_one(estimator):
 
 
 @each_single
-def test_a_pickle_can_go_on_and_a_clone_starts_anew(estimator):
+def test_a_pickled_model_can_be_resumed_and_a_clone_starts_again(estimator):
     X, y = table(estimator)
     model = small(estimator, n_estimators=5, warm_start=True, subsample=0.5, early_stopping=False).fit(X, y)
     again = pickle.loads(pickle.dumps(model)).set_params(n_estimators=9).fit(X, y)
@@ -158,7 +158,7 @@ def test_a_pickle_can_go_on_and_a_clone_starts_anew(estimator):
 
 
 @each_single
-def test_a_copy_that_goes_on_leaves_the_original_alone(estimator):
+def test_resuming_a_copy_does_not_change_the_original(estimator):
     X, y = table(estimator)
     model = small(estimator, n_estimators=5, warm_start=True, early_stopping=False).fit(X, y)
     before = answers(model, X)
@@ -167,7 +167,7 @@ def test_a_copy_that_goes_on_leaves_the_original_alone(estimator):
 
 
 @each_single
-def test_a_fit_that_was_stopped_does_not_spoil_the_next(estimator, monkeypatch):
+def test_an_interrupted_fit_does_not_affect_the_next(estimator, monkeypatch):
     X, y = table(estimator)
     settings = {"warm_start": True, "early_stopping": False}
     model = small(estimator, n_estimators=5, **settings).fit(X, y)
@@ -178,7 +178,7 @@ def test_a_fit_that_was_stopped_does_not_spoil_the_next(estimator, monkeypatch):
 
     model.set_params(n_estimators=12)
     with monkeypatch.context() as patch:
-        patch.setattr("surefoot.uncertainty.boosting_loop.BoostingLoop._note_bounds", stop)
+        patch.setattr("surefoot.uncertainty.boosting_loop.BoostingLoop._append_bounds", stop)
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
     assert all(bits(before[name]) == bits(array) for name, array in answers(model, X).items())
@@ -201,11 +201,11 @@ ENSEMBLE_SETTINGS = {
 def test_two_fits_of_an_ensemble_equal_one_longer_fit(estimator, name):
     X, y = table(estimator)
     settings = ENSEMBLE_SETTINGS[name] | {"warm_start": True}
-    whole = small(estimator, n_estimators=12, **settings).fit(X, y)
+    full = small(estimator, n_estimators=12, **settings).fit(X, y)
     model = small(estimator, n_estimators=5, n_jobs=2, **settings).fit(X, y)
     model.set_params(n_estimators=9).fit(X, y).set_params(n_estimators=12).fit(X, y)
-    assert [one.n_trees_ for one in model.estimators_] == [one.n_trees_ for one in whole.estimators_]
-    assert_close_answers(whole, model, X, rtol=1e-9)
+    assert [one.n_iter_ for one in model.estimators_] == [one.n_iter_ for one in full.estimators_]
+    assert_close_answers(full, model, X, rtol=1e-9)
 
 
 @each_ensemble

@@ -37,8 +37,8 @@ def test_every_pair_of_the_grid_is_tried(regression: Problem, tiny: UncertaintyS
     )  # fmt: skip
     X, y = regression.X, regression.y
     model.fit(X.iloc[train], y[train], X_val=X.iloc[validation], y_val=y[validation])
-    assert lines[2].trees == model.n_trees_
-    assert lines[2].validation_nll == model.validation_nll_.min()
+    assert lines[2].trees == model.n_iter_
+    assert lines[2].validation_nll == model.validation_loss_.min()
 
 
 def test_jobs_do_not_change_what_is_found(classification: Problem, tiny: UncertaintySettings) -> None:

@@ -9,7 +9,7 @@ from surefoot._exceptions import ModelFileError
 from surefoot.model_io.archive import Archive
 from surefoot.model_io.fields import Field, Record, Scalar
 from surefoot.model_io.strict_json import require
-from surefoot.uncertainty.classification import MAX_CLASSES
+from surefoot.uncertainty.classifier import MAX_CLASSES
 from surefoot.uncertainty.families import (
     DISPERSED,
     REGRESSION_FAMILIES,

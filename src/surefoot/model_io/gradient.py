@@ -12,10 +12,10 @@ from surefoot.model_io.labels import Classes
 from surefoot.model_io.strict_json import require
 from surefoot.model_io.vector_forest import VECTOR_FOREST
 from surefoot.trees.vector_forest import VectorForest
-from surefoot.uncertainty.classification import ClassificationBooster
+from surefoot.uncertainty.base import SingleBooster
+from surefoot.uncertainty.classifier import ClassificationBooster
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import BoostedTrees, Member
-from surefoot.uncertainty.single import SingleBooster
 from surefoot.uncertainty.training_table import Encoding
 
 

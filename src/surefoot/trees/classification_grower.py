@@ -20,11 +20,11 @@ from surefoot.trees.split_kernels import (
     write_split,
 )
 
-CELLS_AT_ONCE = 1 << 22  # for a larger table a call of the kernel would delay Ctrl-C for too long
+CELLS_AT_ONCE = 1 << 22  # larger tables are grown node by node: one call for a tree would delay Ctrl-C for too long
 
 
 class TreeGrower:
-    """Grows trees of one depth on a stretch of the table that starts at row ``first_row``.
+    """Grows trees of one depth on consecutive rows of the table, which start at row ``first_row``.
 
     ``classes`` holds the class of every row of the table; weights are whole numbers, from ``first_row`` on.
     """
@@ -64,7 +64,7 @@ class TreeGrower:
         return np.empty((int(self.table.missing.max()) + 1, self.n_classes), dtype=np.int64)
 
     def _grow_by_nodes(self, target: WeightedClasses, tree: GrownTree) -> None:
-        """The same, node by node, the features dealt out to the threads."""
+        """The same, node by node, with the features divided among the threads."""
         scratch, bounds = np.empty_like(tree.rows), np.array([0, len(tree.rows)])
         for level in range(self.depth):
             first_node = (1 << level) - 1
@@ -90,7 +90,7 @@ class TreeGrower:
         return int(write_split(self._coded, target, total, split, node, rows, scratch, tree))
 
     def _best_split(self, target: WeightedClasses, rows: np.ndarray, total: np.ndarray) -> NodeSplit | None:
-        """The split by the best feature, the first if features tie; None if no feature can split the rows."""
+        """The split by the best feature (the first if features tie); None if no feature can split the rows."""
         n_columns = self.table.n_columns
         splits = FeatureSplits(
             scores=np.full(n_columns, -1.0),

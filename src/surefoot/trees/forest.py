@@ -10,10 +10,10 @@ from surefoot.data import BinnedTable
 
 @dataclass(frozen=True)
 class Tree:
-    """One tree, for people to look at: node 0 is the root, the children of node i are 2i + 1 and 2i + 2.
+    """One tree, for inspection: node 0 is the root, the children of node i are 2i + 1 and 2i + 2.
 
     ``feature`` is -1 where a node does not split: every row goes left. Where ``threshold`` is NaN the split is by
-    category: those whose code has a 1 in ``goes_right`` go right. ``labels`` are indices into the classes.
+    category: categories with a 1 at their code in ``goes_right`` go right. ``labels`` are indices into the classes.
     """
 
     feature: np.ndarray
@@ -27,24 +27,24 @@ class Tree:
 class VotingForest:
     """Trees of one depth D: ``2**D - 1`` nodes and ``2**D`` leaves each, the trees along the first axis.
 
-    A number goes right if it is above the node's threshold; a category if its bit in ``sets`` is 1; a missing value if
-    ``missing_right`` says so. A node whose feature is -1 sends every row left.
+    A number goes right if it is above the threshold of the node, a category if its bit in ``sets`` is 1, a missing
+    value if ``missing_right`` is True. A node with feature -1 sends every row left.
     """
 
     features: np.ndarray  # int32
     thresholds: np.ndarray  # float64, NaN for a set of categories
     missing_right: np.ndarray  # bool
     sets: np.ndarray  # uint64, (trees, nodes, 4)
-    gains: np.ndarray  # float64: what the split contributed
+    gains: np.ndarray  # float64: gain of the split
     labels: np.ndarray  # int32, (trees, leaves)
 
     def tree(self, index: int) -> Tree:
         return Tree(
-            self.features[index],
-            self.thresholds[index],
-            self.missing_right[index],
-            set_bits(self.sets[index]),
-            self.labels[index],
+            feature=self.features[index],
+            threshold=self.thresholds[index],
+            missing_right=self.missing_right[index],
+            goes_right=set_bits(self.sets[index]),
+            labels=self.labels[index],
         )
 
     def add_votes(self, values: np.ndarray, vote_weights: np.ndarray, votes: np.ndarray) -> None:
@@ -54,10 +54,10 @@ class VotingForest:
         )
 
     def feature_importances(self, vote_weights: np.ndarray, n_features: int) -> np.ndarray:
-        """Each feature's share of the trees' gains, trees by vote weight; sums to 1 unless no tree splits."""
-        shares = self.gains / np.maximum(self.gains.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        """Each feature's fraction of the gains of trees, weighted by their votes; sums to 1 unless no tree splits."""
+        fractions = self.gains / np.maximum(self.gains.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         used = self.features >= 0
-        weighted = (shares * vote_weights[:, np.newaxis])[used]
+        weighted = (fractions * vote_weights[:, np.newaxis])[used]
         importances = np.bincount(self.features[used], weights=weighted, minlength=n_features)
         return importances / (importances.sum() or 1.0)
 
@@ -74,8 +74,14 @@ class VotingForest:
         labels: np.ndarray,
     ) -> "VotingForest":
         """A forest from splits between bins: thresholds lie midway between the bins ``below`` and ``above``."""
-        thresholds = table.thresholds_between(features, below, above)
-        return cls(features, thresholds, missing_right, sets, gains, labels)
+        return cls(
+            features=features,
+            thresholds=table.thresholds_between(features, below, above),
+            missing_right=missing_right,
+            sets=sets,
+            gains=gains,
+            labels=labels,
+        )
 
 
 def set_bits(words: np.ndarray) -> np.ndarray:
@@ -85,7 +91,7 @@ def set_bits(words: np.ndarray) -> np.ndarray:
 
 @kernel
 def add_votes(values, features, thresholds, missing_right, sets, labels, vote_weights, votes):
-    """Walk every row of the block (columns, rows) down every tree and add the tree's weight to the label it meets."""
+    """Find the leaf of every row of a block (columns, rows) in every tree; add the weight of the tree to its label."""
     n_nodes = features.shape[1]
     for t in range(features.shape[0]):
         for i in range(values.shape[1]):

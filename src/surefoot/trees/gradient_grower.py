@@ -36,14 +36,14 @@ from surefoot.trees.packed_codes import GROUP, PackedCodes
 from surefoot.trees.packed_gradients import FINE_STEPS, WIDE_BITS, absolute_sums, field_bits, pack_rows, widen_rows
 
 MAX_PACKED = 1 << 20  # with fewer rows (by weight), sums of two scores and the count fit one word with steps to spare
-MAX_PACKED_WEIGHT = 1 << 16  # the same for weighted rows: few steps would be left for one with a large weight
-CELLS_AT_ONCE = 20_000_000  # for larger tables a call grows one level: Ctrl-C waits for a call to end
+MAX_PACKED_WEIGHT = 1 << 16  # the same for weighted rows: a row with a large weight would have few steps left
+CELLS_AT_ONCE = 20_000_000  # for larger tables a call grows one level, because Ctrl-C waits for the end of a call
 MIN_SUM = 1e-200  # scores with a smaller sum count as 0
 MAX_EXPONENT = 200  # of a scale
-ROOT_HALF_PI = sqrt(pi / 2)  # root of the mean square of Normal numbers, over their mean absolute value
-BINS_PER_ROW = 2.0  # so many bins of a node take as long to read as one row of a column
+ROOT_HALF_PI = sqrt(pi / 2)  # root mean square of normal numbers, over their mean absolute value
+BINS_PER_ROW = 2.0  # bins of a node that take as long to read as one row of a column
 NO_NOISE = np.empty(0)
-MIN_L2 = 1e-9  # so that the worth of an empty side is 0, not 0/0
+MIN_L2 = 1e-9  # so that the worth of an empty side is 0, and not 0/0
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,10 @@ class GrowthRules:
 class GrownGradientTree:
     """Splits and leaves; ``features``, ``codes`` ... have an entry per level or per node (heap order).
 
-    ``leaves`` has the leaf of every row of the table that the tree was grown on, or that has been walked down it since.
-    ``kept`` marks nodes of a symmetric tree, in heap order, that did not take part in their level's split: their leaves
-    on the right repeat those on the left. The arrays are the grower's own: the next tree overwrites them.
+    ``leaves`` has the leaf of every row of the table that the tree was grown on, or that was assigned to a leaf since.
+    ``kept`` marks nodes of a symmetric tree, in heap order, that keep all their rows on the left instead of taking part
+    in the split of their level: their leaves on the right repeat those on the left. The arrays belong to the grower:
+    the next tree overwrites them.
     """
 
     depth: int
@@ -78,7 +79,7 @@ class GrownGradientTree:
 
     @classmethod
     def empty(cls, depth: int, symmetric: bool, n_rows: int) -> "GrownGradientTree":
-        """A tree whose arrays a grower fills."""
+        """A tree with arrays for a grower to fill."""
         n_nodes = (1 << depth) - 1
         n = depth if symmetric else n_nodes
         return cls(
@@ -94,7 +95,7 @@ class GrownGradientTree:
         )
 
     def splits(self) -> TreeSplits:
-        """The arrays that kernels write, as they take them."""
+        """The arrays that kernels write."""
         return TreeSplits(
             features=self.features,
             codes=self.codes,
@@ -111,9 +112,9 @@ class GrownGradientTree:
         return np.repeat(self.features, 1 << np.arange(self.depth))
 
     def repeat_kept(self, values: np.ndarray) -> None:
-        """Below a node that kept its rows on the left, copy the values of the leaves on the left to those on the right.
+        """Copy the values of left leaves to right leaves, below nodes that keep their rows on the left.
 
-        A symmetric tree sends new rows by its levels' splits, whichever node they are in.
+        A symmetric tree sends new rows by the splits of its levels, in every node.
         """
         if self.symmetric and self.kept.any():
             for node in np.flatnonzero(self.kept)[::-1]:
@@ -122,16 +123,16 @@ class GrownGradientTree:
                 first = 2 * half * (node + 1 - (1 << level))
                 values[first + half : first + 2 * half] = values[first : first + half]
 
-    def walk(self, words: np.ndarray, rows: np.ndarray) -> None:
+    def assign_leaves(self, words: np.ndarray, rows: np.ndarray) -> None:
         """Find the leaves of further rows of the table."""
         find_leaves(words, rows, self.depth, self.symmetric, self.features, self.tables, self.leaves)
 
 
 class GradientTreeGrower:
-    """Grows trees on one table; its buffers serve one tree after the other, so it belongs to one thread at a time.
+    """Grows trees on one table; all trees use the same buffers, so only one thread may use a grower at a time.
 
-    ``weights`` (None: all 1) are fixed for the grower's life: where they are whole numbers, a row of weight k is
-    exactly k rows.
+    ``weights`` (None: all 1) are the same for all trees. If they are whole numbers, a row of weight k counts as exactly
+    k rows.
     """
 
     def __init__(
@@ -149,7 +150,7 @@ class GradientTreeGrower:
         self._make_buffers()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the buffers: they hold nothing from one tree to the next, and parts of them are views of others."""
+        """The state without the buffers: no tree needs those of the last, and some are views of others."""
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -204,7 +205,7 @@ class GradientTreeGrower:
     def grow(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, noise: float = 0.0) -> GrownGradientTree:
         """A tree on ``rows`` (uint32) for ``scores`` of shape (n_scores, n_rows).
 
-        Splits are chosen by their gain plus ``noise`` standard errors times a random Normal number.
+        Splits are chosen by their gain plus ``noise`` standard errors times a random normal number.
         """
         n, depth = len(rows), self.rules.depth
         self._buffers.rows[0, :n] = rows
@@ -212,7 +213,7 @@ class GradientTreeGrower:
         self._buffers.bounds[0, 1] = n
         if self._noise.numbers is not NO_NOISE:
             self._noise = self._noise._replace(numbers=NO_NOISE)
-        if noise > 0.0:  # mean absolute scores give their spread as if they were Normal, whatever the extremes
+        if noise > 0.0:  # the spread of scores is estimated from their mean absolute value: it is robust to extremes
             spread = ROOT_HALF_PI * sqrt(sum((part / max(total, MIN_SUM)) ** 2 for part in sums))
             self._noise = self._noise._replace(numbers=normal_numbers() * (noise * spread))
             windows = random_bits(key, self._noise.windows.size) % np.uint64(NOISE_LENGTH)
@@ -228,12 +229,12 @@ class GradientTreeGrower:
         return self._tree
 
     def _grow(self, first_level: int, last_level: int) -> None:
-        """Some levels in one call: each call of a kernel costs more than a small table's level."""
+        """Grow some levels in one call: a call of a kernel takes longer than a level of a small table."""
         kinds = self._packed_table, self._split_rules, self._form, self._noise, self._buffers, self._splits
         grow_levels(*kinds, first_level, last_level, self._sorted_level(last_level))
 
     def _sorted_level(self, last_level: int) -> int:
-        """The level from which on it takes less time to read the rows of all columns than the bins of all nodes."""
+        """The first level where reading the rows of all columns takes less time than reading the bins of all nodes."""
         table, rules = self.table, self.rules
         is_plain = rules.symmetric and rules.min_samples_leaf <= 1 and rules.constraints is None
         if not (is_plain and self.packed and table.is_sorted):
@@ -242,7 +243,7 @@ class GradientTreeGrower:
         return min(max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1), last_level)
 
     def _grow_side_by_side(self, depth: int) -> None:
-        """One level, the columns dealt out to threads."""
+        """Grow one level, with the columns divided among threads."""
         table, rules, form, buffers = self._packed_table, self._split_rules, self._form, self._buffers
         level, splits = rows_of_level(buffers, depth), splits_of_level(self._splits, depth, rules.symmetric)
         noise = self._noise._replace(windows=self._noise.windows[depth])
@@ -270,9 +271,9 @@ class GradientTreeGrower:
     def _fill_values(
         self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, values: np.ndarray
     ) -> tuple[list[float], float]:
-        """Write whole numbers for the rows' scores, and the units that turn their sums back.
+        """Write whole numbers for the scores of the rows, and the units that convert their sums back.
 
-        Returns the weighted sum of each score's absolute values, and the sum of the weights.
+        Returns the weighted sum of the absolute values of each score, and the sum of the weights.
         """
         absolute = np.empty(self.n_scores)
         absolute_sums(scores, self.weights, rows, absolute)
@@ -296,7 +297,7 @@ class GradientTreeGrower:
 
 
 def packed_table(table: PackedCodes) -> PackedTable:
-    """The arrays of a table, as kernels take them."""
+    """The arrays of a table that kernels read."""
     return PackedTable(
         words=table.words,
         offsets=table.offsets,
@@ -310,5 +311,5 @@ def packed_table(table: PackedCodes) -> PackedTable:
 
 @cache
 def normal_numbers() -> np.ndarray:
-    """Noise for all trees, read from random places on: to draw it anew would cost more than the splits."""
+    """Noise for all trees, each of which reads it from random places: new numbers would cost more than the splits."""
     return random_normals(stream_key(0, 0, 0), NOISE_LENGTH + 256)

@@ -1,4 +1,4 @@
-"""What the leaves of a tree say: sums over their rows, and the sums put back onto the rows."""
+"""The leaves of a tree: sums over their rows, corrections of their values, and values added to the rows."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from surefoot._jit import kernel
 
 @kernel
 def sum_leaves(steps, information, weights, rows, leaves, sums, totals, counts):
-    """Write each leaf's weighted sums of the steps and of the information (None stands for 1), and its weight.
+    """Write the weighted sums of the steps and of the information (None stands for 1) of each leaf, and its weight.
 
-    ``leaves`` has the leaf of every row of the table; ``rows`` are those to be counted.
+    ``leaves`` has the leaf of every row of the table; ``rows`` are the rows that are summed.
     """
     if information is None and steps.shape[0] == 2:
         sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
@@ -36,7 +36,7 @@ def sum_leaves(steps, information, weights, rows, leaves, sums, totals, counts):
 
 @kernel
 def sum_pairs(first, second, weights, rows, leaves, sums, counts):
-    """Write each leaf's weighted sums of two steps, and its weight, in one pass: a location and a scale are common."""
+    """Write the weighted sums of two steps (such as location and scale) of each leaf, and its weight, in one pass."""
     total = np.zeros((counts.shape[0], 3))
     for i in rows:
         leaf, weight = np.uint64(leaves[i]), weights[i]
@@ -48,9 +48,9 @@ def sum_pairs(first, second, weights, rows, leaves, sums, counts):
 
 
 @kernel
-def guess_leaves(steps, weights, rows, reached, size, normals, values):
-    """Add ``size`` times the rows' root mean square step times a normal number to each leaf that is not reached."""
-    if reached.all():
+def perturb_empty_leaves(steps, weights, rows, counts, size, normals, values):
+    """Add noise to each leaf with a count of 0: ``size`` times the root mean square step times a normal number."""
+    if counts.all():
         return
     squares = 0.0
     total = 0.0
@@ -58,16 +58,16 @@ def guess_leaves(steps, weights, rows, reached, size, normals, values):
         squares += weights[i] * steps[i] * steps[i]
         total += weights[i]
     size *= np.sqrt(squares / total) if total > 0.0 else 0.0
-    n_guesses = 0
-    for leaf in range(reached.shape[0]):
-        if reached[leaf] == 0.0:
-            values[leaf, 0] += size * normals[n_guesses]
-            n_guesses += 1
+    n_empty = 0
+    for leaf in range(counts.shape[0]):
+        if counts[leaf] == 0.0:
+            values[leaf, 0] += size * normals[n_empty]
+            n_empty += 1
 
 
 @kernel
 def add_leaves(leaves, values, raw):
-    """Add to each row's raw outputs what its leaf says."""
+    """Add the values of its leaf to the raw outputs of each row."""
     for k in range(raw.shape[0]):
         value = values[:, k].copy()
         out = raw[k]
@@ -76,28 +76,28 @@ def add_leaves(leaves, values, raw):
 
 
 @kernel
-def add_leverage(rows, leaves, gains, most, leverage):
-    """Let the leverage of ``rows`` grow by their leaves' ``gains``, each row's up to its own ``most``."""
+def add_leverage(rows, leaves, gains, max_leverage, leverage):
+    """Add the ``gains`` of their leaves to the leverage of ``rows``, up to the ``max_leverage`` of each row."""
     for i in rows:
-        leverage[i] = min(leverage[i] + gains[np.uint64(leaves[i])], most[i])
+        leverage[i] = min(leverage[i] + gains[np.uint64(leaves[i])], max_leverage[i])
 
 
 @kernel
 def inherit_leaves(steps, counts, values):
-    """Add to the values of a leaf without rows the step of the other leaf of its node, if that has rows."""
+    """Add the step of its sibling, if that has rows, to the values of a leaf without rows."""
     for leaf in range(values.shape[0]):
-        other = leaf ^ 1
-        if counts[leaf] == 0.0 and counts[other] > 0.0:
+        sibling = leaf ^ 1
+        if counts[leaf] == 0.0 and counts[sibling] > 0.0:
             for k in range(values.shape[1]):
-                values[leaf, k] += steps[other, k]
+                values[leaf, k] += steps[sibling, k]
 
 
 @kernel
 def bound_leaves(features, constraints, sums, totals, l2, values):
-    """Clip the leaves' first value so that it never falls (rises) along a constrained column.
+    """Clip the first value of the leaves so that it never falls (rises) along a constrained column.
 
-    From the root down: below a split on such a column, the leaves on its lower side stay below the middle of the two
-    sides' means, those on the upper side above it. ``features`` are those of the nodes in heap order.
+    From the root down: below a split on such a column, the leaves on the lower side stay below the middle of the means
+    of both sides, those on the upper side above it. ``features`` are those of the nodes in heap order.
     """
     n_leaves = values.shape[0]
     low = np.full(2 * n_leaves - 1, -np.inf)
@@ -105,19 +105,19 @@ def bound_leaves(features, constraints, sums, totals, l2, values):
     mean = np.empty(2 * n_leaves - 1)
     above = np.empty(2 * n_leaves - 1)
     below = np.empty(2 * n_leaves - 1)
-    least = np.empty(2 * n_leaves - 1)
-    most = np.empty(2 * n_leaves - 1)
+    lowest = np.empty(2 * n_leaves - 1)
+    highest = np.empty(2 * n_leaves - 1)
     for node in range(2 * n_leaves - 2, -1, -1):
         leaf = node - (n_leaves - 1)
         above[node] = sums[leaf] if leaf >= 0 else above[2 * node + 1] + above[2 * node + 2]
         below[node] = totals[leaf] if leaf >= 0 else below[2 * node + 1] + below[2 * node + 2]
         mean[node] = above[node] / (below[node] + l2) if below[node] > 0.0 else 0.0
-        least[node], most[node] = np.inf, -np.inf
+        lowest[node], highest[node] = np.inf, -np.inf
         if leaf < 0:
-            least[node] = min(least[2 * node + 1], least[2 * node + 2])
-            most[node] = max(most[2 * node + 1], most[2 * node + 2])
+            lowest[node] = min(lowest[2 * node + 1], lowest[2 * node + 2])
+            highest[node] = max(highest[2 * node + 1], highest[2 * node + 2])
         elif below[node] > 0.0:
-            least[node], most[node] = values[leaf], values[leaf]
+            lowest[node], highest[node] = values[leaf], values[leaf]
     for node in range(n_leaves - 1):
         left, right = 2 * node + 1, 2 * node + 2
         low[left] = low[right] = low[node]
@@ -125,10 +125,10 @@ def bound_leaves(features, constraints, sums, totals, l2, values):
         rise = constraints[features[node]] if features[node] >= 0 else 0
         if rise != 0:
             middle = (mean[left] + mean[right]) / 2.0
-            if below[left] == 0.0 and below[right] > 0.0:  # what is on a side without rows must not bind the other
-                middle = least[right] if rise > 0 else most[right]
+            if below[left] == 0.0 and below[right] > 0.0:  # a side without rows must not bound the other
+                middle = lowest[right] if rise > 0 else highest[right]
             elif below[right] == 0.0 and below[left] > 0.0:
-                middle = most[left] if rise > 0 else least[left]
+                middle = highest[left] if rise > 0 else lowest[left]
             middle = min(max(middle, low[node]), high[node])
             if rise > 0:
                 high[left] = low[right] = middle

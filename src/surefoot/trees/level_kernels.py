@@ -1,21 +1,21 @@
 """The passes over rows and bins that grow the levels of a tree.
 
-*Histograms*: sums of the rows' gradients, bin by bin, for the nodes of one level. A row's statistics are whole numbers,
-so sums do not depend on the order of the rows, nor on the number of threads. They are one 64-bit word where they fit
-(``packed_gradients.py`` shows how), else several words side by side. The children of a node share its rows: the smaller
-one is added up, the larger is what remains of the parent.
+*Histograms*: sums of gradients, bin by bin, for the nodes of one level. The statistics of a row are whole numbers, so
+sums depend neither on the order of the rows nor on the number of threads. They are one 64-bit word where they fit (see
+``packed_gradients.py``), else several words side by side. The rows of a node are divided between its children: only the
+smaller child is summed, the larger is the difference from the parent.
 
-*Splits*: a side with the score sums S_k and the weight n is worth ``sum of S_k**2 / (n + l2)``; the gain of a split is
-the worth of its two sides less that of the node. A symmetric tree has one split for all nodes of a level, chosen by the
-sum of their gains; a depthwise tree one for each node.
+*Splits*: a side with the score sums S_k and the weight n has the worth ``sum of S_k**2 / (n + l2)``; the gain of a
+split is the worth of its two sides less that of the node. A symmetric tree has one split for all nodes of a level,
+chosen by the sum of their gains; a depthwise tree has one for each node.
 
-Small tables have more bins than rows, once there are a few nodes. There the rows themselves are read, column by column
-in the order of their codes, and no histograms are made: see ``search_sorted_rows``.
+Small tables have more bins than rows, once there are a few nodes. At these levels the rows themselves are read, column
+by column in the order of their codes, and no histograms are made: see ``search_sorted_rows``.
 
-*Partition*: the rows of each node, left ones first. Indices are unsigned wherever a loop runs over rows: a signed one
-would be checked for wrapping around.
+*Partition*: the rows of each node are reordered, left ones first. Indices are unsigned in every loop over rows: a
+signed index would be checked for wrapping around.
 
-Kernels that call each other have to share a file; this one is long for that reason alone.
+Kernels that call each other must be in the same file: this is the only reason why this file is long.
 """
 
 from typing import NamedTuple
@@ -24,20 +24,20 @@ import numpy as np
 
 from surefoot._jit import kernel
 
-TIE = 1e-12  # gains this close, relative to the worth of the node, are one gain: the first column wins
-MAX_ORDERS = 8  # categories are sorted by each score in turn, but by no more than these
-SPARSE = 4  # a node with fewer rows than a column has codes, by this factor, is searched only at codes that have rows
-NOISE_LENGTH = 4096  # noise is read from one of so many places on
-NEXT_WINDOW = 257  # distance between the first places that two nodes read
-RARE = 10.0  # a category's mean score is shrunk to zero as if it had so many more rows
+TIE = 1e-12  # gains this close, relative to the worth of the node, tie: the first column wins
+MAX_ORDERS = 8  # categories are sorted by each score in turn, but by no more than this many
+SPARSE = 4  # nodes with fewer rows than codes of a column, by this factor, are searched only at codes with rows
+NOISE_LENGTH = 4096  # number of places at which reading the noise may start
+NEXT_WINDOW = 257  # distance between the places at which two nodes start to read
+RARE = 10.0  # mean scores of categories are shrunk to zero, as by this many additional rows
 COUNT, WEIGHT, SCORES = 0, 1, 2  # rows of the array of sums
-START = FREE = np.int64(0)  # first place, no constraint; for a literal 0, kernels would be compiled once more
+START = FREE = np.int64(0)  # first place, no constraint; a literal 0 would compile the kernels once more
 BYTE, BITS, ONE = np.uint64(255), np.uint64(8), np.uint64(1)
-LARGE = 2.0**52  # floats from here to twice as much are the whole numbers
-DIGITS = np.float64(LARGE).view(np.uint64)  # its bits: those of a number that is added are the last of them
+LARGE = 2.0**52  # the floats from here to twice as much are the whole numbers
+DIGITS = np.float64(LARGE).view(np.uint64)  # its bits: the last of them are those of a whole number added to it
 
 
-# These stand here and not in a file of their own: the compile cache would not notice a change of their fields there.
+# These are not in a file of their own, because the compile cache would not notice a change of their fields there.
 
 
 class PackedTable(NamedTuple):
@@ -62,23 +62,23 @@ class SplitRules(NamedTuple):
 
 
 class SumFormat(NamedTuple):
-    """How words hold the sums of rows."""
+    """The layout of sums in words."""
 
     n_words: int  # 1: packed
     n_scores: int
     count_bits: int  # of a packed word
-    units: np.ndarray  # what 1 stands for, in each of the sums
+    units: np.ndarray  # the value of 1 in each of the sums
 
 
 class SplitNoise(NamedTuple):
-    """Random numbers that are added to gains, and where each column starts to read them."""
+    """Random numbers that are added to gains, and the place at which each column starts to read them."""
 
     numbers: np.ndarray  # empty: no noise
     windows: np.ndarray  # (levels, columns), or (columns,) of one level
 
 
 class LevelRows(NamedTuple):
-    """The rows of one level: node n has ``rows[bounds[n]:bounds[n + 1]]``, and ``values`` their words."""
+    """The rows of one level: those of node n are ``rows[bounds[n]:bounds[n + 1]]``; ``values`` are their words."""
 
     rows: np.ndarray
     values: np.ndarray
@@ -88,14 +88,14 @@ class LevelRows(NamedTuple):
 class ColumnSplits(NamedTuple):
     """The best split of each column, in one row for all nodes of a symmetric tree, else in one row per node."""
 
-    values: np.ndarray  # by which the column is chosen: the gain, and noise
+    values: np.ndarray  # what the column is chosen by: the gain plus noise
     gains: np.ndarray
     places: np.ndarray  # the last code on the left; for categories, the last place in their order
-    sides: np.ndarray  # 1: missing values go left; for categories, the score that they are ordered by
+    sides: np.ndarray  # 1: missing values go left; for categories, the score that they are sorted by
 
 
 class NodeSums(NamedTuple):
-    """Buffers for searching sorted rows: each row's node and statistics, and the sums of each node."""
+    """Buffers for searching sorted rows: the node and statistics of each row, and the sums of each node."""
 
     nodes: np.ndarray
     parts: np.ndarray  # (rows, 3): two scores and the weight
@@ -104,7 +104,7 @@ class NodeSums(NamedTuple):
 
 
 class GrowthBuffers(NamedTuple):
-    """What the levels of a tree read and write: a level reads one of two buffers of rows and writes the other."""
+    """The buffers of a grower: each level reads one of the two buffers of rows and writes the other."""
 
     rows: np.ndarray  # (2, rows)
     values: np.ndarray  # (2, rows, words)
@@ -122,11 +122,11 @@ class TreeSplits(NamedTuple):
     missing_left: np.ndarray
     gains: np.ndarray
     tables: np.ndarray  # (splits, 256): 1 for codes that go right
-    kept: np.ndarray  # one per node in heap order: whether all its rows stay on the left
+    kept: np.ndarray  # one per node in heap order: whether all rows stay on the left
 
 
 class SearchBuffers(NamedTuple):
-    """Room for the search of one column."""
+    """Buffers for the search of one column."""
 
     running: np.ndarray
     sums: np.ndarray  # (sums, codes): count, weight and scores of all codes up to one
@@ -137,7 +137,7 @@ class SearchBuffers(NamedTuple):
 
 @kernel
 def make_search_buffers(form):
-    """Room for the search of one column."""
+    """Allocate the buffers for the search of one column."""
     n_sums = SCORES + form.n_scores
     return SearchBuffers(
         running=np.empty(256, np.int64),
@@ -179,8 +179,8 @@ def splits_of_level(tree, level, symmetric):
 def add_packed_rows(words, rows, values, start, stop, width, sums):
     """Add ``values[i]`` to one of the 256 bins of each column of the group, for the rows ``start`` to ``stop``.
 
-    Bins that are a fixed distance apart need no arithmetic to be found. Eight columns are done at once, or two: where a
-    group has fewer, those that it lacks are added up too, which takes less time than to ask.
+    With the bins of each column at a fixed distance, finding them needs no arithmetic. Eight columns are summed at
+    once, or two: where a group has fewer, the columns that it lacks are summed too, which is faster than a check.
     """
     if width > 4:
         for i in range(np.uint64(start), np.uint64(stop)):
@@ -204,7 +204,7 @@ def add_packed_rows(words, rows, values, start, stop, width, sums):
 
 @kernel
 def add_wide_rows(words, rows, values, start, stop, width, sums):
-    """As ``add_packed_rows``, for statistics of several words a row."""
+    """As ``add_packed_rows``, for statistics of several words per row."""
     n_words = np.uint64(values.shape[1])
     for i in range(start, stop):
         word = words[rows[i]]
@@ -217,7 +217,7 @@ def add_wide_rows(words, rows, values, start, stop, width, sums):
 
 @kernel
 def sum_rows(words, rows, values, start, stop, bins, sums):
-    """Write the histogram of the rows ``start`` to ``stop``: 256 bins for each column, of which it has ``bins[k]``."""
+    """Write the histogram of the rows ``start`` to ``stop``: 256 bins for each column, of which it uses ``bins[k]``."""
     width, n_words = bins.shape[0], values.shape[1]
     for k in range(width):
         sums[256 * k * n_words : (256 * k + bins[k]) * n_words] = 0
@@ -243,10 +243,10 @@ def build_root(table, first_group, last_group, level, histograms):
 
 @kernel
 def build_level(table, first_group, last_group, level, histograms):
-    """Replace the histograms of a level's nodes (slot p) by those of their children (slots 2p and 2p + 1).
+    """Replace the histograms of the nodes of a level (slot p) by those of their children (slots 2p and 2p + 1).
 
-    ``level`` has the rows of the children. Parents are visited from the last to the first, so that no child's slot is
-    written before the parent that lies there has been read.
+    ``level`` has the rows of the children. Parents are visited from the last to the first, so that no slot of a child
+    is written before the parent in that slot has been read.
     """
     bounds, n_words = level.bounds, level.values.shape[1]
     sums = np.empty(8 * 256 * n_words, np.int64)
@@ -265,16 +265,16 @@ def build_level(table, first_group, last_group, level, histograms):
                 smaller_slot, larger_slot = histograms[small, begin:end], histograms[2 * left + 1 - small, begin:end]
                 for b in range(end - begin):
                     rest = whole[b] - smaller[b]
-                    smaller_slot[b] = smaller[b]  # the parent's own slot may be one of the two: it has been read
+                    smaller_slot[b] = smaller[b]  # the slot of the parent may be one of the two: it has been read
                     larger_slot[b] = rest
 
 
 @kernel
 def packed_parts(word, count_bits, unit_1, unit_2):
-    """Number of rows and the two scores of a packed sum.
+    """Return the number of rows and the two scores of a packed sum.
 
-    Fields are moved up by half their range, so that none is negative, and become the last digits of a float between
-    2**52 and 2**53: many processors convert and shift signed words only one by one.
+    Half of its range is added to each field, so that none is negative, and fields become the last digits of a float
+    between 2**52 and 2**53: many processors convert and shift signed words only one at a time.
     """
     bits, count_bits = np.uint64((64 - count_bits) // 2), np.uint64(count_bits)
     half_2 = ONE << (bits - ONE)
@@ -313,10 +313,11 @@ def sum_codes(histogram, n_words, count_bits, units, running, sums):
 
 
 @kernel
-def add_gains(sums, total, n_places, l2, least, constraint, work, gains):
-    """Add to ``gains[b]`` what is gained by sending codes up to b left, given their sums and the node's ``total``.
+def add_gains(sums, total, n_places, l2, min_rows, constraint, work, gains):
+    """Add the gain of sending codes up to b left to ``gains[b]``; return the worth of the node.
 
-    A side with rows, but fewer than ``least``, or means in the wrong order for a monotone ``constraint``: no gain.
+    ``sums`` are those of the codes, ``total`` is that of the node. The gain is 0 if a side has rows, but fewer than
+    ``min_rows``, or if the means are in the wrong order for a monotone ``constraint``.
     """
     left, right = work[0], work[1]
     left[:n_places] = 0.0
@@ -335,12 +336,12 @@ def add_gains(sums, total, n_places, l2, least, constraint, work, gains):
         on_left = weight[b] + l2
         on_right = all_weight - weight[b] + l2
         left[b] = (left[b] * on_right + right[b] * on_left) / (on_left * on_right) - worth
-    if least > 1.0:
+    if min_rows > 1.0:
         count, all_rows = sums[COUNT], total[COUNT]
         for b in range(n_places):
-            few_left = (count[b] > 0.0) & (count[b] < least)
+            few_left = (count[b] > 0.0) & (count[b] < min_rows)
             rest = all_rows - count[b]
-            few_right = (rest > 0.0) & (rest < least)
+            few_right = (rest > 0.0) & (rest < min_rows)
             left[b] = 0.0 if few_left | few_right else left[b]
     if constraint != 0:
         score, whole = sums[SCORES], total[SCORES]
@@ -354,14 +355,14 @@ def add_gains(sums, total, n_places, l2, least, constraint, work, gains):
 
 @kernel
 def packed_worth(word, count_bits, unit_1, unit_2, l2):
-    """What the rows of a packed sum are worth as one node."""
+    """Return the worth of the rows of a packed sum as one node."""
     n, score_1, score_2 = packed_parts(word, count_bits, unit_1, unit_2)
     return (score_1 * score_1 + score_2 * score_2) / (n + l2)
 
 
 @kernel
 def packed_gain(left, whole, count_bits, unit_1, unit_2, l2):
-    """What is gained by parting the rows of the sum ``whole`` into those of ``left`` and the rest."""
+    """Return the gain of splitting the rows of the sum ``whole`` into those of ``left`` and the rest."""
     all_rows, all_1, all_2 = packed_parts(whole, count_bits, unit_1, unit_2)
     n, g_1, g_2 = packed_parts(left, count_bits, unit_1, unit_2)
     r_1, r_2 = all_1 - g_1, all_2 - g_2
@@ -373,7 +374,7 @@ def packed_gain(left, whole, count_bits, unit_1, unit_2, l2):
 
 @kernel
 def add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains):
-    """As ``sum_codes`` and ``add_gains``, for packed sums without conditions: in one pass."""
+    """As ``sum_codes`` and ``add_gains`` in one pass, for packed sums without conditions."""
     unit_1, unit_2 = units[SCORES], units[SCORES + 1]
     whole = np.int64(0)
     for b in range(histogram.shape[0]):
@@ -386,9 +387,9 @@ def add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains)
 
 @kernel
 def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
-    """As ``add_packed_gains``, for a node with few rows: gains change only at codes that have rows.
+    """As ``add_packed_gains``, for a node with few rows: gains change only at codes with rows.
 
-    Adds to ``jumps[b]`` by how much the gain changes there. Returns what the node is worth.
+    Adds the change of the gain at code b to ``jumps[b]``. Returns the worth of the node.
     """
     unit_1, unit_2 = units[SCORES], units[SCORES + 1]
     whole = np.int64(0)
@@ -407,7 +408,7 @@ def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
 
 @kernel
 def highest(values, n_places):
-    """The highest of some values, -inf of none; by fours, so that one comparison need not wait for the last."""
+    """Return the highest value, or -inf; four at a time, so that a comparison need not wait for the one before."""
     a0, a1, a2, a3 = -np.inf, -np.inf, -np.inf, -np.inf
     fours = n_places // 4 * 4
     for b in range(0, fours, 4):
@@ -419,20 +420,20 @@ def highest(values, n_places):
 
 
 @kernel
-def middle_place(gains, n_places, least):
-    """The middle of the first run of gains that are at ``least`` so high."""
+def middle_place(gains, n_places, min_gain):
+    """Return the middle of the first run of gains of at least ``min_gain``."""
     first = 0
-    while first < n_places - 1 and gains[first] < least:
+    while first < n_places - 1 and gains[first] < min_gain:
         first += 1
     last = first
-    while last < n_places - 1 and gains[last + 1] >= least:
+    while last < n_places - 1 and gains[last + 1] >= min_gain:
         last += 1
     return first + (last - first + 1) // 2
 
 
 @kernel
 def noisy_place(gains, n_places, tie, scale, noise, values):
-    """Of the places that gain anything, the one with the highest sum of gain and noise."""
+    """Return the place with the highest sum of gain and noise, among places with a gain."""
     for b in range(n_places):
         values[b] = gains[b] + scale * noise[b] if gains[b] > tie else -np.inf
     best, place = highest(values, n_places), 0
@@ -443,16 +444,17 @@ def noisy_place(gains, n_places, tie, scale, noise, values):
 
 @kernel
 def choose_place(gains, n_places, worth, noise, values):
-    """The place to split at: (what it is chosen by, its gain, place), by the gain alone if there is no ``noise``.
+    """Return the place to split at: (gain plus noise, gain, place).
 
-    Noise of size s moves the root of what the nodes are worth after the split by s / 2. Among the column's places each
-    has noise of its own; among columns, the last of the window is the column's: if it kept the noise of its best place,
-    the highest of many, columns with many places would win. ``values`` is room. A place that splits nothing off gains
-    what rounding has left of sums as large as the best gain: noise must not choose it.
+    Noise of size s moves the root of the worth of the nodes after the split by s / 2. Each place of a column has its
+    own noise. In the comparison with other columns, the column has the last number of its window instead: with the
+    noise of its best place, the highest of many, columns with many places would win. ``values`` is a buffer. A place
+    with no rows on one side has a gain from rounding alone, of sums as large as the best gain: noise must not choose
+    it.
     """
     tie = TIE * worth
     best = highest(gains, n_places)
-    if best <= tie:  # what rounding has left of nothing
+    if best <= tie:  # nothing but rounding
         return -np.inf, 0.0, 0
     if noise.shape[0] == 0:
         return best, best, middle_place(gains, n_places, best - tie)
@@ -463,24 +465,24 @@ def choose_place(gains, n_places, worth, noise, values):
 
 @kernel
 def bins_of_column(column, table, form):
-    """Where the words of a column's bins begin and end in a histogram."""
+    """Return where the words of the bins of a column begin and end in a histogram."""
     return np.int64(table.offsets[column]) * form.n_words, np.int64(table.offsets[column + 1]) * form.n_words
 
 
 @kernel
-def order_categories(histograms, column, table, form, score, noise, room):
-    """Codes of a categorical column sorted by their mean score over all nodes, plus noise of its standard error.
+def order_categories(histograms, column, table, form, score, noise, buffers):
+    """Return the codes of a categorical column, sorted by mean score over all nodes plus noise of its standard error.
 
-    A category of few rows may then go to either side: its effect is not known.
+    A category with few rows may then go to either side, because its effect is not known.
     """
     begin, end = bins_of_column(column, table, form)
-    sums = room.sums
+    sums = buffers.sums
     n_codes = (end - begin) // form.n_words
     all_nodes = np.zeros(end - begin, np.int64)
     for node in range(histograms.shape[0]):
         all_nodes += histograms[node, begin:end]
     means = np.empty(n_codes)
-    sum_codes(all_nodes, form.n_words, form.count_bits, form.units, room.running, sums)
+    sum_codes(all_nodes, form.n_words, form.count_bits, form.units, buffers.running, sums)
     for b in range(n_codes):
         above = sums[SCORES + score, b]
         weight = sums[WEIGHT, b]
@@ -502,15 +504,15 @@ def reorder_codes(histogram, order, n_words, out):
 
 
 @kernel
-def search_numbers(histograms, counts, column, table, rules, form, noise, room):
-    """Best split of one numeric column for the sum of all nodes, which have ``counts`` rows.
+def search_numbers(histograms, counts, column, table, rules, form, noise, buffers):
+    """Return the best split of one numeric column for the sum of all nodes, which have ``counts`` rows.
 
-    Returns the value that it is chosen by, its gain, the last code on the left and whether missing values go left.
+    It is (gain plus noise, gain, last code on the left, whether missing values go left).
     """
     begin, end = bins_of_column(column, table, form)
     n_words, count_bits, units, l2 = form.n_words, form.count_bits, form.units, rules.l2
     has_missing, constraint, min_rows = table.has_missing[column], rules.constraints[column], rules.min_rows
-    running, sums, total, work, gains = room.running, room.sums, room.total, room.work, room.gains
+    running, sums, total, work, gains = buffers.running, buffers.sums, buffers.total, buffers.work, buffers.gains
     n_codes = (end - begin) // n_words
     n_places = n_codes - 1 if has_missing else n_codes - 2
     gains[:, :n_codes] = 0.0
@@ -552,27 +554,27 @@ def search_numbers(histograms, counts, column, table, rules, form, noise, room):
 
 
 @kernel
-def search_categories(histograms, column, table, rules, form, noise, room):
-    """Best split of one categorical column for the sum of all nodes.
+def search_categories(histograms, column, table, rules, form, noise, buffers):
+    """Return the best split of one categorical column for the sum of all nodes.
 
-    Returns the value that it is chosen by, its gain, the place in the order of codes and the score that orders them.
+    It is (gain plus noise, gain, place in the order of codes, score that the codes are sorted by).
     """
     begin, end = bins_of_column(column, table, form)
     n_words, l2, min_rows = form.n_words, rules.l2, rules.min_rows
-    sums, total, gains = room.sums, room.total, room.gains
+    sums, total, gains = buffers.sums, buffers.total, buffers.gains
     n_codes = (end - begin) // n_words
     reordered = np.empty(end - begin, np.int64)
     best, best_gain, best_place, best_score = -np.inf, 0.0, 0, 0
     for score in range(min(sums.shape[0] - SCORES, MAX_ORDERS)):
-        order = order_categories(histograms, column, table, form, score, noise, room)
+        order = order_categories(histograms, column, table, form, score, noise, buffers)
         gains[0, :n_codes] = 0.0
         worth = 0.0
         for node in range(histograms.shape[0]):
             reorder_codes(histograms[node, begin:end], order, n_words, reordered)
-            sum_codes(reordered, n_words, form.count_bits, form.units, room.running, sums)
+            sum_codes(reordered, n_words, form.count_bits, form.units, buffers.running, sums)
             if sums[COUNT, n_codes - 1] > 0.0:
                 total[:] = sums[:, n_codes - 1]
-                worth += add_gains(sums, total, n_codes - 1, l2, min_rows, FREE, room.work, gains[0])
+                worth += add_gains(sums, total, n_codes - 1, l2, min_rows, FREE, buffers.work, gains[0])
         value, gain, place = choose_place(gains[0], n_codes - 1, worth, noise, gains[2])
         if value > best + TIE * worth:
             best, best_gain, best_place, best_score = value, gain, place, score
@@ -581,7 +583,7 @@ def search_categories(histograms, column, table, rules, form, noise, room):
 
 @kernel
 def noise_window(noise, column, row):
-    """The noise of one column and node; it is empty where there is none."""
+    """Return the noise of one column and node, as a view; it is empty if there is no noise."""
     begin = (noise.windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
     return noise.numbers[begin : begin + 256]
 
@@ -593,7 +595,7 @@ def search_columns(histograms, counts, first_column, last_column, table, rules, 
     ``counts`` are the rows of each node.
     """
     n_nodes = histograms.shape[0]
-    room = make_search_buffers(form)
+    buffers = make_search_buffers(form)
     for column in range(first_column, last_column):
         begin, end = bins_of_column(column, table, form)
         for row in range(1 if rules.symmetric else n_nodes):
@@ -601,11 +603,11 @@ def search_columns(histograms, counts, first_column, last_column, table, rules, 
             own, own_counts = histograms[first:last], counts[first:last]
             own_noise = noise_window(noise, column, row)
             if table.is_categorical[column]:
-                result = search_categories(own, column, table, rules, form, own_noise, room)
+                result = search_categories(own, column, table, rules, form, own_noise, buffers)
             elif end - begin < (2 if table.has_missing[column] else 3) * form.n_words:
                 result = (-np.inf, 0.0, 0, 0)
             else:
-                result = search_numbers(own, own_counts, column, table, rules, form, own_noise, room)
+                result = search_numbers(own, own_counts, column, table, rules, form, own_noise, buffers)
             best.values[row, column], best.gains[row, column] = result[0], result[1]
             best.places[row, column], best.sides[row, column] = result[2], result[3]
 
@@ -622,7 +624,7 @@ def unpack_rows(level, form, parts):
 
 @kernel
 def sum_nodes(rows, bounds, parts, l2, totals):
-    """Write each node's sums of ``parts``, and what the node is worth; return what all nodes are worth."""
+    """Write the sums of ``parts`` of each node, and its worth; return the worth of all nodes."""
     worth = 0.0
     for node in range(bounds.shape[0] - 1):
         s_1, s_2, n = 0.0, 0.0, 0.0
@@ -637,9 +639,9 @@ def sum_nodes(rows, bounds, parts, l2, totals):
 
 @kernel
 def move_left(row, node, parts, totals, l2, left):
-    """Move a row to the left side of its node; return by how much what the two sides are worth grows.
+    """Move a row to the left side of its node; return the change of the worth of both sides.
 
-    ``left[node]`` has the sums of the left side, and what both sides were worth before.
+    ``left[node]`` has the sums of the left side, and the worth of both sides.
     """
     s_1, s_2, n = left[node, 0] + parts[row, 0], left[node, 1] + parts[row, 1], left[node, 2] + parts[row, 2]
     r_1, r_2 = totals[node, 0] - s_1, totals[node, 1] - s_2
@@ -652,13 +654,13 @@ def move_left(row, node, parts, totals, l2, left):
 
 @kernel
 def sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains):
-    """Write to ``gains[b]`` what is gained, over all nodes, by sending codes up to b left.
+    """Write the gain, over all nodes, of sending codes up to b left to ``gains[b]``.
 
-    ``order`` has the rows by their code. The rows from ``n_present`` on, which lack the value, stay where they are: on
-    the right, unless they have been moved to ``sums.left``; ``gain`` is the gain of that move.
+    ``order`` has the rows sorted by code. The rows from ``n_present`` on have missing values and are not moved: they
+    are on the right, unless the caller has moved them to ``sums.left``; ``gain`` is the gain of that move.
     """
     nodes, parts, totals, left = sums.nodes, sums.parts, sums.totals, sums.left
-    gains[: n_places + 1] = np.nan  # codes without rows gain what those before them do
+    gains[: n_places + 1] = np.nan  # codes without rows have the gain of the code before
     before = gain
     for i in range(np.uint64(n_present)):
         row = np.uint64(order[i])
@@ -674,11 +676,12 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
     """As ``search_columns`` of a symmetric tree, for numeric columns of packed tables without conditions.
 
     Instead of the bins of every node, it reads the rows of every column, sorted by code: each moves to the left side of
-    its node in turn. Rows of no node have one of their own, the last of ``sums.totals``, where they count nothing.
+    its node in turn. Rows of no node are assigned to an additional one, the last of ``sums.totals``, where they count
+    nothing.
     """
     l2, nodes, parts, totals, left = rules.l2, sums.nodes, sums.parts, sums.totals, sums.left
     worth = sum_nodes(level.rows, level.bounds, parts, l2, totals)
-    gains, room = np.empty(256), np.empty(256)
+    gains, buffer = np.empty(256), np.empty(256)
     for column in range(table.n_codes.shape[0]):
         order, codes = table.sorted_rows[column], table.sorted_codes[column]
         n_codes, has_missing = table.n_codes[column], table.has_missing[column]
@@ -698,7 +701,7 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
             for i in range(n_present if side == 1 else order.shape[0], order.shape[0]):
                 gain += move_left(order[i], nodes[order[i]], parts, totals, l2, left)
             sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains)
-            value, gain, place = choose_place(gains, n_places - side, worth, own_noise, room)
+            value, gain, place = choose_place(gains, n_places - side, worth, own_noise, buffer)
             if side == 0 or value > best.values[0, column] + TIE * worth:
                 best.values[0, column], best.gains[0, column] = value, gain
                 best.places[0, column], best.sides[0, column] = place, side
@@ -706,13 +709,13 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
 
 @kernel
 def count_mask(form):
-    """The bits of a row's (or a sum's) first word that hold the count."""
+    """Return the bits that hold the count in the first word of a row or of a sum."""
     return (np.int64(1) << form.count_bits) - 1 if form.n_words == 1 else np.int64(-1)
 
 
 @kernel
 def count_rows(histograms, begin, end, form):
-    """Rows of all nodes in the bins whose words are ``begin`` to ``end``, by weight where weights are packed."""
+    """Return the number of rows of all nodes in the words ``begin`` to ``end``; their weight if weights are packed."""
     mask = count_mask(form)
     total = np.int64(0)
     for node in range(histograms.shape[0]):
@@ -725,7 +728,7 @@ def count_rows(histograms, begin, end, form):
 
 @kernel
 def send_absent_codes(running, table):
-    """Send codes without rows, according to the ``running`` counts, with the larger side."""
+    """Send codes without rows, by the ``running`` counts, to the larger side."""
     n_codes = running.shape[0]
     on_left = 0.0
     for b in range(n_codes):
@@ -739,7 +742,7 @@ def send_absent_codes(running, table):
 
 @kernel
 def best_column(best, row):
-    """The column with the highest value; of columns that tie, the first."""
+    """Return the column with the highest value; the first if columns tie."""
     column = 0
     for j in range(1, best.gains.shape[1]):
         value, highest_value = best.values[row, j], best.values[row, column]
@@ -752,7 +755,7 @@ def best_column(best, row):
 def send_numbers(histograms, column, table, form, place, missing_left, goes_right):
     """Write which codes of a numeric column go right; return whether missing values go left.
 
-    Missing values that no row of the nodes has go with the larger side.
+    If no row of the nodes has a missing value, missing values go to the larger side.
     """
     begin, end = bins_of_column(column, table, form)
     n_words = form.n_words
@@ -767,12 +770,12 @@ def send_numbers(histograms, column, table, form, place, missing_left, goes_righ
 
 @kernel
 def choose_splits(histograms, table, rules, form, noise, best, splits):
-    """Take the best column of each row of ``best``; write the splits of the level.
+    """Choose the best column of each row of ``best``; write the splits of the level.
 
-    Rows without a column that gains anything keep feature -1: everything goes left. Missing values and categories that
-    no row of the node has go with the larger side.
+    If no column has a gain, the feature is -1: everything goes left. Missing values and categories without rows in the
+    node go to the larger side.
     """
-    room = make_search_buffers(form)
+    buffers = make_search_buffers(form)
     n_nodes = histograms.shape[0]
     for row in range(1 if rules.symmetric else n_nodes):
         splits.features[row] = -1
@@ -789,11 +792,11 @@ def choose_splits(histograms, table, rules, form, noise, best, splits):
         first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
         own = histograms[first:last]
         if table.is_categorical[column]:
-            order = order_categories(own, column, table, form, side, noise_window(noise, column, row), room)
+            order = order_categories(own, column, table, form, side, noise_window(noise, column, row), buffers)
             n_codes = order.shape[0]
             for b in range(place + 1, n_codes):
                 goes_right[order[b]] = 1
-            send_absent_codes(room.sums[COUNT, :n_codes], goes_right)
+            send_absent_codes(buffers.sums[COUNT, :n_codes], goes_right)
             splits.missing_left[row] = goes_right[n_codes - 1] == 0
         else:
             splits.missing_left[row] = send_numbers(own, column, table, form, place, side == 1, goes_right)
@@ -801,7 +804,7 @@ def choose_splits(histograms, table, rules, form, noise, best, splits):
 
 @kernel
 def partition_node(column, shift, table, rows, values, start, stop, new_rows, new_values):
-    """Write the node's rows, left ones from the start on, right ones from the end backwards; return where they meet."""
+    """Write the rows of a node, left ones from the start, right ones from the end backwards; return where they meet."""
     left, right = np.uint64(start), np.uint64(stop)
     n_words = values.shape[1]
     if n_words == 1:
@@ -829,9 +832,9 @@ def partition_node(column, shift, table, rows, values, start, stop, new_rows, ne
 
 @kernel
 def partition_level(table, rules, form, level, splits, children):
-    """Write the rows of the children of each node to ``children``; ``splits.kept`` marks nodes that are not split.
+    """Write the rows of the children of each node to ``children``, and to ``splits.kept`` which nodes are not split.
 
-    A node that would get a child with rows, but fewer than ``rules.min_rows``, keeps all its rows on the left.
+    If a child would have rows, but fewer than ``rules.min_rows``, its parent keeps all rows on the left.
     """
     rows, values, bounds, kept = level.rows, level.values, level.bounds, splits.kept
     new_rows, new_values, new_bounds = children.rows, children.values, children.bounds
@@ -863,7 +866,7 @@ def partition_level(table, rules, form, level, splits, children):
 
 @kernel
 def write_leaves(rows, bounds, leaves):
-    """Write the leaf of each row: ``rows[bounds[l]:bounds[l + 1]]`` are those of leaf l."""
+    """Write the leaf of each row: the rows of leaf l are ``rows[bounds[l]:bounds[l + 1]]``."""
     for leaf in range(bounds.shape[0] - 1):
         for i in range(np.uint64(bounds[leaf]), np.uint64(bounds[leaf + 1])):
             leaves[rows[i]] = leaf
@@ -871,7 +874,7 @@ def write_leaves(rows, bounds, leaves):
 
 @kernel
 def find_leaves(words, rows, depth, shared, features, tables, leaves):
-    """Walk ``rows`` down a tree whose nodes (levels, if shared) have the splits ``features`` and ``tables``."""
+    """Write the leaves of ``rows`` in a tree with a split for each node, or for each level if ``shared``."""
     for i in range(np.uint64(rows.shape[0])):
         row = rows[i]
         node = 0
@@ -888,7 +891,7 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
 
 @kernel
 def search_level_of_sorted_rows(is_first, table, rules, form, level, noise, buffers):
-    """Find the best split of each column from sorted rows; the first such level unpacks the rows' statistics."""
+    """Find the best split of each column from sorted rows; the first such level unpacks the statistics of the rows."""
     sums = buffers.sums
     if is_first:
         sums.nodes[:] = sums.totals.shape[0] - 1

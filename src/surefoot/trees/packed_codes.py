@@ -1,4 +1,4 @@
-"""The binned table as a tree grower reads it: row by row, eight columns to a 64-bit word."""
+"""The binned table as a tree grower reads it: row by row, with eight columns in a 64-bit word."""
 
 import numpy as np
 
@@ -6,29 +6,29 @@ from surefoot._exceptions import DataError
 from surefoot._parallel import THREADED_CELLS, row_blocks
 from surefoot.data import BinnedTable
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # times it, modulo 2**64, words differ if they differed before
-MAX_SORTED_ROWS = 8192  # larger tables have more rows than bins at every level of a tree
-GROUP = 8  # codes in a word: one load brings eight cells, and the histograms of eight columns fit the fastest cache
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, modulo 2**64, different words stay different
+MAX_SORTED_ROWS = 8192  # larger tables have more rows than bins on every level of a tree
+GROUP = 8  # codes in a word: one load reads eight cells, and the histograms of eight columns fit the fastest cache
 
 
 class PackedCodes:
-    """Codes of a table with at most 256 codes a column, and where each column's bins lie in a node's histogram.
+    """Codes of a table, at most 256 for each column, and the place of the bins of each column in a histogram.
 
     Attributes
     ----------
     words : uint64 array of shape (n_groups, n_rows)
         Byte ``k`` of ``words[g, i]`` is the code of column ``8 g + k`` in row ``i``.
     n_codes : array of shape (n_columns,)
-        Codes that a column may have, the one for missing values included; it is the last.
+        Number of codes of each column, including that of missing values, which is the last.
     offsets : array of shape (n_columns + 1,)
-        Where the bins of each column start when those of all columns are laid end to end.
+        Where the bins of each column start when the bins of all columns are concatenated.
     has_missing : array of bool
-        Whether any row lacks the column's value.
+        Whether the column has missing values.
     sorted_rows, sorted_codes : arrays of shape (n_columns, n_rows)
-        The rows of each column by their code, and these codes; none if ``is_sorted`` is False.
+        The rows of each column sorted by code, and these codes; empty if ``is_sorted`` is False.
     is_sorted : bool
-        Whether the table is so small that trees may read its sorted rows. One that threads share is not: the last
-        digits of gains would depend on their number.
+        Whether the table is so small that trees may read its sorted rows. A table that several threads read is not
+        sorted: the last digits of gains would depend on the number of threads.
     """
 
     def __init__(self, codes: np.ndarray, missing: np.ndarray, is_categorical: np.ndarray) -> None:
@@ -51,8 +51,8 @@ class PackedCodes:
         """The words of a binned table."""
         return cls(table.codes, table.missing, table.is_categorical)
 
-    def twins(self, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """For every row, the weight of those among ``rows`` that are like it in every column."""
+    def weight_of_identical_rows(self, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """For every row, the weight of those among ``rows`` with the same code in every column."""
         mixed = np.zeros(self.n_rows, dtype=np.uint64)
         for words in self.words:
             mixed = (mixed ^ words) * _ODD
@@ -66,7 +66,7 @@ class PackedCodes:
 
     @property
     def n_bins(self) -> int:
-        """Bins of all columns together."""
+        """Number of bins of all columns together."""
         return int(self.offsets[-1])
 
 

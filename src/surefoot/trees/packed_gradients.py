@@ -1,17 +1,17 @@
 """Gradients as whole numbers, and several of them in one 64-bit word.
 
-From the low end: the count of rows (``count_bits``), the second gradient and the first (``field_bits`` each, signed).
-Adding words adds all three. A field holds the sum over any set of rows, because the gradients are scaled by the sum of
-their absolute values: for 100,000 rows that leaves about forty steps for an average gradient, for 10,000 about six
-hundred. The scale is a power of two, so that a row of weight 2 is exactly two rows.
+From the low end, a word holds the count of rows (``count_bits``), the second gradient and the first (``field_bits``
+each, signed). Adding words adds all three. A field can hold the sum over any set of rows, because the gradients are
+scaled by the sum of their absolute values: for 100,000 rows that leaves about forty steps for an average gradient, for
+10,000 about six hundred. The scale is a power of two, so that a row of weight 2 counts as exactly two rows.
 """
 
 import numpy as np
 
 from surefoot._jit import kernel
 
-WIDE_BITS = 50  # where each statistic has a word of its own, sums stay below 2**50
-FINE_STEPS = 64.0  # with fewer steps for an average gradient than this, rounding is by chance, so that it is no bias
+WIDE_BITS = 50  # if each statistic has a word of its own, sums stay below 2**50
+FINE_STEPS = 64.0  # with fewer steps for an average gradient, rounding is random, so that it has no bias
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
@@ -19,17 +19,17 @@ HALF_WORD = np.uint64(32)
 
 
 def field_bits(count_bits: int) -> int:
-    """Bits of each of the two gradients in a word whose count takes ``count_bits``."""
+    """Bits of each of the two gradients in a word with a count of ``count_bits``."""
     return (64 - count_bits) // 2
 
 
 @kernel
 def absolute_sums(scores, weights, rows, sums):
-    """Write the weighted sum of each score's absolute values over ``rows``."""
+    """Write the weighted sum of the absolute values of each score over ``rows``."""
     fours = rows.shape[0] // 4 * 4
     for k in range(scores.shape[0]):
         score = scores[k]
-        t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0  # one addition need not wait for the last
+        t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0  # an addition need not wait for the one before
         for place in range(0, fours, 4):
             i0, i1, i2, i3 = rows[place], rows[place + 1], rows[place + 2], rows[place + 3]
             t0, t1 = t0 + abs(score[i0]) * weights[i0], t1 + abs(score[i1]) * weights[i1]
@@ -40,8 +40,8 @@ def absolute_sums(scores, weights, rows, sums):
 
 
 @kernel
-def pack_rows(scores, weights, rows, scales, by_chance, key, count_bits, values):
-    """Write each row's word: its whole weight times (first score, second score, 1), scaled and rounded."""
+def pack_rows(scores, weights, rows, scales, rounds_randomly, key, count_bits, values):
+    """Write the word of each row: its whole weight times (first score, second score, 1), scaled and rounded."""
     n_scores = scores.shape[0]
     first = scores[0]
     second = scores[n_scores - 1]
@@ -51,7 +51,7 @@ def pack_rows(scores, weights, rows, scales, by_chance, key, count_bits, values)
     dither_1, dither_2 = 0.5, 0.5
     for place in range(rows.shape[0]):
         i = rows[place]
-        if by_chance:
+        if rounds_randomly:
             z = np.uint64(key) + np.uint64(i + 1) * GOLDEN
             z = (z ^ (z >> np.uint64(30))) * MIX_1
             z = (z ^ (z >> np.uint64(27))) * MIX_2
@@ -66,7 +66,7 @@ def pack_rows(scores, weights, rows, scales, by_chance, key, count_bits, values)
 
 @kernel
 def widen_rows(scores, weights, rows, scales, weight_scale, values):
-    """Write each row's count, weight and weighted scores as whole numbers, one word each."""
+    """Write the count, weight and weighted scores of each row as whole numbers, one word each."""
     for place in range(rows.shape[0]):
         i = rows[place]
         values[place, 0] = 1 if weights[i] > 0.0 else 0

@@ -10,7 +10,7 @@ import numpy as np
 from surefoot._jit import kernel
 
 GINI, ERROR = 0, 1
-TIE = 1e-12  # gains this close, relative to the node, are one gain: the first feature and the lowest threshold win
+TIE = 1e-12  # gains this close, relative to the node, tie: the first feature and the lowest threshold win
 
 
 class ClassificationTable(NamedTuple):
@@ -32,7 +32,7 @@ class WeightedClasses(NamedTuple):
 
 
 class GrownTree(NamedTuple):
-    """The nodes and leaves of one tree, in heap order, and where its rows ended up."""
+    """The nodes and leaves of one tree, in heap order, and the rows of each leaf."""
 
     features: np.ndarray
     below: np.ndarray
@@ -42,7 +42,7 @@ class GrownTree(NamedTuple):
     gains: np.ndarray
     labels: np.ndarray
     rows: np.ndarray  # the rows, leaf after leaf
-    leaf_ends: np.ndarray  # where each leaf's rows end
+    leaf_ends: np.ndarray  # where the rows of each leaf end
 
 
 class FeatureSplits(NamedTuple):
@@ -73,11 +73,11 @@ def class_weights(rows, classes, weights, first_row, out):
 def side_score(side, weight, criterion):
     """Purity of a side: sum of squared class weights over the weight (Gini), or the largest class weight (error)."""
     squares = 0.0
-    most = 0.0
+    largest = 0.0
     for c in range(side.shape[0]):
         squares += float(side[c]) * float(side[c])
-        most = max(most, float(side[c]))
-    return squares / weight if criterion == GINI else most
+        largest = max(largest, float(side[c]))
+    return squares / weight if criterion == GINI else largest
 
 
 @kernel
@@ -141,10 +141,10 @@ def order_categories(histogram, missing, target, order):
 
 @kernel
 def scan_categories(histogram, missing, total, criterion, order, left, right):
-    """Best first part of the categories in their order: (score, number that go left, number of categories).
+    """Best split of the categories in their order: (score, number that go left, number of categories).
 
-    Two classes: sorted by the fraction of one of them, the best set is a first part (Breiman et al. 1984). Several
-    classes: sorted by the fraction of the class with the largest weight, a heuristic.
+    Two classes: categories are sorted by the fraction of one class, and the best set is a prefix of that order (Breiman
+    et al. 1984). Several classes: sorted by the fraction of the class with the largest weight, a heuristic.
     """
     target = 1 if total.shape[0] == 2 else np.argmax(total)
     n = order_categories(histogram, missing, target, order)
@@ -199,7 +199,7 @@ def mark_number_split(histogram, missing, code, missing_right, goes_right):
 
 @kernel
 def mark_category_split(histogram, missing, total, criterion, goes_right):
-    """Write which codes go right; those that no row has follow the missing values, or else the heavier side."""
+    """Write which codes go right; codes without rows go with the missing values, or else with the heavier side."""
     order = np.empty(256, np.int64)
     left = np.zeros(total.shape[0], np.int64)
     _, n_left, n = scan_categories(histogram, missing, total, criterion, order, left, left.copy())
@@ -292,8 +292,8 @@ def label_leaves(target, tree):
         end = tree.leaf_ends[leaf]
         total = np.zeros(target.n_classes, np.int64)
         class_weights(tree.rows[start:end], target.classes, target.weights, target.first_row, total)
-        most, label = float(total.max()) * (1.0 - TIE), 0
-        while total[label] < most:
+        threshold, label = float(total.max()) * (1.0 - TIE), 0
+        while total[label] < threshold:
             label += 1
         tree.labels[leaf] = label
         start = end
@@ -319,7 +319,7 @@ def grow_tree(table, target, depth, scratch, histogram, tree):
     ends[0] = tree.rows.shape[0]
     for level in range(depth):
         n_nodes = 1 << level
-        for k in range(n_nodes - 1, -1, -1):  # from the last on: the two ends of a node take the places of later ones
+        for k in range(n_nodes - 1, -1, -1):  # backwards: the two ends of a node overwrite those of later nodes
             start, end = ends[k - 1] if k > 0 else 0, ends[k]
             node = n_nodes - 1 + k
             ends[2 * k] = start + split_node(table, target, node, tree.rows[start:end], scratch, histogram, tree)

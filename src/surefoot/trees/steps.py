@@ -1,4 +1,4 @@
-"""A weighted vote of stumps as one step function per feature: predicting is one look-up per feature, not per stump."""
+"""A weighted vote of stumps as one step function for each feature: a prediction looks up features, not stumps."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,8 @@ BATCH = 256
 class StepFunctions:
     """Step functions of some features, and a constant; their sum is the vote.
 
-    ``breaks[starts[k]:starts[k + 1]]`` are the places where the function of ``features[k]`` jumps, filled up with
-    infinity to a power of two; ``heights`` has the value up to each break, and beyond the last of them.
+    ``breaks[starts[k]:starts[k + 1]]`` are the places where the function of ``features[k]`` jumps, padded with infinity
+    to a power of two; ``heights`` has the value up to each break, and beyond the last of them.
     """
 
     features: np.ndarray
@@ -32,22 +32,22 @@ class StepFunctions:
         used = np.unique(root[root >= 0])
         breaks, heights, missing = [], [], []
         for feature in used:
-            here = np.flatnonzero(root == feature).tolist()
-            cuts = np.unique(np.concatenate([_jumps(forest, stump) for stump in here]))
+            stumps = np.flatnonzero(root == feature).tolist()
+            cuts = np.unique(np.concatenate([_jumps(forest, stump) for stump in stumps]))
             size = 1 << len(cuts).bit_length()
             points = np.concatenate([cuts, np.full(size - len(cuts), np.inf)])
             breaks.append(points)
-            heights.append(np.sum([leaf_values[:, stump][:, _side(forest, stump, points)] for stump in here], axis=0))
-            sides = forest.missing_right[here, 0].astype(np.int64)
-            missing.append(leaf_values[:, here, sides].sum(axis=1))
+            heights.append(np.sum([leaf_values[:, stump][:, _side(forest, stump, points)] for stump in stumps], axis=0))
+            sides = forest.missing_right[stumps, 0].astype(np.int64)
+            missing.append(leaf_values[:, stumps, sides].sum(axis=1))
         n_outputs = leaf_values.shape[0]
         return cls(
-            used.astype(np.int64),
-            np.concatenate([[0], np.cumsum([len(points) for points in breaks])]).astype(np.int64),
-            np.concatenate([np.empty(0), *breaks]),
-            np.concatenate([np.empty((n_outputs, 0)), *heights], axis=1),
-            np.array(missing).T.reshape(n_outputs, len(used)).copy(),
-            leaf_values[:, root < 0, 0].sum(axis=1),
+            features=used.astype(np.int64),
+            starts=np.concatenate([[0], np.cumsum([len(points) for points in breaks])]).astype(np.int64),
+            breaks=np.concatenate([np.empty(0), *breaks]),
+            heights=np.concatenate([np.empty((n_outputs, 0)), *heights], axis=1),
+            missing=np.array(missing).T.reshape(n_outputs, len(used)).copy(),
+            constant=leaf_values[:, root < 0, 0].sum(axis=1),
         )
 
     def add_to(self, values: np.ndarray, votes: np.ndarray) -> None:
@@ -57,7 +57,7 @@ class StepFunctions:
 
 
 def _jumps(forest: VotingForest, stump: int) -> np.ndarray:
-    """Where the stump's answer may change: at its threshold, or around the codes of a set."""
+    """Where the vote of the stump may change: at its threshold, or around the codes of a set."""
     if not np.isnan(forest.thresholds[stump, 0]):
         return forest.thresholds[stump]
     right = set_bits(forest.sets[stump, 0])
@@ -74,9 +74,9 @@ def _side(forest: VotingForest, stump: int, points: np.ndarray) -> np.ndarray:
 
 @kernel
 def add_steps(values, features, starts, breaks, heights, missing, votes):
-    """Read the block (columns, rows) and add each feature's step function to ``votes``.
+    """Read the block (columns, rows) and add the step function of each feature to ``votes``.
 
-    The search is that of the binned table: a batch of values at a time, without branches.
+    As in the binned table, a batch of values is searched at a time, without branches.
     """
     place = np.empty(BATCH, np.int64)
     for k in range(features.shape[0]):

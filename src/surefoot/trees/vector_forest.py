@@ -1,4 +1,4 @@
-"""Trees with vector leaves, as arrays, and the sum of what they say."""
+"""Trees with vector leaves, as arrays, and the sum of their leaves."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,7 @@ import numpy as np
 from surefoot._jit import kernel
 from surefoot.trees.gradient_grower import GrownGradientTree
 
-ALL_LEFT = 255  # no code is beyond it: every row goes left
+ALL_LEFT = 255  # no code is above this limit: every row goes left
 SPLIT_KINDS = (np.int32, np.uint8, np.uint8, np.int32, np.float32)  # of features, shifts, limits, sets and gains
 
 
@@ -17,8 +17,8 @@ class VectorForest:
 
     A row goes left at a node if its code, less ``shifts`` and wrapped to a byte, is at most ``limits``: that covers
     codes up to a threshold, with missing values (the last code) on either side. Where ``sets`` is not -1 the split is
-    by categories: row ``sets`` of ``tables`` says which codes go right. The nodes of a level of a symmetric tree are
-    alike.
+    by categories: row ``sets`` of ``tables`` has a 1 for codes that go right. In a symmetric tree, all nodes of a level
+    have the same split.
     """
 
     symmetric: bool
@@ -27,7 +27,7 @@ class VectorForest:
     limits: np.ndarray  # uint8
     sets: np.ndarray  # int32
     tables: np.ndarray  # uint8, (sets, 256)
-    gains: np.ndarray  # float32: what the split gained
+    gains: np.ndarray  # float32: gain of the split
     covers: np.ndarray  # float64, (trees, leaves): training rows by weight
     leaves: np.ndarray  # float64, (trees, leaves, outputs)
 
@@ -44,12 +44,12 @@ class VectorForest:
         return int(self.leaves.shape[2])
 
     def first(self, n_trees: int) -> "VectorForest":
-        """The first trees alone."""
+        """A forest of the first trees."""
         names = ("features", "shifts", "limits", "sets", "gains", "covers", "leaves")
         return replace(self, **{name: getattr(self, name)[:n_trees] for name in names})
 
     def add(self, codes: np.ndarray, start: int, stop: int, raw: np.ndarray) -> None:
-        """Add what the trees ``start`` to ``stop`` say of a block of rows, ``codes`` (columns, rows), to ``raw``."""
+        """Add the leaves of the trees ``start`` to ``stop`` to ``raw``, for a block of ``codes`` (columns, rows)."""
         plain = len(self.tables) == 0
         if self.symmetric and plain:
             add_symmetric(codes, self.features, self.shifts, self.limits, self.leaves, start, stop, raw)
@@ -59,9 +59,9 @@ class VectorForest:
             )
 
     def feature_importances(self, n_features: int) -> np.ndarray:
-        """Each feature's share of all gains; sums to 1 unless no tree splits."""
+        """Each feature's fraction of all gains; sums to 1 unless no tree splits."""
         features, gains = self.features, self.gains
-        if self.symmetric:  # one node of each level stands for all
+        if self.symmetric:  # the nodes of a level have the same split
             first = (1 << np.arange(self.depth)) - 1
             features, gains = features[:, first], gains[:, first]
         used = features >= 0
@@ -70,7 +70,7 @@ class VectorForest:
 
 
 class ForestBuilder:
-    """Collects grown trees, and makes a forest of them."""
+    """Collects grown trees and makes a forest of them."""
 
     def __init__(self, n_codes: np.ndarray, is_categorical: np.ndarray) -> None:
         self.n_codes, self.is_categorical = n_codes, is_categorical
@@ -83,7 +83,7 @@ class ForestBuilder:
         return len(self._trees)
 
     def add(self, tree: GrownGradientTree, leaves: np.ndarray, covers: np.ndarray) -> None:
-        """Take a grown tree with the values and weights of its leaves."""
+        """Copy a grown tree with the values and weights of its leaves."""
         self._symmetric, self._depth = tree.symmetric, tree.depth
         grown = (tree.features, tree.codes, tree.missing_left, tree.gains, covers, leaves)
         self._trees.append(tuple(array.copy() for array in grown))
@@ -91,13 +91,13 @@ class ForestBuilder:
             is_set = (tree.features >= 0) & self.is_categorical[tree.features]
             self._tables.append(tree.tables[is_set])
 
-    def silence_last_output(self, start: int) -> None:
-        """Let the trees from number ``start`` on say nothing of the last output."""
+    def zero_last_output(self, start: int) -> None:
+        """Set the last output of the trees from number ``start`` on to 0."""
         for *_, leaves in self._trees[start:]:
             leaves[:, -1] = 0.0
 
     def forest(self, n_trees: int) -> VectorForest:
-        """The first ``n_trees`` of the trees collected."""
+        """A forest of the first ``n_trees`` trees."""
         features, codes, missing_left, gains, covers, leaves = (
             np.array(parts)[:n_trees] for parts in zip(*self._trees, strict=True)
         )
@@ -111,12 +111,22 @@ class ForestBuilder:
         level = np.floor(np.log2(np.arange(1, 1 << self._depth))).astype(np.int64)
         by_node = [part.astype(kind)[:, level] if self._symmetric else part.astype(kind) for part, kind in splits]
         features, shifts, limits, sets, gains = by_node
-        return VectorForest(self._symmetric, features, shifts, limits, sets, tables, gains, covers, leaves)
+        return VectorForest(
+            symmetric=self._symmetric,
+            features=features,
+            shifts=shifts,
+            limits=limits,
+            sets=sets,
+            tables=tables,
+            gains=gains,
+            covers=covers,
+            leaves=leaves,
+        )
 
 
 @kernel
 def add_symmetric(codes, features, shifts, limits, leaves, start, stop, raw):
-    """Add the leaves of symmetric trees without categories: one comparison a level for the whole block of rows."""
+    """Add the leaves of symmetric trees without categories: one comparison per level for the whole block of rows."""
     n_rows = codes.shape[1]
     place = np.empty(n_rows, np.uint16)
     depth = 0
@@ -126,7 +136,7 @@ def add_symmetric(codes, features, shifts, limits, leaves, start, stop, raw):
         place[:] = 0
         for level in range(depth):
             node = (1 << level) - 1
-            feature = max(features[t, node], 0)  # where nothing is split, no code is beyond the limit
+            feature = max(features[t, node], 0)  # without a split, no code is above the limit
             column = codes[feature]
             shift, limit = shifts[t, node], limits[t, node]
             for i in range(n_rows):
@@ -140,7 +150,7 @@ def add_symmetric(codes, features, shifts, limits, leaves, start, stop, raw):
 
 @kernel
 def add_trees(codes, features, shifts, limits, sets, tables, leaves, start, stop, raw):
-    """Add the leaves of any trees: the rows of a block go down a tree side by side, level by level."""
+    """Add the leaves of any trees: all rows of a block go down a tree together, level by level."""
     n_rows = codes.shape[1]
     n_nodes = features.shape[1]
     has_sets = tables.shape[0] > 0

@@ -1,46 +1,34 @@
-"""What the gradient boosters share: their parameters and how they are checked."""
+"""What the gradient boosters share: parameters, checks and ``fit``; what a single model adds, and what an ensemble."""
 
-from typing import Any, Self
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._estimator import CategoricalParameter, TableEstimator, restore_on_failure
-from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_boolean_or, check_choice, check_integer, check_number
-from surefoot._progress import Progress
-from surefoot._random import seed_from
-from surefoot.data import Columns
+from surefoot._exceptions import DataError, ParameterError, warn_caller
+from surefoot._parameters import check_boolean, check_boolean_or, check_choice, check_integer, check_number
 from surefoot.data.binner import MAX_BINS
-from surefoot.data.problem import NumberProblem, Problem, check_table, check_weights
-from surefoot.trees.gradient_grower import GrowthRules
+from surefoot.data.problem import NumberProblem, Problem
+from surefoot.uncertainty.decomposition import Uncertainty, row_index
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.fit_spec import FitSpec, TrainingConfig
-from surefoot.uncertainty.member import Member, raw_outputs
+from surefoot.uncertainty.fit_spec import FitSpec, ValidationRows, make_fit_spec
+from surefoot.uncertainty.member import Member, members_uncertainty, raw_outputs
+from surefoot.uncertainty.shap_trees import shap_models
 from surefoot.uncertainty.training import train_members
+from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
+from surefoot.uncertainty.warm_start import MemberRun, begin_runs, check_runs, resume_runs
 
 MAX_DEPTH = 10
-SHARED = (
-    "n_estimators",
-    "learning_rate",
-    "max_depth",
-    "grow_policy",
-    "min_samples_leaf",
-    "l2_regularization",
-    "max_bins",
-    "categorical_features",
-    "monotonic_cst",
-    "early_stopping",
-    "validation_fraction",
-    "n_iter_no_change",
-    "random_state",
-    "n_jobs",
-    "verbose",
-)
+RENAMED_ATTRIBUTES = {"n_trees_": "n_iter_", "validation_nll_": "validation_loss_"}  # for one release
 
 
 class GradientBooster(CategoricalParameter, TableEstimator):
-    """Parameters, checks and raw outputs; a subclass knows its kind of target and what it makes of the outputs."""
+    """Parameters, checks, training and raw outputs.
+
+    A subclass adds the kind of target (regression or classification), another the number of models (one or several).
+    """
 
     family_: Any
     _members: list[Member]
@@ -62,6 +50,7 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         n_iter_no_change: int,
         subsample: float | None,
         temperature: float | None,
+        warm_start: bool,
         random_state: Any,
         n_jobs: int | None,
         verbose: int,
@@ -80,6 +69,7 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         self.n_iter_no_change = n_iter_no_change
         self.subsample = subsample
         self.temperature = temperature
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -89,11 +79,12 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         raise NotImplementedError
 
     @property
-    def _row_share(self) -> float:
-        """Share of the rows that each tree is grown on."""
+    def _row_fraction(self) -> float:
+        """Fraction of the rows that each tree is grown on."""
         raise NotImplementedError
 
     def _check_parameters(self) -> None:
+        check_boolean("warm_start", self.warm_start)
         check_integer("n_estimators", self.n_estimators, 1)
         check_number("learning_rate", self.learning_rate, 0, 1, most_included=True)
         check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
@@ -109,48 +100,6 @@ class GradientBooster(CategoricalParameter, TableEstimator):
             if not self._uses_langevin:
                 raise ParameterError("temperature is for Langevin noise: leave it at None without it.")
         self._check_categorical_features()
-
-    def _recipe(self, constraints: tuple[int, ...] | None, has_validation: bool) -> TrainingConfig:
-        wanted = self.early_stopping
-        stops = self.temperature is None if wanted == "auto" else wanted != "scale" and bool(wanted)
-        rules = GrowthRules(
-            int(self.max_depth),
-            self.grow_policy == "symmetric",
-            int(self.min_samples_leaf),
-            float(self.l2_regularization),
-            constraints,
-        )
-        return TrainingConfig(
-            int(self.n_estimators),
-            float(self.learning_rate),
-            rules,
-            self._row_share,
-            self._uses_langevin,
-            self.temperature,
-            int(self.n_iter_no_change) if stops else None,
-            not stops or not (self.n_iter_no_change < self.n_estimators or getattr(self, "warm_start", False)),
-        )
-
-    def _constraints(self, columns: Columns) -> tuple[int, ...] | None:
-        """The monotone constraint of every column, from a list or a dict by name."""
-        if self.monotonic_cst is None:
-            return None
-        wanted = self.monotonic_cst
-        if isinstance(wanted, dict):
-            names = list(getattr(self, "feature_names_in_", ()))
-            unknown = sorted(map(str, set(wanted) - set(names)))
-            if unknown:
-                raise ParameterError(f"monotonic_cst names columns that X does not have: {unknown}.")
-            wanted = [wanted.get(name, 0) for name in names]
-        signs = np.asarray(wanted)
-        if signs.shape != (columns.n_columns,) or not np.isin(signs, (-1, 0, 1)).all():
-            raise ParameterError(
-                f"monotonic_cst must have one of -1, 0 and 1 for each of the {columns.n_columns} columns, "
-                f"or be a dict of column names, got {self.monotonic_cst!r}."
-            )
-        if any(signs[j] != 0 for j in columns.schema.categories):
-            raise ParameterError("monotonic_cst must be 0 for categorical columns: categories have no order.")
-        return tuple(signs.astype(np.int64).tolist()) if signs.any() else None
 
     def fit(
         self,
@@ -169,15 +118,15 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         X : array, pandas or polars frame of shape (n_rows, n_columns)
             The training data.
         y : array of shape (n_rows,)
-            Their targets.
+            The targets of the training rows.
         sample_weight : array of shape (n_rows,), default=None
             A row of weight 2 counts as two rows.
         X_val : array, pandas or polars frame of shape (n_val, n_columns), default=None
-            Rows to stop early by, instead of a part of the training rows.
+            Validation rows for early stopping, used instead of a part of the training rows.
         y_val : array of shape (n_val,), default=None
-            Their targets.
+            The targets of the validation rows.
         sample_weight_val : array of shape (n_val,), default=None
-            Their weights.
+            The weights of the validation rows.
 
         Returns
         -------
@@ -201,63 +150,192 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         target: np.ndarray,
         family: RegressionFamily | ClassificationFamily,
         strata: np.ndarray | None,
-        validation: tuple[Any, np.ndarray, Any] | None,
+        validation: ValidationRows | None,
     ) -> list[Member]:
-        """Train on a checked problem; ``target`` is internal, as is that of the ``validation`` rows."""
+        """Train the members on a checked problem; ``target`` is in the units of the family."""
         self._remember(problem)
-        weights, columns_val = problem.weights, None
-        if validation is not None:
-            X_val, target_val, sample_weight_val = validation
-            columns_val = check_table(self, X_val, self._schema)
-            if columns_val.n_rows != len(target_val):
-                raise DataError(f"X_val has {columns_val.n_rows} rows, but y_val has {len(target_val)}.")
-            weights = _joined_weights(weights, sample_weight_val, len(target), len(target_val))
-            target = np.concatenate([target, target_val])
-        recipe = self._recipe(self._constraints(problem.columns), validation is not None)
-        of_use = recipe.patience is not None or family.has_scale
-        hold_out = float(self.validation_fraction) if of_use and self.early_stopping else 0.0
-        task = FitSpec(
-            problem.columns,
-            columns_val,
-            target,
-            weights,
-            family,
-            strata,
-            recipe,
-            int(self.max_bins),
-            hold_out,
-            seed_from(self.random_state),
-            self.n_jobs,
-            Progress(type(self).__name__, self._n_members, self.verbose, "held-out negative log-likelihood"),
-        )
-        return self._run(task)
+        spec = make_fit_spec(self, problem, target, family, strata, validation)
+        if not self.warm_start:
+            self.__dict__.pop("_run_so_far", None)
+            return train_members(spec, self._n_members)
+        return self._resume(spec)
 
-    def _run(self, task: FitSpec) -> list[Member]:
-        return train_members(task, self._n_members)
+    def _resume(self, spec: FitSpec) -> list[Member]:
+        """Add trees to those of the last fit, if there was one, and keep the state for the next."""
+        runs: list[MemberRun] = getattr(self, "_run_so_far", [])
+        if runs and all(run.is_complete for run in runs):
+            check_runs(runs, spec, self._n_members)
+        else:
+            runs = begin_runs(spec, self._n_members)
+        members = resume_runs(runs, spec)
+        self._run_so_far = runs
+        return members
 
     def _raw(self, X: Any) -> np.ndarray:
         """Raw outputs of every member, (members, outputs, rows)."""
-        columns = self._columns(X)  # first of all: it says so if the model is not fitted
+        columns = self._columns(X)  # first, because it checks that the model is fitted
         return raw_outputs(self._members, columns, self.n_jobs)
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Each column's share of the gains of all splits."""
+        """Each column's fraction of the gains of all splits."""
         check_is_fitted(self)
-        shares = [
+        fractions = [
             member.encoding.split_importances(
                 member.trees.forest.feature_importances(len(member.encoding.sources)), self.n_features_in_
             )
             for member in self._members
         ]
-        return np.mean(shares, axis=0)
+        return np.mean(fractions, axis=0)
 
 
-def _joined_weights(weights: np.ndarray | None, weights_val: Any, n_rows: int, n_validation: int) -> np.ndarray | None:
-    """Weights of the training rows and then of the validation rows."""
-    after = check_weights(weights_val, n_validation, relative=False, name="sample_weight_val")
-    if weights is None and after is None:
-        return None
-    return np.concatenate(
-        [np.ones(n_rows) if weights is None else weights, np.ones(n_validation) if after is None else after]
-    )
+class SingleBooster(GradientBooster):
+    """One model: predictions after each tree, a virtual ensemble cut out of it, and its trees for shap."""
+
+    langevin: bool
+    _n_members: ClassVar[int] = 1
+
+    @property
+    def n_trees_(self) -> int:
+        """Number of boosting rounds kept; this is the earlier name of ``n_iter_``."""
+        return self._renamed("n_trees_")
+
+    @property
+    def validation_nll_(self) -> np.ndarray:
+        """Loss of the held-out rows after each round; this is the earlier name of ``validation_loss_``."""
+        return self._renamed("validation_nll_")
+
+    def _renamed(self, name: str) -> Any:
+        value = getattr(self, RENAMED_ATTRIBUTES[name])  # first, so that a model that is not fitted gives no warning
+        warn_caller(f"{name} is now {RENAMED_ATTRIBUTES[name]}: use that name.", FutureWarning)
+        return value
+
+    def __dir__(self) -> list[str]:
+        """All names but the earlier ones, so that code that reads every attribute gives no warning."""
+        return [name for name in super().__dir__() if name not in RENAMED_ATTRIBUTES]
+
+    @property
+    def _uses_langevin(self) -> bool:
+        return bool(self.langevin)
+
+    @property
+    def _row_fraction(self) -> float:
+        return 1.0 if self.subsample is None else float(self.subsample)
+
+    def _check_parameters(self) -> None:
+        check_boolean("langevin", self.langevin)
+        check_number("subsample", self.subsample, 0, 1, most_included=True)
+        super()._check_parameters()
+
+    def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
+        self.family_ = family
+        self._members = list(members)
+        self.n_iter_ = members[0].trees.forest.n_trees
+        self.validation_loss_ = members[0].trees.held_out_nll
+
+    def _member_raw(self, X: Any, cuts: Sequence[int]) -> np.ndarray:
+        """Raw outputs of the model truncated after each number of trees in ``cuts``, (cuts, outputs, rows)."""
+        columns = self._columns(X)
+        return raw_outputs(self._members, columns, self.n_jobs, cuts)
+
+    def virtual_ensemble(self, n_members: int = 10) -> VirtualEnsemble:
+        """Return an ensemble cut out of this model, without training.
+
+        Parameters
+        ----------
+        n_members : int, default=10
+            Number of members, at least 2; the model needs twice as many trees.
+
+        Returns
+        -------
+        VirtualEnsemble
+            Its ``predict_uncertainty`` gives total, data and knowledge uncertainty.
+        """
+        check_is_fitted(self)
+        return VirtualEnsemble(self, n_members)
+
+    def to_shap(self) -> dict[Hashable, dict[str, Any]]:
+        """Return the trees in the form that ``shap.TreeExplainer`` takes, for each parameter of the distribution.
+
+        SHAP values and the expected value add up to the parameter as the trees see it: for a normal distribution,
+        ``mu`` is in units of ``family_.spread`` from ``family_.location``. The last parameter is the sum of the trees
+        before the bound that keeps the scale of a row from being much smaller than that of the others. Pass X as
+        numbers, missing values as NaN. Models that split on categories are refused.
+
+        Returns
+        -------
+        dict
+            From each name in ``family_.parameters`` to a model; for three or more classes, from each label.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from surefoot import GradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> models = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y).to_shap()
+        >>> list(models), len(models["mu"]["trees"])
+        (['mu', 'log_sigma'], 20)
+        >>> # shap.TreeExplainer(models["log_sigma"]).shap_values(X): what makes a prediction uncertain
+        """
+        check_is_fitted(self)
+        labels = getattr(self, "classes_", np.empty(0)).tolist()
+        outputs = labels if len(labels) > 2 else self.family_.parameters
+        return shap_models(self._members[0], self._schema, outputs, getattr(self, "feature_names_in_", None))
+
+    def _stages(self, X: Any) -> Iterator[np.ndarray]:
+        """Raw outputs after one tree, after two, and so on."""
+        return self._members[0].stages(self._columns(X))
+
+
+class EnsembleBooster(GradientBooster):
+    """Several models on one table that differ by Langevin noise or by the rows drawn for each tree."""
+
+    method: str
+    n_members: int
+    _member_class: ClassVar[type[Any]]
+
+    @property
+    def _uses_langevin(self) -> bool:
+        return self.method == "sglb"
+
+    @property
+    def _row_fraction(self) -> float:
+        if self.subsample is None:
+            return 1.0 if self.method == "sglb" else 0.5
+        return float(self.subsample)
+
+    def _check_parameters(self) -> None:
+        check_choice("method", self.method, ("sglb", "sgb"))
+        check_integer("n_members", self.n_members, 1)
+        if self.subsample is not None:
+            check_number("subsample", self.subsample, 0, 1, most_included=True)
+        if self.method == "sgb" and self._row_fraction == 1.0:
+            raise ParameterError("subsample must be below 1 with method='sgb': otherwise all members are the same.")
+        super()._check_parameters()
+
+    @property
+    def _n_members(self) -> int:
+        return int(self.n_members)
+
+    def _new_member(self) -> SingleBooster:
+        """An unfitted model with the parameters of one member."""
+        member = self._member_class()
+        parameters = {**self.get_params(deep=False), "warm_start": False}
+        parameters |= {"subsample": self._row_fraction, "langevin": self._uses_langevin}
+        return member.set_params(**{name: parameters[name] for name in member.get_params(deep=False)})
+
+    def _uncertainty(self, X: Any) -> Uncertainty:
+        columns = self._columns(X)  # first, because it checks that the model is fitted
+        return members_uncertainty(self._members, self.family_, columns, self.n_jobs, index=row_index(X))
+
+    def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
+        self.family_ = family
+        self._members = list(members)
+        self.estimators_ = []
+        for member in members:
+            estimator = self._new_member()
+            for name in ("n_features_in_", "feature_names_in_", "_schema", "classes_"):
+                if hasattr(self, name):
+                    setattr(estimator, name, getattr(self, name))
+            estimator._adopt(family, [member])
+            self.estimators_.append(estimator)

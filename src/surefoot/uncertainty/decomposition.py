@@ -1,4 +1,4 @@
-"""What an ensemble's members say about a row, parted into uncertainty of the data and of our knowledge."""
+"""The uncertainty of an ensemble, decomposed into data uncertainty and knowledge uncertainty."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,26 +15,27 @@ if TYPE_CHECKING:
 
 NATS = "nats"
 TARGET_SQUARED = "target squared"
-SUM_TOLERANCE = 1e-3  # probabilities in single precision, of thousands of classes, still add up to 1 within this
+SUM_TOLERANCE = 1e-3  # probabilities of thousands of classes, in single precision, add up to 1 within this
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Uncertainty:
     """How uncertain a prediction is, row by row, and why.
 
-    ``data`` is what more training rows would not take away: the noise of the target itself. ``knowledge`` is what they
-    would: how far the members of an ensemble disagree. ``total`` is their sum, to the last bit.
+    ``data`` is the noise of the target, which more training rows would not remove. ``knowledge`` is the disagreement of
+    the members of an ensemble, which more training rows would remove. ``total`` is exactly their sum.
 
     Parameters
     ----------
     total, data : arrays of shape (n_rows,), or None
-        None when the members give a number without a variance: then only ``knowledge`` is known.
+        Total and data uncertainty. None if the members predict a number without a variance: then only ``knowledge`` is
+        known.
     knowledge : array of shape (n_rows,)
-        Knowledge uncertainty: how far the members disagree.
+        Knowledge uncertainty: the disagreement of the members.
     unit : {"nats", "target squared"}
-        ``"nats"``: entropies, of a classifier. ``"target squared"``: variances, of a regressor.
+        ``"nats"`` for entropies of a classifier, ``"target squared"`` for variances of a regressor.
     index : pandas Index, default=None
-        Labels of the rows, where the table had them.
+        Labels of the rows, if the table has them.
 
     Examples
     --------
@@ -68,7 +69,7 @@ class Uncertainty:
 
     @needs("pandas")
     def to_frame(self) -> "pd.DataFrame":
-        """Return the parts that are known as columns of a frame.
+        """Return the uncertainties that are not None as columns of a frame.
 
         Returns
         -------
@@ -81,21 +82,22 @@ class Uncertainty:
 
 
 def regression_uncertainty(means: Any, variances: Any = None, *, index: Any = None) -> Uncertainty:
-    """Part the variance of an ensemble of regressors by the law of total variance.
+    """Decompose the variance of an ensemble of regressors by the law of total variance.
 
     Parameters
     ----------
     means : array of shape (n_members, n_rows)
+        The mean that each member predicts.
     variances : array of shape (n_members, n_rows), default=None
-        None: the members predict a number alone, and only ``knowledge`` is known.
+        The variance that each member predicts. None: members predict only a number, and only ``knowledge`` is known.
     index : pandas Index, default=None
         Labels of the rows.
 
     Returns
     -------
     Uncertainty
-        ``knowledge`` is the variance of the members' means (divisor ``n_members``), ``data`` the mean of their
-        variances, ``total`` the sum of both: the variance of the members' mixture.
+        ``knowledge`` is the variance of the means of the members (divisor ``n_members``), ``data`` the mean of their
+        variances, ``total`` the sum of both: the variance of the mixture of the members.
 
     Examples
     --------
@@ -106,51 +108,52 @@ def regression_uncertainty(means: Any, variances: Any = None, *, index: Any = No
     means = _members_by_rows("means", means)
     if not np.isfinite(means).all():
         raise DataError("means must be finite: at least one member predicts infinity or NaN.")
-    with np.errstate(over="ignore", invalid="ignore"):  # the square of a huge target is infinite, and says so
-        knowledge = np.var(means - means[:1], axis=0)  # from the first member on: equal members give exactly 0
+    with np.errstate(over="ignore", invalid="ignore"):  # the square of a huge target is infinite
+        knowledge = np.var(means - means[:1], axis=0)  # relative to the first member: equal members give exactly 0
         knowledge = np.where(np.isnan(knowledge), np.inf, knowledge)
         if variances is None:
-            return Uncertainty(None, None, knowledge, TARGET_SQUARED, index)
+            return Uncertainty(total=None, data=None, knowledge=knowledge, unit=TARGET_SQUARED, index=index)
         variances = _members_by_rows("variances", variances)
         if variances.shape != means.shape:
-            raise DataError(f"variances have shape {variances.shape}, means {means.shape}: they must be alike.")
+            raise DataError(f"variances have shape {variances.shape}, means {means.shape}: they must be the same.")
         if not (variances >= 0).all():
             raise DataError("variances must be 0 or more: at least one member has a negative one or NaN.")
         data = variances.mean(axis=0)
-        return Uncertainty(data + knowledge, data, knowledge, TARGET_SQUARED, index)
+        return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit=TARGET_SQUARED, index=index)
 
 
 def classification_uncertainty(probabilities: Any, *, index: Any = None) -> Uncertainty:
-    """Part the entropy of an ensemble of classifiers.
+    """Decompose the entropy of an ensemble of classifiers.
 
     Parameters
     ----------
     probabilities : array of shape (n_members, n_rows, n_classes)
+        The probabilities that each member predicts.
     index : pandas Index, default=None
         Labels of the rows.
 
     Returns
     -------
     Uncertainty
-        ``total`` is the entropy of the members' mean probabilities, ``data`` the mean of their entropies, ``knowledge``
-        the difference: the mutual information of the label and the member.
+        ``total`` is the entropy of the mean probabilities of the members, ``data`` the mean of their entropies,
+        ``knowledge`` the difference: the mutual information of the label and the member.
 
     Examples
     --------
     >>> from surefoot.uncertainty.decomposition import classification_uncertainty
-    >>> sure_but_at_odds = [[[1.0, 0.0]], [[0.0, 1.0]]]
-    >>> uncertainty = classification_uncertainty(sure_but_at_odds)
+    >>> certain_but_different = [[[1.0, 0.0]], [[0.0, 1.0]]]
+    >>> uncertainty = classification_uncertainty(certain_but_different)
     >>> uncertainty.knowledge.round(4), uncertainty.data
     (array([0.6931]), array([0.]))
     """
     probabilities = _checked_probabilities(probabilities)
     data = entr(probabilities).sum(axis=-1).mean(axis=0)
     knowledge = _mean_divergence(probabilities)
-    return Uncertainty(data + knowledge, data, knowledge, NATS, index)
+    return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit=NATS, index=index)
 
 
 def _mean_divergence(probabilities: np.ndarray) -> np.ndarray:
-    """How far the members are from their mean: the difference of the entropies, without subtracting near-equal numbers.
+    """Mean divergence of the members from their mean: the difference of entropies, without subtracting close numbers.
 
     With p = mean * (1 + d), the divergence p log(p / mean) - p + mean is mean * ((1 + d) log(1 + d) - d).
     """
@@ -161,7 +164,7 @@ def _mean_divergence(probabilities: np.ndarray) -> np.ndarray:
 
 
 def row_index(table: Any) -> Any:
-    """The labels of the rows of a pandas frame; None for any other table."""
+    """The row labels of a pandas frame; None for any other table."""
     return table.index if nw.dependencies.is_pandas_dataframe(table) else None
 
 
@@ -183,5 +186,5 @@ def _checked_probabilities(probabilities: Any) -> np.ndarray:
         raise DataError("probabilities must be between 0 and 1: at least one is not, or is NaN.")
     if (np.abs(probabilities.sum(axis=-1) - 1) > SUM_TOLERANCE).any():
         raise DataError("probabilities must add up to 1 over the classes: in at least one row of a member they do not.")
-    # Of a number smaller than the smallest normal one, the mean over the members may round to 0.
+    # The mean over the members may round to 0 for numbers below the smallest normal one.
     return np.where(probabilities < np.finfo(np.float64).tiny, 0.0, probabilities)

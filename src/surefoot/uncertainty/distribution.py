@@ -1,6 +1,5 @@
-"""Predicted distributions, one per row, and mixtures of them."""
+"""Predicted distributions, one per row."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,23 +10,23 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer, check_number
 
 LARGEST = float(np.finfo(np.float64).max)
-QUANTILE_PRECISION = 1e-10  # of a mixture's quantiles: of the standard deviation, and of how far its members' differ
-FARTHEST_QUANTILE = 40.0  # standard deviations of a large count beyond which the probability is no float
-MAX_HALVINGS = 2200  # an interval of floats cannot be halved more often
+FLOAT_RANGE = (-LARGEST, LARGEST)  # np.clip(values, *FLOAT_RANGE) replaces infinities by the largest numbers
+FARTHEST_QUANTILE = 40.0  # in standard deviations of a large count: beyond, the probability rounds to 0 or 1
+MAX_HALVINGS = 2200  # no interval of floats can be halved more often
 
 
 class Distribution:
     """One distribution per row, in the units of the target.
 
-    Moments and quantiles too large for a float are given as the largest float. For counts, ``pdf`` and ``logpdf`` give
-    the probability mass.
+    Moments and quantiles that are too large for a float are the largest float. For counts, ``pdf`` and ``logpdf``
+    return the probability mass.
 
     Parameters
     ----------
     name : str
         Name of the family.
     scipy_distribution : distribution of scipy.stats
-        The family, as scipy has it.
+        The family in scipy.
     **parameters : float or array of shape (n_rows,)
         The parameters of ``scipy_distribution``, by name.
 
@@ -38,6 +37,7 @@ class Distribution:
     parameters : dict of arrays of shape (n_rows,)
         The parameters of ``scipy_distribution``, by name.
     mean, std, var : arrays of shape (n_rows,)
+        Moments of the distribution of every row.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Distribution:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether the distribution is one of counts."""
+        """Whether the distribution is discrete: one of counts."""
         return isinstance(self._scipy, stats.rv_discrete)
 
     def _unit(self) -> dict[str, np.ndarray]:
@@ -86,25 +86,25 @@ class Distribution:
 
     @property
     def mean(self) -> np.ndarray:
-        """Mean of every row's distribution."""
+        """Mean of the distribution of every row."""
         location, scale = self.parameters.get("loc", 0.0), self.parameters.get("scale", 1.0)
         with np.errstate(all="ignore"):
-            return within_floats(location + within_floats(scale * self._scipy.mean(**self._unit())))
+            return np.clip(location + np.clip(scale * self._scipy.mean(**self._unit()), *FLOAT_RANGE), *FLOAT_RANGE)
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation of every row's distribution."""
-        with np.errstate(all="ignore"):  # not by way of the variance: that of large numbers is too large
-            return within_floats(self.parameters.get("scale", 1.0) * self._scipy.std(**self._unit()))
+        """Standard deviation of the distribution of every row."""
+        with np.errstate(all="ignore"):  # not from the variance, which overflows for large numbers
+            return np.clip(self.parameters.get("scale", 1.0) * self._scipy.std(**self._unit()), *FLOAT_RANGE)
 
     @property
     def var(self) -> np.ndarray:
-        """Variance of every row's distribution."""
+        """Variance of the distribution of every row."""
         with np.errstate(all="ignore"):
-            return within_floats(self.std**2)
+            return np.clip(self.std**2, *FLOAT_RANGE)
 
     def quantile(self, q: Any) -> np.ndarray:
-        """Return the value not exceeded with probability ``q``.
+        """Return the value that is not exceeded with probability ``q``.
 
         Parameters
         ----------
@@ -126,15 +126,15 @@ class Distribution:
     def _quantile(self, level: float) -> np.ndarray:
         with np.errstate(all="ignore"):
             values = np.array(self._scipy.ppf(level, **self.parameters), dtype=np.float64)
-        unknown = np.isnan(values)  # scipy does not find the quantiles of very large counts
+        unknown = np.isnan(values)  # scipy has no quantiles for very large counts
         if unknown.any():
             rows = self[unknown]
             reach = FARTHEST_QUANTILE * rows.std
             values[unknown] = rows._bisect_counts(level, np.floor(rows.mean - reach), np.ceil(rows.mean + reach))
-        return within_floats(values) if 0 < level < 1 else values
+        return np.clip(values, *FLOAT_RANGE) if 0 < level < 1 else values
 
     def _bisect_counts(self, level: float, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """The smallest counts whose cumulative probability is at least ``level``."""
+        """The smallest counts with a cumulative probability of at least ``level``."""
         for _ in range(MAX_HALVINGS):
             if not (low < high).any():
                 break
@@ -146,7 +146,7 @@ class Distribution:
         return high
 
     def interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the central interval that holds the target with probability ``level``.
+        """Return the central interval that contains the target with probability ``level``.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Distribution:
         Parameters
         ----------
         y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
+            One number, one per row, or an array with the rows as its last axis.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class Distribution:
         Parameters
         ----------
         y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
+            One number, one per row, or an array with the rows as its last axis.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class Distribution:
         values = self._checked(y)
         with np.errstate(all="ignore"):
             logs = log_density(values, **self.parameters)
-        return np.where(np.isnan(logs) & ~np.isnan(values), -np.inf, logs)  # scipy's inf - inf, far out
+        return np.where(np.isnan(logs) & ~np.isnan(values), -np.inf, logs)  # scipy: inf - inf far out in the tails
 
     def cdf(self, y: Any) -> np.ndarray:
         """Return the probability of at most ``y``.
@@ -201,7 +201,7 @@ class Distribution:
         Parameters
         ----------
         y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
+            One number, one per row, or an array with the rows as its last axis.
 
         Returns
         -------
@@ -235,156 +235,11 @@ class Distribution:
         size = (check_integer("n", n, least=0), len(self))
         with np.errstate(all="ignore"):
             draws = self._scipy.rvs(**self.parameters, size=size, random_state=generator_from(random_state))
-        return within_floats(np.asarray(draws, dtype=np.float64))
-
-
-class MixtureDistribution(Distribution):
-    """For each row, the mixture of its distributions in the members of an ensemble, all members with equal weight.
-
-    Parameters
-    ----------
-    components : sequence of Distribution
-        One per member, of the same family and for the same rows.
-
-    Attributes
-    ----------
-    components : tuple of Distribution
-    mean, std, var : arrays of shape (n_rows,)
-        By the law of total variance: the mean of the variances plus the variance of the means.
-
-    Examples
-    --------
-    >>> from scipy import stats
-    >>> from surefoot.uncertainty.distribution import Distribution, MixtureDistribution
-    >>> members = [Distribution("normal", stats.norm, loc=[0.0, mean], scale=1.0) for mean in (-2.0, 2.0)]
-    >>> mixture = MixtureDistribution(members)
-    >>> mixture
-    MixtureDistribution(2 x normal, 2 rows)
-    >>> mixture.var
-    array([1., 5.])
-    """
-
-    def __init__(self, components: Sequence[Distribution]) -> None:
-        if len(components) == 0:
-            raise ParameterError("components must hold at least one distribution.")
-        if len({(member.name, len(member)) for member in components}) > 1:
-            raise ParameterError("components must be distributions of one family, for the same rows.")
-        self.components = tuple(components)
-        self.name = f"{len(components)} x {components[0].name}"
-
-    def __len__(self) -> int:
-        return len(self.components[0])
-
-    def __getitem__(self, rows: Any) -> "MixtureDistribution":
-        """The mixtures of some rows: an index (one row), a slice, an array of indices or a mask."""
-        return MixtureDistribution([member[rows] for member in self.components])
-
-    @property
-    def is_discrete(self) -> bool:
-        """Whether the distribution is one of counts."""
-        return self.components[0].is_discrete
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Mean of every row's distribution."""
-        return within_floats(sum(member.mean / len(self.components) for member in self.components))
-
-    @property
-    def std(self) -> np.ndarray:
-        """Standard deviation of every row's distribution."""
-        mean = self.mean
-        with np.errstate(all="ignore"):
-            parts = [within_floats(member.mean - mean) for member in self.components]
-            parts += [member.std for member in self.components]
-            size = np.maximum(np.abs(parts).max(axis=0), np.finfo(np.float64).tiny)  # squares of shares of it are safe
-            return within_floats(size * np.sqrt(sum((part / size) ** 2 for part in parts) / len(self.components)))
-
-    def _quantile(self, level: float) -> np.ndarray:
-        quantiles = [member._quantile(level) for member in self.components]
-        low, high = np.min(quantiles, axis=0), np.max(quantiles, axis=0)
-        if self.is_discrete:
-            return self._bisect_counts(level, low, high)
-        return self._bisect(level, low, high)
-
-    def _bisect(self, level: float, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Halve the intervals, keeping the quantile inside, until all are narrow or have no float within."""
-        with np.errstate(all="ignore"):
-            precision = QUANTILE_PRECISION * np.minimum(high - low, self.std)
-        for _ in range(MAX_HALVINGS):
-            middle = 0.5 * low + 0.5 * high
-            with np.errstate(all="ignore"):
-                wide = (high - low > precision) & (low < middle) & (middle < high)
-            if not wide.any():
-                break
-            below = self.cdf(middle) < level
-            low, high = np.where(wide & below, middle, low), np.where(wide & ~below, middle, high)
-        return middle
-
-    def logpdf(self, y: Any) -> np.ndarray:
-        """Return the log of the members' mean density at ``y``; for counts, of the probability.
-
-        Parameters
-        ----------
-        y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
-
-        Returns
-        -------
-        array of shape (..., n_rows)
-            Logs of densities.
-        """
-        total = self.components[0].logpdf(y)
-        for member in self.components[1:]:
-            total = np.logaddexp(total, member.logpdf(y))
-        return total - np.log(len(self.components))
-
-    def cdf(self, y: Any) -> np.ndarray:
-        """Return the probability of at most ``y``.
-
-        Parameters
-        ----------
-        y : float or array of shape (..., n_rows)
-            One number, one per row, or an array whose last axis is the rows.
-
-        Returns
-        -------
-        array of shape (..., n_rows)
-            Probabilities.
-        """
-        return np.asarray(sum(member.cdf(y) for member in self.components) / len(self.components))
-
-    def sample(self, n: int, random_state: Any = None) -> np.ndarray:
-        """Draw ``n`` values for every row, each from a random member.
-
-        Parameters
-        ----------
-        n : int
-            Number of draws.
-        random_state : int, RandomState, Generator or None, default=None
-            Seed or source of random numbers.
-
-        Returns
-        -------
-        array of shape (n, n_rows)
-            The draws.
-        """
-        size = (check_integer("n", n, least=0), len(self))
-        generator = generator_from(random_state)
-        chosen = (generator.random(size) * len(self.components)).astype(np.int64)
-        draws = np.empty(size)
-        for index, member in enumerate(self.components):
-            rows = np.nonzero(chosen == index)[1]
-            draws[chosen == index] = member[rows].sample(1, generator)[0]
-        return draws
-
-
-def within_floats(values: Any) -> np.ndarray:
-    """Infinities become the largest numbers there are."""
-    return np.clip(values, -LARGEST, LARGEST)
+        return np.clip(np.asarray(draws, dtype=np.float64), *FLOAT_RANGE)
 
 
 def generator_from(random_state: Any) -> np.random.Generator | np.random.RandomState:
-    """The source of random numbers that ``random_state`` means; numpy's new generators are taken as they are."""
+    """The random number generator for ``random_state``; unlike scikit-learn, also for a numpy Generator."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return check_random_state(random_state)

@@ -1,7 +1,8 @@
-"""Early stopping by held-out rows.
+"""Early stopping on held-out rows.
 
-One model that holds rows out, or several trial models that each hold out other rows: the decisions are the same, and
-many held-out rows decide better than a few. The scale stops learning first, the mean when its own loss no longer falls.
+Either one model holds rows out, or several trial models each hold out other rows. The decisions are made in the same
+way, and many held-out rows decide better than a few. The scale stops learning first; the mean stops when its own loss
+no longer falls.
 """
 
 from collections.abc import Sequence
@@ -15,21 +16,21 @@ from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.families import RegressionFamily
 from surefoot.uncertainty.fit_spec import InflationSchedule, TrainingConfig
 from surefoot.uncertainty.member import BoostedTrees
-from surefoot.uncertainty.recalibration import Recalibration, fit_recalibration, imagined_ensemble
+from surefoot.uncertainty.recalibration import Recalibration, fit_recalibration, simulated_ensemble
 
 SCALE_PATIENCE = 50  # rounds without a better held-out likelihood before the scale stops learning
-MIN_GAIN = 1e-3  # of the mean's loss, while patience lasts: less is not worth the time
-NEGLIGIBLE = 1e-2  # part of the first round's loss of classes: what is left of it then is nothing to learn
-MIN_NLL_GAIN = 2e-4  # the same for classes and counts, whose loss is mostly noise that nothing could explain
+MIN_GAIN = 1e-3  # of the loss of the mean, within the patience: a smaller gain is not worth the time
+NEGLIGIBLE = 1e-2  # fraction of the first round's loss of classes: below it there is nothing left to learn
+MIN_NLL_GAIN = 2e-4  # MIN_GAIN for classes and counts: their loss is mostly noise that no model can explain
 
 
 @dataclass
-class Stopping:
-    """Held-out losses of every round, and what follows from them.
+class StoppingRule:
+    """The held-out losses of every round, and when to freeze the scale and to stop.
 
-    The likelihood tells how long the scale of a distribution should learn. The mean gains for longer: it goes on, with
-    the scale frozen, while its own loss falls (the deviance at one scale for all rows: of a Normal distribution the
-    squared error).
+    The likelihood decides how long the scale of a distribution is learned. The mean gains for longer: training goes on,
+    with the scale frozen, while the loss of the mean falls (the deviance at one scale for all rows: for a normal
+    distribution the squared error).
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class Stopping:
     has_scale : bool
         Whether the family of distributions has a scale.
     freezes_scale : bool
-        Whether the scale is to be frozen before training ends.
+        Whether the scale is frozen before training ends.
     """
 
     patience: int | None
@@ -46,13 +47,13 @@ class Stopping:
     freezes_scale: bool
     nll: list[float] = field(default_factory=list)
     mean_loss: list[float] = field(default_factory=list)
-    best_nll: int = 0  # the round with the best likelihood, while the scale learned
+    best_nll: int = 0  # the round with the best likelihood while the scale was learned
     best_mean: int = 0
-    last_gain: int = 0  # the last round in which the mean (without a scale: the likelihood) had gained enough
-    frozen_in: int | None = None  # the round in which it was noticed that the scale should learn no more
+    last_gain: int = 0  # the last round with a large enough gain of the mean (without a scale: of the likelihood)
+    frozen_in: int | None = None  # the round after which the scale was frozen
 
-    def note(self, nll: float, mean_loss: float) -> bool:
-        """Note the losses after one more round; return whether one of them is the least so far."""
+    def record(self, nll: float, mean_loss: float) -> bool:
+        """Record the losses after one more round; return whether one of them is the lowest so far."""
         better_mean = self.best_mean == 0 or mean_loss < self.mean_loss[self.best_mean - 1]
         better_nll = self.frozen_in is None and (self.best_nll == 0 or nll < self.nll[self.best_nll - 1])
         self.nll.append(nll)
@@ -83,7 +84,7 @@ class Stopping:
         if self.patience is None or (self.freezes_scale and self.frozen_in is None):
             return False
         if not self.has_scale and self.mean_loss and 0 <= self.mean_loss[-1] < NEGLIGIBLE * self.mean_loss[0]:
-            return True  # classes that columns separate: the loss would fall for ever
+            return True  # classes that the columns separate: the loss would fall forever
         last = self.last_gain if not self.has_scale else self.best_nll
         if self.freezes_scale:
             last = max(self.best_nll, self.last_gain)
@@ -95,7 +96,7 @@ MAX_INFLATION = 4.0
 
 
 class MonitoredTraining:
-    """Takes rounds of all models, freezes their scales, and knows when to stop."""
+    """Runs rounds of all models at once, freezes their scales, and stops when held-out losses no longer fall."""
 
     def __init__(
         self,
@@ -104,18 +105,18 @@ class MonitoredTraining:
         n_twins: int = 0,
         threads: RowThreads | None = None,
     ) -> None:
-        """The last ``n_twins`` models differ from the first ones by chance alone, as members of an ensemble will.
+        """The last ``n_twins`` models differ from the first ones only by their seed, as members of an ensemble do.
 
-        With ``threads``, the models take their rounds side by side.
+        With ``threads``, the models run their rounds side by side.
         """
         self.models, self.family, self.n_twins = list(models), models[0].family, n_twins
         self.is_monitored = len(models[0].rows.held_out) > 0 and (config.patience is not None or self.family.has_scale)
         freezes = self.family.has_scale and config.temperature is None
-        self.stopping = Stopping(config.patience, self.family.has_scale, freezes)
+        self.stopping = StoppingRule(config.patience, self.family.has_scale, freezes)
         self.residual_inflations, self.levels = [1.0], list[float]()
         self.runs_its_length = config.runs_its_length
         self.threads = threads or RowThreads(1)
-        self._seen = np.empty((len(self.models), 3))  # held-out losses of each model, and the step its scale wants
+        self._monitored = np.empty((len(self.models), 3))  # for each model two held-out losses and a step of the scale
 
     @property
     def n_done(self) -> int:
@@ -131,7 +132,7 @@ class MonitoredTraining:
 
     @property
     def n_trees(self) -> int:
-        """The number of trees to keep: up to the best round if it was looked for, else all."""
+        """The number of trees to keep: up to the best round with early stopping, otherwise all."""
         return self.stopping.n_trees if self._stops else self.n_done
 
     @property
@@ -142,22 +143,23 @@ class MonitoredTraining:
         """One tree of every model."""
         self.threads.each(self._step_of, range(len(self.models)))
         if self.is_monitored:
-            self._look_at_held_out()
+            self._use_held_out()
 
     def _step_of(self, k: int) -> None:
         model = self.models[k]
         model.step()
         if self.is_monitored:
-            self._seen[k] = (*model.held_out_losses(), model.held_out_step() if self.family.has_scale else 0.0)
+            self._monitored[k] = (*model.held_out_losses(), model.held_out_step() if self.family.has_scale else 0.0)
 
-    def _look_at_held_out(self) -> None:
+    def _use_held_out(self) -> None:
+        """Record the held-out losses of a round and act on them."""
         stopping = self.stopping
-        nll, mean_loss, scale_step = self._seen.mean(axis=0).tolist()
+        nll, mean_loss, scale_step = self._monitored.mean(axis=0).tolist()
         if self.family.has_scale:
             self._move_scale(scale_step)
-        if stopping.note(nll, mean_loss) or not self._stops:
+        if stopping.record(nll, mean_loss) or not self._stops:
             for model in self.models:
-                model.remember(scale=stopping.best_nll == self.n_done)
+                model.save(scale=stopping.best_nll == self.n_done)
         if stopping.is_time_to_freeze:
             stopping.frozen_in = self.n_done
             del self.residual_inflations[stopping.best_nll :]
@@ -165,7 +167,7 @@ class MonitoredTraining:
                 model.freeze_scale(stopping.best_nll)
 
     def _move_scale(self, step: float) -> None:
-        """Stretch residuals further where held-out rows want a larger scale; once it is frozen, move its level."""
+        """Inflate residuals more if held-out rows require a larger scale; once it is frozen, move its level."""
         assert isinstance(self.family, RegressionFamily)
         frozen = self.stopping.frozen_in is not None
         residual_inflation = self.residual_inflations[-1] + INFLATION_RATE * log1p(
@@ -180,32 +182,32 @@ class MonitoredTraining:
 
     @property
     def _scale_until(self) -> int | None:
-        """The round after which trees must say nothing more of the scale; None: they do not, or may."""
+        """The round after which trees must leave the scale unchanged; None: there is no such round."""
         stopping = self.stopping
         return stopping.best_nll if self._stops and stopping.freezes_scale and stopping.frozen_in is None else None
 
     def recalibration(self) -> Recalibration:
-        """The correction of the scale that suits the held-out rows of all models, after as many trees as are kept."""
+        """The correction from the held-out rows of all models, after as many trees as are kept."""
         family = self.family
         if not (self.is_monitored and isinstance(family, RegressionFamily)):
             return Recalibration()
-        return fit_recalibration(family, *self._held_out(), evens=not self.runs_its_length)
+        return fit_recalibration(family, *self._held_out(), calibrates_intervals=not self.runs_its_length)
 
     def _held_out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Outputs (of an ensemble, if there are twins), targets and weights of the held-out rows of all models."""
         frozen_in, until, n_trees = self.stopping.frozen_in, self._scale_until, self.n_trees
-        is_now = until is None and (frozen_in is None or n_trees > frozen_in)
-        parts = [model.held_out_then(until or n_trees, is_now) for model in self.models]
+        uses_saved_scale = until is not None or (frozen_in is not None and n_trees <= frozen_in)
+        parts = [model.saved_held_out(until or n_trees, uses_saved_scale) for model in self.models]
         n_trials = len(parts) - self.n_twins
         raw, y, weights = (np.concatenate(part, axis=-1) for part in zip(*parts[:n_trials], strict=True))
         members = raw[np.newaxis]
         if self.n_twins:
             twins = np.concatenate([raw_of_twin for raw_of_twin, *_ in parts[n_trials:]], axis=-1)
-            members = imagined_ensemble(raw, twins)
+            members = simulated_ensemble(raw, twins)
         return members, y, weights
 
     def inflation_schedule(self) -> InflationSchedule | None:
-        """What a model that learns from all rows should know."""
+        """The schedule for models that are then trained on all rows; None for classification."""
         if not isinstance(self.family, RegressionFamily):
             return None
         if not self.family.has_scale:
@@ -213,14 +215,16 @@ class MonitoredTraining:
         stopping, n_trees = self.stopping, self.n_trees
         frozen = stopping.freezes_scale and (self._stops or stopping.frozen_in is not None)
         n_rounds = stopping.best_nll if frozen else n_trees
-        still = (stopping.frozen_in or self.n_done) + 1 - n_rounds
-        levels = np.concatenate([np.zeros(max(still, 0)), self.levels])
+        n_still = (stopping.frozen_in or self.n_done) + 1 - n_rounds
+        levels = np.concatenate([np.zeros(max(n_still, 0)), self.levels])
         return InflationSchedule(
-            np.array(self.residual_inflations[:n_rounds]), levels[: n_trees - n_rounds], self.recalibration()
+            residual_inflations=np.array(self.residual_inflations[:n_rounds]),
+            levels=levels[: n_trees - n_rounds],
+            recalibration=self.recalibration(),
         )
 
     def result(self) -> BoostedTrees:
-        """The first model, as it is."""
+        """The first model, recalibrated."""
         history = self.stopping.nll if self.stopping.patience is not None else ()
         trees = self.models[0].result(self.n_trees, history, self._scale_until)
-        return trees.recalibrated(self.recalibration())
+        return self.recalibration().applied_to(trees)

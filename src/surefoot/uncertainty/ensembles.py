@@ -1,91 +1,29 @@
-"""Ensembles of gradient boosters that differ by chance: where they disagree, they do not know."""
+"""Ensembles of gradient boosters that differ only by chance: their disagreement is knowledge uncertainty."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from surefoot._exceptions import ParameterError
-from surefoot._parameters import check_choice, check_integer, check_number
-from surefoot.uncertainty.adapters.surefoot import members_uncertainty
-from surefoot.uncertainty.base import SHARED
-from surefoot.uncertainty.classification import ClassificationBooster
-from surefoot.uncertainty.decomposition import Uncertainty, row_index
-from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from surefoot.uncertainty.member import Member
-from surefoot.uncertainty.regression import RegressionBooster
-from surefoot.uncertainty.single import ResumableBooster
-
-
-class EnsembleBooster(ResumableBooster):
-    """Several models on one table, each with its own draws of rows or noise."""
-
-    method: str
-    n_members: int
-
-    @property
-    def _uses_langevin(self) -> bool:
-        return self.method == "sglb"
-
-    @property
-    def _row_share(self) -> float:
-        if self.subsample is None:
-            return 1.0 if self.method == "sglb" else 0.5
-        return float(self.subsample)
-
-    def _check_parameters(self) -> None:
-        check_choice("method", self.method, ("sglb", "sgb"))
-        check_integer("n_members", self.n_members, 1)
-        if self.subsample is not None:
-            check_number("subsample", self.subsample, 0, 1, most_included=True)
-        if self.method == "sgb" and self._row_share == 1.0:
-            raise ParameterError("subsample must be below 1 with method='sgb': else all members are the same.")
-        super()._check_parameters()
-
-    @property
-    def _n_members(self) -> int:
-        return int(self.n_members)
-
-    def _member_parameters(self) -> dict[str, Any]:
-        """Parameters of one of the members as a model of its own."""
-        shared = {name: getattr(self, name) for name in (*SHARED, "temperature")}
-        return {**shared, "subsample": self._row_share, "langevin": self._uses_langevin}
-
-    def _new_member(self) -> Any:
-        raise NotImplementedError
-
-    def _uncertainty(self, X: Any) -> Uncertainty:
-        columns = self._columns(X)  # first of all: it says so if the model is not fitted
-        return members_uncertainty(self._members, self.family_, columns, self.n_jobs, index=row_index(X))
-
-    def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
-        self.family_ = family
-        self._members = list(members)
-        self.estimators_ = []
-        for member in members:
-            estimator = self._new_member()
-            for name in ("n_features_in_", "feature_names_in_", "_schema", "classes_"):
-                if hasattr(self, name):
-                    setattr(estimator, name, getattr(self, name))
-            estimator._adopt(family, [member])
-            self.estimators_.append(estimator)
+from surefoot.uncertainty.base import EnsembleBooster
+from surefoot.uncertainty.classifier import ClassificationBooster, GradientBoostingClassifier
+from surefoot.uncertainty.decomposition import Uncertainty
+from surefoot.uncertainty.regressor import GradientBoostingRegressor, RegressionBooster
 
 
 class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
     """An ensemble of probabilistic gradient boosters (Malinin, Prokhorenkova & Ustimenko 2021).
 
-    The members are trained on the same rows and differ by chance alone. What they agree on is known; their
-    disagreement is uncertainty of knowledge, which more data could take away, as opposed to the noise of the data.
-    Unless ``early_stopping`` is False or ``X_val, y_val`` are given, trial models hold rows out to find the number of
-    trees and the scale; the members are then trained on all rows for that number of rounds.
+    The members are trained on the same rows and differ only by chance. Their disagreement is knowledge uncertainty,
+    which more data could remove, unlike the noise of the data. Unless ``early_stopping`` is False or ``X_val, y_val``
+    are passed, trial models choose the number of trees and the scale on held-out rows; the members are then trained on
+    all rows for that number of rounds.
 
     Parameters
     ----------
     method : {"sglb", "sgb"}, default="sglb"
-        Source of randomness: Langevin noise in the leaves, or rows drawn anew for each tree.
+        Source of randomness: Langevin noise in the leaves, or other rows drawn for each tree.
     n_members : int, default=10
         Number of models to train.
     subsample : float, default=None
-        Probability with which each row takes part in a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
+        Probability that a row is used for a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
     distribution : str or family, default="normal"
         ``"normal"``, ``"lognormal"``, ``"laplace"``, ``"student_t"`` (5 degrees of freedom; ``StudentT(df=...)`` of
         ``surefoot.uncertainty`` for others), ``"poisson"`` or ``"gamma"``. Held-out rows correct the shape of two of
@@ -100,9 +38,9 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
     grow_policy : {"symmetric", "depthwise"}, default="symmetric"
         One split for a whole level of the tree, or one for each node.
     min_samples_leaf : int, default=1
-        A split that would leave fewer rows on a side is not made.
+        Minimum number of rows on each side of a split.
     l2_regularization : float, default=1.0
-        Shrinks the leaves towards 0, as this many rows without a residual would.
+        Shrinks the leaves towards 0, as this many additional rows without a residual would.
     max_bins : int, default=255
         Maximum number of bins of a column.
     categorical_features : "from_dtype", list or None, default="from_dtype"
@@ -112,13 +50,13 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         or is free along it.
     temperature : float, default=None
         Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
-        posterior. 1: the rounds converge to the posterior, at the price of a larger error of each model.
+        posterior. 1: the rounds converge to the posterior, but each model has a larger error.
     early_stopping : "auto", "scale" or bool, default="auto"
         Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
         trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
-        scale. ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
+        scale. ``"auto"``: True, or ``"scale"`` with a ``temperature``, because its chain must run its length.
     validation_fraction : float, default=0.1
-        Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        Fraction of the rows that each trial model holds out. If ``X_val, y_val`` are passed to ``fit``, there are no
         trial models, and these rows decide when to stop.
     n_iter_no_change : int, default=50
         Rounds without a gain on held-out rows before training stops.
@@ -126,9 +64,9 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         ``fit`` on the same rows with a larger ``n_estimators`` adds trees to every member. There are no trial models
         then: the members hold out the same rows to the end. Any other change is refused.
     random_state : int, RandomState or None, default=None
-        Seed of everything random in training.
+        Seed of all random numbers in training.
     n_jobs : int or None, default=None
-        Number of threads. The model does not depend on it, to the byte.
+        Number of threads; the model is the same for any number.
     verbose : int, default=0
         Above 0, progress is printed.
 
@@ -154,6 +92,8 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
     >>> model.predict_uncertainty(X).unit
     'target squared'
     """
+
+    _member_class = GradientBoostingRegressor
 
     def __init__(
         self,
@@ -195,17 +135,14 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
             n_iter_no_change=n_iter_no_change,
             subsample=subsample,
             temperature=temperature,
+            warm_start=warm_start,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
         )
         self.method = method
         self.n_members = n_members
-        self.warm_start = warm_start
         self.distribution = distribution
-
-    def _new_member(self) -> GradientBoostingRegressor:
-        return GradientBoostingRegressor(distribution=self.distribution, **self._member_parameters())
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Predict how uncertain every row is, and why.
@@ -230,17 +167,17 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
 class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
     """An ensemble of gradient boosting classifiers (Malinin, Prokhorenkova & Ustimenko 2021).
 
-    The members are trained on the same rows and differ by chance alone; their disagreement is knowledge uncertainty.
-    ``l2_regularization`` is lower than for a single model: uncertainty shows in leaves of few rows.
+    The members are trained on the same rows and differ only by chance; their disagreement is knowledge uncertainty.
+    ``l2_regularization`` is lower than for a single model, because knowledge uncertainty shows in leaves with few rows.
 
     Parameters
     ----------
     method : {"sglb", "sgb"}, default="sglb"
-        Source of randomness: Langevin noise in the leaves, or rows drawn anew for each tree.
+        Source of randomness: Langevin noise in the leaves, or other rows drawn for each tree.
     n_members : int, default=10
         Number of models to train.
     subsample : float, default=None
-        Probability with which each row takes part in a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
+        Probability that a row is used for a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
     n_estimators : int, default=3000
         Maximum number of trees; early stopping usually ends training sooner.
     learning_rate : float, default=0.1
@@ -250,9 +187,9 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
     grow_policy : {"symmetric", "depthwise"}, default="symmetric"
         One split for a whole level of the tree, or one for each node.
     min_samples_leaf : int, default=1
-        A split that would leave fewer rows on a side is not made.
+        Minimum number of rows on each side of a split.
     l2_regularization : float, default=0.1
-        Shrinks the leaves towards 0, as this many rows without a residual would.
+        Shrinks the leaves towards 0, as this many additional rows without a residual would.
     max_bins : int, default=255
         Maximum number of bins of a column.
     categorical_features : "from_dtype", list or None, default="from_dtype"
@@ -262,13 +199,13 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         free along it. For two classes only.
     temperature : float, default=None
         Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
-        posterior. 1: the rounds converge to the posterior, at the price of a larger error of each model.
+        posterior. 1: the rounds converge to the posterior, but each model has a larger error.
     early_stopping : "auto", "scale" or bool, default="auto"
         Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
         trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
-        scale. ``"auto"``: True, but ``"scale"`` with a ``temperature``, whose chain must run its length.
+        scale. ``"auto"``: True, or ``"scale"`` with a ``temperature``, because its chain must run its length.
     validation_fraction : float, default=0.1
-        Fraction of the rows that each trial model holds out, unless ``fit`` gets ``X_val, y_val``: then there are no
+        Fraction of the rows that each trial model holds out. If ``X_val, y_val`` are passed to ``fit``, there are no
         trial models, and these rows decide when to stop.
     n_iter_no_change : int, default=50
         Rounds without a gain on held-out rows before training stops.
@@ -278,9 +215,9 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         ``fit`` on the same rows with a larger ``n_estimators`` adds trees to every member. There are no trial models
         then: the members hold out the same rows to the end. Any other change is refused.
     random_state : int, RandomState or None, default=None
-        Seed of everything random in training.
+        Seed of all random numbers in training.
     n_jobs : int or None, default=None
-        Number of threads. The model does not depend on it, to the byte.
+        Number of threads; the model is the same for any number.
     verbose : int, default=0
         Above 0, progress is printed.
 
@@ -308,6 +245,8 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
     >>> model.predict_uncertainty(X).unit
     'nats'
     """
+
+    _member_class = GradientBoostingClassifier
 
     def __init__(
         self,
@@ -349,17 +288,14 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
             n_iter_no_change=n_iter_no_change,
             subsample=subsample,
             temperature=temperature,
+            warm_start=warm_start,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
         )
         self.method = method
         self.n_members = n_members
-        self.warm_start = warm_start
         self.class_weight = class_weight
-
-    def _new_member(self) -> GradientBoostingClassifier:
-        return GradientBoostingClassifier(class_weight=self.class_weight, **self._member_parameters())
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Predict how uncertain every row is, and why.

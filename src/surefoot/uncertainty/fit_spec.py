@@ -1,14 +1,20 @@
-"""What a fit consists of: how models are trained, on which rows, and everything that all members share."""
+"""What one call of ``fit`` trains: the configuration of the models, the rows, and what all members share."""
 
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot._exceptions import DataError, ParameterError
 from surefoot._progress import Progress
+from surefoot._random import seed_from
 from surefoot.data import Columns
+from surefoot.data.problem import NumberProblem, Problem, check_table, check_weights
 from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.recalibration import Recalibration
+
+MAX_TARGETS = 8  # with many classes, statistics of categories cover only the most frequent
 
 
 @dataclass(frozen=True)
@@ -21,27 +27,53 @@ class TrainingConfig:
     subsample: float = 1.0
     langevin: bool = False
     temperature: float | None = None  # None: one over the number of rows, as in the paper
-    patience: int | None = None  # rounds without a better held-out likelihood before it stops; None: never
-    runs_its_length: bool = True  # whatever held-out rows say
+    patience: int | None = None  # rounds without a better held-out likelihood before training stops; None: never
+    runs_its_length: bool = True  # held-out rows never end training
 
     @property
     def differs_by_seed(self) -> bool:
-        """Whether models of other seeds shall differ; one that is alone is the same for all of them."""
+        """Whether models with different seeds differ; a single model without noise is the same for every seed."""
         return self.langevin or self.subsample < 1.0
+
+    @classmethod
+    def of(cls, model: Any, constraints: tuple[int, ...] | None) -> "TrainingConfig":
+        """The configuration that the parameters of a gradient booster describe."""
+        choice = model.early_stopping
+        stops = model.temperature is None if choice == "auto" else choice != "scale" and bool(choice)
+        may_stop = stops and (model.n_iter_no_change < model.n_estimators or model.warm_start)
+        return cls(
+            n_estimators=int(model.n_estimators),
+            learning_rate=float(model.learning_rate),
+            rules=GrowthRules(
+                depth=int(model.max_depth),
+                symmetric=model.grow_policy == "symmetric",
+                min_samples_leaf=int(model.min_samples_leaf),
+                l2=float(model.l2_regularization),
+                constraints=constraints,
+            ),
+            subsample=model._row_fraction,
+            langevin=model._uses_langevin,
+            temperature=model.temperature,
+            patience=int(model.n_iter_no_change) if stops else None,
+            runs_its_length=not may_stop,
+        )
 
 
 @dataclass(frozen=True)
 class InflationSchedule:
-    """How far residuals are inflated in each round, learned from held-out rows; a model that follows it needs none."""
+    """How far residuals are inflated in each round, learned from held-out rows of trial models.
 
-    residual_inflations: np.ndarray  # of every round in which the scale learns
-    levels: np.ndarray = field(default_factory=lambda: np.empty(0))  # steps of the whole scale in the rounds after them
+    A model that follows the schedule needs no held-out rows of its own.
+    """
+
+    residual_inflations: np.ndarray  # one for each round in which the scale is learned
+    levels: np.ndarray = field(default_factory=lambda: np.empty(0))  # steps of the whole scale in the later rounds
     recalibration: Recalibration = field(default_factory=Recalibration)
 
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """The internal target of every row of the table, its weight, and which rows are for what."""
+    """The internal target and the weight of every row of the table; which rows are trained on and which held out."""
 
     y: np.ndarray
     weights: np.ndarray | None
@@ -49,14 +81,19 @@ class TrainingRows:
     held_out: np.ndarray  # uint32
 
 
-MAX_TARGETS = 8  # of many classes, the most frequent
+class ValidationRows(NamedTuple):
+    """The validation rows that the user passed: their table, internal target and weights."""
+
+    X: Any
+    target: np.ndarray
+    weights: Any
 
 
 @dataclass(frozen=True)
 class FitSpec:
-    """A table with its target and everything that all members share.
+    """A table with its target, and everything that all members share.
 
-    Rows from ``n_training_rows`` on are the validation rows that the user gave.
+    Rows from ``n_training_rows`` on are the validation rows that the user passed.
     """
 
     columns: Columns
@@ -64,36 +101,112 @@ class FitSpec:
     y: np.ndarray
     weights: np.ndarray | None
     family: RegressionFamily | ClassificationFamily
-    strata: np.ndarray | None  # classes, each of which is held out in proportion
+    strata: np.ndarray | None  # the class of each row: every class is held out in proportion
     config: TrainingConfig
     max_bins: int
-    hold_out: float  # share of the rows, 0 for none
+    hold_out: float  # fraction of the rows, 0 for none
     seed: int
     n_jobs: int | None
     progress: Progress
     inflation_schedule: InflationSchedule | None = None  # from the held-out rows of trial models
-    history: tuple[float, ...] = ()  # and their losses, round by round
+    history: tuple[float, ...] = ()  # their held-out losses, round by round
 
     @property
     def n_training_rows(self) -> int:
         return self.columns.n_rows
 
     def targets(self) -> np.ndarray:
-        """What categories are told apart by, (targets, rows): the target, or for several classes whether it is each."""
+        """What statistics of categories are computed of, (targets, rows).
+
+        The target itself; for several classes, an indicator of each of the most frequent.
+        """
         if self.family.n_outputs == 1 or self.family.natural:
             return self.y[np.newaxis].astype(np.float64)
         return (self.y == self.informative_outputs[:, np.newaxis]).astype(np.float64)
 
     @property
     def informative_outputs(self) -> np.ndarray:
-        """The outputs that categories tell something of: the first parameter, or the most frequent classes."""
+        """The outputs that statistics of categories inform about: the first parameter, or the most frequent classes."""
         if self.family.n_outputs == 1 or self.family.natural:
             return np.array([0])
         return np.argsort(-np.bincount(self.y[: self.n_training_rows]), kind="stable")[:MAX_TARGETS]
 
     def start(self, rows: np.ndarray) -> np.ndarray:
-        """The constant outputs that suit some rows best."""
+        """The constant outputs under which some rows are most likely."""
         weights = None if self.weights is None else self.weights[rows]
         if isinstance(self.family, RegressionFamily):
             return self.family.start(self.y[rows], weights)
         return self.family.start(self.y[rows], weights, max(2, self.family.n_outputs))
+
+
+def make_fit_spec(
+    model: Any,
+    problem: Problem | NumberProblem,
+    target: np.ndarray,
+    family: RegressionFamily | ClassificationFamily,
+    strata: np.ndarray | None,
+    validation: ValidationRows | None,
+) -> FitSpec:
+    """What a gradient booster trains on a checked problem; ``target`` is in the units of the family."""
+    weights, columns_val = problem.weights, None
+    if validation is not None:
+        columns_val = check_table(model, validation.X, problem.columns.schema)
+        if columns_val.n_rows != len(validation.target):
+            raise DataError(f"X_val has {columns_val.n_rows} rows, but y_val has {len(validation.target)}.")
+        weights = _joined_weights(weights, len(target), validation)
+        target = np.concatenate([target, validation.target])
+    config = TrainingConfig.of(model, monotone_constraints(model, problem.columns, family))
+    uses_held_out_rows = model.early_stopping and (config.patience is not None or family.has_scale)
+    return FitSpec(
+        columns=problem.columns,
+        validation=columns_val,
+        y=target,
+        weights=weights,
+        family=family,
+        strata=strata,
+        config=config,
+        max_bins=int(model.max_bins),
+        hold_out=float(model.validation_fraction) if uses_held_out_rows else 0.0,
+        seed=seed_from(model.random_state),
+        n_jobs=model.n_jobs,
+        progress=Progress(type(model).__name__, model._n_members, model.verbose, "held-out negative log-likelihood"),
+    )
+
+
+def monotone_constraints(
+    model: Any, columns: Columns, family: RegressionFamily | ClassificationFamily
+) -> tuple[int, ...] | None:
+    """The monotone constraint of every column, from a list or a dict by name; None if no column has one."""
+    by_column = model.monotonic_cst
+    if by_column is None:
+        return None
+    if isinstance(by_column, dict):
+        names = list(getattr(model, "feature_names_in_", ()))
+        unknown = sorted(map(str, set(by_column) - set(names)))
+        if unknown:
+            raise ParameterError(f"monotonic_cst names columns that X does not have: {unknown}.")
+        by_column = [by_column.get(name, 0) for name in names]
+    signs = np.asarray(by_column)
+    if signs.shape != (columns.n_columns,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise ParameterError(
+            f"monotonic_cst must have one of -1, 0 and 1 for each of the {columns.n_columns} columns, "
+            f"or be a dict of column names, got {model.monotonic_cst!r}."
+        )
+    if any(signs[j] != 0 for j in columns.schema.categories):
+        raise ParameterError("monotonic_cst must be 0 for categorical columns: categories have no order.")
+    if not signs.any():
+        return None
+    if isinstance(family, ClassificationFamily) and family.n_outputs > 1:
+        raise ParameterError(f"monotonic_cst is for two classes, y has {family.n_outputs}: leave it at None.")
+    return tuple(signs.astype(np.int64).tolist())
+
+
+def _joined_weights(weights: np.ndarray | None, n_rows: int, validation: ValidationRows) -> np.ndarray | None:
+    """Weights of the training rows, then of the validation rows."""
+    n_val = len(validation.target)
+    weights_val = check_weights(validation.weights, n_val, relative=False, name="sample_weight_val")
+    if weights is None and weights_val is None:
+        return None
+    return np.concatenate(
+        [np.ones(n_rows) if weights is None else weights, np.ones(n_val) if weights_val is None else weights_val]
+    )

@@ -1,8 +1,9 @@
-"""Noise in what leaves say: the Langevin noise of all of them, and that of leaves which no training row reaches.
+"""Noise in the values of leaves: Langevin noise in all of them, and noise in leaves without training rows.
 
-A leaf that no training row reaches is a guess. Were it to say nothing, members would agree there, on rows that are like
-none of the training rows, as if they knew. They guess each for itself, so that their disagreement tells. Training rows
-never meet these guesses: what is learned from them, and the law of a Langevin chain, are as they would be without.
+The value of a leaf without training rows cannot be learned. If it were 0 in every member, members would agree on rows
+that are unlike all training rows, as if these were well known. Each member draws its own value instead, so that members
+disagree there. Training rows never reach these leaves: what is learned from them, and the distribution of a Langevin
+chain, are the same with and without this noise.
 """
 
 from dataclasses import dataclass
@@ -15,13 +16,13 @@ from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.base import LocationScaleFamily
 from surefoot.uncertainty.fit_spec import TrainingConfig, TrainingRows
 
-EVEN_ODDS = 0.25  # information of a row whose classes are even
-GUESS_TEMPERATURE = 0.5
+EVEN_ODDS = 0.25  # information of a row for which two classes are equally probable
+EMPTY_LEAF_TEMPERATURE = 0.5
 
 
 @dataclass(frozen=True)
 class LeafNoise:
-    """Noise of the leaves of one model."""
+    """The noise in the leaves of one model."""
 
     config: TrainingConfig
     family: RegressionFamily | ClassificationFamily
@@ -30,15 +31,16 @@ class LeafNoise:
     n_train: float
 
     def l2(self, totals: np.ndarray) -> float | np.ndarray:
-        """Rows without a residual in each leaf.
+        """The l2 penalty of each leaf, as a number of rows without a residual.
 
-        The noise of a leaf falls with what it knows. One that knows next to nothing, because it has no rows or because
-        its classes are all but certain, would leave the model to noise alone: it counts as one row, for noise and step.
-        Of classes, that is as much as a row of even odds tells, and four times as much under noise of its own size.
+        The noise of a leaf falls with the information in it. A leaf with next to no information, because it has no rows
+        or because its classes are almost certain, would be determined by noise alone: it counts as one row, for noise
+        and step. For classification that is the information of a row with even odds, and four times as much if the
+        noise has a temperature of its own.
         """
         l2 = self.config.rules.l2
-        least = EVEN_ODDS if not self.family.natural and self.config.temperature is None else 1.0
-        return np.maximum(l2, least - totals) if self.config.langevin else l2
+        min_information = EVEN_ODDS if not self.family.natural and self.config.temperature is None else 1.0
+        return np.maximum(l2, min_information - totals) if self.config.langevin else l2
 
     def of_sums(
         self,
@@ -50,10 +52,10 @@ class LeafNoise:
         normals: np.ndarray,
         typical_scale: float,
     ) -> np.ndarray:
-        """Noise of each leaf's sums; ``totals`` is what the leaves know, ``leaves`` has the leaf of every row.
+        """Noise of the sums of each leaf; ``totals`` is the information in each, ``leaves`` the leaf of every row.
 
-        The paper's: variance ``2 / (rate * N)`` for each row. With a temperature of its own: ``2 * temperature / rate``
-        in the metric of the natural gradient, which at temperature 1 has the posterior as its stationary law.
+        As in the paper: variance ``2 / (rate * N)`` for each row. With a temperature: ``2 * temperature / rate`` in the
+        metric of the natural gradient, for which the posterior is the stationary distribution at temperature 1.
         """
         config = self.config
         if config.temperature is None:
@@ -75,29 +77,29 @@ class LeafNoise:
     def shrinks_with_scale(self) -> bool:
         """Whether the noise of a location shrinks with the typical scale of the residuals.
 
-        The paper's noise is measured by the target's own spread. Where the columns explain nearly all of it, that is
-        far more than the target's noise, and a mixture of such members would be too wide however long they train. A
-        chain that runs its length has the paper's noise; where models on trial end training, it is the noise of the
-        data that counts.
+        The noise of the paper is relative to the spread of the target. Where the columns explain nearly all of it, that
+        is far more than the noise of the target, and a mixture of such members would be too wide after any number of
+        rounds. A chain that runs its length has the noise of the paper; where trial models end training, the noise is
+        relative to that of the data.
         """
         return isinstance(self.family, LocationScaleFamily) and not self.config.runs_its_length
 
     @property
-    def guesses(self) -> bool:
-        """Whether leaves that no training row reaches guess.
+    def perturbs_empty_leaves(self) -> bool:
+        """Whether leaves without training rows get noise.
 
-        Of classes they say what their neighbours say. At a temperature of its own, they are sampled like all others.
-        Where the output is the log of a mean they say nothing: of rare counts a single row is far off in logs, and
-        guesses would add up to means that no row has come near.
+        For classification they have the value of their sibling. With a temperature they are sampled like all others.
+        Where the output is the log of a mean their value is 0: the log of a single rare count is far from that of the
+        mean, and noise of this size would add up to means far beyond all training rows.
         """
         is_location = isinstance(self.family, LocationScaleFamily)
         return is_location and self.config.differs_by_seed and self.config.temperature is None
 
     @property
-    def guess_size(self) -> float:
-        """How large guesses are, as a multiple of the root mean square of the steps that there still are to go.
+    def size_in_empty_leaves(self) -> float:
+        """The noise in leaves without training rows, as a multiple of the root mean square of the remaining steps.
 
-        They are the Langevin noise, at a temperature of one half, of a leaf with one row: however many the rounds and
-        however small the rate, they add up to about the same.
+        It is the Langevin noise, at a temperature of one half, of a leaf with one row: over all rounds it adds up to
+        about the same for any number of rounds and any learning rate.
         """
-        return sqrt(2.0 * GUESS_TEMPERATURE / (self.config.learning_rate * (1.0 + self.config.rules.l2)))
+        return sqrt(2.0 * EMPTY_LEAF_TEMPERATURE / (self.config.learning_rate * (1.0 + self.config.rules.l2)))

@@ -1,55 +1,51 @@
-"""A trained model and how it is applied to new rows."""
+"""A trained member, and its raw outputs and uncertainty on new rows."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from surefoot._parallel import RowThreads, row_blocks, threads_for
 from surefoot.data import Columns
 from surefoot.trees.vector_forest import VectorForest
-from surefoot.uncertainty.recalibration import Recalibration
+from surefoot.uncertainty.decomposition import (
+    NATS,
+    TARGET_SQUARED,
+    Uncertainty,
+    classification_uncertainty,
+    regression_uncertainty,
+)
+from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.training_table import Encoding
+
+PREDICT_BLOCK = 4096  # rows whose codes and sums stay in the cache while all trees are applied to them
 
 
 @dataclass(frozen=True)
 class BoostedTrees:
-    """A trained model: outputs are ``start`` plus the sum of the trees.
+    """A trained model: its outputs are ``start`` plus the sum of the trees.
 
-    The model after t trees is ``shrink ** (t - T)`` times the same with the first t trees alone.
+    The model after t of T trees is ``shrink ** (t - T)`` times ``start`` plus the sum of the first t trees.
     """
 
     start: np.ndarray
     forest: VectorForest
     shrink: float
-    held_out_nll: np.ndarray  # by round; empty where nobody asked
-    bounds: np.ndarray  # (trees, 2): least and most of the last output of the model cut after each tree
-
-    def recalibrated(self, line: Recalibration) -> "BoostedTrees":
-        """The same model, corrected: outputs are sums, so the parts of the last are multiplied alike."""
-        start, leaves = self.start.copy(), self.forest.leaves.copy()
-        start[0] += line.mean_shift
-        if len(start) > 1:
-            start[-1] = line.shift + line.slope * start[-1]
-            leaves[:, :, -1] *= line.slope
-        finite = np.where(np.isfinite(self.bounds), self.bounds, 0.0)
-        bounds = np.where(np.isfinite(self.bounds), line.shift + line.slope * finite, self.bounds)
-        return replace(self, start=start, forest=replace(self.forest, leaves=leaves), bounds=bounds)
-
-
-PREDICT_BLOCK = 4096  # rows whose codes and sums stay in the cache while all trees go over them
+    held_out_nll: np.ndarray  # after each round; empty without early stopping
+    bounds: np.ndarray  # (trees, 2): bounds of the last output of the model truncated after each tree
 
 
 @dataclass(frozen=True)
 class Member:
-    """Trees and the codes that they read."""
+    """Trees, and the encoding of the table that they read."""
 
     encoding: Encoding
     trees: BoostedTrees
-    dispersion: float = 0.0  # by held-out rows; a fitted family has the mean of its members'
+    dispersion: float = 0.0  # from held-out rows; the fitted family has the mean over the members
 
     def add_cut(self, codes: np.ndarray, cuts: Sequence[int], out: np.ndarray) -> None:
-        """Write the raw outputs of the model cut after each number of trees in ``cuts``, (cuts, outputs, rows)."""
+        """Write raw outputs (cuts, outputs, rows) of the model truncated after each number of trees in ``cuts``."""
         n_trees, done = self.trees.forest.n_trees, 0
         partial = np.repeat(self.trees.start[:, np.newaxis], codes.shape[1], axis=1)
         for k, cut in enumerate(cuts):
@@ -58,22 +54,59 @@ class Member:
             out[k] = partial if self.trees.shrink == 1.0 else partial * self.trees.shrink ** (cut - n_trees)
             np.clip(out[k, -1], *self.trees.bounds[cut - 1], out=out[k, -1])
 
+    def stages(self, columns: Columns) -> Iterator[np.ndarray]:
+        """Raw outputs (outputs, rows) after one tree, after two, and so on."""
+        codes = self.encoding.codes(columns, 0, columns.n_rows)
+        partial = np.repeat(self.trees.start[:, np.newaxis], columns.n_rows, axis=1)
+        n_trees = self.trees.forest.n_trees
+        for tree in range(n_trees):
+            self.trees.forest.add(codes, tree, tree + 1, partial)
+            raw = partial * self.trees.shrink ** (tree + 1 - n_trees)
+            np.clip(raw[-1], *self.trees.bounds[tree], out=raw[-1])
+            yield raw
+
 
 def raw_outputs(
     members: Sequence[Member], columns: Columns, n_jobs: int | None, cuts: Sequence[int] | None = None
 ) -> np.ndarray:
-    """Raw outputs (members, outputs, rows) on a table; with ``cuts``, of one member cut short at each of them."""
+    """Raw outputs (members, outputs, rows) on a table; with ``cuts``, of one member truncated at each of them."""
     n_outputs = members[0].trees.forest.n_outputs
     out = np.empty((len(members) if cuts is None else len(cuts), n_outputs, columns.n_rows))
 
     def keep(raw: np.ndarray, start: int, stop: int) -> None:
         out[:, :, start:stop] = raw
 
-    each_block(members, columns, n_jobs, cuts, keep)
+    for_each_block(members, columns, n_jobs, cuts, keep)
     return out
 
 
-def each_block(
+def members_uncertainty(
+    members: Sequence[Member],
+    family: RegressionFamily | ClassificationFamily,
+    columns: Columns,
+    n_jobs: int | None,
+    cuts: Sequence[int] | None = None,
+    index: Any = None,
+) -> Uncertainty:
+    """Total, data and knowledge uncertainty of every row, block by block; with ``cuts``, of one member truncated."""
+    data, knowledge = np.empty(columns.n_rows), np.empty(columns.n_rows)
+
+    def decompose(raw: np.ndarray, start: int, stop: int) -> None:
+        n_members, n_outputs, n_rows = raw.shape
+        side_by_side = raw.transpose(1, 0, 2).reshape(n_outputs, -1)  # one call for all members, not one for each
+        if isinstance(family, RegressionFamily):
+            means, variances = family.moments(side_by_side)
+            block = regression_uncertainty(means.reshape(n_members, n_rows), variances.reshape(n_members, n_rows))
+        else:
+            block = classification_uncertainty(family.probabilities(side_by_side).reshape(n_members, n_rows, -1))
+        data[start:stop], knowledge[start:stop] = block.data, block.knowledge
+
+    for_each_block(members, columns, n_jobs, cuts, decompose)
+    unit = TARGET_SQUARED if isinstance(family, RegressionFamily) else NATS
+    return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit=unit, index=index)
+
+
+def for_each_block(
     members: Sequence[Member],
     columns: Columns,
     n_jobs: int | None,
@@ -92,8 +125,8 @@ def each_block(
             if member.encoding is not encoding:  # members often share their bins
                 encoding = member.encoding
                 codes = encoding.codes(columns, start, stop)
-            here = [member.trees.forest.n_trees] if cuts is None else cuts
-            member.add_cut(codes, here, raw[k : k + len(here)])
+            member_cuts = [member.trees.forest.n_trees] if cuts is None else cuts
+            member.add_cut(codes, member_cuts, raw[k : k + len(member_cuts)])
         use(raw, start, stop)
 
     with RowThreads(threads_for(n_jobs, columns.n_rows * (columns.n_columns + n_trees))) as threads:

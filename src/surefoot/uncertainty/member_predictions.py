@@ -1,4 +1,4 @@
-"""What each member of an ensemble predicts."""
+"""The predictions of each member of an ensemble."""
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -11,13 +11,14 @@ from surefoot.uncertainty.decomposition import Uncertainty, classification_uncer
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionMembers:
-    """The predictions of an ensemble's regressors.
+    """The predictions of the regressors of an ensemble.
 
     Parameters
     ----------
     means : array of shape (n_members, n_rows)
+        The mean that each member predicts.
     variances : array of shape (n_members, n_rows), or None
-        None when the members predict a number without a variance.
+        The variance that each member predicts; None if the members predict only a number.
 
     Examples
     --------
@@ -38,19 +39,20 @@ class RegressionMembers:
         return f"<RegressionMembers: {known} of {len(self.means)} members on {self.means.shape[1]} rows>"
 
     def uncertainty(self, index: Any = None) -> Uncertainty:
-        """Part their disagreement and their variances; ``index`` labels the rows."""
+        """Decompose disagreement and variances of the members; ``index`` are the labels of the rows."""
         return regression_uncertainty(self.means, self.variances, index=index)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassificationMembers:
-    """The predictions of an ensemble's classifiers.
+    """The predictions of the classifiers of an ensemble.
 
     Parameters
     ----------
     probabilities : array of shape (n_members, n_rows, n_classes)
+        The probabilities that each member predicts.
     classes : array of shape (n_classes,)
-        The label that each column of probabilities is for.
+        The label of each column of the probabilities.
 
     Examples
     --------
@@ -71,7 +73,7 @@ class ClassificationMembers:
         return f"<ClassificationMembers: probabilities of {n_members} members on {n_rows} rows, {n_classes} classes>"
 
     def uncertainty(self, index: Any = None) -> Uncertainty:
-        """Part the entropy of their mean; ``index`` labels the rows."""
+        """Decompose the entropy of the mean of the members; ``index`` are the labels of the rows."""
         return classification_uncertainty(self.probabilities, index=index)
 
 
@@ -79,5 +81,5 @@ Members: TypeAlias = RegressionMembers | ClassificationMembers
 
 
 def two_class_probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """Probabilities of both classes as a last axis; each from its own tail, so that neither rounds to 0 early."""
+    """Probabilities of both classes as a last axis, each computed directly, so that neither rounds to 0 early."""
     return np.stack([expit(-log_odds), expit(log_odds)], axis=-1)

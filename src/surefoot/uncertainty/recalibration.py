@@ -1,40 +1,43 @@
-"""Predicted distributions, corrected by rows that their models have not seen.
+"""Corrections of predicted distributions, fitted to rows that the models are not trained on.
 
-A scale that differs from row to row may be too small or too large for all rows, and it may differ more than the noise
-does. Both show in held-out rows. The last output, the log of the scale (or of the shape), is replaced by the straight
-line in itself under which held-out rows are most likely, with a slope between 0 (one scale for all rows) and 1. Where
-the first output is the log of a mean, trees that are drawn to zero leave the mean a little too low: held-out rows tell
-by how much. Counts have no scale: held-out rows tell how much more than Poisson's they vary around predicted means. And
-they tell how much heavier than a Normal's the tails are.
+Predicted scales may be too small or too large for all rows, and they may differ more between rows than the noise does.
+Held-out rows show both. The last output, the log of the scale (or of the shape), is replaced by the linear function of
+itself under which held-out rows are most likely, with a slope between 0 (one scale for all rows) and 1. Where the first
+output is the log of a mean, trees that are shrunk to zero leave the mean slightly too low: held-out rows show by how
+much. Counts have no scale: held-out rows show how much more than a Poisson distribution they vary around predicted
+means. For a normal distribution, they also show how much heavier the tails are.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import norm
 
 from surefoot.uncertainty.families import DISPERSED, Normal, Poisson, RegressionFamily
-from surefoot.uncertainty.families.base import LocationScaleFamily
+from surefoot.uncertainty.families.base import LocationScaleFamily, weighted_sum
 from surefoot.uncertainty.families.normal import MAX_DISPERSION, MIN_DISPERSION
-from surefoot.uncertainty.families.targets import weighted_sum
+
+if TYPE_CHECKING:
+    from surefoot.uncertainty.member import BoostedTrees
 
 SLOPES = np.linspace(0.0, 1.0, 21)
 MAX_SHIFT = 3.0  # of the log of a scale or of a mean
-MAX_STEP, MAX_COST = 0.5, 0.005  # of the log of a scale, to make intervals even; in nats for each row
-MIN_LEVEL = 1e-9  # so far inside its distribution, or outside, one row must not decide alone
-MAX_COUNT_DISPERSION = 2.0  # of counts
-FIRST_DISPERSION = 0.1  # of a Normal: where the search begins
-MIN_GAIN = 1.5  # nats of all held-out rows: by chance alone, one table of Normal noise in 24 gains as much
-DIGITS = 4  # of line and tails: further ones are chance of the search, and differ with the order of the rows
-NEXT_TO = 0.05  # so close to its least value, the log of a scale has reached it
-N_PASSES = 2  # what suits the mean depends on the scale, and the other way round: a little
-MIN_ROWS = 10  # fewer rows say nothing
+MAX_STEP, MAX_COST = 0.5, 0.005  # to calibrate intervals: of the log of a scale; in nats per row
+MIN_LEVEL = 1e-9  # levels this close to 0 or 1 are clipped: one row must not decide alone
+MAX_COUNT_DISPERSION = 2.0
+FIRST_DISPERSION = 0.1  # where the search for the tails of a normal distribution starts
+MIN_GAIN = 1.5  # in nats, over all held-out rows: 1 in 24 tables with normal noise gains as much by chance
+DIGITS = 4  # of the line and the tails: further digits are noise of the search, and depend on the order of the rows
+NEXT_TO = 0.05  # the log of a scale this close to its lower bound is at the bound
+N_PASSES = 2  # the best mean depends on the scale, and the best scale on the mean: a little
+MIN_ROWS = 10  # with fewer held-out rows there is no correction
 MIN_LOG = -700.0  # of a probability: one row must not decide alone
-N_IMAGINED = 5  # members of an imagined ensemble
-VARIANCE_OF_TEN = 0.9  # of ten numbers about their mean; the same for all ensembles: more members must change no member
+N_SIMULATED = 5  # members of a simulated ensemble
+VARIANCE_OF_TEN = 0.9  # of ten numbers around their mean; fixed, so that more members leave each member unchanged
 
 
 @dataclass(frozen=True)
@@ -44,24 +47,36 @@ class Recalibration:
     slope: float = 1.0
     shift: float = 0.0
     mean_shift: float = 0.0
-    dispersion: float = 0.0  # of counts; of a Normal, one over the degrees of freedom of its tails
+    dispersion: float = 0.0  # of counts; for a normal distribution, one over the degrees of freedom of its tails
+
+    def applied_to(self, trees: "BoostedTrees") -> "BoostedTrees":
+        """The corrected model: as outputs are sums, all terms of the last output are multiplied by the slope."""
+        start, leaves = trees.start.copy(), trees.forest.leaves.copy()
+        start[0] += self.mean_shift
+        if len(start) > 1:
+            start[-1] = self.shift + self.slope * start[-1]
+            leaves[:, :, -1] *= self.slope
+        finite = np.where(np.isfinite(trees.bounds), trees.bounds, 0.0)
+        bounds = np.where(np.isfinite(trees.bounds), self.shift + self.slope * finite, trees.bounds)
+        return replace(trees, start=start, forest=replace(trees.forest, leaves=leaves), bounds=bounds)
 
 
 def fit_recalibration(
-    family: RegressionFamily, raw: np.ndarray, y: np.ndarray, weights: np.ndarray, evens: bool = False
+    family: RegressionFamily, raw: np.ndarray, y: np.ndarray, weights: np.ndarray, calibrates_intervals: bool = False
 ) -> Recalibration:
     """The correction under which rows with internal targets ``y`` are most likely.
 
-    ``raw`` has shape (members, outputs, rows): of several members, rows are as likely as under their mixture. With
-    ``evens``, a Normal gets heavier tails if rows tell them, and the level of the scale is moved to where intervals of
-    all levels hold what they should, as far as that costs little likelihood.
+    ``raw`` has shape (members, outputs, rows): with several members, the likelihood is that of their mixture. With
+    ``calibrates_intervals``, a normal distribution gets heavier tails if the rows have them, and the level of the scale
+    is moved to where intervals of all levels have the coverage that they should, as far as that costs little
+    likelihood.
     """
-    return HeldOut(family, raw, y, weights).correction(evens)
+    return RecalibrationSearch(family=family, raw=raw, y=y, weights=weights).best(calibrates_intervals)
 
 
 @dataclass(frozen=True)
-class HeldOut:
-    """Held-out rows, and how likely they are under a correction."""
+class RecalibrationSearch:
+    """Held-out rows, and the search for the correction under which they are most likely."""
 
     family: RegressionFamily
     raw: np.ndarray
@@ -69,30 +84,30 @@ class HeldOut:
     weights: np.ndarray
 
     @cached_property
-    def shares(self) -> np.ndarray:
+    def fractions(self) -> np.ndarray:
         return self.weights / self.weights.sum()
 
     @cached_property
     def centre(self) -> float:
         """The mean of the last output."""
-        return weighted_sum(self.raw[:, -1].mean(axis=0), self.shares)
+        return weighted_sum(self.raw[:, -1].mean(axis=0), self.fractions)
 
-    def correction(self, evens: bool) -> Recalibration:
-        """The best one; see ``fit_recalibration``."""
-        family, found = self.family, Recalibration()
+    def best(self, calibrates_intervals: bool) -> Recalibration:
+        """The best correction; see ``fit_recalibration``."""
+        family, line = self.family, Recalibration()
         if len(self.y) < MIN_ROWS:
-            return found
+            return line
         for _ in range(1 if isinstance(family, LocationScaleFamily) else N_PASSES):
             if not isinstance(family, LocationScaleFamily):
-                found = replace(found, mean_shift=self.best_mean_shift(found))
+                line = replace(line, mean_shift=self.best_mean_shift(line))
             if isinstance(family, Poisson):
-                found = replace(found, dispersion=self.best_dispersion(found))
+                line = replace(line, dispersion=self.best_dispersion(line))
             else:
-                slope, shift = self.best_line(found)
-                found = replace(found, slope=slope, shift=shift)
-        if evens and isinstance(family, Normal):
-            found = self.with_tails(found)
-        return self.evened(found) if evens and family.has_scale else found
+                slope, shift = self.best_line(line)
+                line = replace(line, slope=slope, shift=shift)
+        if calibrates_intervals and isinstance(family, Normal):
+            line = self.with_tails(line)
+        return self.with_calibrated_intervals(line) if calibrates_intervals and family.has_scale else line
 
     def corrected(self, line: Recalibration) -> np.ndarray:
         raw = self.raw.copy()
@@ -106,50 +121,51 @@ class HeldOut:
         return replace(family, dispersion=line.dispersion) if isinstance(family, DISPERSED) else family
 
     def loss(self, line: Recalibration) -> float:
+        """Mean negative log-likelihood of the rows under a correction."""
         raw, family = self.corrected(line), self.family_of(line)
         n_members, n_outputs, _ = raw.shape
         side_by_side = raw.transpose(1, 0, 2).reshape(n_outputs, -1)  # one call for all members, not one for each
         logs = family.log_density(side_by_side, np.tile(self.y, n_members)).reshape(n_members, -1)
         mixed = logs[0] if n_members == 1 else np.logaddexp.reduce(logs, axis=0) - np.log(n_members)
-        return -weighted_sum(np.maximum(mixed, MIN_LOG), self.shares)
+        return -weighted_sum(np.maximum(mixed, MIN_LOG), self.fractions)
 
-    def unevenness(self, line: Recalibration) -> float:
-        """How far central intervals of all levels are from holding as many rows as they should."""
+    def miscalibration(self, line: Recalibration) -> float:
+        """How far the coverage of central intervals is from their level, over all levels."""
         family = self.family_of(line)
         below = np.mean([family.probabilities_below(raw, self.y) for raw in self.corrected(line)], axis=0)
-        return distance_from_uniform(np.abs(2.0 * below - 1.0), self.shares)
+        return distance_from_uniform(np.abs(2.0 * below - 1.0), self.fractions)
 
-    def evened(self, line: Recalibration) -> Recalibration:
-        """The line moved to the level at which intervals are even, or as far as costs no more than ``MAX_COST``."""
-        _, step = _least(lambda by: self.unevenness(replace(line, shift=line.shift + by)), -MAX_STEP, MAX_STEP)
+    def with_calibrated_intervals(self, line: Recalibration) -> Recalibration:
+        """The line moved to where intervals are best calibrated, or as far as costs at most ``MAX_COST``."""
+        _, step = _minimum(lambda by: self.miscalibration(replace(line, shift=line.shift + by)), -MAX_STEP, MAX_STEP)
         cost = self.loss(replace(line, shift=line.shift + step)) - self.loss(line)
-        step *= np.sqrt(min(1.0, MAX_COST / max(cost, np.finfo(float).tiny)))  # it grows with the square
+        step *= np.sqrt(min(1.0, MAX_COST / max(cost, np.finfo(float).tiny)))  # the cost grows with its square
         return replace(line, shift=line.shift + float(step))
 
     def best_mean_shift(self, line: Recalibration) -> float:
-        return _least(lambda shift: self.loss(replace(line, mean_shift=shift)))[1]
+        return _minimum(lambda shift: self.loss(replace(line, mean_shift=shift)))[1]
 
     def best_dispersion(self, line: Recalibration) -> float:
         def loss(root: float) -> float:
             return self.loss(replace(line, dispersion=root * root))
 
-        least, root = _least(loss, 0.0, float(np.sqrt(MAX_COUNT_DISPERSION)))
-        return root * root if least < loss(0.0) else 0.0
+        min_loss, root = _minimum(loss, 0.0, float(np.sqrt(MAX_COUNT_DISPERSION)))
+        return root * root if min_loss < loss(0.0) else 0.0
 
     def limits(self, slope: float) -> tuple[float, float]:
-        """Least and most shift of a line of this slope through the centre: beyond, all scales are at their bounds."""
+        """Limits for the shift of a line of this slope through the centre: beyond, all scales are at their bounds."""
         outputs = (1.0 - slope) * self.centre + slope * self.raw[:, -1]
         low, high = self.family.floor - outputs.max(), self.family.cap - outputs.min()
         return float(np.clip(low, -MAX_SHIFT, 0.0)), float(np.clip(high, 0.0, MAX_SHIFT))
 
     def with_tails(self, line: Recalibration) -> Recalibration:
-        """The likeliest line and tails of a Student t together, if rows are clearly less likely with those of a Normal.
+        """The best line together with the best tails of a Student t, if they make the rows clearly more likely.
 
-        The line is looked for anew: one row far out draws that of a Normal to itself. Where most scales are as small as
-        they may be, residuals are smaller still, and tell nothing of tails.
+        The line is fitted again, because a single outlier pulls that of a normal distribution. Where most scales are at
+        their lower bound, residuals are smaller still, and hold no information about tails.
         """
         at_floor = self.corrected(line)[:, -1].mean(axis=0) <= self.family.floor + NEXT_TO
-        if weighted_sum(at_floor.astype(float), self.shares) > 0.5:
+        if weighted_sum(at_floor.astype(float), self.fractions) > 0.5:
             return line
 
         def tailed(numbers: Sequence[float]) -> Recalibration:
@@ -158,54 +174,54 @@ class HeldOut:
 
         start = (line.slope, line.shift - (1.0 - line.slope) * self.centre, FIRST_DISPERSION)
         bounds = ((0.0, 1.0), (-MAX_SHIFT, MAX_SHIFT), (MIN_DISPERSION, MAX_DISPERSION))
-        found = minimize(lambda numbers: self.loss(tailed(numbers.tolist())), start, method="L-BFGS-B", bounds=bounds)
-        likeliest = tailed([round(number, DIGITS) for number in found.x.tolist()])
-        gain = (self.loss(line) - self.loss(likeliest)) * self.weights.sum()
-        return likeliest if gain > MIN_GAIN else line
+        result = minimize(lambda numbers: self.loss(tailed(numbers.tolist())), start, method="L-BFGS-B", bounds=bounds)
+        best = tailed([round(number, DIGITS) for number in result.x.tolist()])
+        gain = (self.loss(line) - self.loss(best)) * self.weights.sum()
+        return best if gain > MIN_GAIN else line
 
     def best_line(self, line: Recalibration) -> tuple[float, float]:
-        """The slope, and the shift that goes with it."""
+        """The best slope, and its best shift."""
 
         def best_shift(slope: float) -> tuple[float, float, float]:
-            """The least loss, the slope and its best shift, looked for around the line through the centre."""
-            still = (1.0 - slope) * self.centre
+            """The lowest loss, the slope and its best shift, searched around the line through the centre."""
+            through_centre = (1.0 - slope) * self.centre
 
             def loss(shift: float) -> float:
-                return self.loss(replace(line, slope=slope, shift=still + shift))
+                return self.loss(replace(line, slope=slope, shift=through_centre + shift))
 
-            (least, shift), (low, high) = _least(loss), self.limits(slope)
-            if not low <= shift <= high:  # the loss is flat there, which has led the search astray
-                least, shift = _least(loss, low, high)
-            return least, slope, still + shift
+            (min_loss, shift), (low, high) = _minimum(loss), self.limits(slope)
+            if not low <= shift <= high:  # the loss is flat there, and the search has gone astray
+                min_loss, shift = _minimum(loss, low, high)
+            return min_loss, slope, through_centre + shift
 
         _, slope, shift = min(map(best_shift, SLOPES.tolist()))
         return slope, shift
 
 
-def _least(loss: Callable[[float], float], low: float = -MAX_SHIFT, high: float = MAX_SHIFT) -> tuple[float, float]:
-    """The least loss, and where it is."""
-    found = minimize_scalar(loss, bounds=(low, high), method="bounded")
-    return float(found.fun), float(found.x)
+def _minimum(loss: Callable[[float], float], low: float = -MAX_SHIFT, high: float = MAX_SHIFT) -> tuple[float, float]:
+    """The lowest loss, and where it is."""
+    result = minimize_scalar(loss, bounds=(low, high), method="bounded")
+    return float(result.fun), float(result.x)
 
 
-def distance_from_uniform(levels: np.ndarray, shares: np.ndarray) -> float:
-    """Anderson and Darling's: the squared difference of the distribution functions, weighed by its inverse variance."""
+def distance_from_uniform(levels: np.ndarray, fractions: np.ndarray) -> float:
+    """The Anderson-Darling distance: the squared difference of distribution functions over the variance there."""
     order = np.argsort(levels, kind="stable")
-    found = np.clip(levels[order], MIN_LEVEL, 1.0 - MIN_LEVEL)
-    upto = np.cumsum(shares[order])
-    before = upto - shares[order]
+    levels = np.clip(levels[order], MIN_LEVEL, 1.0 - MIN_LEVEL)
+    upto = np.cumsum(fractions[order])
+    before = upto - fractions[order]
     from_below, from_above = upto**2 - before**2, (1.0 - before) ** 2 - (1.0 - upto) ** 2
-    return float(-1.0 - (from_below * np.log(found) + from_above * np.log1p(-found)).sum())
+    return float(-1.0 - (from_below * np.log(levels) + from_above * np.log1p(-levels)).sum())
 
 
-def imagined_ensemble(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Outputs (members, outputs, rows) of a larger ensemble, from those of two models that differ by chance.
+def simulated_ensemble(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Outputs (members, outputs, rows) of a larger ensemble, from those of two models that differ only by their seed.
 
-    A mixture is wider than its members, by their disagreement. Two models tell how much that is: the members are spread
-    around their mean as a Normal distribution of the same variance is.
+    A mixture is wider than its members, because they disagree. Two models show how much: the simulated members are
+    spread around their mean like quantiles of a normal distribution with the variance of the two.
     """
-    nodes = norm.ppf((np.arange(N_IMAGINED) + 0.5) / N_IMAGINED)
+    nodes = norm.ppf((np.arange(N_SIMULATED) + 0.5) / N_SIMULATED)
     nodes *= np.sqrt(VARIANCE_OF_TEN / np.mean(nodes**2))
-    members = np.repeat(((one + other) / 2)[np.newaxis], N_IMAGINED, axis=0)
+    members = np.repeat(((one + other) / 2)[np.newaxis], N_SIMULATED, axis=0)
     members[:, 0] += nodes[:, np.newaxis] * np.abs(one[0] - other[0]) / np.sqrt(2.0)
     return members

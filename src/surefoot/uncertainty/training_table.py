@@ -1,4 +1,4 @@
-"""The table as trees read it: how a row becomes codes, and which codes all members share."""
+"""The table as trees read it: how the cells of a row become codes, and the codes that all members share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,22 +14,22 @@ from surefoot.data.category_statistics import CategoryStatistics, informative_pa
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.uncertainty.fit_spec import FitSpec
 
-SET_CATEGORIES = 50  # columns with more categories are read through statistics of the target
-MAX_TRIED = 30  # of more categorical columns than this, the most important are tried in combinations
+SET_CATEGORIES = 50  # trees read columns with more categories through statistics of the target
+MAX_TRIED = 30  # combinations are tried only for this many of the most important categorical columns
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """Bins for the columns that trees read as they are, and statistics for those with many categories.
+    """Bins of the columns that trees read directly, and statistics of the columns with many categories.
 
-    ``sources`` says for each column that trees read which columns of the table it comes from.
+    ``sources`` lists, for each column that trees read, the columns of the table that it is made from.
     """
 
-    plain: tuple[int, ...]  # positions of the columns read as they are
-    many: tuple[int, ...]  # positions of those with many categories
+    plain: tuple[int, ...]  # positions of the columns that trees read directly
+    many: tuple[int, ...]  # positions of the columns with many categories
     binner: Binner
     sources: tuple[tuple[int, ...], ...]
-    few: tuple[int, ...] = ()  # positions of other categorical columns, which those with many are combined with
+    few: tuple[int, ...] = ()  # positions of the other categorical columns, which those with many are combined with
     combinations: CategoryStatistics | None = None
     combinations_binner: Binner | None = None
     statistics: CategoryStatistics | None = None
@@ -37,18 +37,19 @@ class Encoding:
 
     @classmethod
     def fit(cls, columns: Columns, max_bins: int, weights: np.ndarray | None, threads: RowThreads) -> "Encoding":
-        """Bins from the training rows; statistics, where needed, are each member's own (``with_statistics``)."""
+        """Bins from the training rows; each member adds its own statistics, where needed (``with_statistics``)."""
         categories = columns.schema.categories
         many = tuple(j for j in sorted(categories) if len(categories[j]) > SET_CATEGORIES)
         plain = tuple(j for j in range(columns.n_columns) if j not in many)
         binner = Binner.from_columns(columns.select(plain), max_bins, weights, threads)
         few = tuple(j for j in sorted(categories) if j not in many) if many else ()
-        return cls(plain, many, binner, tuple((j,) for j in plain), few)
+        sources = tuple((j,) for j in plain)
+        return cls(plain=plain, many=many, binner=binner, sources=sources, few=few)
 
     def pairs(self, importances: np.ndarray) -> list[tuple[int, int]]:
-        """Pairs of a column with many categories and one with few, as places among ``category_codes``.
+        """Pairs of a column with many categories and one with few, as places in ``category_codes``.
 
-        Pairs of the former are among ``statistics``; the latter are combined by the trees themselves.
+        Pairs of columns with many categories are among ``statistics``; trees combine columns with few themselves.
         """
         columns = np.array(self.many + self.few)
         tried = np.sort(np.argsort(-importances[columns], kind="stable")[:MAX_TRIED]).tolist()
@@ -58,22 +59,23 @@ class Encoding:
         self,
         codes: np.ndarray,
         pairs: list[tuple[int, int]],
-        left: np.ndarray,
+        residuals: np.ndarray,
         weights: np.ndarray,
         order: np.ndarray,
         max_bins: int,
     ) -> tuple["Encoding", np.ndarray]:
-        """An encoding with statistics of combinations that tell what is ``left`` of the targets; and their codes.
+        """An encoding with statistics of the combinations that explain ``residuals`` of the targets; and their codes.
 
-        ``codes`` are those of ``category_codes``, (columns, rows); rows see one another in ``order``.
+        ``codes`` are those of ``category_codes``, (columns, rows). The statistics of a row are from the rows before it
+        in ``order``.
         """
-        telling = informative_combinations(codes[:, order], pairs, left[:, order], weights[order])
+        telling = informative_combinations(codes[:, order], pairs, residuals[:, order], weights[order])
         if not telling:
             return self, np.empty((0, codes.shape[1]), dtype=np.uint8)
-        found, values = CategoryStatistics.of_combinations(telling, codes, left, weights, order, STRENGTH)
-        binner, sources = self._binned(found, values, weights, order, max_bins)
-        whole = replace(self, sources=self.sources + sources, combinations=found, combinations_binner=binner)
-        return whole, binner.codes_of(values)
+        statistics, values = CategoryStatistics.of_combinations(telling, codes, residuals, weights, order, STRENGTH)
+        binner, sources = self._binned(statistics, values, weights, order, max_bins)
+        encoding = replace(self, sources=self.sources + sources, combinations=statistics, combinations_binner=binner)
+        return encoding, binner.codes_of(values)
 
     def with_statistics(
         self,
@@ -88,21 +90,22 @@ class Encoding:
     ) -> tuple["Encoding", list[np.ndarray]]:
         """An encoding with statistics of columns with many categories and of ``pairs``, from the rows ``train``.
 
-        Also returned are their codes. ``codes`` are those of ``category_codes``, (columns, rows), and pairs are places
-        among them. Each of ``keys`` puts the rows in an order of its own; new rows read the same in all of them.
+        Also returned are their codes, one array for each of ``keys``: each key puts the training rows in another order.
+        New rows have the same codes in all of them. ``codes`` are those of ``category_codes``, (columns, rows), and
+        pairs are places in them.
         """
         rows = (codes, targets, weights, train)
         combinations = [*((place,) for place in range(len(self.many))), *pairs]
         statistics, values = CategoryStatistics.fit(combinations, *rows, keys[0], strength)
         binner, sources = self._binned(statistics, values, weights, train, max_bins)
-        whole = replace(self, sources=self.sources + sources, statistics=statistics, statistics_binner=binner)
+        encoding = replace(self, sources=self.sources + sources, statistics=statistics, statistics_binner=binner)
         others = (statistics.in_another_order(*rows, key, strength) for key in keys[1:])
-        return whole, [binner.codes_of(values), *map(binner.codes_of, others)]
+        return encoding, [binner.codes_of(values), *map(binner.codes_of, others)]
 
     def _binned(
         self, statistics: CategoryStatistics, values: np.ndarray, weights: np.ndarray, train: np.ndarray, max_bins: int
     ) -> tuple[Binner, tuple[tuple[int, ...], ...]]:
-        """Bins for the values of statistics, and the table's columns that each value comes from."""
+        """Bins for the values of statistics, and the columns of the table that each value comes from."""
         edges = [BinEdges.from_values(value[train], max_bins, weights[train]) for value in values]
         binner = Binner(list(edges), np.array([len(edge) for edge in edges], dtype=np.int64))
         return binner, tuple(tuple((self.many + self.few)[j] for j in source) for source in statistics.sources)
@@ -118,7 +121,7 @@ class Encoding:
 
     @property
     def missing(self) -> np.ndarray:
-        """The code of missing values, of every column that trees read."""
+        """The code of missing values of every column that trees read."""
         return np.concatenate([binner.missing for binner in self._binners])
 
     @property
@@ -131,7 +134,7 @@ class Encoding:
         return [binner for binner in all_kinds if binner is not None]
 
     def plain_codes(self, columns: Columns, threads: RowThreads) -> np.ndarray:
-        """Codes of the columns read as they are, for a whole table."""
+        """Codes of the columns that trees read directly, for a whole table."""
         return self.binner.codes(columns.select(self.plain), threads)
 
     def category_codes(self, columns: Columns, start: int = 0, stop: int | None = None) -> np.ndarray:
@@ -145,101 +148,105 @@ class Encoding:
             return self.binner.codes_of(values)
         categories = self.category_codes(columns, start, stop)
         parts = [values[list(self.plain)]]
-        parts += [found.transform(categories) for found in (self.combinations, self.statistics) if found is not None]
+        for statistics in (self.combinations, self.statistics):
+            if statistics is not None:
+                parts.append(statistics.transform(categories))
         return np.concatenate([binner.codes_of(part) for binner, part in zip(self._binners, parts, strict=True)])
 
     def constraints(self, by_column: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        """The monotone constraint of every column that trees read, from those of the table's columns."""
+        """The monotone constraint of every column that trees read, from those of the columns of the table."""
         return None if by_column is None else tuple(by_column[source[0]] for source in self.sources)
 
     def split_importances(self, importances: np.ndarray, n_columns: int) -> np.ndarray:
-        """Importances of the table's columns; a column made from several shares out its own."""
+        """Importances of the columns of the table; that of a column made from several is divided among them."""
         out = np.zeros(n_columns)
-        for share, source in zip(importances, self.sources, strict=True):
+        for importance, source in zip(importances, self.sources, strict=True):
             for j in source:
-                out[j] += share / len(source)
+                out[j] += importance / len(source)
         return out
 
 
-# Labels of streams: the order of the rows in a member's statistics (further orders follow), and in the choice of pairs;
-# the pairs of small columns that a member reads.
+# Labels of streams of random numbers: the order of the rows in a member's statistics (further orders follow), the order
+# of the rows when pairs are chosen, and the pairs of columns with few categories that a member reads.
 STATISTICS, PAIRS, DRAWN_PAIRS = 1_000_033, 1_000_039, 1_000_081
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How a model reads its statistics of categories."""
+class StatisticsConfig:
+    """How a model computes statistics of categories."""
 
-    bins: int
-    orders: int  # of the rows, read in turn, tree by tree
-    strength: float  # a category's mean is drawn to that of all rows as if so many more rows had been there
-    drawn_pairs: int  # pairs of columns with few categories, drawn at random, that have statistics too
+    max_bins: int
+    n_orders: int  # of the rows; trees read the orders in turn, one tree each
+    strength: float  # the mean of a category is shrunk to that of all rows, as by this many additional rows
+    n_drawn_pairs: int  # pairs of columns with few categories, drawn at random, that have statistics too
 
 
-# A model that is alone gains by all that statistics tell. Members of an ensemble shall differ by what is unknown. Fine
-# bins and a single order show them what chance made of the order, about which they would disagree near the training
-# rows. Rare categories that are hardly drawn to the mean, and pairs that training has not seen together, tell them of
-# rows that are like none of these.
-ONE_MODEL, MEMBER = Reading(255, 1, 5.0, 0), Reading(15, 2, 2.0, 10)
+# Detailed statistics make a single model more accurate. The members of an ensemble should disagree only about what the
+# data leave open. With fine bins and a single order of the rows, they would fit what is due to the order by chance, and
+# disagree about it near the training rows. Rare categories that are hardly shrunk, and pairs that do not occur together
+# in training, make members disagree about rows that are unlike all training rows.
+SINGLE_MODEL = StatisticsConfig(max_bins=255, n_orders=1, strength=5.0, n_drawn_pairs=0)
+ENSEMBLE_MEMBER = StatisticsConfig(max_bins=15, n_orders=2, strength=2.0, n_drawn_pairs=10)
 
 
 @dataclass(frozen=True)
 class SharedTable:
     """What all members read: codes of the plain columns (and of combinations, if any), and all categories.
 
-    Categories are kept only if a column has many, and so needs statistics. The rows are the training rows, then the
-    validation rows that the user gave.
+    Categories are kept only if a column has many of them, and so needs statistics. The rows are the training rows, then
+    the validation rows that the user passed.
     """
 
     encoding: Encoding
     codes: np.ndarray
     categories: np.ndarray | None
-    words: PackedCodes | None  # None: each member has columns of its own besides
-    pairs: tuple[tuple[int, int], ...] = ()  # that have statistics, as places among the categories
+    packed: PackedCodes | None  # None: each member reads columns of its own in addition
+    pairs: tuple[tuple[int, int], ...] = ()  # pairs that have statistics, as places among the categories
 
     @classmethod
     def of(cls, spec: FitSpec) -> "SharedTable":
-        own = None if spec.weights is None else spec.weights[: spec.n_training_rows]
+        weights = None if spec.weights is None else spec.weights[: spec.n_training_rows]
         with RowThreads(threads_for(spec.n_jobs, len(spec.y) * spec.columns.n_columns)) as threads:
-            encoding = Encoding.fit(spec.columns, spec.max_bins, own, threads)
+            encoding = Encoding.fit(spec.columns, spec.max_bins, weights, threads)
             parts = [spec.columns] if spec.validation is None else [spec.columns, spec.validation]
             codes = np.concatenate([encoding.plain_codes(part, threads) for part in parts], axis=1)
         if encoding.many:
-            return cls(encoding, codes, np.concatenate([encoding.category_codes(part) for part in parts], axis=1), None)
-        return cls(encoding, codes, None, PackedCodes(codes, encoding.missing, encoding.is_categorical))
+            categories = np.concatenate([encoding.category_codes(part) for part in parts], axis=1)
+            return cls(encoding=encoding, codes=codes, categories=categories, packed=None)
+        packed = PackedCodes(codes, encoding.missing, encoding.is_categorical)
+        return cls(encoding=encoding, codes=codes, categories=None, packed=packed)
 
     def with_pairs(self, spec: FitSpec, train: np.ndarray) -> "SharedTable":
-        """The table with those pairs of large columns that tell enough of the rows ``train``, for all members alike."""
+        """The table with those pairs of columns with many categories that are informative for the rows ``train``."""
         if self.categories is None:
             return self
         large, key = self.categories[: len(self.encoding.many)], stream_key(spec.seed, PAIRS)
         return replace(self, pairs=tuple(informative_pairs(large, spec.targets(), _weights(spec), train, key)))
 
-    def _pairs_of(self, spec: FitSpec, member: int, reading: Reading) -> list[tuple[int, int]]:
-        """Those of all members, and a member's own."""
+    def _pairs_of(self, spec: FitSpec, member: int, n_drawn_pairs: int) -> list[tuple[int, int]]:
+        """The pairs of all members, and those drawn for one member."""
         first, n_few = len(self.encoding.many), len(self.encoding.few)
         if n_few < 2:
             return list(self.pairs)
-        keys = (stream_key(spec.seed, member, DRAWN_PAIRS + k) for k in range(reading.drawn_pairs))
+        keys = (stream_key(spec.seed, member, DRAWN_PAIRS + k) for k in range(n_drawn_pairs))
         drawn = {tuple(sorted(first + random_permutation(key, n_few)[:2].astype(int))) for key in keys}
         return [*self.pairs, *sorted((int(a), int(b)) for a, b in drawn)]
 
     def for_member(self, spec: FitSpec, member: int, train: np.ndarray) -> tuple[tuple[PackedCodes, ...], Encoding]:
-        """The table as one member reads it, as often as it has orders of the rows for statistics."""
-        if self.words is not None or self.categories is None:
-            assert self.words is not None
-            return (self.words,), self.encoding
-        reading = reading_of(spec)
-        keys = [stream_key(spec.seed, member, STATISTICS + k) for k in range(reading.orders)]
+        """The table as one member reads it, once for each order of the rows in its statistics."""
+        if self.packed is not None or self.categories is None:
+            assert self.packed is not None
+            return (self.packed,), self.encoding
+        config = statistics_config(spec)
         encoding, all_codes = self.encoding.with_statistics(
             self.categories,
-            self._pairs_of(spec, member, reading),
+            self._pairs_of(spec, member, config.n_drawn_pairs),
             spec.targets(),
             _weights(spec),
             train,
-            keys,
-            reading.bins,
-            reading.strength,
+            [stream_key(spec.seed, member, STATISTICS + k) for k in range(config.n_orders)],
+            config.max_bins,
+            config.strength,
         )
         return tuple(
             PackedCodes(np.concatenate([self.codes, codes]), encoding.missing, encoding.is_categorical)
@@ -247,9 +254,9 @@ class SharedTable:
         ), encoding
 
 
-def reading_of(spec: FitSpec) -> Reading:
-    """That of a model alone, or of one of several that shall differ."""
-    return MEMBER if spec.config.differs_by_seed else ONE_MODEL
+def statistics_config(spec: FitSpec) -> StatisticsConfig:
+    """How the models of a fit compute statistics of categories."""
+    return ENSEMBLE_MEMBER if spec.config.differs_by_seed else SINGLE_MODEL
 
 
 def _weights(spec: FitSpec) -> np.ndarray:

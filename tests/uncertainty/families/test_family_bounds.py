@@ -1,4 +1,4 @@
-"""Beyond its bounds an output counts as the bound, and is never stepped further out."""
+"""Outputs are clipped to their bounds, and steps never lead further out."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def bounded_at(family, raw, value):
 @every_family
 @pytest.mark.parametrize("beyond", [0.1, 5.0, 1e6])
 @pytest.mark.parametrize("side", ["floor", "cap"])
-def test_beyond_a_bound_is_as_at_the_bound(name, beyond, side):
+def test_outputs_beyond_a_bound_count_as_the_bound(name, beyond, side):
     family, y, raw = fitted(name)
     at = bounded_at(family, raw, getattr(family, side))
     out = bounded_at(family, raw, getattr(family, side) + (beyond if side == "cap" else -beyond))
@@ -29,7 +29,7 @@ def test_beyond_a_bound_is_as_at_the_bound(name, beyond, side):
 
 @with_scale
 @pytest.mark.parametrize("side", ["floor", "cap"])
-def test_at_a_bound_steps_lead_back_inside_or_nowhere(name, side):
+def test_at_a_bound_steps_lead_back_inside_or_are_zero(name, side):
     family, y, raw = fitted(name)
     inwards = 1 if side == "floor" else -1
     just_inside = bounded_at(family, raw, getattr(family, side) + inwards * 1e-9)
@@ -53,7 +53,7 @@ def test_the_mean_of_counts_is_bounded_too():
 
 
 @with_scale
-def test_a_scale_that_is_out_of_bounds_comes_back(name):
+def test_a_scale_out_of_bounds_is_stepped_back_inside(name):
     family, y, raw = fitted(name)
     for value in (family.floor - 3, family.cap + 3):
         outputs = bounded_at(family, raw, value)

@@ -46,23 +46,23 @@ def test_steps_and_information_are_derivatives_of_the_likelihood(n_classes):
     for k in range(family.n_outputs):
         shift = np.zeros((family.n_outputs, 1))
         shift[k] = h
-        ahead, here, behind = (family.nll(raw + sign * shift, y) for sign in (1, 0, -1))
+        ahead, centre, behind = (family.nll(raw + sign * shift, y) for sign in (1, 0, -1))
         np.testing.assert_allclose(steps[k], (behind - ahead) / (2 * h), rtol=1e-5, atol=1e-7)
-        np.testing.assert_allclose(information[k], (ahead - 2 * here + behind) / h**2, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(information[k], (ahead - 2 * centre + behind) / h**2, rtol=1e-4, atol=1e-6)
 
 
 @some_classes
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_start_gives_each_class_its_share(n_classes, weighted):
+def test_the_start_gives_each_class_its_fraction(n_classes, weighted):
     family, _, y = example(n_classes)
     weights = np.random.default_rng(1).gamma(1.0, 1.0, len(y)) if weighted else None
     start = family.start(y, weights, n_classes)
-    shares = np.bincount(y.astype(int), weights=weights, minlength=n_classes)
-    np.testing.assert_allclose(family.probabilities(start[:, np.newaxis])[0], shares / shares.sum(), rtol=1e-9)
+    totals = np.bincount(y.astype(int), weights=weights, minlength=n_classes)
+    np.testing.assert_allclose(family.probabilities(start[:, np.newaxis])[0], totals / totals.sum(), rtol=1e-9)
 
 
 @some_classes
-def test_a_weight_is_as_many_copies(n_classes):
+def test_a_weight_of_k_counts_as_k_copies(n_classes):
     family, _, y = example(n_classes)
     weights = np.random.default_rng(1).integers(0, 4, len(y))
     copied = family.start(np.repeat(y, weights), None, n_classes)
@@ -99,7 +99,7 @@ def test_large_outputs_stay_finite_and_exact(n_classes, size):
     np.testing.assert_allclose(steps.T, expected, atol=1e-15)
 
 
-def test_the_doubt_about_a_confident_right_answer_keeps_its_digits():
+def test_small_probabilities_of_confident_predictions_are_precise():
     steps, information = np.empty((1, 2)), np.empty((1, 2))
     Bernoulli().gradients(np.array([[50.0, -50.0]]), np.array([1.0, 0.0]), steps, information)
     np.testing.assert_allclose(steps[0], [np.exp(-50), -np.exp(-50)], rtol=1e-12)

@@ -1,4 +1,4 @@
-"""The compiled loops of the families against their twins in plain Python, row by row."""
+"""The kernels of the families against their twins in plain Python, row by row."""
 
 import math
 
@@ -53,7 +53,7 @@ def assert_rows_agree(family, raw, y, stretch, row, row_nll):
 
 @settings(deadline=None, max_examples=500)
 @given(x=st.floats(-700, 700))
-def test_exponentials_are_right_to_the_last_places(x):
+def test_exponentials_are_exact_to_the_last_digits(x):
     assert exp(x) == pytest.approx(math.exp(x), rel=2 * np.finfo(float).eps, abs=0)
 
 

@@ -11,7 +11,7 @@ every_family = pytest.mark.parametrize("name", REGRESSION)
 
 
 def scipy_law(name, family, raw):
-    """The distribution in the user's units, put together here from the outputs' meaning."""
+    """The distribution in the user's units, from the definition of the outputs."""
     if name == "poisson":
         return stats.poisson(np.exp(family.log_mean + raw[0]))
     if name == "gamma":
@@ -54,7 +54,7 @@ def test_the_distribution_is_that_of_scipy(name):
 
 
 @every_family
-def test_nll_does_not_depend_on_the_rows_around(name):
+def test_nll_of_a_row_does_not_depend_on_other_rows(name):
     family, internal, raw = fitted(name)
     whole = family.nll(raw, internal)
     for i in range(0, len(whole), 37):
@@ -62,7 +62,7 @@ def test_nll_does_not_depend_on_the_rows_around(name):
 
 
 @pytest.mark.parametrize("count", [1e6, 1e12, 2.0**53])
-def test_large_counts_are_likely_to_many_digits(count):
+def test_the_likelihood_of_large_counts_is_precise(count):
     nll = Poisson().nll(np.array([[np.log(count)]]), np.array([count]))[0]
     assert nll == pytest.approx(0.5 * np.log(2 * np.pi * count) + 1 / (12 * count), rel=1e-12)
 

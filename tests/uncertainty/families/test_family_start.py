@@ -1,4 +1,4 @@
-"""The best constant, against scipy's fits and optimisers."""
+"""The best constant outputs, against scipy's fits and optimisers."""
 
 import numpy as np
 import pytest
@@ -28,15 +28,15 @@ def test_no_optimiser_finds_a_better_constant(name, weighted):
     family, internal = whole_target(REGRESSION[name], y, weights)
     start = family.start(internal, weights)
     assert start.shape == (family.n_outputs,)
-    found = optimize.minimize(
+    result = optimize.minimize(
         lambda outputs: mean_nll(family, outputs, internal, weights),
         start + 0.2,
         method="Nelder-Mead",
         options={"xatol": 1e-9, "fatol": 1e-13, "maxiter": 4000},
     )
-    assert mean_nll(family, start, internal, weights) <= found.fun + 1e-10
+    assert mean_nll(family, start, internal, weights) <= result.fun + 1e-10
     if name != "laplace":  # any median is best
-        np.testing.assert_allclose(start, found.x, atol=1e-5)
+        np.testing.assert_allclose(start, result.x, atol=1e-5)
 
 
 def law_of(family, y, weights=None):
@@ -85,7 +85,7 @@ def test_poisson_starts_at_the_mean():
 
 
 @every_family
-def test_a_weight_is_as_many_copies(name):
+def test_a_weight_of_k_counts_as_k_copies(name):
     y = example_target(name, 60)
     weights = np.random.default_rng(1).integers(0, 4, 60)
     family, internal = whole_target(REGRESSION[name], y, weights.astype(float))
@@ -122,24 +122,24 @@ def test_a_constant_target_starts_at_that_constant(name, value, n):
     assert (distribution.std > 0).all()
 
 
-def test_no_event_at_all_is_a_very_small_mean():
+def test_without_events_the_mean_is_very_small():
     family, internal = whole_target(Poisson(), np.zeros(10))
     mean = family.distribution(family.start(internal)[:, np.newaxis]).mean[0]
     assert 0 < mean < 1e-15
     assert family.start(internal)[0] == 0
 
 
-@pytest.mark.parametrize("share_of_ties", [0.5, 0.9, 0.999])
-def test_ties_do_not_draw_the_scale_of_student_t_to_nothing(share_of_ties):
-    y = np.where(np.arange(1000) < 1000 * share_of_ties, 0.0, 1.0 + np.arange(1000) % 7)
+@pytest.mark.parametrize("fraction_of_ties", [0.5, 0.9, 0.999])
+def test_ties_do_not_shrink_the_scale_of_student_t_to_zero(fraction_of_ties):
+    y = np.where(np.arange(1000) < 1000 * fraction_of_ties, 0.0, 1.0 + np.arange(1000) % 7)
     family, internal = whole_target(StudentT(), y)
     start = family.start(internal)
     assert start[1] >= family.floor
     assert family.floor > np.log(1e-3)
 
 
-def test_the_start_is_near_0_in_units_that_the_trees_see():
-    """Langevin boosting shrinks all outputs towards 0, so 0 must be a sensible place whatever the units."""
+def test_the_start_is_near_0_in_internal_units():
+    """Langevin boosting shrinks all outputs towards 0, so 0 must be sensible for every unit of the target."""
     for name, family in REGRESSION.items():
         for factor in (1.0, 1e6):
             fitted, internal = whole_target(family, example_target(name) * factor)

@@ -12,7 +12,7 @@ with_scale = pytest.mark.parametrize("name", [name for name in REGRESSION if nam
 
 
 def information(name, raw):
-    """The closed forms of the textbooks."""
+    """The Fisher information in closed form."""
     if name in ("normal", "lognormal"):
         return np.stack([np.exp(-2 * raw[1]), np.full(raw.shape[1], 2.0)])
     if name == "laplace":
@@ -72,7 +72,7 @@ def test_inverse_information_is_the_inverse_of_the_closed_form(name):
 
 
 def outcomes(distribution, n=400_001):
-    """Values of one distribution (a row), and their weights, that stand for the whole of it."""
+    """Values and weights that represent one distribution (a row)."""
     if distribution.is_discrete:
         values = np.arange(0.0, distribution.quantile(1 - 1e-13)[0] + 20)
         return values, distribution.pdf(values[:, np.newaxis])[:, 0]
@@ -105,7 +105,7 @@ def test_under_the_model_steps_have_mean_0_and_scores_variance_1(name):
     values, weights = outcomes(family.distribution(raw[:, :1]))
     wide = np.repeat(raw[:, :1], len(values), axis=1)
     steps, scores = gradients_of(family, wide, family.internal(values))
-    # residuals are cut off at 8 scales: that costs heavy tails some of their mean and variance
+    # residuals are clipped to 8 scales, which removes some of the mean and variance of heavy tails
     tolerance = 0.1 if name == "student_t_3" else 0.02
     np.testing.assert_allclose(scores @ weights, 0, atol=tolerance)
     np.testing.assert_allclose(scores**2 @ weights, 1, rtol=tolerance)
@@ -113,7 +113,7 @@ def test_under_the_model_steps_have_mean_0_and_scores_variance_1(name):
 
 
 @with_scale
-def test_stretch_moves_the_residual_of_the_scale_alone(name):
+def test_stretch_changes_only_the_residual_of_the_scale(name):
     family, y, raw = fitted(name)
     stretch = np.random.default_rng(5).uniform(1, 4, len(y))
     plain_steps, plain_scores = gradients_of(family, raw, y)

@@ -19,7 +19,9 @@ LARGEST = np.finfo(np.float64).max
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan])
 def test_a_target_that_must_be_positive(kind, value):
     y = np.array([1.0, value, 2.0])
-    with pytest.raises(DataError, match=rf"y has values of 0 or below, which distribution='{kind.name}' cannot"):
+    with pytest.raises(
+        DataError, match=rf"y has values of 0 or below, which distribution='{kind.name}' does not allow"
+    ):
         kind.for_target(y)
     with pytest.raises(DataError, match="y_val has values of 0 or below"):
         kind.for_target(np.array([1.0, 2.0])).internal(y, "y_val")
@@ -28,9 +30,11 @@ def test_a_target_that_must_be_positive(kind, value):
 @pytest.mark.parametrize("value", [-1.0, 0.5, 2.0**53 + 2, np.nan])
 def test_a_target_that_must_be_a_count(value):
     y = np.array([1.0, value, 2.0])
-    with pytest.raises(DataError, match="y has values that are no counts, which distribution='poisson' cannot"):
+    with pytest.raises(
+        DataError, match="y has values that are not counts, which distribution='poisson' does not allow"
+    ):
         Poisson.for_target(y)
-    with pytest.raises(DataError, match="y_val has values that are no counts"):
+    with pytest.raises(DataError, match="y_val has values that are not counts"):
         Poisson().internal(y, "y_val")
 
 
@@ -66,7 +70,7 @@ def test_the_floor_is_the_rounding_of_the_target(name, step):
     assert np.exp(family.floor) * family.spread == pytest.approx(step / np.sqrt(12), rel=1e-9)
 
 
-def test_values_that_differ_by_rounding_errors_are_one_value():
+def test_values_that_differ_by_rounding_errors_count_as_equal():
     exact = np.arange(50.0) % 10
     noisy = exact * (1 + 1e-15 * np.arange(50))
     assert Normal.for_target(noisy).floor == pytest.approx(Normal.for_target(exact).floor, rel=1e-6)
@@ -77,7 +81,7 @@ def test_the_floor_is_never_below_a_ten_thousandth_nor_above_the_spread(name):
     continuous = np.random.default_rng(0).normal(size=5000)
     assert REGRESSION[name].fitted_to(continuous).floor == pytest.approx(np.log(1e-4))
     rare = np.zeros(10_000)
-    rare[0] = 1.0  # written in steps of a hundred standard deviations
+    rare[0] = 1.0  # a resolution of a hundred standard deviations
     assert REGRESSION[name].fitted_to(rare).floor == 0
 
 
@@ -88,7 +92,7 @@ def test_the_cap_is_half_the_range(name):
     assert np.exp(family.cap) * family.spread == pytest.approx(np.ptp(y) / 2)
 
 
-def test_gamma_knows_the_log_no_finer_than_it_is_written():
+def test_the_shape_of_gamma_is_bounded_by_the_resolution_of_the_log():
     y = np.exp(np.round(np.random.default_rng(0).normal(0, 1, 500), 1))
     assert np.exp(-Gamma.for_target(y).cap / 2) == pytest.approx(0.1 / np.sqrt(12), rel=1e-6)
     precise = 1000 + 1e-8 * np.arange(50)
@@ -103,7 +107,7 @@ def test_the_floor_is_below_the_cap(name):
 
 
 @every_family
-def test_rows_without_weight_leave_no_trace(name):
+def test_rows_without_weight_are_not_used(name):
     y = example_target(name, 50)
     odd = np.concatenate([y, [7777.0, 1.0]])
     weights = np.concatenate([np.full(50, 2.0), [0.0, 0.0]])
@@ -111,7 +115,7 @@ def test_rows_without_weight_leave_no_trace(name):
 
 
 @every_family
-def test_the_target_is_left_alone(name):
+def test_the_target_is_not_changed(name):
     y = example_target(name)
     before = y.copy()
     y.setflags(write=False)
@@ -133,7 +137,7 @@ extreme_output = st.one_of(st.floats(-10, 10), st.sampled_from([1e6, -1e6, 700.0
 @every_family
 @settings(deadline=None, max_examples=40)
 @given(data=st.data(), n=st.integers(1, 8))
-def test_nothing_finite_gives_anything_else(name, data, n):
+def test_finite_inputs_give_finite_outputs(name, data, n):
     y = data.draw(arrays(np.float64, n, elements=extreme))
     if name in ("lognormal", "gamma"):
         y = np.maximum(np.abs(y), 5e-324)
@@ -157,7 +161,7 @@ def test_nothing_finite_gives_anything_else(name, data, n):
 @location_scale
 @pytest.mark.parametrize("target", [1e308, -1e308, LARGEST])
 @pytest.mark.parametrize("output", [1e6, -1e6, 0.0])
-def test_new_targets_far_from_the_old_ones(name, target, output):
+def test_new_targets_far_from_the_training_targets(name, target, output):
     family = REGRESSION[name].fitted_to(np.array([1.0, 1.001, 1.002]))
     internal = family.internal(np.array([target]))
     raw = np.full((2, 1), output)

@@ -1,4 +1,4 @@
-"""What a user may say as ``distribution``."""
+"""The values that the parameter ``distribution`` may have."""
 
 import copy
 import pickle
@@ -15,8 +15,8 @@ from surefoot.uncertainty.families import (
     Normal,
     RegressionFamily,
     StudentT,
-    regression_family,
 )
+from surefoot.uncertainty.regressor import regression_family
 
 Y = np.array([1.0, 2.0, 5.0])
 
@@ -67,7 +67,7 @@ def test_degrees_of_freedom_are_above_2(df):
 
 
 @pytest.mark.parametrize("name", REGRESSION)
-def test_families_are_values(name):
+def test_families_are_immutable_and_compare_by_value(name):
     family = REGRESSION[name].fitted_to(Y)
     assert pickle.loads(pickle.dumps(family)) == family
     assert copy.deepcopy(family) == family
@@ -82,11 +82,11 @@ def test_a_family_shows_its_settings_and_not_what_it_learned():
 
 
 @pytest.mark.parametrize("name", [name for name in REGRESSION if name != "poisson"])
-def test_the_last_output_moves_the_dispersion_the_way_it_says(name):
+def test_the_sign_of_the_dispersion_is_that_of_the_last_output(name):
     family = REGRESSION[name].fitted_to(Y)
     middle = (family.floor + family.cap) / 2
-    here, further = family.distribution(np.array([[0.0, 0.0], [middle, middle + 0.1]])).std
-    assert np.sign(further - here) == family.dispersion_sign
+    std, moved = family.distribution(np.array([[0.0, 0.0], [middle, middle + 0.1]])).std
+    assert np.sign(moved - std) == family.dispersion_sign
 
 
 def test_outputs_have_names():

@@ -27,8 +27,8 @@ def tune(problem: Problem, method: str, settings: UncertaintySettings, n_jobs: i
         started = time.perf_counter()
         model = _make_model(problem, method, settings, *pair)
         model.fit(X, y, X_val=X_val, y_val=y_val)
-        trees = trees_to_keep(model.validation_nll_, method)
-        nll = float(model.validation_nll_[trees - 1])
+        trees = trees_to_keep(model.validation_loss_, method)
+        nll = float(model.validation_loss_[trees - 1])
         seconds = time.perf_counter() - started
         return TuningLine(problem.name, problem.split, method, *pair, trees, nll, seconds)
 

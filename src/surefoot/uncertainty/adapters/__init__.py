@@ -1,6 +1,6 @@
-"""Fitted models of other libraries as sequences of trees, through their own public predictions.
+"""Fitted models of other libraries as sequences of trees, through the public predictions of these libraries.
 
-No library is imported here: a model that is given has already brought its own along.
+No library is imported here: the library of a model is already imported.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ __all__ = ["adapter_for"]
 
 
 def adapter_for(model: Any) -> TreeSequence:
-    """The adapter for a model, found by the library that its class or a base of it comes from."""
+    """The adapter for a model, by the library that its class or one of its base classes is from."""
     packages = {base.__module__.split(".")[0] for base in type(model).__mro__}
     if not hasattr(model, "predict"):  # a table of one of these libraries, for example
         raise refusal(model, "has no predict")
@@ -33,4 +33,4 @@ def adapter_for(model: Any) -> TreeSequence:
         from surefoot.uncertainty.adapters.scikit_learn import scikit_learn_sequence
 
         return scikit_learn_sequence(model)
-    raise refusal(model, "is not a model of trees that surefoot knows")
+    raise refusal(model, "is not a tree model that surefoot supports")

@@ -1,4 +1,4 @@
-"""A fitted model as a sequence of trees that can be cut short, and the errors for models that cannot."""
+"""A fitted model as a sequence of trees that can be truncated, and the errors for models that cannot."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -13,15 +13,16 @@ MIN_MEMBERS = 2
 
 
 class TreeSequence(ABC):
-    """What a virtual ensemble needs of a model.
+    """What a virtual ensemble needs to know about a model.
 
     Parameters
     ----------
     model : fitted model
+        The model to truncate.
     n_trees : int
-        How many trees (of several classes: rounds of trees) the model's own ``predict`` uses.
+        Number of trees (for several classes: of rounds of trees) that ``predict`` of the model uses.
     noise_advice : str or None
-        None if the model was grown with noise; else how to grow one that is.
+        None if the model was grown with noise; else the parameters that add noise.
     """
 
     def __init__(self, model: Any, n_trees: int, noise_advice: str | None) -> None:
@@ -34,7 +35,7 @@ class TreeSequence(ABC):
         return type(self.model).__name__
 
     def member_sizes(self, n_members: int) -> tuple[int, ...]:
-        """The members' numbers of trees: evenly spaced over the last half, and all of them."""
+        """The number of trees of each member: evenly spaced over the second half, up to all trees."""
         step = self.n_trees // (2 * n_members)
         if step == 0:
             raise self._too_few(n_members, trees_per_member=2)
@@ -50,15 +51,15 @@ class TreeSequence(ABC):
 
     @abstractmethod
     def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
-        """The predictions of the members of these sizes, which came from ``member_sizes``."""
+        """The predictions of the members with these numbers of trees, from ``member_sizes``."""
 
     def predict_uncertainty(self, X: Any, sizes: tuple[int, ...], index: Any = None) -> Uncertainty:
-        """Their uncertainty; ``index`` labels the rows."""
+        """The uncertainty of the members; ``index`` are the labels of the rows."""
         return self.predict_members(X, sizes).uncertainty(index=index)
 
 
 def check_fitted(model: Any) -> None:
-    """scikit-learn's NotFittedError, in our words, for a model that has not been fitted."""
+    """Raise scikit-learn's NotFittedError, with our message, for a model that is not fitted."""
     check_is_fitted(model, msg="model is not fitted: call fit on this %(name)s before making a VirtualEnsemble of it.")
 
 
@@ -69,14 +70,14 @@ INSTEAD = (
 
 
 def refusal(model: Any, why: str, instead: str = INSTEAD) -> ParameterError:
-    """The error for a model that cannot be cut short; ``why`` goes on after the name of its class."""
+    """The error for a model that cannot be truncated; ``why`` follows the name of its class."""
     return ParameterError(f"model cannot be cut into a virtual ensemble: {type(model).__name__} {why}. {instead}.")
 
 
 def loss_refusal(model: Any, parameter: str, loss: str, known: tuple[str, ...]) -> ParameterError:
-    """The error for a model trained for a loss that does not tell whether it has learnt classes or a number."""
+    """The error for a model with a loss that is neither one for classification nor one for regression."""
     return refusal(
         model,
-        f"was trained for {parameter}={loss!r}, in which surefoot sees neither classes nor a regression",
+        f"was trained for {parameter}={loss!r}, which surefoot knows neither for classification nor for regression",
         f"Pass one trained for one of {', '.join(known)}",
     )

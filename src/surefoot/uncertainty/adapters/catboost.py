@@ -1,4 +1,4 @@
-"""CatBoost's models, cut short by ``ntree_end``."""
+"""CatBoost's models, truncated by ``ntree_end``."""
 
 from typing import Any
 
@@ -59,17 +59,17 @@ class CatBoostModel(TreeSequence):
     def _probabilities(self, raws: np.ndarray) -> np.ndarray:
         if self._loss in TWO_CLASSES:
             return two_class_probabilities(raws)
-        one_versus_all = self._loss == "MultiClassOneVsAll"  # each class's own probability, made to add up to 1
+        one_versus_all = self._loss == "MultiClassOneVsAll"  # one probability for each class, scaled to add up to 1
         return softmax(log_expit(raws) if one_versus_all else raws, axis=-1)
 
 
 def shrinkage_between(size: int, n_trees: int, settings: dict[str, Any]) -> float:
-    """By how much the trees after ``size`` have shrunk what was there before.
+    """The factor by which the trees after ``size`` have shrunk those before.
 
-    CatBoost stores its trees as shrunk by all later ones, and cut short they give too little. Its own
-    ``virtual_ensembles_predict`` undoes this in single precision, and only with ``model_shrink_mode="Constant"``.
-    (Of a model cut back to its best iteration CatBoost leaves the starting value as shrunk by the trees it threw away;
-    that stays as it is, so that the last member is what ``predict`` gives.)
+    CatBoost stores every tree shrunk by all later ones, so that truncated models predict too small a sum. Its own
+    ``virtual_ensembles_predict`` corrects this in single precision, and only with ``model_shrink_mode="Constant"``.
+    (If a model is cut back to its best iteration, CatBoost leaves the starting value shrunk by the removed trees. This
+    is not corrected, so that the last member is equal to ``predict``.)
     """
     rate = settings.get("model_shrink_rate") or 0.0
     if settings.get("model_shrink_mode") == "Decreasing":
@@ -90,7 +90,7 @@ def _noise_advice(settings: dict[str, Any]) -> str | None:
         _draws_rows(settings)
         or settings.get("rsm", 1) < 1
         or settings.get("random_strength", 0) > 0
-        # With other leaves (Newton's are the default) CatBoost takes langevin=True and adds no noise.
+        # With other leaves (Newton is the default) CatBoost accepts langevin=True, but adds no noise.
         or (settings.get("langevin") and settings.get("leaf_estimation_method") == "Gradient")
     )
     return None if noisy else "posterior_sampling=True and leaf_estimation_method='Gradient'"

@@ -1,4 +1,4 @@
-"""LightGBM's models, cut short by ``num_iteration``."""
+"""LightGBM's models, truncated by ``num_iteration``."""
 
 import re
 from typing import Any
@@ -21,11 +21,11 @@ REGRESSION = (
     "gamma",
     "tweedie",
 )
-UNCUTTABLE = {
-    "dart": "with boosting='dart' rescales earlier trees when it adds one, so its partial sums are no models",
+NOT_TRUNCATABLE = {
+    "dart": "with boosting='dart' rescales earlier trees when it adds one, so its partial sums are not models",
     "rf": "with boosting='rf' averages its trees instead of adding them up",
 }
-DEFAULTS = {  # for a model whose text has lost them
+DEFAULTS = {  # for a model with a text that lacks them
     "boosting": "gbdt",
     "objective": "unknown",
     "bagging_freq": "0",
@@ -48,11 +48,11 @@ class LightGBMModel(TreeSequence):
             check_fitted(model)
         booster = model if is_booster else model.booster_
         settings = _settings(booster)
-        if settings["boosting"] in UNCUTTABLE:
-            raise refusal(model, UNCUTTABLE[settings["boosting"]], "Pass one grown with boosting='gbdt'")
+        if settings["boosting"] in NOT_TRUNCATABLE:
+            raise refusal(model, NOT_TRUNCATABLE[settings["boosting"]], "Pass one grown with boosting='gbdt'")
         self._classifies = _classifies(model, settings["objective"], is_booster)
         self._one_versus_all = settings["objective"] == "multiclassova"
-        # After early stopping this is what predict uses; without, best_iteration is 0 or -1.
+        # After early stopping, predict uses best_iteration; without early stopping it is 0 or -1.
         n_trees = booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
         super().__init__(model, n_trees, _noise_advice(settings))
 
@@ -61,9 +61,9 @@ class LightGBMModel(TreeSequence):
         predictions = np.stack([np.asarray(predict(X, num_iteration=size)) for size in sizes])
         if not self._classifies:
             return RegressionMembers(predictions, None)
-        if predictions.ndim == 2:  # a Booster gives the second of two classes alone
+        if predictions.ndim == 2:  # for two classes, a Booster predicts only the second
             predictions = np.stack([1 - predictions, predictions], axis=-1)
-        if self._one_versus_all:  # LightGBM leaves each class's own probability as it is
+        if self._one_versus_all:  # LightGBM does not scale the probabilities of the classes
             predictions = predictions / predictions.sum(axis=-1, keepdims=True)
         return ClassificationMembers(predictions, getattr(self.model, "classes_", np.arange(predictions.shape[-1])))
 
@@ -71,14 +71,14 @@ class LightGBMModel(TreeSequence):
 def _classifies(model: Any, objective: str, is_booster: bool) -> bool:
     if objective in CLASSIFICATION:
         return True
-    own_regression = objective == "custom" and not is_booster and is_regressor(model)  # predict gives what it learnt
+    own_regression = objective == "custom" and not is_booster and is_regressor(model)  # predict returns its output
     if objective in REGRESSION or own_regression:
         return False
     raise loss_refusal(model, "objective", objective, CLASSIFICATION + REGRESSION)
 
 
 def _settings(booster: Any) -> dict[str, str]:
-    """How a Booster was trained, under the names that LightGBM writes into its own text, whatever alias was used."""
+    """The training parameters of a Booster, by the names in its text: aliases are resolved there."""
     text = booster.model_to_string(num_iteration=1)
     return DEFAULTS | dict(re.findall(r"^\[(\w+): (.*)\]$", text, flags=re.MULTILINE))
 

@@ -1,4 +1,4 @@
-"""scikit-learn's gradient boosters, cut short, and its forests, cut into parts."""
+"""scikit-learn's gradient boosters, truncated, and its forests, divided into parts."""
 
 import copy
 from collections.abc import Callable, Iterable
@@ -46,16 +46,16 @@ def _refusal(model: Any) -> ParameterError:
     if isinstance(model, Pipeline):
         return refusal(model, "has steps", "Pass its last step, model[-1], and X as model[:-1].transform(X)")
     if hasattr(model, "best_estimator_"):
-        return refusal(model, "is a search", "Pass what it found, model.best_estimator_")
+        return refusal(model, "is a search", "Pass its best model, model.best_estimator_")
     if isinstance(model, AdaBoostClassifier | AdaBoostRegressor):
         return refusal(model, "takes a vote of its trees instead of adding them up")
     if isinstance(model, MetaEstimatorMixin) and not isinstance(model, BaseEnsemble):
         return refusal(model, "wraps other models", "Pass the fitted booster or forest inside it")
-    return refusal(model, "is none of the boosters and forests that surefoot can cut")
+    return refusal(model, "is none of the boosters and forests that surefoot supports")
 
 
 class StagedModel(TreeSequence):
-    """A booster whose staged predictions are those of the model after each round."""
+    """A booster with staged predictions: those of the model after each round."""
 
     def __init__(self, model: Any, rounds: str, noise_advice: Callable[[Any], str | None]) -> None:
         check_fitted(model)
@@ -83,7 +83,7 @@ def _histogram_booster_noise_advice(model: Any) -> str | None:
 
 
 class Forest(TreeSequence):
-    """A forest, whose parts are forests: trees grown apart need no cutting short."""
+    """A forest, divided into smaller forests: its trees are grown independently."""
 
     def __init__(self, model: Any) -> None:
         check_fitted(model)
@@ -97,7 +97,7 @@ class Forest(TreeSequence):
         super().__init__(model, len(model.estimators_), None if noisy else "bootstrap=True")
 
     def member_sizes(self, n_members: int) -> tuple[int, ...]:
-        """The parts' numbers of trees, as equal as they can be."""
+        """The number of trees of each part, as equal as possible."""
         if self.n_trees < n_members:
             raise self._too_few(n_members, trees_per_member=1)
         return tuple(len(part) for part in np.array_split(np.arange(self.n_trees), n_members))
@@ -110,7 +110,7 @@ class Forest(TreeSequence):
         return RegressionMembers(np.stack([part.predict(X) for part in parts]), None)
 
     def _part(self, start: int, stop: int) -> Any:
-        """A forest of some of the trees; it shares them, and checks tables as the whole forest does."""
+        """A forest of some of the trees; it shares them, and checks tables like the full forest."""
         part = copy.copy(self.model)
         part.estimators_ = self.model.estimators_[start:stop]
         return part

@@ -1,4 +1,4 @@
-"""XGBoost's models, cut short by ``iteration_range``."""
+"""XGBoost's models, truncated by ``iteration_range``."""
 
 import json
 from typing import Any
@@ -17,10 +17,10 @@ from surefoot.uncertainty.member_predictions import (
 
 TWO_CLASSES = ("binary:logistic", "binary:logitraw")
 SEVERAL_CLASSES = ("multi:softprob", "multi:softmax")
-REGRESSION = ("reg:", "count:")  # how their names start
-UNCUTTABLE = {
+REGRESSION = ("reg:", "count:")  # prefixes of their names
+NOT_TRUNCATABLE = {
     "gblinear": "with booster='gblinear' is a linear model, it has no trees",
-    "dart": "with booster='dart' rescales earlier trees when it adds one, so its partial sums are no models",
+    "dart": "with booster='dart' rescales earlier trees when it adds one, so its partial sums are not models",
 }
 
 
@@ -34,10 +34,10 @@ class XGBoostModel(TreeSequence):
         booster = model if self._is_booster else model.get_booster()
         learner = _learner(booster)
         grower = learner["gradient_booster"]
-        if grower["name"] in UNCUTTABLE:
-            raise refusal(model, UNCUTTABLE[grower["name"]], "Pass one grown with booster='gbtree'")
+        if grower["name"] in NOT_TRUNCATABLE:
+            raise refusal(model, NOT_TRUNCATABLE[grower["name"]], "Pass one grown with booster='gbtree'")
         self._objective = _checked_objective(model, learner)
-        # The predict of a classifier or regressor stops at the best iteration, if there is one; a Booster's never does.
+        # predict of a classifier or regressor uses the trees up to the best iteration, that of a Booster all trees.
         stops_early = not self._is_booster and hasattr(model, "best_iteration")
         n_trees = model.best_iteration + 1 if stops_early else booster.num_boosted_rounds()
         super().__init__(model, int(n_trees), _noise_advice(grower))
@@ -47,24 +47,24 @@ class XGBoostModel(TreeSequence):
         predictions = np.stack([self._predict(X, size, margin=classifies) for size in sizes]).astype(np.float64)
         if not classifies:
             return RegressionMembers(predictions, None)
-        # Probabilities are made here, in double precision: XGBoost rounds them to single.
+        # Probabilities are computed here in double precision: XGBoost rounds them to single precision.
         several = self._objective in SEVERAL_CLASSES
         probabilities = softmax(predictions, axis=-1) if several else two_class_probabilities(predictions)
         return ClassificationMembers(probabilities, getattr(self.model, "classes_", np.arange(probabilities.shape[-1])))
 
     def _predict(self, X: Any, size: int, *, margin: bool) -> np.ndarray:
         cut = (0, size)
-        is_matrix = hasattr(X, "num_row")  # a DMatrix, which only a Booster takes
+        is_matrix = hasattr(X, "num_row")  # a DMatrix, which only a Booster accepts
         if self._is_booster and not is_matrix:
             return self.model.inplace_predict(X, iteration_range=cut, predict_type="margin" if margin else "value")
         return self.model.predict(X, output_margin=margin, iteration_range=cut)
 
 
 def _learner(booster: Any) -> dict[str, Any]:
-    """How a Booster was trained, as it tells itself."""
+    """The training parameters of a Booster, from its own configuration."""
     try:
         return json.loads(booster.save_config())["learner"]
-    except ValueError as error:  # XGBoost's own error is one: there is nothing to save yet
+    except ValueError as error:  # XGBoost raises a subclass of it if nothing is trained
         raise NotFittedError(
             "model is not fitted: train this Booster before making a VirtualEnsemble of it."
         ) from error
@@ -90,7 +90,7 @@ def _checked_objective(model: Any, learner: dict[str, Any]) -> str:
 
 def _noise_advice(grower: dict[str, Any]) -> str | None:
     settings = grower["tree_train_param"]
-    shares = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
-    if any(float(settings[share]) < 1 for share in shares):
+    fractions = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
+    if any(float(settings[name]) < 1 for name in fractions):
         return None
-    return "subsample=0.5 (a model read from a file has forgotten how it was grown: if with noise, all is well)"
+    return "subsample=0.5 (a model loaded from a file has lost this setting: ignore this if it was trained with noise)"

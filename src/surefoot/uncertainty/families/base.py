@@ -1,4 +1,4 @@
-"""What the families of distributions share: their constants and their common methods."""
+"""What the families of distributions share: the interface, and how a target is weighted and standardised."""
 
 import math
 from abc import ABC, abstractmethod
@@ -7,24 +7,21 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from surefoot.uncertainty.distribution import Distribution, within_floats
-from surefoot.uncertainty.families.targets import (
-    FINEST,
-    centre_and_spread,
-    finest_scale,
-    rows_with_weight,
-    standardise,
-)
+from surefoot._exceptions import DataError
+from surefoot.uncertainty.distribution import FLOAT_RANGE, Distribution
 
-Z_MAX = 8.0  # residuals further out than so many scales count as so many
-RATIO_MAX = 32.0  # most of y / mean - 1: a leaf of such rows, at a rate of 0.1, moves the mean to them and not beyond
+Z_MAX = 8.0  # residuals are clipped to this many scales
+RATIO_MAX = 32.0  # upper bound of y / mean - 1: a leaf of such rows, at a rate of 0.1, moves the mean just to them
+FINEST = 1e-4  # no scale is below this fraction of the target's spread
+ROUNDING = 1e-6  # values closer than this fraction of the spread are equal: they differ by rounding
+MIN_SPREAD = 1e-290  # divided by less, a target could leave the range of floats
 MAX_LOG = 700.0  # e to this power is still a float
-MIN_SHARE = 1e-9  # a class without weight starts with this share: its log is finite
+MIN_FRACTION = 1e-9  # a class without weight starts with this fraction: its log is finite
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionFamily(ABC):
-    """A distribution whose parameters are raw outputs of trees, as a model for one target.
+    """A distribution with raw outputs of trees as its parameters, fitted to one target.
 
     ``raw`` has shape (n_outputs, n_rows). Steps are natural gradients: the gradient of the log-likelihood divided by
     the Fisher information, which is diagonal in all these families.
@@ -32,16 +29,16 @@ class RegressionFamily(ABC):
     Attributes
     ----------
     location, spread : float
-        The target that the trees see is ``(y - location) / spread`` (of log y, where the family models that).
+        Trees are grown on the internal target ``(y - location) / spread`` (of log y, if the family models log y).
     floor, cap : float
-        Bounds of the last output: it is read as the nearer bound beyond them, and never stepped further out.
+        Bounds of the last output: it is clipped to them, and steps never lead further out.
     """
 
     name: ClassVar[str]
     parameters: ClassVar[tuple[str, ...]]
     natural: ClassVar[bool] = True
     dispersion_sign: ClassVar[float] = 1.0  # whether the last output grows (1) or falls (-1) with the dispersion
-    reads_logs: ClassVar[bool] = False  # whether the trees see log y
+    reads_logs: ClassVar[bool] = False  # whether the internal target is that of log y
 
     location: float = field(default=0.0, repr=False)
     spread: float = field(default=1.0, repr=False)
@@ -50,7 +47,7 @@ class RegressionFamily(ABC):
 
     @classmethod
     def for_target(cls, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
-        """The family with its settings at their defaults, fitted to a target (see ``fitted_to``)."""
+        """The family with default settings, fitted to a target (see ``fitted_to``)."""
         return cls().fitted_to(y, weights)
 
     @property
@@ -59,16 +56,16 @@ class RegressionFamily(ABC):
 
     @property
     def has_scale(self) -> bool:
-        """Whether the family has a dispersion of its own, which fitted rows understate."""
+        """Whether trees predict a dispersion, which fitted rows understate."""
         return self.n_outputs > 1
 
     @abstractmethod
     def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
-        """A copy that knows the target's location, spread and resolution; a target it cannot have is a DataError."""
+        """A copy with location, spread and resolution of the target; a target outside its support is a DataError."""
 
     @abstractmethod
     def internal(self, y: np.ndarray, name: str = "y") -> np.ndarray:
-        """The target in the units that the trees see; ``name`` is what an error calls it."""
+        """The internal target, on which trees are grown; error messages call the target ``name``."""
 
     @abstractmethod
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
@@ -80,9 +77,9 @@ class RegressionFamily(ABC):
     ) -> None:
         """Write natural gradients into ``steps``: ``raw + rate * steps`` makes the internal target ``y`` more likely.
 
-        ``scores`` gets each step times the square root of its information: free of units, of variance 1 under the
-        model. ``stretch`` (n_rows,) is by how much a row's residual must grow to look like that of a row not seen in
-        training; it counts for the scale alone.
+        ``scores`` gets each step times the square root of its information: without unit, of variance 1 under the model.
+        ``stretch`` (n_rows,) is the factor that makes the residual of a training row comparable to that of a new row;
+        only the scale uses it.
         """
 
     @abstractmethod
@@ -95,11 +92,11 @@ class RegressionFamily(ABC):
 
     @abstractmethod
     def nll_offset(self, y: np.ndarray) -> np.ndarray:
-        """What to add to ``nll`` to have the density of ``y`` in the user's units."""
+        """The term that converts ``nll`` to the density of ``y`` in the user's units."""
 
     @abstractmethod
     def distribution(self, raw: np.ndarray) -> Distribution:
-        """The distributions that the outputs describe, in the user's units."""
+        """The predicted distributions, in the user's units."""
 
     def log_density(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Log of the density (or mass) of each internal target under the predicted distribution."""
@@ -111,7 +108,7 @@ class RegressionFamily(ABC):
         return plain.distribution(raw).cdf(np.exp(np.clip(y, -MAX_LOG, MAX_LOG)) if self.reads_logs else y)
 
     def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Their means and variances alone."""
+        """Means and variances of the predicted distributions."""
         distribution = self.distribution(raw)
         return distribution.mean, distribution.var
 
@@ -123,12 +120,12 @@ class LocationScaleFamily(RegressionFamily):
     parameters: ClassVar[tuple[str, ...]] = ("mu", "log_sigma")
 
     def _values(self, y: np.ndarray, name: str = "y") -> np.ndarray:
-        """What has a location and a scale: the target itself, unless the family says otherwise."""
+        """The values that have a location and a scale: the target itself, or its log."""
         return np.asarray(y, dtype=np.float64)
 
     def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
-        values, shares = rows_with_weight(self._values(y), weights)
-        location, spread = centre_and_spread(values, shares)
+        values, fractions = rows_with_weight(self._values(y), weights)
+        location, spread = centre_and_spread(values, fractions)
         standardised = standardise(values, location, spread)
         half_range = float(np.ptp(standardised)) / 2  # no group of rows has a larger standard deviation
         return replace(
@@ -150,21 +147,21 @@ class LocationScaleFamily(RegressionFamily):
 
     def _user_location_and_scale(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(over="ignore"):
-            location = within_floats(self.location + within_floats(self.spread * raw[0]))
-            return location, within_floats(self.spread * self._scale(raw))
+            location = np.clip(self.location + np.clip(self.spread * raw[0], *FLOAT_RANGE), *FLOAT_RANGE)
+            return location, np.clip(self.spread * self._scale(raw), *FLOAT_RANGE)
 
     def _start(self, location: float, scale: float) -> np.ndarray:
         """Outputs of a constant location and scale, the scale within its bounds."""
-        least, most = math.exp(self.floor), math.exp(self.cap)
-        return np.array([location, math.log(min(max(scale, least), most))])
+        low, high = math.exp(self.floor), math.exp(self.cap)
+        return np.array([location, math.log(min(max(scale, low), high))])
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassificationFamily(ABC):
     """Probabilities of classes from raw outputs of trees; ``raw`` has shape (n_outputs, n_rows).
 
-    The Fisher information of several classes is singular, so steps are plain gradients and come with the diagonal of
-    the information.
+    The Fisher information of several classes is singular. Steps are therefore plain gradients, and the diagonal
+    of the information is written separately.
     """
 
     name: ClassVar[str]
@@ -182,7 +179,7 @@ class ClassificationFamily(ABC):
 
     @abstractmethod
     def start(self, y: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
-        """The constant outputs (n_outputs,) that give each class its share of the weight."""
+        """The constant outputs (n_outputs,) that give each class its fraction of the weight."""
 
     @abstractmethod
     def gradients(self, raw: np.ndarray, y: np.ndarray, steps: np.ndarray, information: np.ndarray) -> None:
@@ -197,7 +194,61 @@ class ClassificationFamily(ABC):
         """Probabilities of the classes, (n_rows, n_classes)."""
 
 
-def class_shares(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
-    """Each class's share of the weight; a class without any has a tiny one."""
-    kept, shares = rows_with_weight(codes.astype(np.int64), weights)
-    return np.maximum(np.bincount(kept, weights=shares, minlength=n_classes), MIN_SHARE)
+def class_fractions(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
+    """Each class's fraction of the weight, or a tiny fraction for a class without weight."""
+    kept, fractions = rows_with_weight(codes.astype(np.int64), weights)
+    return np.maximum(np.bincount(kept, weights=fractions, minlength=n_classes), MIN_FRACTION)
+
+
+def rows_with_weight(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The values that have weight, and the fraction of the total weight of each."""
+    if weights is None:
+        return values, np.full(len(values), 1 / len(values))
+    fractions = weights[weights > 0] / weights.max()  # only the ratios of weights count
+    return values[weights > 0], fractions / fractions.sum()
+
+
+def weighted_sum(values: np.ndarray, fractions: np.ndarray) -> float:
+    """Sum of products, not by BLAS: its last digits, and so those of the model, depend on its number of threads."""
+    return float((values * fractions).sum())
+
+
+def centre_and_spread(values: np.ndarray, fractions: np.ndarray) -> tuple[float, float]:
+    """Weighted mean and standard deviation of floats of any size; the spread of a constant is 1."""
+    size = max(float(np.abs(values).max()), MIN_SPREAD)
+    unit = values / size
+    # Clipped, because rounding must neither move the mean of a constant nor raise the spread above the size.
+    centre = min(max(weighted_sum(unit, fractions), float(unit.min())), float(unit.max()))
+    spread = math.sqrt(min(weighted_sum((unit - centre) ** 2, fractions), 1.0))
+    if spread == 0:
+        return centre * size, 1.0
+    return centre * size, max(spread * size, MIN_SPREAD)
+
+
+def standardise(values: np.ndarray, location: float, spread: float) -> np.ndarray:
+    """``(values - location) / spread``, computed from halves, because the difference of large numbers may overflow."""
+    with np.errstate(over="ignore"):
+        return np.clip((0.5 * values - 0.5 * location) / (0.5 * spread), *FLOAT_RANGE)
+
+
+def finest_scale(standardised: np.ndarray) -> float:
+    """The smallest scale that the resolution of the target allows, as a fraction of its spread.
+
+    A number rounded to multiples of ``gap`` is known only up to ``gap / sqrt(12)``, the standard deviation of the
+    rounding error. The result is at most 1, so that the best constant scale (1) is always possible.
+    """
+    gaps = np.diff(np.unique(standardised))
+    gaps = gaps[gaps > ROUNDING]
+    gap = float(gaps.min()) if len(gaps) else 0.0
+    return min(max(gap / math.sqrt(12), FINEST), 1.0)
+
+
+def check_positive(y: np.ndarray, name: str, family: str) -> np.ndarray:
+    """The target as floats; a DataError if it is not above 0 everywhere."""
+    values = np.asarray(y, dtype=np.float64)
+    if not (values > 0).all():
+        raise DataError(
+            f"{name} has values of 0 or below, which distribution={family!r} does not allow: shift them above 0, "
+            "or choose distribution='normal'."
+        )
+    return values

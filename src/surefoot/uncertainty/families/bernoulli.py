@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from surefoot._jit import kernel
-from surefoot.uncertainty.families.base import ClassificationFamily, class_shares
+from surefoot.uncertainty.families.base import ClassificationFamily, class_fractions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,8 @@ class Bernoulli(ClassificationFamily):
         return ("log_odds",)
 
     def start(self, y: np.ndarray, weights: np.ndarray | None, n_classes: int = 2) -> np.ndarray:
-        shares = class_shares(y, weights, n_classes)
-        return np.array([math.log(shares[1] / shares[0])])
+        fractions = class_fractions(y, weights, n_classes)
+        return np.array([math.log(fractions[1] / fractions[0])])
 
     def gradients(self, raw: np.ndarray, y: np.ndarray, steps: np.ndarray, information: np.ndarray) -> None:
         bernoulli_steps(raw, y, steps, information)

@@ -1,4 +1,4 @@
-"""Several classes: one score for each."""
+"""Several classes: one score for each class."""
 
 import math
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ import numpy as np
 
 from surefoot._jit import kernel
 from surefoot._parameters import check_integer
-from surefoot.uncertainty.families.base import ClassificationFamily, class_shares
+from surefoot.uncertainty.families.base import ClassificationFamily, class_fractions
 
-BATCH = 256  # rows at a time: their largest scores and sums stay in the first-level cache
+BATCH = 256  # rows at a time, so that their largest scores and sums stay in the first-level cache
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Categorical(ClassificationFamily):
     Parameters
     ----------
     n_classes : int
+        Number of classes, at least 2.
 
     Examples
     --------
@@ -46,8 +47,8 @@ class Categorical(ClassificationFamily):
         return self.n_classes
 
     def start(self, y: np.ndarray, weights: np.ndarray | None, n_classes: int | None = None) -> np.ndarray:
-        log_shares = np.log(class_shares(y, weights, self.n_classes if n_classes is None else n_classes))
-        return log_shares - log_shares.mean()
+        log_fractions = np.log(class_fractions(y, weights, self.n_classes if n_classes is None else n_classes))
+        return log_fractions - log_fractions.mean()
 
     def gradients(self, raw: np.ndarray, y: np.ndarray, steps: np.ndarray, information: np.ndarray) -> None:
         categorical_steps(raw, y, steps, information)
@@ -106,7 +107,7 @@ def categorical_probabilities(raw, out):
 
 @kernel
 def exponentiate(raw, start, stop, column, top, total, out):
-    """Write rows' largest scores, sums of exponentials of scores less the largest, and, from ``column`` on, those."""
+    """Write largest scores, exponentials of scores less the largest (from ``column`` on), and their sums."""
     n = stop - start
     top[:n] = raw[0, start:stop]
     for k in range(1, raw.shape[0]):

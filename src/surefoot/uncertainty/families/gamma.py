@@ -9,28 +9,31 @@ from scipy import special, stats
 
 from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import LARGEST, Distribution
-from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily
-from surefoot.uncertainty.families.lognormal import positive
-from surefoot.uncertainty.families.targets import (
+from surefoot.uncertainty.families.base import (
+    RATIO_MAX,
+    Z_MAX,
+    RegressionFamily,
     centre_and_spread,
+    check_positive,
     finest_scale,
     rows_with_weight,
     standardise,
     weighted_sum,
 )
 
-FINEST_LOG = 1e-6  # log y is not read more finely than this, so that no shape is above 1e12
+FINEST_LOG = 1e-6  # the finest resolution of log y, so that no shape is above 1e12
 MIN_LOG_RANGE = 10.0
-MAX_EXPONENT = 600.0  # e to this power, times the largest shape, is still a float
+MAX_EXPONENT = 600.0  # e to this power, times the largest shape, does not overflow
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
-LARGE = 8.0  # the series for large shapes err by less than 1e-10 from here on
+LARGE = 8.0  # from here on, the errors of the series for large shapes are below 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gamma(RegressionFamily):
-    """Gamma distribution of a positive target; outputs are the logs of mean (less that of the target's own) and shape.
+    """Gamma distribution of a positive target; outputs are the logs of the mean and of the shape.
 
-    The standard deviation is the mean divided by the square root of the shape. The trees see ``log(y) - location``.
+    The log of the mean is relative to that of the mean of the whole target. The standard deviation is the mean divided
+    by the square root of the shape. The internal target is ``log(y) - location``.
 
     Examples
     --------
@@ -51,25 +54,25 @@ class Gamma(RegressionFamily):
     cap: float = field(default=-2 * math.log(FINEST_LOG), repr=False)
 
     def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
-        values, shares = rows_with_weight(np.log(positive(y, "y", self.name)), weights)
-        centre, spread = centre_and_spread(values, shares)
+        values, fractions = rows_with_weight(np.log(check_positive(y, "y", self.name)), weights)
+        centre, spread = centre_and_spread(values, fractions)
         finest = finest_scale(standardise(values, centre, spread)) * spread
         return replace(
             self,
-            location=float(special.logsumexp(values, b=shares)),
+            location=float(special.logsumexp(values, b=fractions)),
             # the standard deviation of log y is about 1 / sqrt(shape) for large shapes, and 1 / shape for small ones
             floor=-math.log(max(float(np.ptp(values)), MIN_LOG_RANGE)),
             cap=-2 * math.log(max(finest, FINEST_LOG)),
         )
 
     def internal(self, y: np.ndarray, name: str = "y") -> np.ndarray:
-        return np.log(positive(y, name, self.name)) - self.location
+        return np.log(check_positive(y, name, self.name)) - self.location
 
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        values, shares = rows_with_weight(y, weights)
-        log_mean = float(special.logsumexp(values, b=shares))
+        values, fractions = rows_with_weight(y, weights)
+        log_mean = float(special.logsumexp(values, b=fractions))
         log_ratios = values - log_mean
-        excess = weighted_sum(np.expm1(log_ratios) - log_ratios, shares)
+        excess = weighted_sum(np.expm1(log_ratios) - log_ratios, fractions)
         return np.array([log_mean, best_log_shape(excess, self.floor, self.cap)])
 
     def gradients(
@@ -114,7 +117,7 @@ def gamma_steps(raw, y, stretch, floor, cap, ratio_max, z_max, steps, scores):
     log_means, log_shapes = raw[0], raw[1]
     mean_steps, shape_steps = steps[0], steps[1]
     mean_scores, shape_scores = scores[0], scores[1]
-    most_excess = 0.5 * z_max * z_max
+    max_excess = 0.5 * z_max * z_max
     for i in range(y.shape[0]):
         shape = math.exp(min(max(log_shapes[i], floor), cap))
         log_ratio = min(max(y[i] - log_means[i], -MAX_EXPONENT), MAX_EXPONENT)
@@ -125,7 +128,7 @@ def gamma_steps(raw, y, stretch, floor, cap, ratio_max, z_max, steps, scores):
             log_ratio = min(max(stretch[i] * log_ratio, -MAX_EXPONENT), MAX_EXPONENT)
             surplus = math.expm1(log_ratio)
         slope, information = shape_terms(shape)
-        slope -= min(shape * (surplus - log_ratio), most_excess)
+        slope -= min(shape * (surplus - log_ratio), max_excess)
         if (log_shapes[i] <= floor and slope < 0) or (log_shapes[i] >= cap and slope > 0):
             slope = 0.0
         shape_steps[i] = slope / information
@@ -143,7 +146,7 @@ def gamma_nll(raw, y, floor, cap, out):
         out[i] = shape * (math.expm1(log_ratio) - log_ratio)
         if shape < LARGE:
             out[i] += math.lgamma(shape) - shape * log_shape + shape
-        else:  # no difference of large numbers
+        else:  # avoids a difference of large numbers
             square = 1.0 / (shape * shape)
             series = (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))) / shape
             out[i] += HALF_LOG_TWO_PI - 0.5 * log_shape + series
@@ -160,9 +163,9 @@ def gamma_inverse_information(raw, floor, cap, out):
 
 @kernel
 def shape_terms(shape):
-    """``k (log k - digamma(k))`` and ``k^2 trigamma(k) - k`` of a shape k; both go to 1/2 for large k.
+    """``k (log k - digamma(k))`` and ``k^2 trigamma(k) - k`` of a shape k; both converge to 1/2 for large k.
 
-    By their series for large arguments, to which small shapes are moved one by one.
+    They are computed by series for large arguments; small shapes are increased in steps of 1 by the recurrences.
     """
     x = shape
     steps, squared_steps = 0.0, 0.0

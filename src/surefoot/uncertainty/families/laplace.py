@@ -9,11 +9,10 @@ from scipy import stats
 
 from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import LARGEST, Distribution
-from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
-from surefoot.uncertainty.families.targets import rows_with_weight, weighted_sum
+from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily, rows_with_weight, weighted_sum
 
 LOG_TWO = math.log(2.0)
-TIE = 1e-12  # a share this close to one half is one half
+TIE = 1e-12  # a fraction this close to one half is one half
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +34,9 @@ class Laplace(LocationScaleFamily):
     parameters: ClassVar[tuple[str, ...]] = ("mu", "log_b")
 
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        values, shares = rows_with_weight(y, weights)
-        median = weighted_median(values, shares)
-        return self._start(median, weighted_sum(np.abs(values - median), shares))
+        values, fractions = rows_with_weight(y, weights)
+        median = weighted_median(values, fractions)
+        return self._start(median, weighted_sum(np.abs(values - median), fractions))
 
     def gradients(
         self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
@@ -57,10 +56,10 @@ class Laplace(LocationScaleFamily):
         return Distribution(self.name, stats.laplace, loc=location, scale=scale)
 
 
-def weighted_median(values: np.ndarray, shares: np.ndarray) -> float:
-    """Midway between the last value with half of the weight at or below it, and the first with more than half."""
+def weighted_median(values: np.ndarray, fractions: np.ndarray) -> float:
+    """The middle of the first value with half of the weight at or below it and the first with more than half."""
     order = np.argsort(values, kind="stable")
-    below = np.cumsum(shares[order])
+    below = np.cumsum(fractions[order])
     last = len(values) - 1
     lower = min(int(np.searchsorted(below, 0.5 - TIE)), last)
     upper = min(int(np.searchsorted(below, 0.5 + TIE)), last)

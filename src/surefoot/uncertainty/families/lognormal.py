@@ -1,4 +1,4 @@
-"""The log-normal distribution: a Normal one of the log of the target."""
+"""The log-normal distribution: a normal distribution of the log of the target."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import stats
 
-from surefoot._exceptions import DataError
 from surefoot.uncertainty.distribution import LARGEST, Distribution
+from surefoot.uncertainty.families.base import check_positive
 from surefoot.uncertainty.families.normal import NormalSteps
 
 
@@ -30,7 +30,7 @@ class LogNormal(NormalSteps):
     reads_logs: ClassVar[bool] = True
 
     def _values(self, y: np.ndarray, name: str = "y") -> np.ndarray:
-        return np.log(positive(y, name, self.name))
+        return np.log(check_positive(y, name, self.name))
 
     def nll_offset(self, y: np.ndarray) -> np.ndarray:
         return super().nll_offset(y) + self._values(y)
@@ -40,14 +40,3 @@ class LogNormal(NormalSteps):
         with np.errstate(over="ignore", under="ignore"):
             median = np.clip(np.exp(location), np.finfo(np.float64).tiny, LARGEST)
         return Distribution(self.name, stats.lognorm, s=scale, scale=median)
-
-
-def positive(y: np.ndarray, name: str, family: str) -> np.ndarray:
-    """The target as floats, if all of it is above 0."""
-    values = np.asarray(y, dtype=np.float64)
-    if not (values > 0).all():
-        raise DataError(
-            f"{name} has values of 0 or below, which distribution={family!r} cannot have: shift them above 0, "
-            "or choose distribution='normal'."
-        )
-    return values

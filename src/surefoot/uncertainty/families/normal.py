@@ -1,4 +1,4 @@
-"""The Normal distribution: location and log of the standard deviation. Its tails may be those of a Student t."""
+"""The normal distribution: location and log of the standard deviation. Its tails may be those of a Student t."""
 
 import math
 from dataclasses import dataclass, field
@@ -10,29 +10,34 @@ from scipy.special import betaln, ndtr, stdtr
 
 from surefoot._jit import kernel
 from surefoot._parameters import check_number
-from surefoot.uncertainty.distribution import Distribution, within_floats
-from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
-from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight, weighted_sum
+from surefoot.uncertainty.distribution import FLOAT_RANGE, Distribution
+from surefoot.uncertainty.families.base import (
+    Z_MAX,
+    LocationScaleFamily,
+    centre_and_spread,
+    rows_with_weight,
+    weighted_sum,
+)
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 LOG_2_E = 1.0 / math.log(2.0)
-NO_FRACTION = 1.5 * 2.0**52  # added to a number, it rounds it and leaves it in the last digits
-LOG_TWO_HIGH = 0.693145751953125  # the first bits of log 2, times any exponent of a float still exact
-LOG_TWO_LOW = 1.42860682030941723212e-6  # and what they leave out
-TERMS = tuple(1.0 / math.factorial(k) for k in range(14))  # of the series; beyond log(2) / 2 it is not used
-MAX_Z = 1e150  # the square of more would be infinite
-MIN_DISPERSION = 1e-3  # less is none: a Student t of 1000 degrees of freedom is a Normal
-MAX_DISPERSION = 1 / 3  # three degrees of freedom: with two there would be no variance
+NO_FRACTION = 1.5 * 2.0**52  # adding it to a number rounds the number and stores it in the last digits
+LOG_TWO_HIGH = 0.693145751953125  # the first bits of log 2: its product with any exponent of a float is exact
+LOG_TWO_LOW = 1.42860682030941723212e-6  # the remainder of log 2
+TERMS = tuple(1.0 / math.factorial(k) for k in range(14))  # of the series, which is used only up to log(2) / 2
+MAX_Z = 1e150  # squares of larger numbers may be infinite
+MIN_DISPERSION = 1e-3  # below, it is 0: a Student t with 1000 degrees of freedom is as good as normal
+MAX_DISPERSION = 1 / 3  # three degrees of freedom: with two there is no variance
 
 
 @dataclass(frozen=True, kw_only=True)
 class NormalSteps(LocationScaleFamily):
-    """How trees learn the mean and the log of the standard deviation; of the target, or of its log."""
+    """Gradients and likelihood for the mean and the log of the standard deviation, of the target or of its log."""
 
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        values, shares = rows_with_weight(y, weights)
-        mean, _ = centre_and_spread(values, shares)
-        return self._start(mean, math.sqrt(weighted_sum((values - mean) ** 2, shares)))
+        values, fractions = rows_with_weight(y, weights)
+        mean, _ = centre_and_spread(values, fractions)
+        return self._start(mean, math.sqrt(weighted_sum((values - mean) ** 2, fractions)))
 
     def gradients(
         self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
@@ -52,13 +57,13 @@ class NormalSteps(LocationScaleFamily):
 class Normal(NormalSteps):
     """Normal distribution of the target; outputs are the mean and the log of the standard deviation.
 
-    Held-out rows may have heavier tails than a Normal distribution: ``dispersion`` makes the distributions of a fitted
-    model those of a Student t with the same means and standard deviations.
+    Held-out rows may have heavier tails than a normal distribution: with a ``dispersion``, a fitted model predicts
+    Student t distributions with the same means and standard deviations.
 
     Attributes
     ----------
     dispersion : float
-        One over the degrees of freedom, from 0 (exactly Normal) to 1/3. Trees are grown as if it were 0.
+        One over the degrees of freedom, from 0 (exactly normal) to 1/3. Trees are grown as if it were 0.
 
     Examples
     --------
@@ -84,7 +89,7 @@ class Normal(NormalSteps):
 
     @property
     def has_heavy_tails(self) -> bool:
-        """Whether predicted distributions are those of a Student t."""
+        """Whether predicted distributions are Student t distributions."""
         return self.dispersion >= MIN_DISPERSION
 
     @property
@@ -102,7 +107,7 @@ class Normal(NormalSteps):
     def moments(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         location, scale = self._user_location_and_scale(raw)
         with np.errstate(over="ignore"):
-            return location, within_floats(scale * scale)  # without the cost of a scipy object for every block of rows
+            return location, np.clip(scale * scale, *FLOAT_RANGE)  # saves a scipy object for every block of rows
 
     def log_density(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
         if not self.has_heavy_tails:
@@ -122,7 +127,7 @@ class Normal(NormalSteps):
 def exp(x):
     """The exponential of a moderate number, within one or two units of the last place.
 
-    It is written out because a loop with a call to ``math.exp`` does a row at a time; with this it does several.
+    A loop that calls ``math.exp`` processes one row at a time; with this code it is vectorised.
     """
     shifted = x * LOG_2_E + NO_FRACTION
     power = shifted - NO_FRACTION
@@ -131,7 +136,8 @@ def exp(x):
     for k in range(13, -1, -1):
         series = TERMS[k] + series * rest
     last_digits = np.float64(shifted).view(np.int64)
-    return series * np.int64((last_digits + 1023) << 52).view(np.float64)  # 1023 and the power: a float's exponent
+    exponent = last_digits + 1023  # of a float: 1023 plus the power
+    return series * np.int64(exponent << 52).view(np.float64)
 
 
 @kernel

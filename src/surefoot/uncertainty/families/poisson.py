@@ -10,30 +10,29 @@ from scipy import stats
 from surefoot._exceptions import DataError
 from surefoot._jit import kernel
 from surefoot.uncertainty.distribution import Distribution
-from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily
-from surefoot.uncertainty.families.targets import rows_with_weight, weighted_sum
+from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily, rows_with_weight, weighted_sum
 
-MAX_COUNT = 2.0**53  # beyond it, a float cannot tell a whole number from a fraction
+MAX_COUNT = 2.0**53  # beyond it, floats cannot represent every whole number
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
-MIN_DISPERSION = 1e-6  # less is none
-LARGE = 16.0  # Stirling's series is exact to the last digit from here on
+MIN_DISPERSION = 1e-6  # below, it is 0
+LARGE = 16.0  # from here on, Stirling's series is exact to the last digit
 
 
 @dataclass(frozen=True, kw_only=True)
 class Poisson(RegressionFamily):
-    """Poisson distribution of counts; the output is the log of the mean, less that of the target's own mean.
+    """Poisson distribution of counts; the output is the log of the mean, relative to that of the mean of the target.
 
-    Where the mean is below ``1 / RATIO_MAX`` the Fisher information is taken at that mean: rare counts would make steps
-    of any size. Steps are then shorter than natural ones, but still 0 on average where the model is right.
+    Where the mean is below ``1 / RATIO_MAX``, the Fisher information is that of this bound, because rare counts would
+    lead to steps of any size. Steps are then shorter than natural gradients, but still 0 on average under the model.
 
-    A fitted model knows the mean of a row only up to an error of its own, and counts may vary more than Poisson's do.
-    Both show in held-out rows: ``dispersion`` makes the distributions of a fitted model negative binomial, which are
-    Poisson distributions whose means vary as a Gamma distribution of that squared coefficient of variation.
+    The predicted mean of a row has an error, and counts may vary more than a Poisson distribution does. Held-out rows
+    show both: with a ``dispersion``, a fitted model predicts negative binomial distributions. These are Poisson
+    distributions with means from a Gamma distribution, and ``dispersion`` is its squared coefficient of variation.
 
     Attributes
     ----------
     log_mean : float
-        Log of the mean of the whole target: where the output is 0.
+        Log of the mean of the whole target, for which the output is 0.
     dispersion : float
         The variance is ``mean + dispersion * mean**2``. Trees are grown as if it were 0.
 
@@ -63,8 +62,8 @@ class Poisson(RegressionFamily):
         values = np.ascontiguousarray(y, dtype=np.float64)
         if not ((values >= 0) & (values <= MAX_COUNT) & (values == np.floor(values))).all():
             raise DataError(
-                f"{name} has values that are no counts, which distribution='poisson' cannot have: give whole numbers "
-                "from 0 to 2**53, or choose distribution='normal' or, for positive fractions, 'gamma'."
+                f"{name} has values that are not counts, which distribution='poisson' does not allow: pass whole "
+                "numbers from 0 to 2**53, or choose distribution='normal' or, for positive fractions, 'gamma'."
             )
         return values
 
@@ -74,7 +73,7 @@ class Poisson(RegressionFamily):
     def gradients(
         self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
     ) -> None:
-        """As in every family, without ``stretch``: there is no scale."""
+        """As in every family; ``stretch`` is not used, because there is no scale."""
         poisson_steps(raw, y, self.log_mean, self.floor, self.cap, RATIO_MAX, Z_MAX, steps, scores)
 
     def inverse_information(self, raw: np.ndarray) -> np.ndarray:
@@ -107,9 +106,9 @@ class Poisson(RegressionFamily):
 
 
 def bounded_log_mean(y: np.ndarray, weights: np.ndarray | None) -> float:
-    """Log of the weighted mean; without a single event, that of a mean too small to matter."""
-    values, shares = rows_with_weight(y, weights)
-    return math.log(min(max(weighted_sum(values, shares), 1 / MAX_COUNT), MAX_COUNT))
+    """Log of the weighted mean; if all counts are 0, of a negligible mean."""
+    values, fractions = rows_with_weight(y, weights)
+    return math.log(min(max(weighted_sum(values, fractions), 1 / MAX_COUNT), MAX_COUNT))
 
 
 @kernel
@@ -130,8 +129,8 @@ def poisson_steps(raw, y, log_mean, floor, cap, ratio_max, z_max, steps, scores)
 def poisson_nll(raw, y, log_mean, floor, cap, out):
     """Read outputs and counts; write minus the log of the mass.
 
-    For y > 0 that is ``y (r - 1 - log r)``, with r the ratio of mean to y, plus what the factorial leaves over
-    Stirling's formula: no difference of large numbers.
+    For y > 0 that is ``y (r - 1 - log r)``, with r the ratio of mean to y, plus the excess of the factorial over
+    Stirling's formula. This avoids a difference of large numbers.
     """
     outputs = raw[0]
     for i in range(y.shape[0]):

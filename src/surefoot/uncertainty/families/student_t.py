@@ -10,10 +10,15 @@ from scipy import special, stats
 from surefoot._jit import kernel
 from surefoot._parameters import check_number
 from surefoot.uncertainty.distribution import Distribution
-from surefoot.uncertainty.families.base import Z_MAX, LocationScaleFamily
-from surefoot.uncertainty.families.targets import centre_and_spread, rows_with_weight, weighted_sum
+from surefoot.uncertainty.families.base import (
+    Z_MAX,
+    LocationScaleFamily,
+    centre_and_spread,
+    rows_with_weight,
+    weighted_sum,
+)
 
-MAX_Z = 1e150  # the square of more would be infinite
+MAX_Z = 1e150  # squares of larger numbers may be infinite
 MAX_STEPS = 200
 PRECISION = 1e-10  # of the start, in scales
 
@@ -25,7 +30,7 @@ class StudentT(LocationScaleFamily):
     Parameters
     ----------
     df : float, default=5.0
-        Degrees of freedom, above 2 (below, there is no variance). The fewer, the less outliers count.
+        Degrees of freedom, above 2 (below, there is no variance). The fewer, the less influence outliers have.
 
     Examples
     --------
@@ -47,14 +52,14 @@ class StudentT(LocationScaleFamily):
         object.__setattr__(self, "df", check_number("df", self.df, 2, math.inf, most_included=False))
 
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        """By expectation and maximisation, in the form that divides by the summed weights of the rows: it is faster."""
-        values, shares = rows_with_weight(y, weights)
-        location, scale = centre_and_spread(values, shares)
+        """By expectation maximisation, in the faster form that divides by the summed weights of the rows."""
+        values, fractions = rows_with_weight(y, weights)
+        location, scale = centre_and_spread(values, fractions)
         for _ in range(MAX_STEPS):
-            pull = shares / (self.df + ((values - location) / scale) ** 2)  # outliers pull less
-            pull /= pull.sum()
-            moved = weighted_sum(values, pull)
-            spread = math.sqrt(weighted_sum((values - moved) ** 2, pull))
+            influence = fractions / (self.df + ((values - location) / scale) ** 2)  # outliers have less weight
+            influence /= influence.sum()
+            moved = weighted_sum(values, influence)
+            spread = math.sqrt(weighted_sum((values - moved) ** 2, influence))
             spread = min(max(spread, math.exp(self.floor)), math.exp(self.cap))
             change = max(abs(moved - location), abs(spread - scale)) / spread
             location, scale = moved, spread
