@@ -60,7 +60,7 @@ def made_table(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.n
 def booster(kind: str, n_trees: int, n_jobs: int) -> VMatrixBoostingRegressor:
     return VMatrixBoostingRegressor(
         kind=kind, n_estimators=n_trees, max_leaf_nodes=LEAVES, learning_rate=RATE, blend=BLEND, l2_regularization=L2,
-        min_samples_leaf=MIN_ROWS, max_target=N_TARGET, early_stopping=False, random_state=0, n_jobs=n_jobs,
+        min_samples_leaf=MIN_ROWS, max_target_rows=N_TARGET, early_stopping=False, random_state=0, n_jobs=n_jobs,
     )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def fit_alone(kind: str, n_rows: int, n_trees: int) -> None:
     X, y, X_target = made_table(n_rows)
     first = seconds(lambda: booster(kind, 1, CORES).fit(X, y, X_target=X_target))
     model = booster(kind, n_trees, CORES)
-    print(seconds(lambda: model.fit(X, y, X_target=X_target)), first, most_gigabytes(), model.n_trees_, model.coverage_)
+    print(seconds(lambda: model.fit(X, y, X_target=X_target)), first, most_gigabytes(), model.n_iter_, model.coverage_)
 
 
 def big(quick: bool, figures: Figures) -> None:

@@ -5,7 +5,7 @@ import pytest
 from reference.vmatrix_trees import blended, grow, naive_v, score, system
 
 from surefoot._parallel import RowThreads
-from surefoot.shift.dense_gram import DenseGram
+from surefoot.shift.gram import DenseGram
 from surefoot.shift.leafwise_grower import CodedTable, LeafRules, LeafwiseGrower
 from surefoot.shift.objective import Objective
 from surefoot.shift.v_matrix import VMatrix
