@@ -13,8 +13,8 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
     """Boosted trees for class probabilities with a squared loss that is weighted by the deployment data.
 
     The probability of a class is the regression of its indicator, clipped to [0, 1]: the squared loss of the V-matrix
-    has no other link function. With three or more classes, each class has its own trees, and the clipped values are normalized
-    to add up to 1.
+    has no other link function. With three or more classes, each class has its own trees, and the clipped values are
+    normalized to add up to 1.
 
     Parameters
     ----------

@@ -181,9 +181,7 @@ class Growth:
             with_missing = [part[np.isin(part, missing)] for part in parts]
             self._fill_second_sweep(leaf, gram, submatrix, [part for part in with_missing if len(part)])
 
-    def _fill_second_sweep(
-        self, leaf: Leaf, gram: Gram, submatrix: np.ndarray | None, parts: list[np.ndarray]
-    ) -> None:
+    def _fill_second_sweep(self, leaf: Leaf, gram: Gram, submatrix: np.ndarray | None, parts: list[np.ndarray]) -> None:
         """Compute the energies of the second sweep, where missing values go left at every candidate."""
         table, starts = self.grower.table, leaf.starts
         leaf.energies[1] = leaf.energies[0]

@@ -31,7 +31,7 @@ class LeafCandidates(NamedTuple):
 
 
 class LeafSystem(NamedTuple):
-    """The equations of the present leaves, ``values = inverse @ U``, and the factors of V and of squares in the loss."""
+    """The equations of the present leaves, ``values = inverse @ U``, and the factors of V and of the squares."""
 
     n_leaves: int
     inverse: np.ndarray

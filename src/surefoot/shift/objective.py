@@ -17,9 +17,7 @@ MIN_PULL = 1e-12  # by weight: a loss that changes less with a constant does not
 class Objective:
     """The blended loss over some rows; without a matrix, or with ``blend`` 0, squared loss."""
 
-    def __init__(
-        self, gram: Gram | None, blend: float, weights: np.ndarray, threads: RowThreads = ONE_THREAD
-    ) -> None:
+    def __init__(self, gram: Gram | None, blend: float, weights: np.ndarray, threads: RowThreads = ONE_THREAD) -> None:
         self.threads = threads
         self.gram = gram if blend > 0 else None
         self.weights = weights

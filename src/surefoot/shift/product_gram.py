@@ -51,7 +51,7 @@ class ProductGram(Gram):
         if self.n_rows > MAX_BOOSTED_ROWS:
             raise ParameterError(
                 f"A product over features (kind='product') is written out for boosting and takes at most "
-                f"{MAX_BOOSTED_ROWS:,} rows, but X has {self.n_rows:,}: use kind='mean' or kind='joint', or fewer rows.",
+                f"{MAX_BOOSTED_ROWS:,} rows, but X has {self.n_rows:,}: use kind='mean' or 'joint', or fewer rows.",
                 argument=argument,
             )
         matrix = self.submatrix(np.arange(self.n_rows))

@@ -107,7 +107,7 @@ class TrainingPart:
 
     @property
     def is_usable(self) -> bool:
-        """Whether both losses depend on some row: with ``blend`` 1 they depend on the rows that the target dominates."""
+        """Whether both losses depend on some row: with ``blend`` 1 only those count that the target dominates."""
         objectives = (self.objective, self.held_out_objective)
         return not any(objective is not None and objective.is_constant for objective in objectives)
 
@@ -207,12 +207,12 @@ def boost(
     return boosted
 
 
-def _run_rounds(sequence: TreeSequence, n_trees: int, watch: Watch) -> None:
+def _run_rounds(sequence: TreeSequence, n_trees: int, progress: Watch) -> None:
     """Add trees up to their number, or as long as there is something to split."""
     while len(sequence.trees) < n_trees and not sequence.is_finished:
         sequence.step()
-        watch(len(sequence.trees), float("nan"))
-    watch.finish(len(sequence.trees), float("nan"))
+        progress(len(sequence.trees), float("nan"))
+    progress.finish(len(sequence.trees), float("nan"))
 
 
 def _run_trials(
@@ -238,13 +238,13 @@ def _run_trials(
     with RowThreads(n_side_by_side) as side_by_side:
         for target in targets:
             trials = [TreeSequence(part, target, config, threads) for part in parts]
-            watch = progress.watch(TRIAL, config.n_estimators, Cancellation())
-            results.append(_run_trials_of_target(trials, target, config, side_by_side, watch))
+            member = progress.watch(TRIAL, config.n_estimators, Cancellation())
+            results.append(_run_trials_of_target(trials, target, config, side_by_side, member))
     return results
 
 
 def _run_trials_of_target(
-    trials: list[TreeSequence], target: ScaledTarget, config: BoostingConfig, threads: RowThreads, watch: Watch
+    trials: list[TreeSequence], target: ScaledTarget, config: BoostingConfig, threads: RowThreads, progress: Watch
 ) -> TrialResult:
     """Add a tree to every trial, round after round, until the mean held-out loss no longer falls."""
     losses: list[float] = []
@@ -253,8 +253,8 @@ def _run_trials_of_target(
         threads.each(TreeSequence.step, trials)
         losses.append(sum(trial.held_out_loss for trial in trials) / len(trials))
         best = len(losses) if losses[-1] < losses[best - 1] or best == 0 else best
-        watch(len(losses), target.unscaled_loss(losses[-1]))
+        progress(len(losses), target.unscaled_loss(losses[-1]))
         if all(trial.is_finished for trial in trials):
             break
-    watch.finish(best, target.unscaled_loss(losses[best - 1]))
+    progress.finish(best, target.unscaled_loss(losses[best - 1]))
     return TrialResult(best, np.array([target.unscaled_loss(loss) for loss in losses]))

@@ -221,7 +221,7 @@ def given_gram(V: Any, n_rows: int) -> Gram:
     """Return the matrix of a fit with ``V``, in the form that trees are grown on."""
     matrix = V if isinstance(V, VMatrix) else VMatrix.from_dense(V)
     if matrix.shape[0] != n_rows:
-        raise DataError(f"V has {matrix.shape[0]} rows, but X has {n_rows}: it needs a row and column for each of them.")
+        raise DataError(f"V has {matrix.shape[0]} rows, but X has {n_rows}: it needs one for each of them.")
     return matrix.gram.for_boosting("V")
 
 
