@@ -53,6 +53,7 @@ FITS = {
     "VMatrix, mean": (surefoot.VMatrixBoostingRegressor, {**MATRIX, "kind": "mean"}, NUMBERS),
     "VMatrix, joint in threads": (surefoot.VMatrixBoostingRegressor, {**MATRIX, "kind": "joint", "n_jobs": 2}, NUMBERS),
     "VMatrix, two classes": (surefoot.VMatrixBoostingClassifier, {**MATRIX, "kind": "mean"}, TWO),
+    "VMatrix, trial model": (surefoot.VMatrixBoostingRegressor, {**MATRIX, "early_stopping": True}, NUMBERS),
     "StableSelector": (
         surefoot.StableSelector,
         {"selector": LassoSelector(alpha=0.05), "n_bags": 10**7, "bag_size": 1000, "epsilon": 0.3},
