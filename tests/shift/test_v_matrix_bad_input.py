@@ -1,4 +1,4 @@
-"""What cannot be a V-matrix is refused, by name and with what to do."""
+"""Bad input for a V-matrix is refused by name, with a remedy."""
 
 import numpy as np
 import pandas as pd
@@ -92,7 +92,7 @@ BAD_MATRICES = {
 
 
 @pytest.mark.parametrize("name", BAD_MATRICES)
-def test_matrices_that_are_none_are_refused(name):
+def test_bad_matrices_are_refused(name):
     V, message = BAD_MATRICES[name]
     with pytest.raises(DataError, match=message):
         VMatrix.from_dense(V)
@@ -126,7 +126,7 @@ def test_large_matrices_are_not_written_out():
     assert v.quadratic(np.ones(MAX_DENSE_ROWS + 1)) == pytest.approx((MAX_DENSE_ROWS + 1) ** 2)
 
 
-def test_values_at_the_ends_of_the_line():
+def test_extreme_values():
     huge = np.array([[-1.7e308], [0.0], [5e-324], [1.7e308]])
     for kind in ("mean", "joint", "product"):
         v = VMatrix.from_target(huge, huge, kind=kind)

@@ -1,4 +1,4 @@
-"""What cannot be meant is refused by name and leaves the estimator as it was; what is only odd gives finite answers."""
+"""Bad input is refused by name and leaves the estimator unchanged; odd input gives finite predictions."""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ BAD = {
 
 @each_estimator
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
-def test_parameters_that_cannot_be_meant_are_refused_by_name(estimator, name, value):
+def test_bad_parameters_are_refused_by_name(estimator, name, value):
     X, y, _ = problem(estimator)
     with pytest.raises(ValueError, match=name if name != "random_state" else r"seed|Seed"):
         small(estimator, **{name: value}).fit(X, y)
@@ -72,7 +72,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.parametrize("fitted", [False, True])
-def test_what_does_not_fit_is_refused_and_leaves_the_estimator_as_it_was(name, fitted):
+def test_bad_data_are_refused_and_leave_the_estimator_unchanged(name, fitted):
     changes, error, message = REFUSED[name]
     model = small(blend=0.5, kind="mean", orientation="lower", l2_regularization=2.0)
     before = None
@@ -91,7 +91,7 @@ def test_what_does_not_fit_is_refused_and_leaves_the_estimator_as_it_was(name, f
 
 
 @each_estimator
-def test_less_than_half_dominated_is_warned_of_with_a_remedy(estimator):
+def test_low_coverage_gives_a_warning_with_a_remedy(estimator):
     rows, y, _ = problem(estimator)
     model = small(estimator, blend=0.5, kind="joint", orientation="lower")
     with pytest.warns(CoverageWarning, match=r"Only \d+% of the rows.*kind='mean' or orientation='both'") as caught:
@@ -120,12 +120,12 @@ def test_held_out_rows_that_no_target_dominates(seed, blend):
 @pytest.mark.parametrize("orientation", ["lower", "both"])
 def test_a_singular_system_gives_no_nan(l2, kind, orientation):
     singular = {"blend": 1.0, "l2_regularization": l2, "min_samples_leaf": 1, "max_leaf_nodes": 30}
-    rows = np.round(X * 2) / 2  # many rows alike
+    rows = np.round(X * 2) / 2  # many equal rows
     model = small(kind=kind, orientation=orientation, **singular, learning_rate=1.0, n_estimators=20)
     model.fit(rows, Y, X_target=T[:4] + 1)
-    said = model.predict(rows)
-    assert np.isfinite(said).all()
-    assert np.abs(said).max() < 1e4 * np.abs(Y).max()
+    predicted = model.predict(rows)
+    assert np.isfinite(predicted).all()
+    assert np.abs(predicted).max() < 1e4 * np.abs(Y).max()
 
 
 MATRICES = {
@@ -137,7 +137,7 @@ MATRICES = {
 
 @pytest.mark.parametrize("l2", [0.0, 1.0])
 @pytest.mark.parametrize("name", MATRICES)
-def test_singular_matrices_of_ones_own_give_no_nan(name, l2):
+def test_given_singular_matrices_give_no_nan(name, l2):
     model = small(blend=1.0, l2_regularization=l2, min_samples_leaf=1, n_estimators=20).fit(X, Y, V=MATRICES[name])
     assert np.isfinite(model.predict(X)).all()
     assert (np.abs(model.predict(X)) < 3 * np.abs(Y).max()).all()
@@ -212,7 +212,7 @@ def test_any_finite_table_gives_finite_numbers(rows, y, kind, blend, l2):
     assert np.isfinite(model.fit(rows, y, X_target=rows[::-1]).predict(rows)).all()
 
 
-def test_remedies_do_not_name_what_is_done_already():
+def test_remedies_do_not_name_settings_that_are_in_use():
     with pytest.raises(DataError, match=r"shift_report\(X, X_target\), or try orientation='both'\."):
         small(kind="mean", orientation="lower").fit([[1.0], [2.0], [3.0]], [1, 2, 3], X_target=[[0.0], [0.5]])
 
@@ -223,6 +223,8 @@ def test_a_product_of_many_rows_is_refused_with_a_remedy(argument):
     fit = {"X_target": target}
     if argument == "V":
         fit = {"V": VMatrix.from_target(rows, target, kind="product")}
-    with pytest.raises(ParameterError, match=r"kind='product'.*at most 10,000 rows, but X has 10,001: use kind='mean'") as e:
+    with pytest.raises(
+        ParameterError, match=r"kind='product'.*at most 10,000 rows, but X has 10,001: use kind='mean'"
+    ) as e:
         small(kind="product").fit(rows, np.zeros(10_001), **fit)
     assert e.value.argument == argument

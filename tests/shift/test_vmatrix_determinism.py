@@ -1,4 +1,4 @@
-"""The same seed gives the same model: whatever the threads, the batch, the layout, or how it was copied."""
+"""The same seed gives the same model, for any number of threads, batches, layouts and copies."""
 
 import copy
 import pickle
@@ -34,7 +34,7 @@ def same(one, other, X):
 @each_estimator
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.filterwarnings("ignore::surefoot.CoverageWarning")
-def test_the_same_seed_twice_whatever_the_jobs(estimator, variant):
+def test_the_same_seed_gives_the_same_model_for_any_jobs(estimator, variant):
     X, y, T = problem(estimator)
     one, other, third = (
         small(estimator, n_jobs=n_jobs, **VARIANTS[variant]).fit(X, y, X_target=T) for n_jobs in (1, 2, 3)
@@ -45,7 +45,7 @@ def test_the_same_seed_twice_whatever_the_jobs(estimator, variant):
 
 @pytest.mark.parametrize("variant", ["mean", "joint", "product", "plain"])
 @pytest.mark.filterwarnings("ignore::surefoot.CoverageWarning")
-def test_jobs_change_nothing_on_tables_with_threads_of_their_own(variant):
+def test_jobs_change_nothing_on_tables_that_use_threads(variant):
     X, y, T = problem(n_rows=600, n_columns=1_700) if variant == "product" else problem(n_rows=26_000, n_columns=40)
     assert X.size > THREADED_CELLS
     X[::7, 3], T[::5, 3] = np.nan, np.nan
@@ -82,7 +82,7 @@ def test_jobs_change_nothing_with_several_classes():
 
 @pytest.mark.parametrize("n_rows", [300, 900])
 def test_the_threads_of_blas_change_nothing(n_rows):
-    """It adds up in as many parts as it has threads; the machine must not show in a model."""
+    """BLAS adds up in as many parts as it has threads; models must not depend on the machine."""
     X, y, T = problem(n_rows=n_rows)
     models = []
     for threads in (1, 2):
@@ -111,7 +111,7 @@ def test_one_row_at_a_time_or_all_at_once(estimator, n_classes):
 
 
 @each_estimator
-def test_copies_say_the_same(estimator):
+def test_copies_predict_the_same(estimator):
     X, y, T = problem(estimator)
     model = small(estimator, random_state=5, early_stopping=True).fit(X, y, X_target=T)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(X, y, X_target=T)):
@@ -122,7 +122,7 @@ def test_copies_say_the_same(estimator):
     same(model, refitted, X)
 
 
-def test_seeds_matter_where_chance_plays_a_part():
+def test_seeds_matter_where_rows_are_drawn():
     X, y, T = problem()
     one, other = (small(random_state=k, blend=0.8, max_target_rows=20).fit(X, y, X_target=T).predict(X) for k in (0, 1))
     assert not np.array_equal(one, other)
@@ -160,7 +160,7 @@ def test_tables_of_every_layout_give_equal_predictions(estimator, layout, kind):
 
 @each_estimator
 @pytest.mark.parametrize("by", ["target", "own matrix", "VMatrix"])
-def test_inputs_may_be_read_only_and_are_left_as_they_were(estimator, by):
+def test_inputs_may_be_read_only_and_are_not_modified(estimator, by):
     X, y, T = problem(estimator)
     weights, V = np.arange(1.0, len(X) + 1), VMatrix.from_target(X, T).dense()
     fit = {"target": {"X_target": T}, "own matrix": {"V": V}, "VMatrix": {"V": VMatrix.from_dense(V)}}[by]
@@ -177,7 +177,7 @@ def test_inputs_may_be_read_only_and_are_left_as_they_were(estimator, by):
     assert locked.get_params() == parameters
 
 
-def test_a_vmatrix_serves_more_than_one_fit():
+def test_a_vmatrix_can_be_used_for_several_fits():
     X, y, T = problem()
     v = VMatrix.from_target(X, T)
     dense = v.dense()

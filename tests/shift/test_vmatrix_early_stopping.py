@@ -72,7 +72,8 @@ def test_weightless_rows_are_neither_trained_on_nor_held_out():
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "fraction", "n_trials"), [(9, 0.1, 0), (10, 0.1, 5), (800, 0.1, 5), (2000, 0.1, 2), (4000, 0.1, 1), (60, 0.5, 2)]
+    ("n_rows", "fraction", "n_trials"),
+    [(9, 0.1, 0), (10, 0.1, 5), (800, 0.1, 5), (2000, 0.1, 2), (4000, 0.1, 1), (60, 0.5, 2)],
 )
 def test_there_are_as_many_trials_as_give_400_held_out_rows(n_rows, fraction, n_trials):
     splits = HoldOut(fraction, stream_key(0, HOLD_OUT), None).splits(np.arange(n_rows))
@@ -90,7 +91,7 @@ def test_each_class_is_held_out_in_its_fraction():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_every_class_has_a_number_of_rounds_of_its_own(n_classes):
+def test_every_class_has_its_own_number_of_rounds(n_classes):
     X, y, T = problem(VMatrixBoostingClassifier, n_rows=150, n_classes=n_classes)
     settings = {"early_stopping": True, "n_estimators": 60, "learning_rate": 0.5, "n_iter_no_change": 3}
     model = small(VMatrixBoostingClassifier, **settings).fit(X, y, X_target=T)

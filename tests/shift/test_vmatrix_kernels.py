@@ -14,7 +14,7 @@ often = settings(max_examples=25, deadline=None)
 
 
 class Example:
-    """A table of codes with missing values, a leaf of some of its rows, and the ranks there."""
+    """A table of codes with missing values, a leaf of some of its rows, and the ranks in the leaf."""
 
     def __init__(self, seed, n=23, weighted=True, categorical=True):
         self.rng = rng = np.random.default_rng(seed)
@@ -41,7 +41,7 @@ class Example:
 
     @property
     def places(self):
-        """What the kernels of energies read last, before they write."""
+        """The last inputs of the kernels that compute energies."""
         return self.order.order, self.starts, self.order.ends
 
     def energies(self, V, features=(0, 1, 2, 3)):
@@ -90,13 +90,13 @@ def test_sweep_columns(seed, n_sweeps):
 
 @often
 @given(seed=seeds, l2=st.sampled_from([0.0, 0.3, 5.0]), least_rows=st.integers(1, 4))
-def test_best_place(seed, l2, least_rows):
+def test_find_best_split(seed, l2, least_rows):
     e = Example(seed, n=18)
-    V, share, rest = positive_definite(e.rng, e.n), 0.7, 0.4
+    V, v_factor, squares_factor = positive_definite(e.rng, e.n), 0.7, 0.4
     others = np.array([i for i in range(e.n) if i not in set(e.rows.tolist())], dtype=int)
     leaves = [part for part in (others[::2], e.rows, others[1::2]) if len(part)]
     number = next(k for k, leaf in enumerate(leaves) if leaf is e.rows)
-    K = 2 * (share * V * e.weights[:, None] * e.weights + rest * np.diag(e.weights))
+    K = 2 * (v_factor * V * e.weights[:, None] * e.weights + squares_factor * np.diag(e.weights))
     inside = np.stack([np.isin(np.arange(e.n), leaf) for leaf in leaves]).astype(float)
     inverse = np.linalg.inv(inside @ K @ inside.T + l2 * np.eye(len(leaves)))
     values = inverse @ inside @ (e.weights * e.slopes)
@@ -115,11 +115,13 @@ def test_best_place(seed, l2, least_rows):
                     sides.append(((sweep, f, r), left))
     best = np.empty(4)
     places = leafwise_kernels.LeafCandidates(starts=e.starts, sums=sums, energies=energies)
-    system = leafwise_kernels.LeafSystem(n_leaves=len(leaves), inverse=inverse, values=values, v_factor=share, squares_factor=rest, l2=l2)
+    system = leafwise_kernels.LeafSystem(
+        n_leaves=len(leaves), inverse=inverse, values=values, v_factor=v_factor, squares_factor=squares_factor, l2=l2
+    )
     leafwise_kernels.find_best_split(places, system, number, least_rows, best)
     parts = [leaf.tolist() for leaf in leaves]
     gains = twin.gains_of_splits(
-        share * V, rest, e.weights, e.slopes, parts, number, l2, [left for _, left in sides]
+        v_factor * V, squares_factor, e.weights, e.slopes, parts, number, l2, [left for _, left in sides]
     ).round(11)  # fmt: skip
     if not len(gains) or gains.max() <= 0:
         assert best[0] == pytest.approx(0.0, abs=1e-9)
@@ -129,20 +131,22 @@ def test_best_place(seed, l2, least_rows):
         assert chosen[0] == pytest.approx(gains.max(), abs=1e-8)
 
 
-def test_a_place_that_is_a_mix_of_the_leaves_gains_nothing():
-    """Without l2 and plain squares, rows that the loss does not see make no new unknown."""
+def test_a_candidate_that_is_a_mix_of_the_leaves_gains_nothing():
+    """Without l2 and squares, rows that have no part in the loss add no new unknown."""
     sums, energies = np.zeros((1, 3, CROSS + 1)), np.zeros((1, 3))
     sums[0, :, COUNT] = [1, 2, 3]
     best = np.full(4, np.nan)
     places = leafwise_kernels.LeafCandidates(starts=np.array([0, 3]), sums=sums, energies=energies)
-    system = leafwise_kernels.LeafSystem(n_leaves=1, inverse=np.ones((1, 1)), values=np.ones(1), v_factor=1.0, squares_factor=0.0, l2=0.0)
+    system = leafwise_kernels.LeafSystem(
+        n_leaves=1, inverse=np.ones((1, 1)), values=np.ones(1), v_factor=1.0, squares_factor=0.0, l2=0.0
+    )
     leafwise_kernels.find_best_split(places, system, 0, 1, best)
     np.testing.assert_array_equal(best, [0.0, -1.0, -1.0, -1.0])
 
 
 @often
 @given(seed=seeds)
-def test_part_leaf(seed):
+def test_split_rows_of_leaf(seed):
     rng = np.random.default_rng(seed)
     column, goes_right = rng.integers(0, 9, 30).astype(np.uint8), rng.integers(0, 2, 256).astype(np.uint8)
     rows = np.flatnonzero(rng.random(30) < 0.5)
@@ -181,7 +185,7 @@ def test_sum_cell_energies(seed, features):
 
 @often
 @given(seed=seeds, n_cells=st.sampled_from([1, 5, 31, 32, 33, 100]))
-def test_energies_of_cells_in_strips(seed, n_cells):
+def test_cells_in_strips(seed, n_cells):
     rng = np.random.default_rng(seed)
     mass, weights = rng.random(n_cells), rng.random(n_cells)
     shape = (-(-n_cells // step_gram.STRIPS), step_gram.STRIPS)
@@ -226,7 +230,7 @@ def test_sum_bit_energies(weighted, n_bytes):
 
 
 @pytest.mark.parametrize("n", [255, 256, 510, 700])
-def test_energies_of_more_rows_than_a_byte_counts(n):
+def test_energies_of_more_rows_than_a_byte_can_count(n):
     """All bits set in all rows of one code: a lane of a byte would overflow."""
     bits, out = np.full((n, 2), 255, dtype=np.uint8), np.empty(2)
     order = np.arange(n, dtype=np.uint32)[np.newaxis]

@@ -1,4 +1,4 @@
-"""Where the target comes from, and what ``blend`` does at its ends."""
+"""The target of a fit, and the ends of ``blend``."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ def test_without_a_target_the_training_rows_stand_in(estimator, kind):
     assert one.coverage_ == other.coverage_ > 0.9
 
 
-def test_rows_beyond_max_target_are_drawn_by_the_seed():
+def test_the_seed_draws_max_target_rows():
     X, y, T = problem()
     T = np.concatenate([T, T + 0.3])
     drawn = small(max_target_rows=30, **SOME).fit(X, y, X_target=T)
@@ -50,7 +50,7 @@ def test_the_order_of_the_target_does_not_matter():
 @each_estimator
 @pytest.mark.parametrize("kind", ["mean", "joint", "product"])
 @pytest.mark.parametrize("n_rows", [80, 600])
-def test_every_kind_is_that_of_the_matrix(estimator, kind, n_rows):
+def test_every_kind_is_that_of_vmatrix(estimator, kind, n_rows):
     """A booster with a kind grows, to the byte, the trees of a booster with the VMatrix of that kind."""
     X, y, T = problem(estimator, n_rows=n_rows)
     X, T = X.round(1), T.round(1)
@@ -87,7 +87,7 @@ def test_the_product_of_a_large_target_is_that_of_its_distribution():
 
 
 @each_estimator
-def test_at_its_ends_blend_is_the_matrix_or_nothing_of_it(estimator):
+def test_blend_1_is_the_matrix_and_blend_0_squared_loss(estimator):
     X, y, T = problem(estimator)
     V = VMatrix.from_target(X, T, orientation="both").dense()
     plain = answers(small(estimator, blend=0.0).fit(X, y), X)
@@ -96,14 +96,14 @@ def test_at_its_ends_blend_is_the_matrix_or_nothing_of_it(estimator):
     np.testing.assert_allclose(plain, answers(small(estimator, blend=1.0).fit(X, y, V=np.eye(len(X))), X), atol=1e-9)
     paper = small(estimator, blend=1.0).fit(X, y, V=V)
     assert not np.allclose(plain, answers(paper, X), atol=1e-3)
-    # a blend is a matrix of its own
+    # a blend can be passed as a matrix
     half = blended(V, 0.5)
     mixed, by_hand = small(estimator, blend=0.5).fit(X, y, V=V), small(estimator, blend=1.0).fit(X, y, V=half)
     np.testing.assert_allclose(answers(mixed, X), answers(by_hand, X), atol=1e-9)
 
 
 @each_estimator
-def test_plain_squares_see_every_row(estimator):
+def test_squared_loss_covers_every_row(estimator):
     X, y, _ = problem(estimator)
     model = small(estimator, blend=0.3, kind="joint", orientation="lower")
     with pytest.warns(CoverageWarning):
