@@ -1,12 +1,11 @@
-"""V-matrix boosting: time, memory, growth with the rows, and side by side with dense NumPy; ratios from one run.
+"""V-matrix boosting: time, memory, growth with the number of rows, and a comparison with dense NumPy in one run.
 
     .venv/bin/python benchmarks/shift.py [--quick] [--only big growth dense report]
 
 The process is pinned to two cores. A dense V-matrix of 100,000 rows would take 80 GB, so the comparison with dense
-NumPy is made at 4,000 rows: the same bins, the same trees, the same predictions (the largest difference is printed).
-It is written in two ways. *Careful*: the best that could be done in NumPy here; the rows of each bin are added up one
-bin at a time, so that nothing leaves the cache. *Plain*: the formula as one writes it down; the leaf's piece of the
-matrix is put in order and summed up along both axes.
+NumPy has 4,000 rows: the same bins, the same trees, the same predictions (the largest difference is printed). There are
+two NumPy versions. *Careful*: the fastest we found; the rows of each bin are added up one bin at a time, so that none
+leaves the cache. *Plain*: the formula as it is written; the leaf's submatrix is sorted and summed along both axes.
 """
 
 import argparse
@@ -41,7 +40,7 @@ KINDS = ("mean", "joint")
 SECTIONS = ("big", "growth", "dense", "report")
 N_COLUMNS, N_TARGET = 10, 1_000
 
-# Beside each figure: at most, or at least.
+# The limits of the figures.
 AT_MOST = {"seconds": 180.0, "gigabytes": 1.5, "growth": 1.1}
 AT_LEAST = {"dense": 50.0}
 
@@ -49,7 +48,7 @@ Figures = list[tuple[str, float, str, bool]]
 
 
 def made_table(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, their targets, and rows of where the model will be used: the first five columns have moved."""
+    """Make training data and deployment data: the first five columns have shifted."""
     rng = np.random.default_rng(seed)
     X, X_target = rng.normal(size=(n_rows, N_COLUMNS)), rng.normal(size=(N_TARGET, N_COLUMNS))
     X_target[:, :5] += 0.7
@@ -60,7 +59,7 @@ def made_table(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.n
 def booster(kind: str, n_trees: int, n_jobs: int) -> VMatrixBoostingRegressor:
     return VMatrixBoostingRegressor(
         kind=kind, n_estimators=n_trees, max_leaf_nodes=LEAVES, learning_rate=RATE, blend=BLEND, l2_regularization=L2,
-        min_samples_leaf=MIN_ROWS, max_target=N_TARGET, early_stopping=False, random_state=0, n_jobs=n_jobs,
+        min_samples_leaf=MIN_ROWS, max_target_rows=N_TARGET, early_stopping=False, random_state=0, n_jobs=n_jobs,
     )  # fmt: skip
 
 
@@ -70,35 +69,35 @@ def seconds(function: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def most_gigabytes() -> float:
-    """The most that this process has ever held."""
+def peak_gigabytes() -> float:
+    """Return the peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 30 if sys.platform == "darwin" else 1 << 20)
 
 
 def warm_up(kind: str, n_jobs: int) -> None:
-    """Compile every kernel: few rows take the matrix written out, more do not, and only many take threads."""
+    """Compile every kernel: few rows use a matrix that is written out, more do not, and only many use threads."""
     for n_rows in (300, 3_000, 100_000)[: 3 if n_jobs > 1 else 2]:
         X, y, X_target = made_table(n_rows)
         booster(kind, 1, n_jobs).fit(X, y, X_target=X_target).predict(X[:100])
 
 
 def fit_alone(kind: str, n_rows: int, n_trees: int) -> None:
-    """What the fresh process runs: it prints its seconds, with and without compiling, and its peak memory."""
+    """Fit in a fresh process; print the seconds, with and without compiling, and the peak memory."""
     X, y, X_target = made_table(n_rows)
     first = seconds(lambda: booster(kind, 1, CORES).fit(X, y, X_target=X_target))
     model = booster(kind, n_trees, CORES)
-    print(seconds(lambda: model.fit(X, y, X_target=X_target)), first, most_gigabytes(), model.n_trees_, model.coverage_)
+    print(seconds(lambda: model.fit(X, y, X_target=X_target)), first, peak_gigabytes(), model.n_iter_, model.coverage_)
 
 
 def big(quick: bool, figures: Figures) -> None:
-    """The large table, each kind in a process of its own so that the peak is its own."""
+    """Fit a large table, each kind in its own process to measure its peak memory."""
     n_rows, n_trees = (20_000, 10) if quick else (100_000, 100)
     print(f"{n_rows:,} rows, {N_TARGET:,} target rows, {N_COLUMNS} columns, {n_trees} trees of {LEAVES} leaves")
     print(f"a dense matrix would take {8 * n_rows**2 / 1e9:.1f} GB")
     for kind in KINDS:
         command = [sys.executable, __file__, "--alone", kind, str(n_rows), str(n_trees)]
-        answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-        taken, first, peak, n_grown, coverage = (float(word) for word in answer)
+        printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+        taken, first, peak, n_grown, coverage = (float(word) for word in printed)
         print(
             f"    {kind:6} {taken:8.1f} s for {n_grown:.0f} trees (a first fit of one tree, compiling what is not "
             f"cached: {first:.1f} s), peak {peak:.2f} GB, coverage {coverage:.2f}",
@@ -109,9 +108,9 @@ def big(quick: bool, figures: Figures) -> None:
 
 
 def growth(quick: bool, figures: Figures) -> None:
-    """How the time grows with the rows: the slope of a line through the logarithms.
+    """Measure how the time grows with the rows: the slope of a line through the logarithms.
 
-    On one thread: two would come in only at the largest size, and make the growth look better than it is.
+    On one thread: a second one is only used at the largest size, and would make the growth look too small.
     """
     sizes = (2_000, 4_000, 8_000) if quick else (12_500, 25_000, 50_000, 100_000)
     n_trees = 3 if quick else 5
@@ -133,7 +132,7 @@ def growth(quick: bool, figures: Figures) -> None:
 
 
 def dense(quick: bool, figures: Figures) -> None:
-    """The whole fit against dense NumPy, which is timed on a few trees and scaled: they all take about the same."""
+    """Compare the whole fit with dense NumPy, timed on a few trees and scaled: all trees take about the same time."""
     n_rows, n_trees, n_timed = (1_000, 20, 2) if quick else (4_000, 30, 3)
     print(f"{n_rows:,} rows, {n_trees} trees, dense NumPy timed on {n_timed} of them and scaled; both build V once")
     X, y, X_target = made_table(n_rows)
@@ -180,28 +179,28 @@ def add_at_least(figures: Figures, name: str, value: float, key: str) -> None:
 
 
 def print_figures(figures: Figures, quick: bool) -> None:
-    print("\nall figures" + ("; of --quick runs, they say nothing" if quick else ""))
+    print("\nall figures" + (" of a --quick run, which mean nothing" if quick else ""))
     for name, value, target, is_met in figures:
         print(f"  {name:64} {value:8.2f}   target {target:8}{'' if is_met else ' MISSED'}")
 
 
 def use_cores() -> None:
-    """Two cores for everything, the threads of NumPy's products included."""
-    here = f"{os.cpu_count()}, not pinned"
+    """Use two cores for everything, including the threads of NumPy's products."""
+    cores = f"{os.cpu_count()}, not pinned"
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
-        here = f"{len(os.sched_getaffinity(0))} ({os.cpu_count()} in the machine)"
-    print(f"cores: {here}; {platform.machine()}, Python {platform.python_version()}")
+        cores = f"{len(os.sched_getaffinity(0))} ({os.cpu_count()} in the machine)"
+    print(f"cores: {cores}; {platform.machine()}, Python {platform.python_version()}")
     print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("surefoot", "numpy", "numba")))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small tables and few trees: shows that it runs, no more")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="some sections alone")
+    parser.add_argument("--quick", action="store_true", help="small tables and few trees, to check that it runs")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="run only some sections")
     parser.add_argument("--alone", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    warnings.simplefilter("ignore", CoverageWarning)  # ten features jointly: few rows are dominated
+    warnings.simplefilter("ignore", CoverageWarning)  # with ten features, few rows are dominated jointly
     if options.alone:
         kind, n_rows, n_trees = options.alone
         return fit_alone(kind, int(n_rows), int(n_trees))

@@ -168,7 +168,7 @@ GROWTH = {
 ORDERS = {
     "joint": {"kind": "joint", "orientation": "both"},
     "product": {"kind": "product", "orientation": "both"},
-    "stopped": {"early_stopping": True},
+    "no early stopping": {"early_stopping": False},
     "plain": {"blend": 0.0},
 }
 WHOLE = {"n_estimators": 5, "early_stopping": False}
@@ -177,7 +177,7 @@ GRADIENT = {"takes_validation": True, "variants": GROWTH, "wants": WHOLE}
 DRAWN = {**GRADIENT, "chance": {"subsample": 0.5}}
 VMATRIX = {
     "variants": ORDERS,
-    "chance": {"early_stopping": True, "blend": 0.8},
+    "chance": {"max_target_rows": 20, "blend": 0.8},
     "wants": {**WHOLE, "min_samples_leaf": 1, "orientation": "both", "kind": "joint"},
 }
 BAGS = {"weights": "refused", "takes_categories": False, "is_saved": False, "chance": {}}

@@ -77,7 +77,7 @@ ARRAYS = [
     ("statistics", "model.encodings.own.0.prior", lambda array: np.repeat(array, 2), "means and prior differ"),
     ("statistics", "model.encodings.own.0.binner.categorical", element(0, True), "edges and bins differ in number"),
     ("vmatrix", "model.boosted.0.forest.features", element((0, 0), 4), "splits on columns that do not exist"),
-    ("vmatrix", "model.boosted.0.forest.leaves", lambda array: np.repeat(array, 2, 2), "more than one number"),
+    ("vmatrix", "model.boosted.0.forest.leaves", lambda array: np.repeat(array, 2, 2), "more than one value"),
     # types, orders and shapes
     ("normal", f"{MEMBER}.leaves", lambda array: array.astype(">f8"), "leaves has the wrong type, order or number"),
     ("normal", f"{MEMBER}.leaves", lambda array: array.astype("<f4"), "leaves has the wrong type"),

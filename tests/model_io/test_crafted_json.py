@@ -75,7 +75,7 @@ STATES = [
     ("statistics", ["model", "encodings", "combinations", "statistics", 0, "columns"], [0, 2], "has no categories"),
     ("statistics", ["model", "encodings", "combinations", "statistics", 0, "factors"], [2**40, 2**40], "a key can"),
     ("ensemble", ["model", "encodings", "own"], [], "statistics and columns with many categories do not match"),
-    ("vmatrix_classes", ["model", "boosted"], [], "sequences of trees are not one for each class"),
+    ("vmatrix_classes", ["model", "boosted"], [], "there is not one sequence of trees for each class"),
     ("vmatrix_classes", ["model", "classes"], None, "classes are not those of such a model"),
     ("vmatrix", ["model", "columns", "n_columns"], 10**7, "names and columns differ in number"),
     ("vmatrix", ["model", "coverage"], -0.5, "coverage must be at least 0"),

@@ -9,8 +9,9 @@ VMATRIX_BOOSTERS = (VMatrixBoostingRegressor, VMatrixBoostingClassifier)
 
 
 def small(estimator=VMatrixBoostingRegressor, **parameters):
-    """Few rounds, a fixed seed; ``parameters`` go on top."""
-    return estimator(**({"n_estimators": 6, "max_leaf_nodes": 5, "random_state": 0} | parameters))
+    """Few rounds, all of them kept, and a fixed seed; ``parameters`` go on top."""
+    settings = {"n_estimators": 6, "max_leaf_nodes": 5, "early_stopping": False, "random_state": 0}
+    return estimator(**(settings | parameters))
 
 
 def problem(estimator=VMatrixBoostingRegressor, n_rows=80, n_columns=3, n_classes=2, seed=0):

@@ -1,4 +1,4 @@
-"""Columns against scipy's tests and closed forms."""
+"""The comparison of columns, checked with scipy's tests and closed forms."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_categories_are_compared_as_scipy_does():
 
 
 @pytest.mark.parametrize("is_category", [False, True])
-def test_two_values_are_compared_by_fishers_test(is_category):
+def test_two_values_are_compared_by_fishers_exact_test(is_category):
     counts = np.array([[97, 3], [80, 20]])
     values, target = (np.repeat([0, 1], row) for row in counts)
     column = compare(values, target, is_category)
@@ -59,7 +59,7 @@ def test_two_values_are_compared_by_fishers_test(is_category):
     assert column.stability_index == pytest.approx(stability(*counts))
 
 
-def test_missing_values_are_compared_too_and_cost_a_correction():
+def test_missing_values_are_tested_too_with_a_correction():
     generator = np.random.default_rng(0)
     values, target = generator.normal(size=100), generator.normal(size=80)
     expected = stats.ks_2samp(values[:90], target[:50])
@@ -86,7 +86,7 @@ def test_missing_values_are_a_bin_of_the_index():
     assert column.stability_index == pytest.approx(stability([2, 1, 1, 1], [1, 1, 0, 4]))
 
 
-def test_unseen_is_a_share_of_the_targets_rows():
+def test_unseen_is_a_fraction_of_the_targets_rows():
     assert compare([1, 2, 3, NAN], [0.5, 1, 3, 3.5, NAN]).unseen == pytest.approx(2 / 5)
     assert compare([0, 0, 2], [1, 1, 2, NAN], is_category=True).unseen == pytest.approx(2 / 4)
     assert compare([NAN, NAN], [1, NAN]).unseen == pytest.approx(1 / 2)
@@ -112,7 +112,7 @@ def test_rare_categories_are_pooled_with_their_neighbours():
 
 
 @pytest.mark.parametrize("n_categories", [2, 5, 40, 2000])
-def test_no_more_categories_than_promised_are_called_shifted_where_none_is(n_categories):
+def test_the_false_positive_rate_for_categories(n_categories):
     generator = np.random.default_rng(n_categories)
     shares = generator.dirichlet(np.ones(n_categories))
     draws = [[generator.choice(n_categories, size, p=shares) for size in (300, 150)] for _ in range(400)]
@@ -122,7 +122,7 @@ def test_no_more_categories_than_promised_are_called_shifted_where_none_is(n_cat
 
 @pytest.mark.parametrize("n_categories", [4, 60, 2000])
 @pytest.mark.parametrize("n_target", [2, 9])
-def test_small_targets_are_called_shifted_no_more_often_than_promised(n_categories, n_target):
+def test_the_false_positive_rate_for_small_targets(n_categories, n_target):
     generator = np.random.default_rng(n_categories)
     shares = generator.dirichlet(np.ones(n_categories))
     draws = [[generator.choice(n_categories, size, p=shares) for size in (200, n_target)] for _ in range(150)]
@@ -131,7 +131,7 @@ def test_small_targets_are_called_shifted_no_more_often_than_promised(n_categori
     assert sum(column.shifted for column in columns) <= stats.binom.ppf(0.9999, 150, 0.05)
 
 
-def test_shuffles_come_to_the_exact_p_value():
+def test_shuffles_agree_with_the_exact_p_value():
     two = np.array([[40, 3], [8, 4]])
     odds = stats.hypergeom(55, 7, 12)
     counts = np.arange(8)
@@ -153,7 +153,7 @@ def test_shuffles_come_to_the_exact_p_value():
         ([0] * 1940 + [*range(1, 31)] * 2, [0] * 91 + [40] * 9, "differs slightly"),
     ],
 )
-def test_a_few_rows_with_new_categories_are_noticed(values, target, outcome):
+def test_a_few_rows_with_new_categories_are_detected(values, target, outcome):
     assert chi_square_cells(np.stack([np.bincount(side, minlength=1010) for side in (values, target)])).shape[1] == 1
     column = compare(values, target, is_category=True)
     assert (column.test, column.p_value < 0.05, column.outcome) == ("permutation", True, outcome)
@@ -162,7 +162,7 @@ def test_a_few_rows_with_new_categories_are_noticed(values, target, outcome):
 
 @settings(deadline=None)
 @given(counts=st.lists(st.tuples(st.integers(0, 9), st.integers(1, 30)), min_size=3, max_size=60), most=st.integers(0))
-def test_few_cells_are_two_or_more_whatever_category_is_frequent(counts, most):
+def test_there_are_at_least_two_cells(counts, most):
     table = np.array(counts).T
     table[1, most % len(counts)] += 10_000
     cells = few_cells(table)
@@ -188,7 +188,7 @@ def test_few_cells_are_two_or_more_whatever_category_is_frequent(counts, most):
         ([NAN] * 30, [NAN] * 30, False),
     ],
 )
-def test_what_could_not_be_significant_is_not_tested(values, target, is_category):
+def test_differences_that_cannot_be_significant_are_not_tested(values, target, is_category):
     column = compare(values, target, is_category)
     assert (column.test, column.outcome, column.shifted) == ("none", "not tested", False)
     assert np.isnan(column.distance_p_value)
@@ -203,14 +203,14 @@ def test_what_could_not_be_significant_is_not_tested(values, target, is_category
         ([1, 2, 3, 4], [5, 6, 7, 8], False, 2 / 70),
     ],
 )
-def test_few_rows_are_tested_where_they_can_be(values, target, is_category, p_value):
+def test_few_rows_are_tested_if_possible(values, target, is_category, p_value):
     column = compare(values, target, is_category)
     assert column.shifted
     assert column.p_value == pytest.approx(p_value)
 
 
 @pytest.mark.parametrize("n_rows", [5, 60, 135, 500, 1000, 2000])
-def test_nearly_equal_tables_of_numbers_need_no_warning(n_rows):
+def test_nearly_equal_tables_give_no_warning(n_rows):
     values = np.arange(n_rows)  # scipy's exact p-value is above 1 by rounding for some of these, and too large a number
     for step in (1, 2, 3, n_rows // 4):
         column = compare(values, values + step - 0.5)
@@ -218,7 +218,7 @@ def test_nearly_equal_tables_of_numbers_need_no_warning(n_rows):
         assert column.distance_p_value == pytest.approx(expected.pvalue, abs=0.06 if n_rows < 20 else 0.02)
 
 
-def test_shift_among_many_rare_categories_is_found():
+def test_shift_among_many_rare_categories_is_detected():
     generator = np.random.default_rng(0)
     column = compare(generator.integers(0, 5000, 3000), generator.integers(4000, 10_000, 2000), is_category=True)
     assert column.shifted
@@ -235,7 +235,7 @@ def test_holm_by_its_closed_form():
 
 @settings(deadline=None)
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_rejects_what_the_step_down_rule_rejects(p_values):
+def test_holm_agrees_with_the_step_down_rule(p_values):
     p = np.array(p_values)
     corrected = holm(p)
     for level in (0.01, 0.05, 0.3):
@@ -255,7 +255,7 @@ def test_p_values_hold_for_all_columns_together():
 
 
 @pytest.mark.parametrize("is_category", [False, True])
-def test_columns_that_are_the_same_or_empty_have_not_shifted(is_category):
+def test_equal_or_empty_columns_have_not_shifted(is_category):
     constant = compare([5.0] * 30, [5.0] * 20, is_category)
     assert (constant.distance, constant.p_value, constant.stability_index, constant.shifted) == (0, 1, 0, False)
     assert constant.outcome == "not shifted"
@@ -266,7 +266,7 @@ def test_columns_that_are_the_same_or_empty_have_not_shifted(is_category):
 
 
 @pytest.mark.parametrize("is_category", [False, True])
-def test_a_side_without_values_and_another_constant_have_shifted(is_category):
+def test_a_table_without_values_and_another_constant_have_shifted(is_category):
     gone = compare([1.0, 2.0, 3.0] * 10, [NAN] * 20, is_category)
     assert (gone.shifted, gone.size, gone.unseen) == (True, 1.0, 0.0)
     assert 0 < gone.stability_index < np.inf
@@ -275,7 +275,7 @@ def test_a_side_without_values_and_another_constant_have_shifted(is_category):
     assert other.stability_index == pytest.approx(stability([30, 0], [0, 20]))
 
 
-def test_extreme_numbers_do_no_harm():
+def test_extreme_numbers_work():
     generator = np.random.default_rng(0)
     extremes = np.array([1e308, -1e308, 5e-324, 0.0, -0.0, 1.0])
     column = compare(generator.choice(extremes, 300), generator.choice(extremes, 200))
@@ -283,7 +283,7 @@ def test_extreme_numbers_do_no_harm():
     assert np.isfinite([column.distance, column.p_value, column.stability_index]).all()
 
 
-def test_a_small_distance_is_no_shift_however_certain_it_is():
+def test_a_small_distance_is_no_shift_even_if_it_is_significant():
     generator = np.random.default_rng(0)
     column = compare(generator.normal(size=20_000), generator.normal(0.06, size=20_000))
     assert column.p_value < 1e-4
@@ -301,16 +301,16 @@ def test_missing_values_alone_can_be_a_shift():
 
 
 @pytest.mark.parametrize(("shift", "sizes"), [(0.0, (60, 90)), (0.3, (400, 150)), (1.0, (80, 80))])
-def test_the_interval_of_the_distance_of_numbers_holds_the_truth(shift, sizes):
+def test_the_interval_for_numbers_contains_the_true_distance(shift, sizes):
     truth = 2 * stats.norm.cdf(shift / 2) - 1
     generator = np.random.default_rng(0)
-    found = [compare(generator.normal(size=sizes[0]), generator.normal(shift, size=sizes[1])) for _ in range(300)]
-    held = np.mean([column.interval[0] <= truth <= column.interval[1] for column in found])
+    columns = [compare(generator.normal(size=sizes[0]), generator.normal(shift, size=sizes[1])) for _ in range(300)]
+    held = np.mean([column.interval[0] <= truth <= column.interval[1] for column in columns])
     assert held >= stats.binom.ppf(0.001, 300, 0.95) / 300
 
 
 @pytest.mark.parametrize("n_categories", [3, 40])
-def test_the_interval_of_the_distance_of_categories_holds_the_truth(n_categories):
+def test_the_interval_for_categories_contains_the_true_distance(n_categories):
     generator = np.random.default_rng(n_categories)
     first, second = generator.dirichlet(np.ones(n_categories), size=2)
     truth = np.abs(first - second).sum() / 2

@@ -1,4 +1,4 @@
-"""Tests of shift by permuting whole groups, against scipy and simulation."""
+"""Tests by permuting whole groups, checked with scipy and simulation."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from surefoot.shift.two_sample_test import area_under_curve, grouped_auc_interva
 
 
 def grouped_tables(generator, n_groups, n_target, size=15, spread=1.0, shift=0.0):
-    """Two tables of two columns whose groups have means of their own."""
+    """Two tables of two columns whose groups have different means."""
     tables, groups = [], []
     for number, moved in ((n_groups, 0.0), (n_target, shift)):
         labels = np.repeat(np.arange(number), size)
@@ -26,8 +26,8 @@ def grouped_tables(generator, n_groups, n_target, size=15, spread=1.0, shift=0.0
 def test_p_values_are_those_of_scipys_permutation_test():
     generator = np.random.default_rng(0)
     own, target = generator.random((7, 10)) < 0.4, generator.random((5, 10)) < 0.7
-    dealt = GroupPermutations(np.repeat(np.arange(7), 10), np.repeat(np.arange(5), 10), seed=0)
-    found = dealt.p_value(np.concatenate([own.ravel(), target.ravel()])[:, np.newaxis])
+    groups = GroupPermutations(np.repeat(np.arange(7), 10), np.repeat(np.arange(5), 10), seed=0)
+    p_value = groups.p_value(np.concatenate([own.ravel(), target.ravel()])[:, np.newaxis])
 
     def apart(first, second):
         return abs(np.mean(second) - np.mean(first))
@@ -36,23 +36,23 @@ def test_p_values_are_those_of_scipys_permutation_test():
         (own.mean(axis=1), target.mean(axis=1)), apart, vectorized=False, n_resamples=np.inf, alternative="greater"
     )
     assert comb(12, 5) == 792  # all of them, in scipy
-    assert found == pytest.approx(expected.pvalue, abs=3.5 * np.sqrt(0.25 / 999))
+    assert p_value == pytest.approx(expected.pvalue, abs=3.5 * np.sqrt(0.25 / 999))
 
 
 def test_aucs_are_permuted_by_whole_groups():
     generator = np.random.default_rng(1)
     scores = np.concatenate([np.repeat(generator.normal(size=8), 5), np.repeat(generator.normal(2, size=6), 5)])
-    dealt = GroupPermutations(np.repeat(np.arange(8), 5), np.repeat(np.arange(6), 5), seed=0)
+    groups = GroupPermutations(np.repeat(np.arange(8), 5), np.repeat(np.arange(6), 5), seed=0)
     means = scores[::5]
 
     def auc(first, second):
         return stats.mannwhitneyu(second, first).statistic
 
     expected = stats.permutation_test((means[:8], means[8:]), auc, vectorized=False, alternative="greater")
-    assert dealt.auc_p_value(scores) == pytest.approx(expected.pvalue, abs=0.03)
+    assert groups.auc_p_value(scores) == pytest.approx(expected.pvalue, abs=0.03)
 
 
-def test_where_groups_differ_and_nothing_has_shifted_no_more_is_found_than_promised():
+def test_the_false_positive_rate_if_groups_differ():
     generator = np.random.default_rng(0)
     by_rows, by_groups, joint = 0, 0, 0
     for trial in range(40):
@@ -66,7 +66,7 @@ def test_where_groups_differ_and_nothing_has_shifted_no_more_is_found_than_promi
     assert max(by_groups, joint) <= stats.binom.ppf(0.9999, 40, 0.05)
 
 
-def test_a_shift_of_groups_is_found():
+def test_a_shift_of_groups_is_detected():
     tables, groups = grouped_tables(np.random.default_rng(0), 20, 20, shift=2.5)
     report = shift_report(*tables, groups=groups[0], groups_target=groups[1], random_state=0)
     assert set(report.shifted_columns) == {"x0", "x1"}
@@ -83,24 +83,24 @@ def test_few_groups_are_not_tested():
     assert "at least 4 groups of each table, and there are 15 of X and 1 of X_target" in report.note
 
 
-def test_held_out_rows_are_those_of_whole_groups():
-    """Labels of a group tell the tables apart on its own rows, and not on those of other groups."""
+def test_whole_groups_are_held_out():
+    """A column that identifies groups tells the tables apart on rows of known groups, but not on new groups."""
     generator = np.random.default_rng(0)
     labels = np.repeat(np.arange(40), 20)
     X = np.column_stack([generator.normal(size=40)[labels], generator.normal(size=800)])
     tables = ComparedTables.read(X[:400], X[400:], "from_dtype")
     shared = {"max_rows": None, "seed": 0, "n_jobs": None}
-    dealt = GroupPermutations(labels[:400], labels[400:], seed=0)
+    groups = GroupPermutations(labels[:400], labels[400:], seed=0)
     assert two_sample_test(tables, **shared).auc > 0.9
-    assert two_sample_test(tables, groups=dealt, **shared).p_value > 0.01
+    assert two_sample_test(tables, groups=groups, **shared).p_value > 0.01
 
 
 def test_groups_of_one_row_have_delongs_interval():
     generator = np.random.default_rng(0)
     scores, is_target = generator.normal(size=400), np.arange(400) >= 250
     scores[is_target] += 1
-    dealt = GroupPermutations(np.arange(250), np.arange(150), seed=0)
-    low, high = grouped_auc_interval(scores, is_target, dealt)
+    groups = GroupPermutations(np.arange(250), np.arange(150), seed=0)
+    low, high = grouped_auc_interval(scores, is_target, groups)
     above, below = scores[is_target], scores[~is_target]
     wins = (above[:, np.newaxis] > below).astype(float)
     variance = wins.mean(axis=1).var(ddof=1) / 150 + wins.mean(axis=0).var(ddof=1) / 250

@@ -1,11 +1,11 @@
-"""Every split is the best of all, by brute force on small tables, and the leaf values solve the paper's equation."""
+"""Splits are the best by brute force on small tables, and leaf values solve the paper's equation."""
 
 import numpy as np
 import pytest
 from reference.vmatrix_trees import blended, grow, naive_v, score, system
 
 from surefoot._parallel import RowThreads
-from surefoot.shift.dense_gram import DenseGram
+from surefoot.shift.gram import DenseGram
 from surefoot.shift.leafwise_grower import CodedTable, LeafRules, LeafwiseGrower
 from surefoot.shift.objective import Objective
 from surefoot.shift.v_matrix import VMatrix
@@ -85,7 +85,7 @@ def test_an_asymmetric_matrix_has_the_score_of_equation_18():
     assert value == pytest.approx(direct)
 
 
-def test_the_gains_are_what_the_score_falls_by():
+def test_gains_are_the_decrease_of_the_score():
     X, y, V = example(7)
     objective = Objective(DenseGram(V), 0.5, np.ones(len(X)))
     loss = blended(V, 0.5)
@@ -95,7 +95,7 @@ def test_the_gains_are_what_the_score_falls_by():
     assert sum(split.gain for split in tree.splits.values()) == pytest.approx(whole - score(loss, y, leaves, 1.0)[0])
 
 
-def test_min_gain_ends_the_growth_where_brute_force_does():
+def test_min_gain_ends_growth_like_brute_force():
     X, y, V = example(8)
     for min_gain in (0.5, 2.0, 1e9):
         objective = Objective(DenseGram(V), 1.0, np.ones(len(X)))
@@ -104,7 +104,7 @@ def test_min_gain_ends_the_growth_where_brute_force_does():
         assert len(tree.values) == len(leaves)
 
 
-def test_rows_that_the_loss_does_not_see_get_the_value_0_without_l2():
+def test_rows_without_a_part_in_the_loss_get_the_value_0_without_l2():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     gram = VMatrix.from_target(X, [[1.0], [1.0]], kind="joint").gram
     _, fitted, _ = grown(X, Objective(gram, 1.0, np.ones(4)), np.array([1.0, 2.0, 5.0, 5.0]), LeafRules(4, 0.0, 0.0, 1))
@@ -112,6 +112,6 @@ def test_rows_that_the_loss_does_not_see_get_the_value_0_without_l2():
     np.testing.assert_allclose(fitted[2:], fitted[3])
 
 
-def test_naive_v_is_what_it_says():
+def test_the_naive_matrix():
     X, T = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0], [1.0], [3.0]])
     np.testing.assert_array_equal(naive_v(X, T, "joint"), [[1.0, 0.75], [0.75, 0.75]])

@@ -1,4 +1,4 @@
-"""Reports of shift: tables of every sort, what they say, and what is refused."""
+"""Shift reports: all kinds of tables, the text, and refused input."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ def report(tables):
     return shift_report(*tables, random_state=0)
 
 
-def test_a_report_has_names(report, tables):
+def test_the_attributes_of_a_report(report, tables):
     assert (report.n_rows, report.n_target, report.note) == (400, 300, None)
     assert set(report.shifted_columns) == {"age", "city", "flag"}
     assert [column.name for column in report.columns][-1] == "income"  # those that have not shifted come last
@@ -75,7 +75,7 @@ def test_the_report_as_text_and_as_html(report):
     assert html.count("<tr>") == 5
 
 
-def test_names_do_no_harm():
+def test_odd_names_work():
     names = ["<script>alert(1)</script>", "with\na line break", "x" * 200, "größe µ"]
     generator = np.random.default_rng(0)
     X, X_target = (pd.DataFrame(generator.normal(size=(50, 4)), columns=names) for _ in range(2))
@@ -126,7 +126,7 @@ def test_small_differences_are_called_slight():
     assert small.verdict.startswith(f"{expected} slightly apart")
 
 
-def test_verdicts_tell_what_was_not_tested():
+def test_verdicts_mention_untested_columns():
     generator = np.random.default_rng(0)
     X, X_target = (pd.DataFrame(generator.normal(size=(50, 3)), columns=list("abc")) for _ in range(2))
     empty = X.assign(c=np.nan), X_target.assign(c=np.nan)
@@ -149,7 +149,7 @@ def test_a_small_target_with_a_new_category_has_shifted():
     assert (report.columns[0].test, report.columns[0].unseen) == ("permutation", 1.0)
 
 
-def test_the_rest_of_a_long_table_in_words():
+def test_the_description_of_columns_that_are_not_shown():
     columns = {f"c{j}": np.arange(30.0) for j in range(25)}
     X, X_target = pd.DataFrame(columns), pd.DataFrame(columns) + 100
     assert str(shift_report(X, X_target, random_state=0)).endswith("... 5 columns more, all of them shifted")
@@ -173,7 +173,7 @@ def test_a_table_has_not_shifted_against_itself(tables):
     assert report.p_value > 0.05
 
 
-def test_every_sort_of_table_gives_the_same_report(tables, report):
+def test_every_kind_of_table_gives_the_same_report(tables, report):
     as_polars = [pl.from_pandas(table) for table in tables]
     assert shift_report(*as_polars, random_state=0) == report
     assert shift_report(as_polars[0], tables[1], random_state=0) == report
@@ -183,7 +183,7 @@ def test_every_sort_of_table_gives_the_same_report(tables, report):
     assert shift_report(tables[0], again, random_state=0) == report
 
 
-def test_every_sort_of_array_gives_the_same_report():
+def test_every_kind_of_array_gives_the_same_report():
     generator = np.random.default_rng(0)
     X, X_target = generator.normal(size=(2, 60, 3)).astype(np.float32)
     X[3, 1] = np.nan
@@ -198,7 +198,7 @@ def test_every_sort_of_array_gives_the_same_report():
     assert expected.columns[0].name in {"x0", "x1", "x2"}
 
 
-def test_columns_are_categories_where_the_user_says_so():
+def test_listed_columns_are_categories():
     generator = np.random.default_rng(0)
     X, X_target = generator.integers(0, 4, size=(2, 100, 2))
     for chosen in ([1], [False, True]):
@@ -212,7 +212,7 @@ def test_columns_are_categories_where_the_user_says_so():
     assert {column.kind for column in shift_report(X, X_target, categorical_features=None).columns} == {"number"}
 
 
-def test_odd_columns_have_an_honest_result():
+def test_odd_columns_have_a_result():
     generator = np.random.default_rng(0)
 
     def odd(n_rows):
@@ -289,7 +289,7 @@ def test_targets_that_cannot_be_compared_are_refused(X_target, message):
 
 
 @pytest.mark.parametrize("table", [None, {"a": [1.0]}, pd.Series([1.0]), np.ones(3), [1.0], [["u"]], [[1.0], []]])
-def test_tables_that_are_none_are_refused_by_name(table):
+def test_anything_else_than_a_table_is_refused_by_name(table):
     with pytest.raises(DataError, match=r"^X (must be a table|cannot be read|has rows of different lengths)"):
         shift_report(table, [[1.0]])
 
@@ -317,7 +317,7 @@ def test_bad_arguments_are_refused():
         shift_report(X, X, sample_weight=[1.0, 1.0])
 
 
-def test_tables_are_left_alone(tables):
+def test_tables_are_not_modified(tables):
     before = [table.copy() for table in tables]
     shift_report(*tables, random_state=0, max_rows=20)
     for table, copy in zip(tables, before, strict=True):

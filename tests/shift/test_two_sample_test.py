@@ -1,4 +1,4 @@
-"""The joint test against scikit-learn, scipy and simulation."""
+"""The joint test, checked with scikit-learn, scipy and simulation."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_auc_and_p_value_are_those_of_the_held_out_scores(monkeypatch):
     assert result.p_value < 0.01
 
 
-def test_where_columns_go_together_differently_only_the_joint_test_can_tell():
+def test_only_the_joint_test_detects_a_change_of_dependence():
     generator = np.random.default_rng(1)
     X, X_target = generator.normal(size=(2, 800, 4))
     X_target[:, 1] = 0.9 * X_target[:, 0] + np.sqrt(1 - 0.81) * X_target[:, 1]
@@ -49,7 +49,7 @@ def test_where_columns_go_together_differently_only_the_joint_test_can_tell():
     assert set(np.argsort(result.importances)[-2:]) == {0, 1}
 
 
-def test_p_values_are_uniform_where_nothing_has_shifted():
+def test_p_values_are_uniform_without_shift():
     generator = np.random.default_rng(0)
     p_values = []
     for trial in range(60):
@@ -60,7 +60,7 @@ def test_p_values_are_uniform_where_nothing_has_shifted():
 
 
 @pytest.mark.parametrize(("shift", "sizes"), [(0.0, (25, 60)), (1.0, (40, 40)), (2.5, (60, 25))])
-def test_the_interval_covers_the_true_area_as_often_as_promised(shift, sizes):
+def test_the_coverage_of_the_interval(shift, sizes):
     truth = stats.norm.cdf(shift / np.sqrt(2))
     generator = np.random.default_rng(0)
     is_target = np.repeat([False, True], sizes)
@@ -72,7 +72,7 @@ def test_the_interval_covers_the_true_area_as_often_as_promised(shift, sizes):
 
 
 @pytest.mark.parametrize("auc", [0.0, 0.2, 0.5, 0.93, 1.0])
-def test_at_the_ends_of_the_interval_the_area_is_just_plausible(auc):
+def test_the_ends_of_the_interval_are_just_plausible(auc):
     n = 50
     low, high = auc_interval(auc, n, n)
     assert 0 <= low <= auc <= high <= 1
@@ -83,7 +83,7 @@ def test_at_the_ends_of_the_interval_the_area_is_just_plausible(auc):
         assert abs(auc - end) == pytest.approx(1.959964 * np.sqrt(variance), rel=1e-5)
 
 
-def test_a_seed_decides_and_threads_do_not(monkeypatch):
+def test_the_seed_matters_and_threads_do_not(monkeypatch):
     monkeypatch.setattr(module, "THREADED_CELLS", 0)
     generator = np.random.default_rng(0)
     X, X_target = generator.normal(size=(2, 60, 2))
@@ -92,7 +92,7 @@ def test_a_seed_decides_and_threads_do_not(monkeypatch):
     assert run(X, X_target, seed=1).auc != one.auc
 
 
-def test_only_so_many_rows_are_looked_at(monkeypatch):
+def test_max_rows_limits_the_rows(monkeypatch):
     sizes = []
     halves = module._halves
     monkeypatch.setattr(module, "_halves", lambda *counts: sizes.append(counts) or halves(*counts))
@@ -101,7 +101,7 @@ def test_only_so_many_rows_are_looked_at(monkeypatch):
     assert sizes == [(50, 40)]
 
 
-def test_columns_that_all_rows_share_tell_nothing():
+def test_constant_columns_are_ignored():
     result = run(np.ones((30, 2)), np.ones((40, 2)))
     assert (result.auc, result.p_value, result.importances.tolist()) == (0.5, 1.0, [0, 0])
     assert result.interval[0] < 0.5 < result.interval[1]
@@ -109,20 +109,20 @@ def test_columns_that_all_rows_share_tell_nothing():
 
 
 @pytest.mark.parametrize("sizes", [(19, 500), (500, 1)])
-def test_few_rows_have_no_joint_test_and_the_reason_is_told(sizes):
+def test_few_rows_have_no_joint_test_and_a_note(sizes):
     result = run(*(np.arange(size, dtype=float).reshape(-1, 1) for size in sizes))
     assert np.isnan([result.auc, result.p_value, *result.interval, *result.importances]).all()
     assert f"there are {sizes[0]} of X and {sizes[1]} of X_target" in result.note
 
 
-def test_twenty_rows_that_have_nothing_in_common_are_told_apart():
+def test_twenty_disjoint_rows_are_told_apart():
     result = run(np.arange(20.0).reshape(-1, 1), np.arange(100.0, 120.0).reshape(-1, 1))
     assert result.auc > 0.9
     assert result.p_value < 0.001
 
 
 @pytest.mark.parametrize("n_categories", [4, 200, 10_000])
-def test_shift_of_many_categories_is_found(n_categories):
+def test_shift_of_many_categories_is_detected(n_categories):
     generator = np.random.default_rng(0)
     X = generator.integers(0, n_categories, size=(400, 1))
     X_target = generator.integers(n_categories // 2, n_categories, size=(400, 1))

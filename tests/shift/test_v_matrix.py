@@ -1,4 +1,4 @@
-"""The matrix is that of its definition: by counting, by closed forms, and by large samples of given distributions."""
+"""The matrix agrees with its definition: by counting, by closed forms, and by large samples."""
 
 import numpy as np
 import pandas as pd
@@ -25,14 +25,14 @@ tables = st.integers(1, 4).flatmap(
 
 
 def expected(X, T, kind, orientation, categorical=()):
-    """By definition; the upper orientation is the lower one of negative numbers."""
+    """The matrix by definition; the upper orientation is the lower one for negated numbers."""
     turn = np.array([1.0 if k in categorical else -1.0 for k in range(X.shape[1])])
     lower, upper = naive_v(X, T, kind, categorical), naive_v(turn * X, turn * T, kind, categorical)
     return {"lower": lower, "upper": upper, "both": (lower + upper) / 2}[orientation]
 
 
 def assert_agrees_with_itself(v, seed=0):
-    """Products, forms, diagonal and coverage are those of the matrix that is written out."""
+    """Products, forms, diagonal and coverage agree with the matrix that is written out."""
     dense = v.dense()
     n = len(dense)
     g = np.random.default_rng(seed).normal(size=n)
@@ -46,7 +46,7 @@ def assert_agrees_with_itself(v, seed=0):
 
 @settings(max_examples=60, deadline=None)
 @given(tables=tables, kind=st.sampled_from(KINDS), orientation=st.sampled_from(ORIENTATIONS))
-def test_the_matrix_is_that_of_its_definition(tables, kind, orientation):
+def test_the_matrix_agrees_with_its_definition(tables, kind, orientation):
     X, T = tables
     v = VMatrix.from_target(X, T, kind=kind, orientation=orientation)
     np.testing.assert_allclose(v.dense(), expected(X, T, kind, orientation), atol=1e-12)
@@ -66,7 +66,7 @@ def test_many_rows_and_targets(kind, orientation):
 
 @each_kind
 def test_more_rows_than_a_block(kind):
-    """Products take blocks of rows; here more than one, against the definition on a few rows."""
+    """Products take blocks of rows: more than one, checked by the definition on a few rows."""
     rng = np.random.default_rng(2)
     X, T = rng.normal(size=(20_000 if kind != "product" else 6_000, 2)), rng.normal(size=(9, 2)) + 1
     v = VMatrix.from_target(X, T, kind=kind, orientation="both")
@@ -81,7 +81,7 @@ def test_more_rows_than_a_block(kind):
 @each_orientation
 @pytest.mark.parametrize("frame", FRAMES)
 def test_categories_by_equality_missing_with_missing(kind, orientation, frame):
-    """The target has categories that the rows never had, and rows categories that the target lacks."""
+    """The target has categories that the rows do not have, and the reverse."""
     labels, target_labels = ["a", "b", None, "c", "a", None, "d"], ["b", "z", None, "a", "z", "b", "c"]
     code = {"a": 0.0, "b": 1.0, "c": 2.0, "d": 3.0, "z": 9.0, None: np.nan}
     x, t = [1.0, 2.0, np.nan, 2.0, 0.0, 1.0, 5.0], [2.0, np.nan, 1.0, 1.0, 3.0, 0.0, 2.0]
@@ -103,7 +103,7 @@ def _polars(labels, x):
     return pl.DataFrame({"c": pl.Series(labels, dtype=pl.Categorical), "x": pl.Series(x, nan_to_null=True)})
 
 
-def test_more_categories_than_a_byte_counts_stay_apart():
+def test_more_categories_than_a_byte_can_count_are_distinct():
     labels = [f"c{k:03d}" for k in range(300)]
     X, T = pd.DataFrame({"c": pd.Categorical(labels)}), pd.DataFrame({"c": pd.Categorical([*labels[::2], "c298"])})
     for kind in KINDS:
@@ -173,10 +173,10 @@ def test_a_large_target_has_the_matrix_of_its_distribution(orientation):
     exact = VMatrix.from_distributions(X, distributions, orientation=orientation).dense()
     for kind in ("joint", "product"):
         estimate = VMatrix.from_target(X, T, kind=kind, orientation=orientation).dense()
-        assert np.abs(estimate - exact).max() < 0.008, kind  # five standard errors of a share of 100,000
+        assert np.abs(estimate - exact).max() < 0.008, kind  # five standard errors of a fraction of 100,000
 
 
-def test_of_one_feature_all_kinds_are_one():
+def test_all_kinds_agree_for_one_feature():
     rng = np.random.default_rng(6)
     X, T = rng.integers(0, 5, (15, 1)).astype(float), rng.integers(0, 6, (8, 1)).astype(float)
     mean, joint, product = (VMatrix.from_target(X, T, kind=kind, orientation="both").dense() for kind in KINDS)
@@ -184,7 +184,7 @@ def test_of_one_feature_all_kinds_are_one():
     np.testing.assert_allclose(mean, product)
 
 
-def test_of_a_matrix_of_ones_own_the_symmetric_part_is_kept():
+def test_the_symmetric_part_of_a_given_matrix_is_kept():
     V = np.random.default_rng(7).normal(size=(6, 6))
     given = V.copy()
     v = VMatrix.from_dense(V)
@@ -199,7 +199,7 @@ def test_of_a_matrix_of_ones_own_the_symmetric_part_is_kept():
     assert "VMatrix(n_rows=6" in repr(v)
 
 
-def test_tables_are_left_as_they_were_and_may_be_read_only():
+def test_tables_are_not_modified_and_may_be_read_only():
     rng = np.random.default_rng(8)
     X, T = rng.normal(size=(9, 2)), rng.normal(size=(7, 2))
     X[0, 0] = np.nan

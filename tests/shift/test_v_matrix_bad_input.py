@@ -1,4 +1,4 @@
-"""What cannot be a V-matrix is refused, by name and with what to do."""
+"""Bad input for a V-matrix is refused by name, with a remedy."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import multivariate_normal, norm, poisson
 
 from surefoot import DataError, ParameterError, VMatrix
-from surefoot.shift.gram import MAX_DENSE
+from surefoot.shift.gram import MAX_DENSE_ROWS
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
 FRAME = pd.DataFrame(X, columns=["a", "b"])
@@ -63,7 +63,7 @@ BAD_DISTRIBUTIONS = {
     "a name": (X, [norm(0, 1), "normal"], ParameterError, "frozen distributions of scipy.stats.*'normal'"),
     "of several numbers": (X, [norm(0, 1), multivariate_normal(np.zeros(2))], ParameterError, "frozen distributions"),
     "without parameters": (X, [norm(0, 1), poisson], ParameterError, "distributions must be frozen"),
-    "impossible": (X, [norm(0, 1), norm(0, -1)], ParameterError, "distributions has one that gives no prob"),
+    "impossible": (X, [norm(0, 1), norm(0, -1)], ParameterError, "distributions contains one without prob"),
     "missing values": (np.where(X == 2, np.nan, X), [norm(0, 1)] * 2, DataError, "X has missing values: fill"),
     "categories": (CATEGORIES, [norm(0, 1)] * 2, DataError, "X has categorical columns.*from_target"),
     "infinity": (np.where(X == 2, INF, X), [norm(0, 1)] * 2, ValueError, "X contains infinity"),
@@ -92,7 +92,7 @@ BAD_MATRICES = {
 
 
 @pytest.mark.parametrize("name", BAD_MATRICES)
-def test_matrices_that_are_none_are_refused(name):
+def test_bad_matrices_are_refused(name):
     V, message = BAD_MATRICES[name]
     with pytest.raises(DataError, match=message):
         VMatrix.from_dense(V)
@@ -120,13 +120,13 @@ def test_losses_that_do_not_fit_are_refused(name):
 
 
 def test_large_matrices_are_not_written_out():
-    v = VMatrix.from_target(np.zeros((MAX_DENSE + 1, 1)), np.zeros((2, 1)))
+    v = VMatrix.from_target(np.zeros((MAX_DENSE_ROWS + 1, 1)), np.zeros((2, 1)))
     with pytest.raises(DataError, match=r"4\.0e\+08 entries: use it by @ and quadratic"):
         v.dense()
-    assert v.quadratic(np.ones(MAX_DENSE + 1)) == pytest.approx((MAX_DENSE + 1) ** 2)
+    assert v.quadratic(np.ones(MAX_DENSE_ROWS + 1)) == pytest.approx((MAX_DENSE_ROWS + 1) ** 2)
 
 
-def test_values_at_the_ends_of_the_line():
+def test_extreme_values():
     huge = np.array([[-1.7e308], [0.0], [5e-324], [1.7e308]])
     for kind in ("mean", "joint", "product"):
         v = VMatrix.from_target(huge, huge, kind=kind)

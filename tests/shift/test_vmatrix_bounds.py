@@ -1,4 +1,4 @@
-"""The theorems' bounds: as printed, against exact probabilities by scipy, and in simulation."""
+"""The theorems' bounds: as printed, compared with exact probabilities of scipy, and in simulation."""
 
 from math import log, sqrt
 
@@ -15,7 +15,7 @@ LOSSES = st.lists(st.floats(-100, 100, allow_subnormal=False), min_size=1, max_s
 
 
 def estimated(X, X_target):
-    """Vhat by its definition: the share of target rows that lie at or above both rows in every column."""
+    """Vhat by its definition: the fraction of target rows that lie at or above both rows in every column."""
     V = np.zeros((len(X), len(X)))
     for i in range(len(X)):
         for j in range(len(X)):
@@ -25,7 +25,7 @@ def estimated(X, X_target):
 
 
 def rho_squared(losses, V):
-    """The loss as the target sees it."""
+    """The loss on the target."""
     n = len(losses)
     return sum(losses[i] * losses[j] * V[i, j] for i in range(n) for j in range(n)) / n**2
 
@@ -34,8 +34,8 @@ def rho_squared(losses, V):
 def test_theorem_3_2_as_printed(n_target):
     losses = np.array([0.3, -1.5, 0.0, 2.0])
     printed = sum(abs(a * b) for a in losses for b in losses) / len(losses) ** 2 * sqrt(log(n_target) / n_target)
-    found = vmatrix_error(losses, n_target=n_target, one_feature=True, confidence=1 - 2 / n_target**2)
-    assert found == pytest.approx(printed, rel=1e-6)
+    bound = vmatrix_error(losses, n_target=n_target, one_feature=True, confidence=1 - 2 / n_target**2)
+    assert bound == pytest.approx(printed, rel=1e-6)
 
 
 @pytest.mark.parametrize("n_target", [3, 10, 400, 10_000])
@@ -48,20 +48,20 @@ def test_theorem_3_3_as_printed(n_target):
 @pytest.mark.parametrize("n_target", [20, 500])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_massart_is_close_to_the_exact_law_of_the_distance(n_target, confidence):
-    """scipy knows how often the Kolmogorov-Smirnov distance is larger: never more than promised, nor far less."""
+    """scipy has the probability of a larger Kolmogorov-Smirnov distance: at most the bound's, and not far below."""
     distance = vmatrix_error([-1.0], n_target=n_target, one_feature=True, confidence=confidence)
     missed = kstwo.sf(distance, n_target)
     assert 0.5 * (1 - confidence) < missed <= 1 - confidence
 
 
 @pytest.mark.parametrize("n_target", [7, 100])
-@pytest.mark.parametrize("share", [0.5, 0.1])
-def test_hoeffding_against_the_exact_law_of_one_row(n_target, share):
-    """A single training row with residual 1: Vhat is the share of target rows above it, a binomial."""
+@pytest.mark.parametrize("fraction", [0.5, 0.1])
+def test_hoeffding_against_the_exact_law_of_one_row(n_target, fraction):
+    """A single training row with residual 1: Vhat is the fraction of target rows above it, a binomial."""
     bound = vmatrix_error([1.0], n_target=n_target, confidence=0.8)
     counts = np.arange(n_target + 1)
-    above = np.abs(counts / n_target - share) > bound
-    assert binom.pmf(counts[above], n_target, share).sum() <= 0.2
+    above = np.abs(counts / n_target - fraction) > bound
+    assert binom.pmf(counts[above], n_target, fraction).sum() <= 0.2
 
 
 @pytest.mark.parametrize("decimals", [None, 1], ids=["continuous", "ties"])
@@ -80,7 +80,7 @@ def test_the_bound_for_one_feature_holds_in_simulation(decimals):
     bounds = [vmatrix_error(losses, n_target=20, one_feature=True, confidence=level) for level in (0.5, 0.9)]
     assert np.mean(np.array(errors) > bounds[0]) <= 0.5
     assert np.mean(np.array(errors) > bounds[1]) <= 0.1
-    assert max(errors) > bounds[1] / 50  # there is an error to bound
+    assert max(errors) > bounds[1] / 50  # the errors are not negligible
 
 
 def test_the_bound_for_several_features_holds_in_simulation():
@@ -108,21 +108,21 @@ def test_the_size_is_the_smallest(losses, error, confidence, one_feature):
 def test_sizes_where_rounding_decides():
     for n_target in (2, 3, 1000, 123_456_789, 2**45):
         exact = vmatrix_error([1.0, 2.0], n_target=n_target)
-        found = vmatrix_target_size(exact, [1.0, 2.0])
-        assert found <= n_target
-        assert found == pytest.approx(n_target, rel=1e-14, abs=0)
-        assert vmatrix_error([1.0, 2.0], n_target=found) <= exact
+        size = vmatrix_target_size(exact, [1.0, 2.0])
+        assert size <= n_target
+        assert size == pytest.approx(n_target, rel=1e-14, abs=0)
+        assert vmatrix_error([1.0, 2.0], n_target=size) <= exact
 
 
 @given(LOSSES, st.integers(2, 10**6), st.floats(0.01, 0.999))
-def test_one_feature_is_never_known_less_well(losses, n_target, confidence):
+def test_the_bound_for_one_feature_is_never_larger(losses, n_target, confidence):
     one, many = (
         vmatrix_error(losses, n_target=n_target, one_feature=alone, confidence=confidence) for alone in (True, False)
     )
     assert one <= many * (1 + 1e-12)
 
 
-def test_sizes_of_losses_at_the_ends_of_the_numbers():
+def test_sizes_for_extreme_losses():
     assert vmatrix_error([0.0, 0.0], n_target=2) == 0.0
     assert vmatrix_target_size(1e-9, [0.0]) == 2
     assert np.isfinite(vmatrix_error([1e153] * 1000, n_target=2, one_feature=True))

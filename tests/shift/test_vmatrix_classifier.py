@@ -12,7 +12,7 @@ from surefoot import VMatrixBoostingClassifier as Classifier
 SOME = {"blend": 0.6, "orientation": "both", "n_estimators": 30, "learning_rate": 0.5}
 
 
-def test_of_two_classes_it_is_the_clipped_regression():
+def test_two_classes_are_a_clipped_regression():
     X, y, T = problem(Classifier)
     model = small(Classifier, **SOME).fit(X, y, X_target=T)
     raw = small(VMatrixBoostingRegressor, **SOME).fit(X, y.astype(float), X_target=T).predict(X)
@@ -25,7 +25,7 @@ def test_of_two_classes_it_is_the_clipped_regression():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_probabilities_are_shares(n_classes):
+def test_probabilities_add_up_to_1(n_classes):
     X, y, T = problem(Classifier, n_rows=150, n_classes=n_classes)
     model = small(Classifier, **SOME).fit(X, y, X_target=T)
     for rows in (X, T, 10 * T, np.full((1, 3), np.nan)):
@@ -38,7 +38,7 @@ def test_probabilities_are_shares(n_classes):
     assert (model.feature_importances_ >= 0).all()
 
 
-def test_of_three_classes_each_has_a_regression_of_its_own():
+def test_each_of_three_classes_has_its_own_regression():
     X, y, T = problem(Classifier, n_rows=120, n_classes=3)
     V = VMatrix.from_target(X, T, orientation="both")
     model = small(Classifier, **SOME).fit(X, y, V=V)
@@ -79,7 +79,7 @@ def test_class_weights_multiply_sample_weights(class_weight):
     np.testing.assert_allclose(model.predict_proba(X), rows.predict_proba(X), atol=1e-12)
 
 
-def test_a_heavier_class_is_likelier():
+def test_a_class_with_more_weight_is_more_probable():
     X, y, T = problem(Classifier)
     plain, heavy = (small(Classifier, class_weight=w).fit(X, y, X_target=T) for w in (None, {1: 5.0}))
     assert heavy.predict_proba(X)[:, 1].mean() > plain.predict_proba(X)[:, 1].mean() + 0.05
@@ -95,7 +95,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_labels_that_are_none_are_refused(name):
+def test_bad_labels_are_refused(name):
     X = problem(Classifier)[0]
     y, message = BAD[name]
     with pytest.raises(ValueError, match=message):
@@ -108,8 +108,8 @@ def test_one_class_with_weight_is_refused():
         small(Classifier).fit(X, y, sample_weight=(y == 1).astype(float))
 
 
-def test_nothing_likely_is_evenly_unlikely():
-    """Three classes whose trees all say less than 0 of some row."""
+def test_classes_that_are_all_improbable_get_equal_probabilities():
+    """Three classes whose trees all predict less than 0 for some row."""
     X, y, _ = problem(Classifier, n_rows=90, n_classes=3)
     model = small(Classifier).fit(X, y)
     model._raw = lambda X: np.array([[-1.0, 0.2], [-0.5, 0.0], [0.0, 0.2]])

@@ -1,4 +1,4 @@
-"""The same seed gives the same model: whatever the threads, the batch, the layout, or how it was copied."""
+"""The same seed gives the same model, for any number of threads, batches, layouts and copies."""
 
 import copy
 import pickle
@@ -13,14 +13,15 @@ from threadpoolctl import threadpool_limits
 
 from surefoot import VMatrix, VMatrixBoostingClassifier, VMatrixBoostingRegressor
 from surefoot._parallel import THREADED_CELLS
+from surefoot.shift import gram, leafwise_grower, product_gram
 
 each_estimator = pytest.mark.parametrize("estimator", VMATRIX_BOOSTERS)
 VARIANTS = {
     "mean": {"kind": "mean"},
     "joint": {"kind": "joint", "orientation": "both"},
     "product": {"kind": "product", "orientation": "both"},
-    "stopped": {"early_stopping": True},
-    "drawn": {"max_target": 17},
+    "early stopping": {"early_stopping": True},
+    "drawn": {"max_target_rows": 17},
     "plain": {"blend": 0.0},
 }
 
@@ -33,7 +34,7 @@ def same(one, other, X):
 @each_estimator
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.filterwarnings("ignore::surefoot.CoverageWarning")
-def test_the_same_seed_twice_whatever_the_jobs(estimator, variant):
+def test_the_same_seed_gives_the_same_model_for_any_jobs(estimator, variant):
     X, y, T = problem(estimator)
     one, other, third = (
         small(estimator, n_jobs=n_jobs, **VARIANTS[variant]).fit(X, y, X_target=T) for n_jobs in (1, 2, 3)
@@ -44,13 +45,14 @@ def test_the_same_seed_twice_whatever_the_jobs(estimator, variant):
 
 @pytest.mark.parametrize("variant", ["mean", "joint", "product", "plain"])
 @pytest.mark.filterwarnings("ignore::surefoot.CoverageWarning")
-def test_jobs_change_nothing_on_tables_with_threads_of_their_own(variant):
-    X, y, T = problem(n_rows=26_000, n_columns=40)
+def test_jobs_change_nothing_on_tables_that_use_threads(variant):
+    X, y, T = problem(n_rows=600, n_columns=1_700) if variant == "product" else problem(n_rows=26_000, n_columns=40)
     assert X.size > THREADED_CELLS
     X[::7, 3], T[::5, 3] = np.nan, np.nan
     X[:, 5] = X[:, 5].round()
     weights = np.random.default_rng(0).random(len(X)) if variant == "mean" else None
-    settings = {"n_estimators": 2, "max_leaf_nodes": 4, "max_target": 40, "blend": 0.5, **VARIANTS[variant]}
+    settings = {"n_estimators": 2, "max_leaf_nodes": 4, "max_target_rows": 40, "blend": 0.5, **VARIANTS[variant]}
+    settings["early_stopping"] = variant == "mean"
     one, *others = (
         small(n_jobs=n_jobs, **settings).fit(X, y, weights, X_target=T[:, ::-1] + 3) for n_jobs in (1, 2, 3)
     )
@@ -58,16 +60,29 @@ def test_jobs_change_nothing_on_tables_with_threads_of_their_own(variant):
         same(one, other, X)
 
 
+@pytest.mark.parametrize("name", ["PAIRS_AT_ONCE", "CELLS_AT_ONCE"])
+@pytest.mark.parametrize("variant", ["mean", "product"])
+def test_shorter_calls_of_kernels_change_nothing(monkeypatch, variant, name):
+    X, y, T = problem(n_rows=600, n_columns=7)
+    X[::7, 3], T[::5, 3], X[::5, 6] = np.nan, np.nan, np.nan
+    settings = {"n_estimators": 3, **VARIANTS[variant]}
+    one = small(**settings).fit(X, y, X_target=T)
+    monkeypatch.setattr(leafwise_grower, name, 1000)
+    monkeypatch.setattr(gram, "CELLS_AT_ONCE", 1000)
+    monkeypatch.setattr(product_gram, "CELLS_AT_ONCE", 1000)
+    same(one, small(**settings).fit(X, y, X_target=T), X)
+
+
 def test_jobs_change_nothing_with_several_classes():
     X, y, T = problem(VMatrixBoostingClassifier, n_rows=26_000, n_columns=40, n_classes=3)
-    settings = {"n_estimators": 1, "max_leaf_nodes": 4, "max_target": 40}
+    settings = {"n_estimators": 1, "max_leaf_nodes": 4, "max_target_rows": 40}
     one, other = (small(VMatrixBoostingClassifier, n_jobs=k, **settings).fit(X, y, X_target=T) for k in (1, 3))
     same(one, other, X)
 
 
 @pytest.mark.parametrize("n_rows", [300, 900])
 def test_the_threads_of_blas_change_nothing(n_rows):
-    """It adds up in as many parts as it has threads; the machine must not show in a model."""
+    """BLAS adds up in as many parts as it has threads; models must not depend on the machine."""
     X, y, T = problem(n_rows=n_rows)
     models = []
     for threads in (1, 2):
@@ -96,26 +111,28 @@ def test_one_row_at_a_time_or_all_at_once(estimator, n_classes):
 
 
 @each_estimator
-def test_copies_say_the_same(estimator):
+def test_copies_predict_the_same(estimator):
     X, y, T = problem(estimator)
     model = small(estimator, random_state=5, early_stopping=True).fit(X, y, X_target=T)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(X, y, X_target=T)):
         same(model, other, X)
-        assert other.n_trees_ == model.n_trees_
+        assert other.n_iter_ == model.n_iter_
         assert other.coverage_ == model.coverage_
     refitted = small(estimator, random_state=5, early_stopping=True).fit(X[:30], y[:30]).fit(X, y, X_target=T)
     same(model, refitted, X)
 
 
-def test_seeds_matter_where_chance_plays_a_part():
+def test_seeds_matter_where_rows_are_drawn():
     X, y, T = problem()
-    for settings in ({"kind": "product", "orientation": "both"}, {"early_stopping": True}, {"max_target": 20}):
-        one, other = (small(random_state=k, blend=0.8, **settings).fit(X, y, X_target=T).predict(X) for k in (0, 1))
-        assert not np.array_equal(one, other), settings
-    one, other = (small(random_state=k, kind="mean").fit(X, y, X_target=T).predict(X) for k in (0, 1))
-    np.testing.assert_array_equal(one, other)
-    from_state = small(random_state=np.random.RandomState(0), max_target=20).fit(X, y, X_target=T)
-    np.testing.assert_array_equal(from_state.predict(X), small(max_target=20).fit(X, y, X_target=T).predict(X))
+    one, other = (small(random_state=k, blend=0.8, max_target_rows=20).fit(X, y, X_target=T).predict(X) for k in (0, 1))
+    assert not np.array_equal(one, other)
+    one, other = (small(random_state=k, early_stopping=True).fit(X, y, X_target=T).validation_loss_ for k in (0, 1))
+    assert not np.array_equal(one, other)
+    for kind in ("mean", "joint", "product"):
+        one, other = (small(random_state=k, kind=kind).fit(X, y, X_target=T).predict(X) for k in (0, 1))
+        np.testing.assert_array_equal(one, other)
+    from_state = small(random_state=np.random.RandomState(0), max_target_rows=20).fit(X, y, X_target=T)
+    np.testing.assert_array_equal(from_state.predict(X), small(max_target_rows=20).fit(X, y, X_target=T).predict(X))
 
 
 LAYOUTS = {
@@ -143,7 +160,7 @@ def test_tables_of_every_layout_give_equal_predictions(estimator, layout, kind):
 
 @each_estimator
 @pytest.mark.parametrize("by", ["target", "own matrix", "VMatrix"])
-def test_inputs_may_be_read_only_and_are_left_as_they_were(estimator, by):
+def test_inputs_may_be_read_only_and_are_not_modified(estimator, by):
     X, y, T = problem(estimator)
     weights, V = np.arange(1.0, len(X) + 1), VMatrix.from_target(X, T).dense()
     fit = {"target": {"X_target": T}, "own matrix": {"V": V}, "VMatrix": {"V": VMatrix.from_dense(V)}}[by]
@@ -160,7 +177,7 @@ def test_inputs_may_be_read_only_and_are_left_as_they_were(estimator, by):
     assert locked.get_params() == parameters
 
 
-def test_a_vmatrix_serves_more_than_one_fit():
+def test_a_vmatrix_can_be_used_for_several_fits():
     X, y, T = problem()
     v = VMatrix.from_target(X, T)
     dense = v.dense()

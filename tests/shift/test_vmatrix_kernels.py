@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import vmatrix_kernels as twin
 
-from surefoot.shift import candidates, dominance_gram, gram, product_gram, step_gram
-from surefoot.shift.candidates import COUNT, CROSS, RARE, SLOPE, WEIGHT
+from surefoot.shift import dominance_gram, gram, leafwise_kernels, product_gram, step_gram
+from surefoot.shift.leafwise_kernels import CATEGORY_SHRINKAGE, COUNT, CROSS, SLOPE, WEIGHT
 
 seeds = st.integers(0, 10**6)
 often = settings(max_examples=25, deadline=None)
 
 
 class Example:
-    """A table of codes with missing values, a leaf of some of its rows, and the ranks there."""
+    """A table of codes with missing values, a leaf of some of its rows, and the ranks in the leaf."""
 
     def __init__(self, seed, n=23, weighted=True, categorical=True):
         self.rng = rng = np.random.default_rng(seed)
@@ -30,19 +30,19 @@ class Example:
         self.slopes = rng.normal(size=n)
         self.ranks = np.zeros((4, 256), dtype=np.uint16)
         self.starts = np.zeros(5, dtype=np.int64)
-        candidates.rank_codes(
+        leafwise_kernels.rank_codes(
             self.codes, self.missing, self.is_categorical, self.rows, self.weights[self.rows], self.slopes[self.rows],
             self.ranks, self.starts,
         )  # fmt: skip
 
     @property
-    def search(self):
-        return gram.Search.by(self.codes, self.ranks, self.rows, self.weights, self.starts)
+    def order(self):
+        return gram.LeafOrder.from_ranks(self.codes, self.ranks, self.rows, self.weights, self.starts)
 
     @property
     def places(self):
-        """What the kernels of energies read last, before they write."""
-        return self.search.order, self.starts, self.search.ends
+        """The last inputs of the kernels that compute energies."""
+        return self.order.order, self.starts, self.order.ends
 
     def energies(self, V, features=(0, 1, 2, 3)):
         return twin.prefix_energies(V, self.codes, features, self.ranks, self.rows, self.weights, self.starts)
@@ -58,7 +58,7 @@ def positive_definite(rng, n):
 def test_rank_codes(seed):
     e = Example(seed)
     ranks, starts = twin.rank_codes(
-        e.codes, e.missing, e.is_categorical, e.rows, e.weights[e.rows], e.slopes[e.rows], RARE
+        e.codes, e.missing, e.is_categorical, e.rows, e.weights[e.rows], e.slopes[e.rows], CATEGORY_SHRINKAGE
     )
     np.testing.assert_array_equal(e.starts, starts)
     for f in range(4):
@@ -71,9 +71,9 @@ def test_order_rows(seed):
     e = Example(seed)
     for f in range(4):
         ranks = e.ranks[f, e.codes[f, e.rows]]
-        np.testing.assert_array_equal(e.search.order[f], np.argsort(ranks, kind="stable"))
+        np.testing.assert_array_equal(e.order.order[f], np.argsort(ranks, kind="stable"))
         up_to = [(ranks <= r).sum() for r in range(e.starts[f + 1] - e.starts[f])]
-        np.testing.assert_array_equal(e.search.ends[e.starts[f] : e.starts[f + 1]], up_to)
+        np.testing.assert_array_equal(e.order.ends[e.starts[f] : e.starts[f + 1]], up_to)
 
 
 @often
@@ -82,7 +82,7 @@ def test_sweep_columns(seed, n_sweeps):
     e = Example(seed)
     values, features = e.rng.normal(size=(len(e.rows), 3)), np.array([0, 1, 3])
     sums = np.full((n_sweeps, e.starts[-1], 6), np.nan)
-    candidates.sweep_columns(e.codes, features, e.ranks, e.rows, values, e.starts, 2, sums)
+    leafwise_kernels.sweep_columns(e.codes, features, e.ranks, e.rows, values, e.starts, 2, sums)
     expected = twin.sweep_columns(e.codes, features, e.ranks, e.rows, values, e.starts, n_sweeps)
     np.testing.assert_allclose(sums[:, :, 2:5], expected, atol=1e-12)
     assert np.isnan(sums[:, :, [0, 1, 5]]).all()
@@ -90,13 +90,13 @@ def test_sweep_columns(seed, n_sweeps):
 
 @often
 @given(seed=seeds, l2=st.sampled_from([0.0, 0.3, 5.0]), least_rows=st.integers(1, 4))
-def test_best_place(seed, l2, least_rows):
+def test_find_best_split(seed, l2, least_rows):
     e = Example(seed, n=18)
-    V, share, rest = positive_definite(e.rng, e.n), 0.7, 0.4
+    V, v_factor, squares_factor = positive_definite(e.rng, e.n), 0.7, 0.4
     others = np.array([i for i in range(e.n) if i not in set(e.rows.tolist())], dtype=int)
     leaves = [part for part in (others[::2], e.rows, others[1::2]) if len(part)]
     number = next(k for k, leaf in enumerate(leaves) if leaf is e.rows)
-    K = 2 * (share * V * e.weights[:, None] * e.weights + rest * np.diag(e.weights))
+    K = 2 * (v_factor * V * e.weights[:, None] * e.weights + squares_factor * np.diag(e.weights))
     inside = np.stack([np.isin(np.arange(e.n), leaf) for leaf in leaves]).astype(float)
     inverse = np.linalg.inv(inside @ K @ inside.T + l2 * np.eye(len(leaves)))
     values = inverse @ inside @ (e.weights * e.slopes)
@@ -114,12 +114,14 @@ def test_best_place(seed, l2, least_rows):
                 if r < last and least_rows <= len(left) <= len(rank) - least_rows:
                     sides.append(((sweep, f, r), left))
     best = np.empty(4)
-    places = candidates.LeafPlaces(starts=e.starts, sums=sums, energies=energies)
-    system = candidates.LeafSystem(n_leaves=len(leaves), inverse=inverse, values=values, share=share, rest=rest, l2=l2)
-    candidates.best_place(places, system, number, least_rows, best)
+    places = leafwise_kernels.LeafCandidates(starts=e.starts, sums=sums, energies=energies)
+    system = leafwise_kernels.LeafSystem(
+        n_leaves=len(leaves), inverse=inverse, values=values, v_factor=v_factor, squares_factor=squares_factor, l2=l2
+    )
+    leafwise_kernels.find_best_split(places, system, number, least_rows, best)
     parts = [leaf.tolist() for leaf in leaves]
     gains = twin.gains_of_splits(
-        share * V, rest, e.weights, e.slopes, parts, number, l2, [left for _, left in sides]
+        v_factor * V, squares_factor, e.weights, e.slopes, parts, number, l2, [left for _, left in sides]
     ).round(11)  # fmt: skip
     if not len(gains) or gains.max() <= 0:
         assert best[0] == pytest.approx(0.0, abs=1e-9)
@@ -129,36 +131,38 @@ def test_best_place(seed, l2, least_rows):
         assert chosen[0] == pytest.approx(gains.max(), abs=1e-8)
 
 
-def test_a_place_that_is_a_mix_of_the_leaves_gains_nothing():
-    """Without l2 and plain squares, rows that the loss does not see make no new unknown."""
+def test_a_candidate_that_is_a_mix_of_the_leaves_gains_nothing():
+    """Without l2 and squares, rows that have no part in the loss add no new unknown."""
     sums, energies = np.zeros((1, 3, CROSS + 1)), np.zeros((1, 3))
     sums[0, :, COUNT] = [1, 2, 3]
     best = np.full(4, np.nan)
-    places = candidates.LeafPlaces(starts=np.array([0, 3]), sums=sums, energies=energies)
-    system = candidates.LeafSystem(n_leaves=1, inverse=np.ones((1, 1)), values=np.ones(1), share=1.0, rest=0.0, l2=0.0)
-    candidates.best_place(places, system, 0, 1, best)
+    places = leafwise_kernels.LeafCandidates(starts=np.array([0, 3]), sums=sums, energies=energies)
+    system = leafwise_kernels.LeafSystem(
+        n_leaves=1, inverse=np.ones((1, 1)), values=np.ones(1), v_factor=1.0, squares_factor=0.0, l2=0.0
+    )
+    leafwise_kernels.find_best_split(places, system, 0, 1, best)
     np.testing.assert_array_equal(best, [0.0, -1.0, -1.0, -1.0])
 
 
 @often
 @given(seed=seeds)
-def test_part_leaf(seed):
+def test_split_rows_of_leaf(seed):
     rng = np.random.default_rng(seed)
     column, goes_right = rng.integers(0, 9, 30).astype(np.uint8), rng.integers(0, 2, 256).astype(np.uint8)
     rows = np.flatnonzero(rng.random(30) < 0.5)
     left, right = np.empty_like(rows), np.empty_like(rows)
-    n_left = candidates.part_leaf(column, goes_right, rows, left, right)
+    n_left = leafwise_kernels.split_rows_of_leaf(column, goes_right, rows, left, right)
     assert left[:n_left].tolist() == [i for i in rows.tolist() if not goes_right[column[i]]]
     assert right[: len(rows) - n_left].tolist() == [i for i in rows.tolist() if goes_right[column[i]]]
 
 
 @often
 @given(seed=seeds, features=st.sampled_from([(0, 1, 2, 3), (1,), (3, 0)]))
-def test_energies_of_piece(seed, features):
+def test_sum_submatrix_energies(seed, features):
     e = Example(seed)
     V, out = positive_definite(e.rng, e.n), np.full(e.starts[-1], np.nan)
     piece = np.ascontiguousarray(V[np.ix_(e.rows, e.rows)])
-    gram.energies_of_piece(piece, e.weights[e.rows], np.array(features), *e.places, out)
+    gram.sum_submatrix_energies(piece, e.weights[e.rows], np.array(features), *e.places, out)
     np.testing.assert_allclose(out, e.energies(V, features), atol=1e-9)
 
 
@@ -171,17 +175,17 @@ def random_cells(rng, n):
 
 @often
 @given(seed=seeds, features=st.sampled_from([(0, 1, 2, 3), (2,)]))
-def test_energies_of_cells(seed, features):
+def test_sum_cell_energies(seed, features):
     e = Example(seed)
     cells = random_cells(e.rng, e.n)
     out = np.full(e.starts[-1], np.nan)
-    step_gram.energies_of_cells(step_gram.CellArrays(*cells), e.rows, e.weights, np.array(features), *e.places, out)
+    step_gram.sum_cell_energies(step_gram.CellArrays(*cells), e.rows, e.weights, np.array(features), *e.places, out)
     np.testing.assert_allclose(out, e.energies(twin.cells_matrix(*cells), features), atol=1e-9)
 
 
 @often
 @given(seed=seeds, n_cells=st.sampled_from([1, 5, 31, 32, 33, 100]))
-def test_energies_of_cells_in_strips(seed, n_cells):
+def test_cells_in_strips(seed, n_cells):
     rng = np.random.default_rng(seed)
     mass, weights = rng.random(n_cells), rng.random(n_cells)
     shape = (-(-n_cells // step_gram.STRIPS), step_gram.STRIPS)
@@ -192,9 +196,9 @@ def test_energies_of_cells_in_strips(seed, n_cells):
     assert masses.sum() == pytest.approx(mass.sum())
     filled.ravel()[places] = weights
     running, squares = np.empty(step_gram.STRIPS), np.empty(step_gram.STRIPS)
-    energy = step_gram.energy_of_strips(filled, filled.sum(axis=0), masses, running, squares)
+    energy = step_gram.sum_strips(filled, filled.sum(axis=0), masses, running, squares)
     assert energy == pytest.approx((mass * weights.cumsum() ** 2).sum())
-    assert step_gram.energy_of_kinds(filled, masses) == pytest.approx((mass * weights**2).sum())
+    assert step_gram.sum_unordered_cells(filled, masses) == pytest.approx((mass * weights**2).sum())
 
 
 @often
@@ -209,30 +213,30 @@ def test_products_and_pairs_of_cells(seed):
     reached = np.array([twin.cells_matrix(cell[b : b + 1], np.array([0, starts[b + 1] - starts[b]]),
                         mass[starts[b] :], ordered[b : b + 1]).diagonal() for b in range(3)])  # fmt: skip
     pairs = np.ones((15, 15))
-    step_gram.pair_cells(cell, reached, ordered, pairs)
+    step_gram.add_cell_pairs(cell, reached, ordered, pairs)
     np.testing.assert_allclose(pairs, 1 + V, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_bytes", [1, 3, 8])
-def test_energies_of_bits(weighted, n_bytes):
+def test_sum_bit_energies(weighted, n_bytes):
     for seed in range(5):
         e = Example(seed, weighted=weighted)
         bits, out = e.rng.integers(0, 256, (e.n, n_bytes)).astype(np.uint8), np.full(e.starts[-1], np.nan)
         features, Z = np.array([0, 1, 3]), twin.bits_of(bits)
         dominance = dominance_gram.Dominance(bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1 / 7)
-        dominance_gram.energies_of_bits(dominance, e.rows, e.weights, not weighted, features, *e.places, out)
+        dominance_gram.sum_bit_energies(dominance, e.rows, e.weights, not weighted, features, *e.places, out)
         np.testing.assert_allclose(out, e.energies(Z @ Z.T / 7, features), atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [255, 256, 510, 700])
-def test_energies_of_more_rows_than_a_byte_counts(n):
+def test_energies_of_more_rows_than_a_byte_can_count(n):
     """All bits set in all rows of one code: a lane of a byte would overflow."""
     bits, out = np.full((n, 2), 255, dtype=np.uint8), np.empty(2)
     order = np.arange(n, dtype=np.uint32)[np.newaxis]
     dominance = dominance_gram.Dominance(bits, dominance_gram.SPREAD, dominance_gram.UNPACKED, 1.0)
     places = order, np.array([0, 2]), np.array([n - 5, n])
-    dominance_gram.energies_of_bits(dominance, np.arange(n), np.ones(n), True, np.array([0]), *places, out)
+    dominance_gram.sum_bit_energies(dominance, np.arange(n), np.ones(n), True, np.array([0]), *places, out)
     np.testing.assert_array_equal(out, [16 * (n - 5) ** 2, 16 * n**2])
 
 
@@ -254,10 +258,10 @@ def test_products_with_bits(n_bytes):
     assert np.isnan(out[19:]).all()
 
 
-def test_empty_lanes():
+def test_flush_lanes():
     lane_bytes, counts = np.random.default_rng(0).integers(0, 256, (3, 8)).astype(np.uint8), np.ones(24)
     lanes = np.array([sum(int(byte) << (8 * k) for k, byte in enumerate(row)) for row in lane_bytes], dtype=np.uint64)
-    dominance_gram.empty_lanes(lanes, counts)
+    dominance_gram.flush_lanes(lanes, counts)
     np.testing.assert_array_equal(counts, 1.0 + lane_bytes.ravel())
     assert not lanes.any()
 
@@ -272,5 +276,6 @@ def test_products_over_features(seed):
     product_gram.multiply_rows(chances, kinds, values, 3, 10, 0.5, out)
     np.testing.assert_allclose(out[3:10], 1 + (V @ values)[3:10], atol=1e-12)
     np.testing.assert_array_equal(out[[0, 1, 2, 10, 11]], 1.0)
-    product_gram.pair_products(chances, kinds, 0.5, pairs)
+    product_gram.add_pair_products(chances, kinds, 0.5, 0, 5, pairs)
+    product_gram.add_pair_products(chances, kinds, 0.5, 5, 12, pairs)
     np.testing.assert_allclose(pairs, 1 + V, atol=1e-12)

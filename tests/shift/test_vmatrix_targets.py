@@ -1,4 +1,4 @@
-"""Where the target comes from, when boosting stops, and what ``blend`` does at its ends."""
+"""The target of a fit, and the ends of ``blend``."""
 
 import numpy as np
 import pandas as pd
@@ -7,9 +7,9 @@ from reference.vmatrix_boosters import VMATRIX_BOOSTERS, answers, problem, small
 from reference.vmatrix_trees import blended
 from scipy.stats import norm
 
-from surefoot import CoverageWarning, VMatrix, VMatrixBoostingRegressor
+from surefoot import CoverageWarning, VMatrix
 from surefoot._random import random_permutation, seed_from, stream_key
-from surefoot.shift.base import HOLD_OUT, TARGET_ROWS
+from surefoot.shift.base import TARGET_ROWS
 
 each_estimator = pytest.mark.parametrize("estimator", VMATRIX_BOOSTERS)
 SOME = {"blend": 0.7, "orientation": "both"}
@@ -19,24 +19,24 @@ SOME = {"blend": 0.7, "orientation": "both"}
 @pytest.mark.parametrize("kind", ["mean", "joint", "product"])
 def test_without_a_target_the_training_rows_stand_in(estimator, kind):
     X, y, _ = problem(estimator)
-    settings = {**SOME, "kind": kind, "max_target": len(X)}
+    settings = {**SOME, "kind": kind, "max_target_rows": len(X)}
     one, other = small(estimator, **settings).fit(X, y), small(estimator, **settings).fit(X, y, X_target=X)
     np.testing.assert_array_equal(answers(one, X), answers(other, X))
     assert one.coverage_ == other.coverage_ > 0.9
 
 
-def test_rows_beyond_max_target_are_drawn_by_the_seed():
+def test_the_seed_draws_max_target_rows():
     X, y, T = problem()
     T = np.concatenate([T, T + 0.3])
-    drawn = small(max_target=30, **SOME).fit(X, y, X_target=T)
-    again = small(max_target=30, **SOME).fit(X, y, X_target=T)
+    drawn = small(max_target_rows=30, **SOME).fit(X, y, X_target=T)
+    again = small(max_target_rows=30, **SOME).fit(X, y, X_target=T)
     np.testing.assert_array_equal(drawn.predict(X), again.predict(X))
     chosen = random_permutation(stream_key(seed_from(0), TARGET_ROWS), len(T))[:30]
     assert len(set(chosen.tolist())) == 30
     by_hand = small(**SOME).fit(X, y, X_target=T[chosen])
     np.testing.assert_allclose(drawn.predict(X), by_hand.predict(X), atol=1e-10)
     assert not np.array_equal(drawn.predict(X), small(**SOME).fit(X, y, X_target=T).predict(X))
-    other_seed = small(max_target=30, random_state=1, **SOME).fit(X, y, X_target=T)
+    other_seed = small(max_target_rows=30, random_state=1, **SOME).fit(X, y, X_target=T)
     assert not np.array_equal(drawn.predict(X), other_seed.predict(X))
 
 
@@ -47,28 +47,47 @@ def test_the_order_of_the_target_does_not_matter():
         np.testing.assert_allclose(one, other, atol=1e-10)
 
 
-def test_the_product_is_close_to_the_exact_one_for_many_target_rows():
+@each_estimator
+@pytest.mark.parametrize("kind", ["mean", "joint", "product"])
+@pytest.mark.parametrize("n_rows", [80, 600])
+def test_every_kind_is_that_of_vmatrix(estimator, kind, n_rows):
+    """A booster with a kind grows, to the byte, the trees of a booster with the VMatrix of that kind."""
+    X, y, T = problem(estimator, n_rows=n_rows)
+    X, T = X.round(1), T.round(1)
+    X[::9, 1], T[::5, 1] = np.nan, np.nan
+    for orientation in ("lower", "both"):
+        settings = {"kind": kind, "orientation": orientation, "early_stopping": True}
+        V = VMatrix.from_target(X, T, kind=kind, orientation=orientation)
+        by_kind, by_matrix = (small(estimator, **settings).fit(X, y, **fit) for fit in ({"X_target": T}, {"V": V}))
+        assert _trees(by_kind) == _trees(by_matrix)
+        assert by_kind.coverage_ == by_matrix.coverage_ == V.coverage
+
+
+def _trees(model):
+    """The bytes of all trees."""
+    return [
+        array.tobytes()
+        for boosted in model._boosted
+        for array in (np.array(boosted.start), *vars(boosted.forest).values(), boosted.held_out_loss)
+        if isinstance(array, np.ndarray)
+    ]
+
+
+def test_the_product_of_a_large_target_is_that_of_its_distribution():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = X[:, 0] + X[:, 1] ** 2
     T = rng.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], 20_000)  # dependent: joint and product are far apart
-    settings = {"blend": 1.0, "max_target": 20_000, "l2_regularization": 10.0, "learning_rate": 1.0, "n_estimators": 1}
-    exact, distribution = (
-        small(**settings).fit(X, y, V=V).predict(X)
-        for V in (VMatrix.from_target(X, T, kind="product"), VMatrix.from_distributions(X, [norm(0, 1)] * 2))
-    )
-    product, joint = (
-        small(**settings, kind=kind, orientation="lower").fit(X, y, X_target=T).predict(X)
-        for kind in ("product", "joint")
-    )
-    spread = exact.std()
-    assert np.sqrt(np.mean((product - exact) ** 2)) < 0.15 * spread
-    assert np.sqrt(np.mean((product - distribution) ** 2)) < 0.15 * spread
-    assert np.sqrt(np.mean((joint - exact) ** 2)) > 0.3 * spread
+    settings = {"blend": 1.0, "max_target_rows": 20_000, "l2_regularization": 10.0, "learning_rate": 1.0}
+    settings |= {"n_estimators": 1, "orientation": "lower"}
+    product, joint = (small(**settings, kind=kind).fit(X, y, X_target=T).predict(X) for kind in ("product", "joint"))
+    exact = small(**settings).fit(X, y, V=VMatrix.from_distributions(X, [norm(0, 1)] * 2)).predict(X)
+    assert np.sqrt(np.mean((product - exact) ** 2)) < 0.15 * exact.std()
+    assert np.sqrt(np.mean((joint - exact) ** 2)) > 0.3 * exact.std()
 
 
 @each_estimator
-def test_at_its_ends_blend_is_the_matrix_or_nothing_of_it(estimator):
+def test_blend_1_is_the_matrix_and_blend_0_squared_loss(estimator):
     X, y, T = problem(estimator)
     V = VMatrix.from_target(X, T, orientation="both").dense()
     plain = answers(small(estimator, blend=0.0).fit(X, y), X)
@@ -77,65 +96,20 @@ def test_at_its_ends_blend_is_the_matrix_or_nothing_of_it(estimator):
     np.testing.assert_allclose(plain, answers(small(estimator, blend=1.0).fit(X, y, V=np.eye(len(X))), X), atol=1e-9)
     paper = small(estimator, blend=1.0).fit(X, y, V=V)
     assert not np.allclose(plain, answers(paper, X), atol=1e-3)
-    # a blend is a matrix of its own
+    # a blend can be passed as a matrix
     half = blended(V, 0.5)
     mixed, by_hand = small(estimator, blend=0.5).fit(X, y, V=V), small(estimator, blend=1.0).fit(X, y, V=half)
     np.testing.assert_allclose(answers(mixed, X), answers(by_hand, X), atol=1e-9)
 
 
 @each_estimator
-def test_plain_squares_see_every_row(estimator):
+def test_squared_loss_covers_every_row(estimator):
     X, y, _ = problem(estimator)
     model = small(estimator, blend=0.3, kind="joint", orientation="lower")
     with pytest.warns(CoverageWarning):
         model.fit(X, y, X_target=X[np.argsort(X.sum(axis=1))[:25]])
     assert 0 < model.coverage_ < 0.5
     assert model.set_params(blend=0.0).fit(X, y).coverage_ == 1.0  # not that of the fit before
-
-
-def test_held_out_rows_stop_it_by_their_blended_loss():
-    X, y, T = problem(n_rows=200)
-    settings = {"early_stopping": True, "validation_fraction": 0.25, "n_iter_no_change": 5, "learning_rate": 0.5}
-    model = VMatrixBoostingRegressor(n_estimators=300, random_state=3, kind="mean", **SOME, **settings)
-    model.fit(X, y, X_target=T)
-    losses = model.validation_loss_
-    assert model.n_trees_ == np.argmin(losses) + 1
-    assert len(losses) == model.n_trees_ + 5 < 300
-    order = random_permutation(stream_key(seed_from(3), HOLD_OUT), 200)
-    held_out = np.sort(order[:50])
-    V = VMatrix.from_target(X[held_out], T, kind="mean", orientation="both").dense()
-    V = blended(V, 0.7)
-    residuals = y[held_out] - model.predict(X[held_out])
-    assert residuals @ V @ residuals / 50 == pytest.approx(losses[model.n_trees_ - 1])
-    # the held-out rows say when to stop, and nothing else
-    others = y.copy()
-    others[held_out] = others[held_out][::-1]
-    first = model.set_params(n_estimators=1).fit(X, y, X_target=T).predict(X)
-    np.testing.assert_array_equal(first, model.fit(X, others, X_target=T).predict(X))
-
-
-@pytest.mark.parametrize("n_rows", [9_999, 10_000, 10_001])
-def test_rows_are_held_out_by_themselves_above_ten_thousand(n_rows):
-    X, y, _ = problem(n_rows=n_rows, n_columns=1)
-    model = small(n_estimators=1, max_target=10).fit(X, y)
-    assert len(model.validation_loss_) == (1 if n_rows > 10_000 else 0)
-    assert len(small(n_estimators=1, max_target=10, early_stopping=False).fit(X, y).validation_loss_) == 0
-
-
-def test_without_anything_to_gain_it_ends():
-    X, y, _ = problem()
-    assert small(n_estimators=500, min_gain=1e9).fit(X, y).n_trees_ == 1
-    constant = small(n_estimators=500).fit(np.ones((30, 2)), np.arange(30.0))
-    assert constant.n_trees_ == 1
-    np.testing.assert_allclose(constant.predict(np.ones((1, 2))), 14.5)
-
-
-def test_progress_is_told(capsys):
-    X, y, _ = problem()
-    small(verbose=1, early_stopping=True).fit(X, y)
-    said = capsys.readouterr().err
-    assert "VMatrixBoostingRegressor" in said
-    assert "held-out loss" in said
 
 
 def test_columns_of_frames_are_matched_by_name():

@@ -1,4 +1,4 @@
-"""A row of weight k is k rows, and a row of weight 0 is none."""
+"""A row of weight k counts as k rows, and a row of weight 0 as none."""
 
 import numpy as np
 import pandas as pd
@@ -20,10 +20,9 @@ def weighted(estimator, seed=0, n_rows=70):
 
 
 @each_estimator
-@pytest.mark.parametrize(  # without a target, the orders of a product's columns are drawn for the rows there are
-    ("kind", "with_target"), [("mean", True), ("joint", True), ("product", True), ("mean", False), ("joint", False)]
-)
-def test_weights_are_copies_and_none_is_removal(estimator, kind, with_target):
+@pytest.mark.parametrize("kind", ["mean", "joint", "product"])
+@pytest.mark.parametrize("with_target", [True, False])
+def test_weights_are_copies_and_weight_0_is_removal(estimator, kind, with_target):
     X, y, T, weights, copies = weighted(estimator)
     target = {"X_target": T} if with_target else {}
     by_weight = small(estimator, kind=kind, **LEAST).fit(X, y, sample_weight=weights, **target)
@@ -36,8 +35,8 @@ def test_weights_are_copies_and_none_is_removal(estimator, kind, with_target):
 
 @each_estimator
 @pytest.mark.parametrize("with_target", [True, False])
-def test_rows_without_weight_leave_no_trace(estimator, with_target):
-    """Not in the bins, not among the categories, not in the coverage, not in the target's place."""
+def test_rows_without_weight_change_nothing(estimator, with_target):
+    """They change neither bins, categories, coverage nor the target that training rows stand in for."""
     X, y, T, _, _ = weighted(estimator)
     weights = (np.arange(len(X)) % 3 > 0).astype(float)
     X[weights == 0, 0] *= 1e6
@@ -52,7 +51,7 @@ def test_rows_without_weight_leave_no_trace(estimator, with_target):
         assert one.coverage_ == pytest.approx(other.coverage_)
 
 
-def test_weights_are_copies_with_a_matrix_of_ones_own():
+def test_weights_are_copies_with_a_given_matrix():
     X, y, T, weights, copies = weighted(None)
     V = VMatrix.from_target(X, T, orientation="both").dense()
     by_weight = small(**LEAST).fit(X, y, sample_weight=weights, V=V)
@@ -61,7 +60,7 @@ def test_weights_are_copies_with_a_matrix_of_ones_own():
 
 
 @each_estimator
-def test_weights_of_one_are_none(estimator):
+def test_weights_of_one_change_nothing(estimator):
     X, y, T = problem(estimator)
     for kind in ("mean", "joint", "product"):
         one = small(estimator, kind=kind).fit(X, y, X_target=T)
@@ -69,8 +68,8 @@ def test_weights_of_one_are_none(estimator):
         np.testing.assert_array_equal(answers(one, X), answers(other, X))
 
 
-def test_fractions_stand_in_by_their_share():
-    """Training rows of weight 2.5 and 0.5 are five to one in the target's place."""
+def test_fractional_weights_count_in_the_target():
+    """Training rows of weight 2.5 and 0.5 that stand in for the target count five to one."""
     X = np.repeat([[0.0], [1.0]], 60, axis=0)
     y = np.random.default_rng(0).normal(size=120)
     weights = np.where(X[:, 0] == 0, 2.5, 0.5)

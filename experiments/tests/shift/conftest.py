@@ -1,4 +1,4 @@
-"""A folder of tiny tables, a booster that is not one, and settings that make a run take seconds."""
+"""A folder of tiny tables, a fast stand-in for the booster, and settings for a run of seconds."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Results that nobody measured."""
+"""Made-up results."""
 
 from surefoot_experiments.shift.lines import ResultLine
 

@@ -1,4 +1,4 @@
-"""A model with the parameters of the booster that takes no time: a weighted straight line along the first column."""
+"""A fast model with the parameters of the booster: a weighted straight line along the first column."""
 
 from typing import Any
 

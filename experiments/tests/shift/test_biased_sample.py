@@ -1,4 +1,4 @@
-"""How biased samples are drawn, and what a task holds."""
+"""How biased samples are drawn, and what they contain."""
 
 import os
 
@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from surefoot_experiments.shift import biased_sample
-from surefoot_experiments.shift.biased_sample import Task, draw_rows, generator_for, selection_scores
+from surefoot_experiments.shift.biased_sample import BiasedSample, draw_rows, generator_for, selection_scores
 from surefoot_experiments.shift.protocol import COMPONENT, ONE_FEATURE, SELECTIONS, STRENGTH, TWO_FEATURES
 from surefoot_experiments.shift.tables import TABLES
 from surefoot_experiments.skeleton.run import find_data_folder
@@ -42,9 +42,9 @@ def test_one_feature_is_never_the_constant_one():
     for seed in range(40):
         scores = selection_scores(X, ONE_FEATURE, np.random.default_rng(seed))
         along = {k: round(spearmanr(X[:, k], scores)[0], 6) for k in (0, 1, 3)}
-        found = [(k, sign) for k, sign in along.items() if abs(sign) == 1]
-        assert len(found) == 1
-        matches.add(found[0])
+        favoured = [(k, sign) for k, sign in along.items() if abs(sign) == 1]
+        assert len(favoured) == 1
+        matches.add(favoured[0])
     assert matches == {(k, sign) for k in (0, 1, 3) for sign in (-1, 1)}  # any feature, and either end
 
 
@@ -63,11 +63,11 @@ def test_the_principal_component_is_that_of_scikit_learn():
     assert abs(spearmanr(first, scores)[0]) == pytest.approx(1)
 
 
-def test_ties_share_the_middle_of_their_places():
+def test_ties_get_their_mean_rank():
     X = np.repeat([[0.0], [1.0]], [30, 10], axis=0)
     scores = selection_scores(X, ONE_FEATURE, np.random.default_rng(0))
     gap = abs(scores[-1] - scores[0])
-    assert gap == pytest.approx(np.sqrt(12) * 20 / 40)  # half of the rows lie between the middles
+    assert gap == pytest.approx(np.sqrt(12) * 20 / 40)  # half of the rows lie between the mean ranks
     assert len(np.unique(scores)) == 2
 
 
@@ -91,7 +91,7 @@ def test_high_scores_are_favoured_in_training_and_held_out_rows_alike():
     assert abs(means[:, 0].mean() - means[:, 1].mean()) < 3 * np.sqrt(0.7 / 60 / 200)
 
 
-def test_every_place_has_random_numbers_of_its_own():
+def test_every_sample_has_its_own_random_numbers():
     keys = [("boston", 0, ONE_FEATURE), ("boston", 1, ONE_FEATURE), ("yacht", 0, ONE_FEATURE), ("boston", 0, COMPONENT)]
     draws = [generator_for(*key).integers(2**60) for key in keys]
     assert len(set(draws)) == len(keys)
@@ -99,28 +99,28 @@ def test_every_place_has_random_numbers_of_its_own():
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
-def test_a_task_keeps_its_parts_apart(shift_tables, selection):
+def test_the_parts_of_a_sample_are_disjoint(shift_tables, selection):
     table = load_table(TABLES["boston"], shift_tables)
-    task = Task.from_table(table, 3, selection)
-    rows = {name: {tuple(row) for row in getattr(task, name).X} for name in ("train", "source", "unbiased", "test")}
+    sample = BiasedSample.from_table(table, 3, selection)
+    rows = {name: {tuple(row) for row in getattr(sample, name).X} for name in ("train", "source", "unbiased", "test")}
     assert len(rows["train"]) == len(rows["unbiased"]) == 37
     assert not rows["test"] & (rows["train"] | rows["source"] | rows["unbiased"])
     assert not rows["train"] & rows["source"]
-    assert {tuple(row) for row in task.X_target} == rows["test"]
+    assert {tuple(row) for row in sample.X_target} == rows["test"]
     frame = table.X.to_numpy()
-    for part in (task.train, task.source, task.unbiased, task.test):
+    for part in (sample.train, sample.source, sample.unbiased, sample.test):
         for x, y in zip(part.X, part.y, strict=True):
             assert table.y[np.flatnonzero((frame == x).all(axis=1))[0]] == y
-    assert 0.05 < task.shift < 0.6
-    again = Task.from_table(table, 3, selection)
-    assert (again.train.X == task.train.X).all()
+    assert 0.05 < sample.shift < 0.6
+    again = BiasedSample.from_table(table, 3, selection)
+    assert (again.train.X == sample.train.X).all()
 
 
-def test_a_large_target_is_cut_and_still_scored_whole(shift_tables, monkeypatch):
-    monkeypatch.setattr(biased_sample, "MAX_TARGET", 6)
-    task = Task.from_table(load_table(TABLES["boston"], shift_tables), 0, ONE_FEATURE)
-    assert len(task.X_target) == 6
-    assert len(task.test.y) == 15
+def test_a_large_target_is_cut_but_scored_on_all_rows(shift_tables, monkeypatch):
+    monkeypatch.setattr(biased_sample, "MAX_TARGET_ROWS", 6)
+    sample = BiasedSample.from_table(load_table(TABLES["boston"], shift_tables), 0, ONE_FEATURE)
+    assert len(sample.X_target) == 6
+    assert len(sample.test.y) == 15
 
 
 @needs_data
@@ -131,7 +131,7 @@ def test_samples_of_the_real_tables(dataset):
         pytest.skip(f"SUREFOOT_DATA has no {dataset.file}")
     table = load_table(dataset, folder)
     for selection in SELECTIONS:
-        task = Task.from_table(table, 1, selection)
-        assert len(task.train.y) == min(300, len(table.splits[1][0]) // 2)
-        assert len(task.X_target) == min(1000, len(task.test.y))
-        assert 0.1 < task.shift < 0.6
+        sample = BiasedSample.from_table(table, 1, selection)
+        assert len(sample.train.y) == min(300, len(table.splits[1][0]) // 2)
+        assert len(sample.X_target) == min(1000, len(sample.test.y))
+        assert 0.1 < sample.shift < 0.6

@@ -4,23 +4,23 @@ import numpy as np
 import pytest
 
 from surefoot_experiments.shift.bounds import CASES, CONTINUOUS, EIGHT, NOISE, ONE_SIGN, TIES, BoundCase, measure
-from surefoot_experiments.shift.bounds_report import tell_bounds
+from surefoot_experiments.shift.bounds_report import describe_bounds
 
 
-def rho_by_loops(X, residuals, reached):
-    """1/N^2 sum of l_i l_j times the share of rows of ``reached`` at or above both."""
-    dominated = np.array([[all(t >= x) for t in reached] for x in X])
-    return sum(float(residuals[dominated[:, q]].sum()) ** 2 for q in range(len(reached))) / len(reached) / len(X) ** 2
+def rho_by_loops(X, residuals, target):
+    """1/N^2 sum of l_i l_j times the fraction of rows of ``target`` at or above both."""
+    dominated = np.array([[all(t >= x) for t in target] for x in X])
+    return sum(float(residuals[dominated[:, q]].sum()) ** 2 for q in range(len(target))) / len(target) / len(X) ** 2
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_true_value_is_what_many_rows_tend_to(name):
+def test_the_true_value_is_the_limit_of_many_rows(name):
     case = BoundCase.make(name)
     (noise, one_sign) = measure(case, 40, 3, None)
     many = np.concatenate([case.draw_target(2000, draw) for draw in (5, 6)])
     for line in (noise, one_sign):
-        found = rho_by_loops(case.X, case.residuals[line.residuals], many)
-        assert found == pytest.approx(line.rho, rel=0.15)  # M = 4,000: a few percent off
+        rho = rho_by_loops(case.X, case.residuals[line.residuals], many)
+        assert rho == pytest.approx(line.rho, rel=0.15)  # M = 4,000: a few percent off
 
 
 @pytest.mark.parametrize("name", [TIES, EIGHT])
@@ -47,21 +47,21 @@ def test_bounds_are_those_of_the_theorems():
     assert np.isfinite(several.bound_3_3)
 
 
-def test_what_is_said_about_bounds(tmp_path):
+def test_the_section_on_bounds(tmp_path):
     cases = [BoundCase.make(name) for name in CASES]
     lines = [line for case in cases for n_target in (10, 40, 160) for line in measure(case, n_target, 40, 1)]
-    section = tell_bounds(tmp_path, lines)
+    section = describe_bounds(tmp_path, lines)
     assert section is not None
     assert [finding.holds for finding in section.findings[:3]] == [True, True, True]
     assert (tmp_path / "bounds.png").read_bytes().startswith(b"\x89PNG")
     assert f"| {TIES} | one sign | 160 | 40 |" in section.text
-    assert tell_bounds(tmp_path, []) is None
+    assert describe_bounds(tmp_path, []) is None
 
 
-def test_a_broken_bound_would_be_told(tmp_path):
+def test_a_broken_bound_would_be_reported(tmp_path):
     from dataclasses import replace
 
     lines = [replace(line, above_3_3=0.06) for line in measure(BoundCase.make(CONTINUOUS), 10, 2, None)]
-    section = tell_bounds(tmp_path, lines)
+    section = describe_bounds(tmp_path, lines)
     assert section is not None
     assert [finding.holds for finding in section.findings] == [True, False, True, None]

@@ -1,4 +1,4 @@
-"""The methods with the booster itself, on a table where it is known what they should do."""
+"""The methods with the booster itself, on a table where their effect is known."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,8 @@ from sklearn.metrics import root_mean_squared_error
 
 from surefoot.shift import VMatrix
 from surefoot_experiments.shift import experiment
-from surefoot_experiments.shift.biased_sample import Rows, Task
+from surefoot_experiments.shift.biased_sample import BiasedSample, Rows
+from surefoot_experiments.shift.lines import SampleUnit
 from surefoot_experiments.shift.methods import (
     OPTIONS,
     default_method,
@@ -22,7 +23,7 @@ from surefoot_experiments.shift.protocol import FLEXIBLE, SMALL
 from surefoot_experiments.shift.study import fit_sample
 
 
-def made_up_task(n_features=2, apart=0.0):
+def made_up_sample(n_features=2, apart=0.0):
     rng = np.random.default_rng(0)
 
     def rows(n, centre):
@@ -30,43 +31,46 @@ def made_up_task(n_features=2, apart=0.0):
         return Rows(X, 3 * X[:, 0] + X[:, -1] ** 2 + 0.1 * rng.normal(size=n))
 
     test = rows(50, 0.7 - apart)
-    return Task("yacht", 0, "one feature", rows(80, 0.0), rows(20, 0.0), rows(80, 0.7), test, test.X, 0.4)
+    return BiasedSample("yacht", 0, "one feature", rows(80, 0.0), rows(20, 0.0), rows(80, 0.7), test, test.X, 0.4)
 
 
 @pytest.mark.parametrize("method", [name for name in OPTIONS if name != "default"])
-def test_a_line_is_what_the_booster_itself_gives(method):
-    task = made_up_task()
-    line = fit_method(task, SMALL, method)
+def test_a_line_has_the_scores_of_the_booster(method):
+    sample = made_up_sample()
+    line = fit_method(sample, SMALL, method)
     model = clone(make_model(method, SMALL, 0))
-    rows = task.unbiased if method == "unbiased rows" else task.train
-    weights = importance_weights(rows.X, task.X_target) if method == "weighted" else None
-    model.fit(rows.X, rows.y, weights, **({"X_target": task.X_target} if model.blend > 0 else {}))
-    for found, scored in ((line.rmse, task.test), (line.source_rmse, task.source)):
-        assert found == pytest.approx(root_mean_squared_error(scored.y, model.predict(scored.X)))
-    assert line.rmse < task.test.y.std()
+    rows = sample.unbiased if method == "unbiased rows" else sample.train
+    weights = importance_weights(rows.X, sample.X_target) if method == "weighted" else None
+    model.fit(rows.X, rows.y, weights, **({"X_target": sample.X_target} if model.blend > 0 else {}))
+    for error, scored in ((line.rmse, sample.test), (line.source_rmse, sample.source)):
+        assert error == pytest.approx(root_mean_squared_error(scored.y, model.predict(scored.X)))
+    assert line.rmse < sample.test.y.std()
     assert line.effective_rows == pytest.approx(80 if weights is None else effective_size(weights))
     if method in ("mean", "joint", "pure joint"):
-        v = VMatrix.from_target(task.train.X, task.X_target, kind=model.kind, orientation=model.orientation)
+        v = VMatrix.from_target(sample.train.X, sample.X_target, kind=model.kind, orientation=model.orientation)
         assert line.coverage == v.coverage
 
 
-def test_only_methods_with_a_matrix_look_at_the_target():
-    task = made_up_task()
-    other = Task(**{**task.__dict__, "X_target": task.X_target + 0.3})
+def test_only_methods_with_a_matrix_depend_on_the_target():
+    sample = made_up_sample()
+    other = BiasedSample(**{**sample.__dict__, "X_target": sample.X_target + 0.3})
     names = [name for name in methods() if name not in ("plain", "unbiased rows")]
-    assert all(fit_method(task, SMALL, name).rmse != fit_method(other, SMALL, name).rmse for name in names)
-    assert all(fit_method(task, SMALL, n).rmse == fit_method(other, SMALL, n).rmse for n in ("plain", "unbiased rows"))
+    assert all(fit_method(sample, SMALL, name).rmse != fit_method(other, SMALL, name).rmse for name in names)
+    assert all(
+        fit_method(sample, SMALL, n).rmse == fit_method(other, SMALL, n).rmse for n in ("plain", "unbiased rows")
+    )
 
 
-def test_a_target_that_sees_no_row_is_noted():
-    line = fit_method(made_up_task(6, apart=9.0), SMALL, "pure joint")
+def test_a_target_that_dominates_no_row_is_recorded():
+    line = fit_method(made_up_sample(6, apart=9.0), SMALL, "pure joint")
     assert np.isnan(line.rmse)
     assert "do not overlap" in line.refusal
 
 
-def test_few_rows_seen_are_not_shouted_about():
-    task = made_up_task(6, apart=1.2)
-    (line,) = fit_sample(task, [SMALL], ["joint"], None)  # warnings are errors here
+def test_low_coverage_gives_no_warning():
+    sample = made_up_sample(6, apart=1.2)
+    unit = SampleUnit("yacht", 0, "one feature", SMALL.name, "joint")
+    (line,) = fit_sample(sample, [unit], [SMALL], None)  # warnings are errors here
     assert 0 < line.coverage < 0.5
 
 

@@ -1,4 +1,4 @@
-"""The whole run on tiny tables: what it leaves behind, and that it goes on where it stopped."""
+"""The whole run on tiny tables: its files, and that it continues where it stopped."""
 
 import json
 import subprocess
@@ -13,6 +13,7 @@ from run_checks import stopping_watch, without_seconds
 from surefoot import ParameterError
 from surefoot_experiments.exceptions import DatasetMissingError
 from surefoot_experiments.shift import bounds, experiment, methods, study
+from surefoot_experiments.shift.protocol import ShiftSettings
 
 pytestmark = pytest.mark.usefixtures("tiny_shift", "stand_in")
 N_METHODS = 8
@@ -25,7 +26,7 @@ def run(
     with pytest.MonkeyPatch.context() as patch:
         if not report:
             patch.setattr(experiment, "write_report", lambda *_: None)
-        experiment.run(data=tables, out=out, watch=stopping_watch(stop_before), **{"n_splits": 2, **options})  # type: ignore[arg-type]
+        experiment.run(data=tables, out=out, callback=stopping_watch(stop_before), **{"n_splits": 2, **options})  # type: ignore[arg-type]
     return out
 
 
@@ -37,7 +38,7 @@ def same(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame]) -> boo
     return first.keys() == second.keys() and all(first[name].equals(second[name]) for name in first)
 
 
-def test_a_stopped_run_goes_on_to_the_same_results(shift_tables: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_continues_to_the_same_results(shift_tables: Path, tmp_path: Path) -> None:
     whole = tables_of(run(shift_tables, tmp_path / "whole"))
     assert len(whole["results.csv"]) == 2 * 2 * 3 * 2 * N_METHODS  # datasets, splits, selections, budgets
     assert len(whole["bounds.csv"]) == 4 * 2 * 3
@@ -57,6 +58,31 @@ def test_a_finished_run_fits_nothing_again(shift_tables: Path, tmp_path: Path, m
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("run again"))
     run(shift_tables, out)
     assert {path.name: path.read_bytes() for path in out.glob("*.csv")} == before
+
+
+def test_only_missing_lines_are_fitted(shift_tables: Path, tmp_path: Path, stand_in: type) -> None:
+    options = {"parts": ["study"], "datasets": ["yacht"], "n_splits": 1}
+    path = run(shift_tables, tmp_path / "out", **options) / "results.csv"
+    before = without_seconds(path)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if ",product," not in line))
+    stand_in.fits.clear()  # type: ignore[attr-defined]
+    run(shift_tables, tmp_path / "out", **options)
+    assert {fit["model"].kind for fit in stand_in.fits} == {"product"}  # type: ignore[attr-defined]
+    columns = ["selection", "budget", "method"]
+    first, second = (frame.sort_values(columns, ignore_index=True) for frame in (before, without_seconds(path)))
+    assert first.equals(second)
+
+
+def test_the_stored_results_belong_to_the_protocol_and_the_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run of the docs could be continued with this version."""
+    monkeypatch.undo()  # the booster itself
+    stored = Path(__file__).parents[3] / "docs" / "results" / "shift" / "settings.json"
+    (tmp_path / "settings.json").write_bytes(stored.read_bytes())
+    experiment._open(tmp_path, ShiftSettings(), {})
+    assert json.loads((tmp_path / "settings.json").read_text()) == json.loads(stored.read_text())
 
 
 def test_jobs_do_not_change_results(shift_tables: Path, tmp_path: Path) -> None:
@@ -93,7 +119,7 @@ def test_errors_are_those_of_the_test_rows(shift_tables: Path, tmp_path: Path, s
     assert line.source_rmse != line.rmse
 
 
-def test_refusals_are_kept_and_told(shift_tables: Path, tmp_path: Path) -> None:
+def test_refusals_are_kept_and_reported(shift_tables: Path, tmp_path: Path) -> None:
     out = run(shift_tables, tmp_path / "out", parts=["study"], report=True)
     results = pd.read_csv(out / "results.csv")
     refused = results[results.refusal.notna()]
@@ -117,7 +143,7 @@ def test_a_default_of_its_own_gets_lines_of_its_own(monkeypatch: pytest.MonkeyPa
     assert "default" in methods.methods()
 
 
-def test_what_a_run_leaves_behind(shift_tables: Path, tmp_path: Path) -> None:
+def test_the_files_of_a_run(shift_tables: Path, tmp_path: Path) -> None:
     out = run(shift_tables, tmp_path / "out", report=True)
     pictures = {"bounds.png", "ratios.png"}
     tables = {"bounds.csv", "results.csv", "ratios.csv", "averages.csv"}
@@ -171,7 +197,8 @@ def test_results_belong_to_settings_defaults_and_data(
     out = run(shift_tables, tmp_path / "out", **options)
     settings = json.loads((out / "settings.json").read_text())
     assert settings["booster"]["blend"] == 0.3
-    assert settings["most_training"] == 300
+    assert settings["max_training_rows"] == 300
+    assert settings["max_target_rows"] == 1000
     with pytest.raises(ParameterError, match="quick False there, True now"):
         run(shift_tables, out, quick=True, **options)
     other = tmp_path / "other"

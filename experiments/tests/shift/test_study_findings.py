@@ -1,4 +1,4 @@
-"""What the protocol's rules make of results that nobody measured."""
+"""The protocol's rules on made-up results."""
 
 from made_up_results import results
 
@@ -8,7 +8,7 @@ METHODS = {"weighted": 1.05, "mean": 0.95, "joint": 1.0, "product": 1.0, "pure m
            "unbiased rows": 0.8}  # fmt: skip
 
 
-def found(**changed):
+def findings_with(**changed):
     ratios = {**METHODS, **{name.replace("_", " "): value for name, value in changed.items()}}
     return judge_study(Averages(results(ratios), "mean"))
 
@@ -19,7 +19,7 @@ def verdict(findings, words):
 
 
 def test_verdicts():
-    findings = found()
+    findings = findings_with()
     assert verdict(findings, "does no harm") is True
     assert verdict(findings, "(the default) lowers") is True
     assert verdict(findings, "Importance-weighted boosting lowers") is False
@@ -31,13 +31,13 @@ def test_verdicts():
     assert "0.950 (0.950 to 0.950), better on 6, worse on 0 of 6 tasks" in text
 
 
-def test_the_bar_is_two_percent():
-    assert verdict(found(mean=1.019), "does no harm") is True
-    assert verdict(found(mean=1.021), "does no harm") is False
+def test_two_percent_are_no_harm():
+    assert verdict(findings_with(mean=1.019), "does no harm") is True
+    assert verdict(findings_with(mean=1.021), "does no harm") is False
 
 
 def test_verdicts_the_other_way():
-    findings = found(mean=1.2, pure_mean=0.9, unbiased_rows=1.1)
+    findings = findings_with(mean=1.2, pure_mean=0.9, unbiased_rows=1.1)
     assert verdict(findings, "(the default) lowers") is False
     assert verdict(findings, "lower target RMSE than importance-weighted") is False
     assert verdict(findings, "raises the target's RMSE") is False
@@ -45,7 +45,7 @@ def test_verdicts_the_other_way():
 
 
 def test_every_method_is_reported():
-    texts = " ".join(finding.text for finding in found())
+    texts = " ".join(finding.text for finding in findings_with())
     for words in ("Importance-weighted", 'kind="mean"', 'kind="joint"', 'kind="product"', "The pure V-matrix loss"):
         assert words in texts
 

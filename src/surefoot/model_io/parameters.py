@@ -15,6 +15,7 @@ from surefoot.model_io.strict_json import require
 from surefoot.uncertainty.families import RegressionFamily
 
 OF_THE_MACHINE = ("n_jobs", "verbose")  # not saved
+OLD_NAMES = {"max_target": "max_target_rows"}  # parameters that were renamed: files may have the old name
 OBJECT = "object"
 ARRAY_KINDS: dict[str, Any] = {OBJECT: object} | {kind: kind for kind in LABEL_KINDS}
 MAKERS: dict[str, Callable[[Any], Any]] = {
@@ -35,11 +36,16 @@ class Parameters:
         kept = value.get_params(deep=False)
         if not isinstance(kept["random_state"], int | np.integer):
             kept["random_state"] = None  # the state of a generator is not saved
+        for old in OLD_NAMES.keys() & kept.keys():
+            given = kept.pop(old)
+            if not isinstance(given, str):  # not "deprecated"
+                kept[OLD_NAMES[old]] = given
         return {name: write_value(kept[name], name) for name in kept if name not in OF_THE_MACHINE}
 
     def read(self, stored: Any, path: str, archive: Archive) -> BaseEstimator:
         """An unfitted estimator with these parameters; parameters that are not in the file have their defaults."""
         require(type(stored) is dict, f"{path} must be parameters by name")
+        stored = {OLD_NAMES.get(name, name): value for name, value in stored.items()}
         unknown = stored.keys() - (inspect.signature(self.kind).parameters.keys() - OF_THE_MACHINE)
         require(not unknown, f"{self.kind.__name__} has no parameters {sorted(unknown)}")
         model = self.kind(**{name: read_value(one, f"{path}.{name}", archive) for name, one in stored.items()})

@@ -17,8 +17,8 @@ from surefoot.trees.vector_forest import VectorForest
 
 
 def _make_boosted(start: float, forest: VectorForest, held_out_loss: np.ndarray) -> Boosted:
-    require(forest.n_outputs == 1, "leaves have more than one number")
-    return Boosted(start, forest, held_out_loss)
+    require(forest.n_outputs == 1, "leaves have more than one value")
+    return Boosted(start=start, forest=forest, held_out_loss=held_out_loss)
 
 
 def _take(model: Any) -> dict[str, Any]:
@@ -42,15 +42,15 @@ def _adopt(
     is_classifier = isinstance(model, VMatrixBoostingClassifier)
     require(is_classifier == (classes is not None), "classes are not those of such a model")
     n_sequences = 1 if classes is None or len(classes) == 2 else len(classes)
-    require(len(boosted) == n_sequences, "sequences of trees are not one for each class")
+    require(len(boosted) == n_sequences, "there is not one sequence of trees for each class")
     columns.check_bins(binner, range(columns.n_columns))
     for one in boosted:
         require(one.forest.features.max() < columns.n_columns, "there are splits on columns that do not exist")
     columns.set_on(model, classes)
     model._binner, model._boosted, model.coverage_ = binner, boosted, coverage
-    model.n_trees_ = max(one.forest.n_trees for one in boosted)
+    model.n_iter_ = max(one.forest.n_trees for one in boosted)
     losses = [one.held_out_loss for one in boosted]
-    model.validation_loss_ = losses if is_classifier else losses[0]
+    model.validation_loss_ = losses[0] if n_sequences == 1 else losses
 
 
 BOOSTED = Record(

@@ -1,4 +1,4 @@
-"""What V-matrix boosters share: parameters, checks, the matrix, and the way to predictions."""
+"""What V-matrix boosters share: parameters, checks, the matrix, training and raw predictions."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -9,30 +9,26 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from surefoot._estimator import CategoricalParameter, TableEstimator, restore_on_failure
 from surefoot._exceptions import CoverageWarning, DataError, warn_caller
-from surefoot._parallel import Cancellation, RowThreads, threads_for
+from surefoot._parallel import RowThreads, threads_for
 from surefoot._parameters import check_boolean_or, check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import random_permutation, seed_from, stream_key
 from surefoot.data import Columns
 from surefoot.data.binner import MAX_BINS, Binner
-from surefoot.shift.builders import features_of, joint_gram, mean_gram, shuffled_gram
-from surefoot.shift.dense_gram import DenseGram
-from surefoot.shift.given_matrix import given_gram
+from surefoot.data.problem import NumberProblem, Problem
+from surefoot.shift.builders import KINDS, ORIENTATIONS, features_of, make_gram, read_target, rows_as_target
 from surefoot.shift.gram import Gram
-from surefoot.shift.leafwise_grower import CodedTable, LeafRules
-from surefoot.shift.objective import Objective
-from surefoot.shift.table_pair import read_target, stand_ins
-from surefoot.shift.training import Boosted, Recipe, boost
-from surefoot.shift.v_matrix import KINDS, ORIENTATIONS
+from surefoot.shift.leafwise_grower import LeafRules
+from surefoot.shift.training import Boosted, BoostingConfig, BoostingTable, HoldOut, boost
+from surefoot.shift.v_matrix import given_gram
 
 TARGET_ROWS, HOLD_OUT = 1_000_301, 1_000_303  # labels of streams
-MIN_TO_STOP = 10_000  # rows from which early_stopping="auto" holds some out
-WRITTEN_OUT = 500  # up to so many rows, the matrix written out (2 MB) is the faster way
 PREDICT_BLOCK = 4096
+DEPRECATED = "deprecated"  # the value of a parameter that has another name now
 
 
 class VMatrixBooster(CategoricalParameter, TableEstimator):
-    """Parameters, and the walk from a table to boosted trees; a subclass knows its kind of target."""
+    """Parameters, and everything from a table to boosted trees; a subclass knows its kind of target."""
 
     _boosted: list[Boosted]
 
@@ -48,15 +44,16 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
         kind: str = "mean",
         orientation: str = "lower",
         blend: float = 0.5,
-        max_target: int = 1000,
+        max_target_rows: int = 1000,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
+        n_iter_no_change: int = 50,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        max_target: Any = DEPRECATED,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_leaf_nodes = max_leaf_nodes
@@ -67,7 +64,7 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
         self.kind = kind
         self.orientation = orientation
         self.blend = blend
-        self.max_target = max_target
+        self.max_target_rows = max_target_rows
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.early_stopping = early_stopping
@@ -76,6 +73,7 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_target = max_target
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_boosted")
@@ -90,12 +88,29 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
         check_choice("kind", self.kind, KINDS)
         check_choice("orientation", self.orientation, ORIENTATIONS)
         check_number("blend", self.blend, 0, 1, least_included=True, most_included=True)
-        check_integer("max_target", self.max_target, 2)
+        check_integer("max_target_rows", self.max_target_rows, 2)
+        if self._uses_max_target:
+            check_integer("max_target", self.max_target, 2)
         check_integer("max_bins", self.max_bins, 2, MAX_BINS)
         check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
         check_boolean_or("early_stopping", self.early_stopping, "auto")
         self._check_categorical_features()
+
+    @property
+    def _uses_max_target(self) -> bool:
+        return not (isinstance(self.max_target, str) and self.max_target == DEPRECATED)
+
+    @property
+    def _max_target_rows(self) -> int:
+        return int(self.max_target if self._uses_max_target else self.max_target_rows)
+
+    @property
+    def n_trees_(self) -> int:
+        """The old name of ``n_iter_``."""
+        n_iter = self.n_iter_
+        warn_caller("n_trees_ is now n_iter_, and will be removed in the next release.", FutureWarning)
+        return n_iter
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_target: Any = None, V: Any = None) -> Self:
         """Fit on rows X with their y, for use on rows like ``X_target``.
@@ -107,147 +122,120 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
         y : array of shape (n_rows,)
             Their targets.
         sample_weight : array of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows (as one where ``min_samples_leaf`` counts).
-        X_target : table with the columns of X, default=None
-            Rows of where the model will be used; their y is not needed. Columns of two frames are matched by name.
-            None: the training rows stand in.
+            A row of weight 2 counts as two rows (as one row for ``min_samples_leaf``).
+        X_target : array, pandas or polars frame of shape (n_target, n_columns), default=None
+            Deployment data, with the columns of X; their y is not needed. Columns of two frames are matched by name.
+            None: the training data.
         V : VMatrix or array of shape (n_rows, n_rows), default=None
-            A matrix of your own, instead of ``X_target``. Of an asymmetric one the symmetric part counts, and it must
-            not have negative eigenvalues.
+            Your own matrix, instead of ``X_target``. It must not have negative eigenvalues; if it is not symmetric,
+            its symmetric part counts.
 
         Returns
         -------
         self : object
             The fitted model.
         """
-        # BLAS adds up in as many parts as it has threads: the machine must not show in a model
+        # BLAS adds up in as many parts as it has threads: models must not depend on the machine
         with restore_on_failure(self), threadpool_limits(1, "blas"):
             self._check_parameters()
+            if self._uses_max_target:
+                warn_caller(
+                    "max_target is now max_target_rows, and will be removed in the next release.", FutureWarning
+                )
             if X_target is not None and V is not None:
-                raise DataError("X_target and V are two ways to say the same: pass one of them.")
+                raise DataError("X_target and V exclude each other: pass one of them.")
             return self._fit(X, y, sample_weight, X_target, V)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_target: Any, V: Any) -> Self:
         raise NotImplementedError
 
     def _train(
-        self, columns: Columns, outputs: Sequence[np.ndarray], weights: np.ndarray | None, X: Any, X_target: Any, V: Any
+        self,
+        problem: NumberProblem | Problem,
+        outputs: Sequence[np.ndarray],
+        strata: np.ndarray | None,
+        X: Any,
+        X_target: Any,
+        V: Any,
     ) -> None:
-        """Boost on checked columns: one sequence of trees for each of the ``outputs``."""
+        """Boost on a checked problem: one sequence of trees for each of the ``outputs``."""
+        columns, weights = problem.columns, problem.weights
         seed = seed_from(self.random_state)
         self._schema = columns.schema
-        gram = self._gram(columns, X, X_target, V, weights, seed)
-        train, held_out = self._part_rows(columns.n_rows, weights, seed)
+        gram = self._make_gram(columns, X, X_target, V, weights, seed)
+        hold_out = HoldOut(float(self.validation_fraction), stream_key(seed, HOLD_OUT), strata)
         with RowThreads(threads_for(self.n_jobs, columns.n_rows * columns.n_columns)) as threads:
             self._binner = Binner.from_columns(columns, int(self.max_bins), weights, threads)
-            codes = self._binner.codes(columns, threads)
-            is_categorical = np.array([edge is None for edge in self._binner.edges], dtype=np.bool_)
-            table = CodedTable(
-                np.ascontiguousarray(codes[:, train]),
-                np.ascontiguousarray(codes[:, held_out]),
-                self._binner.missing,
-                is_categorical,
+            table = BoostingTable(
+                codes=self._binner.codes(columns, threads),
+                missing=self._binner.missing,
+                is_categorical=np.array([edge is None for edge in self._binner.edges], dtype=np.bool_),
+                weights=weights,
+                gram=gram,
+                blend=float(self.blend),
             )
-            del codes
-            objectives = self._objectives(gram, weights, train, held_out, threads)
-            progress = Progress(type(self).__name__, len(outputs), self.verbose, "held-out loss")
-            recipe = self._recipe()
-            self._boosted = [
-                boost(
-                    table,
-                    (y[train], y[held_out]),
-                    objectives,
-                    recipe,
-                    threads,
-                    progress.of_member(k, recipe.n_estimators, Cancellation()),
-                )
-                for k, y in enumerate(outputs)
-            ]
-        self.n_trees_ = max(boosted.forest.n_trees for boosted in self._boosted)
+            self._boosted = boost(
+                table,
+                outputs,
+                self._config(),
+                hold_out if self.early_stopping else None,
+                threads,
+                self.n_jobs,
+                Progress(type(self).__name__, len(outputs), self.verbose, "held-out loss"),
+            )
+        self.n_iter_ = max(boosted.forest.n_trees for boosted in self._boosted)
 
-    def _recipe(self) -> Recipe:
+    def _config(self) -> BoostingConfig:
         rules = LeafRules(
-            int(self.max_leaf_nodes), float(self.l2_regularization), float(self.min_gain), int(self.min_samples_leaf)
+            max_leaves=int(self.max_leaf_nodes),
+            l2=float(self.l2_regularization),
+            min_gain=float(self.min_gain),
+            min_rows=int(self.min_samples_leaf),
         )
-        return Recipe(int(self.n_estimators), float(self.learning_rate), rules, int(self.n_iter_no_change))
+        return BoostingConfig(
+            n_estimators=int(self.n_estimators),
+            learning_rate=float(self.learning_rate),
+            rules=rules,
+            patience=int(self.n_iter_no_change),
+        )
 
-    def _gram(
+    def _make_gram(
         self, columns: Columns, X: Any, X_target: Any, V: Any, weights: np.ndarray | None, seed: int
     ) -> Gram | None:
-        """The matrix among all rows; None if ``blend`` leaves nothing of it."""
-        self.coverage_ = 1.0  # plain squares see every row
+        """Make the matrix of all rows; None if it has no part in the loss."""
+        self.coverage_ = 1.0  # squared loss depends on every row
         if V is not None:
             gram = given_gram(V, columns.n_rows)
         else:
             target = self._target(columns, X, X_target, weights, seed)
             if self.blend == 0:
                 return None
-            features = features_of(columns, np.arange(columns.n_rows), target)
-            if self.kind == "product":
-                gram = shuffled_gram(features, self.orientation, seed)
-            else:
-                gram = {"mean": mean_gram, "joint": joint_gram}[self.kind](features, self.orientation)
+            gram = make_gram(features_of(columns, target), self.kind, self.orientation).for_boosting("kind")
         if self.blend > 0:
-            seen = gram.diagonal() > 0
-            self.coverage_ = float(np.mean(seen if weights is None else seen[weights > 0]))
-            _look_at_coverage(self.coverage_, V is not None, self._remedies())
+            dominated = gram.diagonal() > 0
+            self.coverage_ = float(np.mean(dominated if weights is None else dominated[weights > 0]))
+            _check_coverage(self.coverage_, V is not None, self._remedies())
         return gram
 
     def _target(self, columns: Columns, X: Any, X_target: Any, weights: np.ndarray | None, seed: int) -> Columns:
-        """The target's rows, at most ``max_target`` of them."""
-        most = int(self.max_target)
+        """Read the target, and draw ``max_target_rows`` of its rows if it has more."""
+        max_rows = self._max_target_rows
         if X_target is None:
-            target = columns if weights is None else columns.take(stand_ins(weights, most))
+            target = columns if weights is None else columns.take(rows_as_target(weights, max_rows))
         else:
             target = read_target(self, X, X_target, columns)
-        if target.n_rows <= most:
+        if target.n_rows <= max_rows:
             return target
-        return target.take(np.sort(random_permutation(stream_key(seed, TARGET_ROWS), target.n_rows)[:most]))
+        return target.take(np.sort(random_permutation(stream_key(seed, TARGET_ROWS), target.n_rows)[:max_rows]))
 
     def _remedies(self) -> str:
-        """What could make the target see more rows, of what has not been done yet."""
+        """Name parameters that are not set yet and would increase the coverage."""
         tips = ["kind='mean'"] if self.kind != "mean" else []
         tips += ["orientation='both'"] if self.orientation != "both" else []
         return f", or try {' or '.join(tips)}" if tips else ""
 
-    def _part_rows(self, n_rows: int, weights: np.ndarray | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows to train on and rows to hold out; rows without weight are neither."""
-        rows = np.arange(n_rows) if weights is None else np.flatnonzero(weights > 0)
-        stops = len(rows) > MIN_TO_STOP if self.early_stopping == "auto" else self.early_stopping
-        n_held = int(self.validation_fraction * len(rows) + 0.5) if stops else 0
-        if stops and not 0 < n_held < len(rows):
-            raise DataError(
-                f"validation_fraction={self.validation_fraction} of n_samples={len(rows)} leaves none to train on or "
-                "to stop by: set early_stopping=False, or pass more rows."
-            )
-        shuffled = rows[random_permutation(stream_key(seed, HOLD_OUT), len(rows))]
-        return np.sort(shuffled[n_held:]), np.sort(shuffled[:n_held])
-
-    def _objectives(
-        self,
-        gram: Gram | None,
-        weights: np.ndarray | None,
-        train: np.ndarray,
-        held_out: np.ndarray,
-        threads: RowThreads,
-    ) -> tuple[Objective, Objective | None]:
-        def objective(rows: np.ndarray) -> Objective:
-            own = np.ones(len(rows)) if weights is None else weights[rows]
-            if gram is None:
-                return Objective(None, 0.0, own, threads)
-            own_gram = DenseGram(gram.piece(rows)) if len(rows) <= WRITTEN_OUT else gram.only(rows)
-            made = Objective(own_gram, float(self.blend), own, threads)
-            if made.is_blind:
-                raise DataError(
-                    "The rows that are dominated by a row of X_target are all held out, or none of them is: set "
-                    "early_stopping=False, or blend below 1."
-                )
-            return made
-
-        return objective(train), objective(held_out) if len(held_out) else None
-
     def _raw(self, X: Any) -> np.ndarray:
-        """What each sequence of trees says of each row, (outputs, rows)."""
+        """Return the raw predictions of each sequence of trees, (outputs, rows)."""
         columns = self._columns(X)
 
         def predict(start: int, stop: int) -> np.ndarray:
@@ -263,20 +251,20 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Each column's share of the fall of the score by all splits."""
+        """Each column's fraction of the gains of all splits."""
         check_is_fitted(self)
         return np.mean([b.forest.feature_importances(self.n_features_in_) for b in self._boosted], axis=0)
 
 
-def _look_at_coverage(coverage: float, own_matrix: bool, remedies: str) -> None:
-    if coverage == 0 and own_matrix:
-        raise DataError("V is zero on its diagonal, so its loss sees no row at all: pass another matrix.")
+def _check_coverage(coverage: float, is_given: bool, remedies: str) -> None:
+    if coverage == 0 and is_given:
+        raise DataError("V is zero on its diagonal, so its loss depends on no row: pass another matrix.")
     if coverage == 0:
         raise DataError(
-            "No row of X is dominated by a row of X_target: the two do not overlap. Look at shift_report(X, X_target)"
+            "No row of X is dominated by a row of X_target: the two do not overlap. See shift_report(X, X_target)"
             f"{remedies}."
         )
     if coverage < 0.5:
-        what = "seen by V" if own_matrix else "dominated by a row of X_target; the V-matrix does not see the others"
-        remedy = "" if own_matrix else f" Look at shift_report(X, X_target){remedies}, or use fewer columns."
+        what = "in the loss of V" if is_given else "dominated by a row of X_target; the V-matrix ignores the others"
+        remedy = "" if is_given else f" See shift_report(X, X_target){remedies}, or use fewer columns."
         warn_caller(f"Only {coverage:.0%} of the rows of X are {what}.{remedy}", CoverageWarning)

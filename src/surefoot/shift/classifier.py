@@ -6,71 +6,81 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from surefoot.data.problem import check_problem
-from surefoot.shift.base import VMatrixBooster
+from surefoot.shift.base import DEPRECATED, VMatrixBooster
 
 
 class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
-    """Boosted trees for class probabilities whose squared loss is taken as a target sample sees it.
+    """Boosted trees for class probabilities with a squared loss that is weighted by the deployment data.
 
     The probability of a class is the regression of its indicator, clipped to [0, 1]: the squared loss of the V-matrix
-    has no other link. With three or more classes, each class has its own trees, and the clipped values are normalized
-    to add up to 1.
+    has no other link function. With three or more classes, each class has its own trees, and the clipped values are
+    normalized to add up to 1.
 
     Parameters
     ----------
     n_estimators : int, default=200
-        Number of trees.
+        Maximum number of trees; early stopping may end training sooner.
     max_leaf_nodes : int, default=16
-        Leaves of a tree, 2 to 256. No leaf lies deeper than 10 splits.
+        Maximum number of leaves of a tree, 2 to 256. No leaf is deeper than 10 splits.
     learning_rate : float, default=0.1
-        Step of each tree, above 0 and at most 1.
+        Fraction of each step that a round takes, above 0 and at most 1.
     l2_regularization : float, default=1.0
-        Draws leaf values to zero: the lambda of the paper. With ``blend=0`` it is twice that of squared-loss boosting.
+        Shrinks leaf values towards zero: the lambda of the paper. With ``blend=0`` it is twice that of squared-loss
+        boosting.
     min_gain : float, default=0.0
-        By how much a split has to lower the score: the gamma of the paper.
+        A split must lower the score by more than this: the gamma of the paper.
     min_samples_leaf : int, default=5
-        Rows that a leaf must have.
+        Minimum number of rows in a leaf.
     kind : {"mean", "joint", "product"}, default="mean"
-        The V-matrix: see :meth:`VMatrix.from_target`. ``product`` is estimated from the target's rows with every column
-        in an order of its own.
+        The V-matrix: see :meth:`VMatrix.from_target`. With ``"product"``, time and memory grow with the square of the
+        number of rows, which is limited to 10,000.
     orientation : {"lower", "upper", "both"}, default="lower"
         Which side of a row a target must be on to dominate it.
     blend : float, default=0.5
-        Share of the V-matrix in the loss, 0 to 1: 1 is the paper's own, 0 plain squared loss. The matrix is scaled so
-        that both say the same of residuals that are all 1, whatever the number of rows and the scale of the weights.
-    max_target : int, default=1000
-        Most target rows to use; of more, so many are drawn.
+        Weight of the V-matrix in the loss, 0 to 1: 1 is the paper's loss, 0 is squared loss. The matrix is scaled so
+        that both agree for residuals that are all 1, whatever the number of rows and the scale of the weights.
+    max_target_rows : int, default=1000
+        Maximum number of target rows to use; from a larger target, this many are drawn.
     max_bins : int, default=255
-        Most bins of a number, 2 to 255.
-    categorical_features : "from_dtype", None, or list, default="from_dtype"
-        Columns whose values are categories, besides those of categorical dtype: positions, names or booleans.
+        Maximum number of bins of a numeric column, 2 to 255.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of categorical dtype, always; further columns by position, name or a boolean for each.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied with ``sample_weight``.
+        Weights of the classes, which multiply those of the rows.
     early_stopping : "auto" or bool, default="auto"
-        Stop when the blended loss of held-out rows no longer falls. ``"auto"``: above 10,000 rows.
+        Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the model is then
+        trained on all rows for as many rounds. ``"auto"`` is True. Tables with fewer than 10 rows are trained without.
     validation_fraction : float, default=0.1
-        Share of the rows to hold out.
-    n_iter_no_change : int, default=20
-        Rounds without a lower held-out loss before it stops.
+        Fraction of the rows that each trial model holds out. There are as many trial models, at most 5, as give 400
+        held-out rows; each holds out other rows.
+    n_iter_no_change : int, default=50
+        Rounds without a gain on held-out rows before training stops.
     random_state : int, RandomState or None, default=None
-        Decides which rows are held out, which target rows are used, and the orders of ``kind="product"``.
+        Decides which rows are held out, and which target rows are drawn.
     n_jobs : int or None, default=None
-        Threads. The model does not depend on it.
+        Number of threads. The model does not depend on it, to the byte.
     verbose : int, default=0
-        1: say on standard error when the trees are grown; 2: also every two seconds how far they are.
+        1: print a line when the trees have been grown; 2: also print progress every two seconds.
+    max_target : int
+        Old name of ``max_target_rows``, to be removed in the next release.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The class labels.
-    n_trees_ : int
-        Number of trees kept. With three or more classes, the largest number over the classes.
-    validation_loss_ : list of arrays
-        For each sequence of trees (two classes have one), the blended loss of the held-out rows after each round.
+    classes_ : array of shape (n_classes,)
+        The class labels, in order.
+    n_iter_ : int
+        Number of rounds that are kept; for three or more classes the largest over the classes.
+    validation_loss_ : array of shape (n_rounds,), or list of arrays
+        Mean blended loss of the held-out rows after each round; empty without early stopping. For three or more
+        classes, a list with an array for each.
     coverage_ : float
         Fraction of the training rows that at least one target row dominates, with ``kind="mean"`` in any feature.
-    feature_importances_ : ndarray of shape (n_columns,)
-        Fraction of the total decrease of the score that the splits on each column account for.
+    feature_importances_ : array of shape (n_columns,)
+        Each column's fraction of the gains of all splits.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_columns,)
+        Names of the columns, if X was a frame.
 
     Examples
     --------
@@ -96,16 +106,17 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         kind: str = "mean",
         orientation: str = "lower",
         blend: float = 0.5,
-        max_target: int = 1000,
+        max_target_rows: int = 1000,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
+        n_iter_no_change: int = 50,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        max_target: Any = DEPRECATED,
     ) -> None:
         super().__init__(
             n_estimators=n_estimators,
@@ -117,7 +128,7 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
             kind=kind,
             orientation=orientation,
             blend=blend,
-            max_target=max_target,
+            max_target_rows=max_target_rows,
             max_bins=max_bins,
             categorical_features=categorical_features,
             early_stopping=early_stopping,
@@ -126,6 +137,7 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
+            max_target=max_target,
         )
         self.class_weight = class_weight
 
@@ -134,10 +146,11 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
             self, X, y, sample_weight, self.class_weight, categorical=self._listed_categories, relative_weights=False
         )
         self.classes_ = problem.classes
-        wanted = [1] if problem.n_classes == 2 else range(problem.n_classes)
-        outputs = [(problem.codes == code).astype(np.float64) for code in wanted]
-        self._train(problem.columns, outputs, problem.weights, X, X_target, V)
-        self.validation_loss_ = [boosted.held_out_loss for boosted in self._boosted]
+        classes = [1] if problem.n_classes == 2 else range(problem.n_classes)
+        outputs = [(problem.codes == code).astype(np.float64) for code in classes]
+        self._train(problem, outputs, problem.codes, X, X_target, V)
+        losses = [boosted.held_out_loss for boosted in self._boosted]
+        self.validation_loss_ = losses[0] if problem.n_classes == 2 else losses
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -157,9 +170,9 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         if len(raw) == 1:
             return np.stack([1.0 - raw[0], raw[0]], axis=1)
         total = raw.sum(axis=0)
-        even = total < 1e-12  # no class is likely at all: none is likelier than another
-        shares = np.where(even, 1.0 / len(raw), raw / np.where(even, 1.0, total))
-        return np.ascontiguousarray(shares.T)
+        no_class = total < 1e-12  # no class is likely at all: all get the same probability
+        probabilities = np.where(no_class, 1.0 / len(raw), raw / np.where(no_class, 1.0, total))
+        return np.ascontiguousarray(probabilities.T)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class of each row.
@@ -174,5 +187,5 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         ndarray of shape (n_rows,)
             Labels from ``classes_``.
         """
-        probabilities = self.predict_proba(X)  # first of all: it says so if the model is not fitted
+        probabilities = self.predict_proba(X)  # first, because it raises if the model is not fitted
         return self.classes_[probabilities.argmax(axis=1)]

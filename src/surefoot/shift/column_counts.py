@@ -6,14 +6,14 @@ from surefoot.data import BinEdges
 from surefoot.shift.shift_report_tables import ColumnPair
 
 N_BINS = 10  # of the stability index, and of the permutation test
-MIN_EXPECTED = 5.0  # rows of a cell of the chi-square test, in the smaller table, if nothing differs
-HALF_A_ROW = 0.5  # is added to every bin of the stability index, so that none is empty
+MIN_EXPECTED = 5.0  # expected rows in a cell of the chi-square test, in the smaller table, without shift
+HALF_A_ROW = 0.5  # added to every bin of the stability index, so that none is empty
 
 
 def chi_square_cells(counts: np.ndarray) -> np.ndarray:
-    """Counts (2, categories) with rare categories pooled, each with the next rare ones in the order of the labels.
+    """Pool rare categories of counts (2, categories), each with the next rare ones in the order of the labels.
 
-    Rare is judged by both tables together: a rule that looked at one of them alone would find shift where there is
+    Both tables together decide which categories are rare: a rule that used one of them would find shift where there is
     none.
     """
     total = counts.sum(axis=0)
@@ -27,15 +27,15 @@ def chi_square_cells(counts: np.ndarray) -> np.ndarray:
         held += expected[category]
         if held >= MIN_EXPECTED:
             n_cells, held = n_cells + 1, 0.0
-    if held > 0 and n_cells > 0:  # a rest too small for a cell joins the pooled one before it, or the rarest category
+    if held > 0 and n_cells > 0:  # a remainder too small for a cell joins the last pooled one, or the rarest category
         cell[cell == n_cells] = n_cells - 1 if n_cells > len(frequent) else np.argmin(total[frequent])
     return np.stack([np.bincount(cell, row, minlength=cell.max() + 1) for row in counts])
 
 
 def few_cells(counts: np.ndarray) -> np.ndarray:
-    """Counts (2, categories) with more than 10 categories pooled, in the order of their labels, into about tenths.
+    """Pool counts (2, categories) of more than 10 categories, in the order of their labels, into about tenths.
 
-    There are always two cells or more, however few rows there are, and however many of them one category has.
+    There are always two cells or more, even with few rows or with one category that nearly all rows have.
     """
     total = counts.sum(axis=0)
     if len(total) <= N_BINS:
@@ -46,18 +46,18 @@ def few_cells(counts: np.ndarray) -> np.ndarray:
 
 
 def stability_index(pair: ColumnPair) -> float:
-    """The sum over bins of the difference of shares times the logarithm of their ratio."""
+    """Sum, over bins, the difference of the fractions of rows times the logarithm of their ratio."""
     missing = [np.isnan(pair.values), np.isnan(pair.target)]
     sides = [pair.values[~missing[0]], pair.target[~missing[1]]]
     counts = _counts_of_categories(*sides) if pair.is_category else _counts_of_numbers(*sides)
     counts = np.column_stack([counts, [flags.sum() for flags in missing]])
     counts = counts[:, counts.any(axis=0)] + HALF_A_ROW
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    return float(((shares[1] - shares[0]) * np.log(shares[1] / shares[0])).sum())
+    fractions = counts / counts.sum(axis=1, keepdims=True)
+    return float(((fractions[1] - fractions[0]) * np.log(fractions[1] / fractions[0])).sum())
 
 
 def _counts_of_numbers(values: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Rows of each table in bins that are equally full in the first: (2, bins)."""
+    """Count the rows of each table in bins that are equally full in the first: (2, bins)."""
     edges = BinEdges.from_values(values, N_BINS)
     thresholds = edges.thresholds
     if len(edges) == 1:  # a constant: below, equal, above
@@ -67,13 +67,13 @@ def _counts_of_numbers(values: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def _counts_of_categories(values: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Rows of each table in every category, or, of many categories, in the cells of the test."""
+    """Count the rows of each table in every category, or, with many categories, in the cells of the test."""
     counts = counts_of(values, target)
     cells = chi_square_cells(counts) if counts.shape[1] > N_BINS else counts
     return cells if cells.shape[1] > 1 else few_cells(counts)
 
 
 def counts_of(values: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """How often each distinct value occurs on either side: (2, values)."""
+    """Count how often each distinct value occurs in each table: (2, values)."""
     distinct, places = np.unique(np.concatenate([values, target]), return_inverse=True)
     return np.stack([np.bincount(side, minlength=len(distinct)) for side in np.split(places, [len(values)])])

@@ -1,4 +1,4 @@
-"""How far one column of a table differs from the same column of the target."""
+"""How far one column of the training data differs from the same column of the deployment data."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,20 +14,20 @@ from surefoot.shift.shift_report_tables import ColumnPair
 LEVEL = 0.05
 ROUNDING = 1e-9  # statistics that differ by less are tied
 N_SHUFFLES = 9999  # of the permutation test
-LARGE_P_VALUE = 0.9  # above it nobody needs an exact one, and scipy's may, by rounding, exceed 1
-MAX_EXACT = 10_000  # rows of a table, for the exact Kolmogorov-Smirnov test: it takes time
+LARGE_P_VALUE = 0.9  # larger ones need not be exact, and scipy's exact ones may exceed 1 by rounding
+MAX_EXACT_ROWS = 10_000  # of a table: the exact Kolmogorov-Smirnov test takes time
 NUMBER, CATEGORY = "number", "category"
 KOLMOGOROV_SMIRNOV, CHI_SQUARE, FISHER = "Kolmogorov-Smirnov", "chi-square", "Fisher"
 PERMUTATION, GROUP_PERMUTATION, NO_TEST = "permutation", "permutation of groups", "none"
 NAN = float("nan")
 SHIFTED, DIFFERS_SLIGHTLY, NOT_SHIFTED, NOT_TESTED = "shifted", "differs slightly", "not shifted", "not tested"
-MIN_DISTANCE = 0.1  # a smaller difference of two distributions seldom matters, however certain it is
-REACH = 1.3581015157406195  # sqrt(log(2 / 0.05) / 2): of the 95% bounds of Kolmogorov-Smirnov and of McDiarmid
+MIN_DISTANCE = 0.1  # a smaller difference of two distributions seldom matters, even if it is significant
+BOUND_95 = 1.3581015157406195  # sqrt(log(2 / 0.05) / 2), of the bounds of Kolmogorov-Smirnov and of McDiarmid
 
 
 @dataclass(frozen=True)
 class ColumnShift:
-    """How one column of a table differs from that of the target.
+    """How one column of the training data X differs from that of the deployment data X_target.
 
     Parameters
     ----------
@@ -36,45 +36,44 @@ class ColumnShift:
     kind : {"number", "category"}
         Whether its values are numbers or categories.
     distance : float
-        The largest difference of the two distribution functions (Kolmogorov-Smirnov) of numbers, half the sum of the
-        differences of shares (total variation) of categories: 0 is the same, 1 is nothing in common. Missing values
-        are left out; NaN where a side has no other. Of many rare categories it is large without any shift.
+        For numbers, the largest difference of the two distribution functions (Kolmogorov-Smirnov); for categories, half
+        the sum of the differences of their fractions (total variation). 0: the same, 1: nothing in common. Missing
+        values are left out; NaN where a table has no others. With many rare categories it is large without any shift.
     test : {"Kolmogorov-Smirnov", "chi-square", "Fisher", "permutation", "permutation of groups", "none"}
-        Where ``distance_p_value`` comes from: Kolmogorov-Smirnov for numbers (careful where many are tied), chi-square
-        for categories, of which rare ones are pooled with their neighbours by label until 5 rows are expected in each
-        table, and Fisher's exact test where both tables together have only two values. Where pooling leaves one
-        category only, as with few rows or one category that nearly all rows have, the chi-square statistic is compared
-        with that of 9,999 shuffles of the rows, always the same ones; more than 10 categories are pooled with their
-        neighbours by label into 10 about equally frequent ones for it. With groups, whole groups are permuted. "none"
-        where a table has no value, or both have
-        so few rows that not even the largest difference would be significant.
+        Where ``distance_p_value`` comes from: Kolmogorov-Smirnov for numbers (conservative where many are tied);
+        chi-square for categories, where rare ones are pooled with their neighbours by label until 5 rows are expected
+        in each table; Fisher's exact test where both tables together have only two values. Where pooling leaves only
+        one category, as with few rows or one category that nearly all rows have, the chi-square statistic is compared
+        with that of 9,999 shuffles of the rows, always the same ones; for this, more than 10 categories are pooled with
+        their neighbours by label into 10 about equally frequent ones. With groups, whole groups are permuted. "none"
+        where a table has no value, or both have so few rows that not even the largest difference would be significant.
     distance_p_value : float
         NaN where ``test`` is "none".
     stability_index : float
         The population stability index over 10 bins that are equally full in X (fewer where values are tied; up to 10
-        categories one bin each, of more the rare ones pooled as for the test), with a bin for missing values if there
-        are any. Half a row is added to every bin, so that it is finite. Without shift it is about the number
+        categories have a bin each, with more the rare ones are pooled as for the test), with a bin for missing values
+        if there are any. Half a row is added to every bin, so that it is finite. Without shift it is about the number
         of bins times the sum of 1 over both numbers of rows.
     missing, missing_target : float
-        Shares of missing values.
+        Fractions of missing values in X and in X_target.
     missing_p_value : float
         Fisher's exact test of their difference.
     unseen : float
-        Share of the target's rows with a category that X does not have, or a number outside the range of X.
+        Fraction of the rows of X_target with a category that X does not have, or a number outside the range of X.
     p_value : float
-        The smaller of both p-values, corrected for there being two of them if values are missing, and by Holm's method
-        for the number of columns. NaN where there is nothing to test.
+        The smaller of the two p-values, corrected for taking the smaller one if values are missing, and by Holm's
+        method for the number of columns. NaN where there is nothing to test.
     shifted : bool
         Whether ``p_value`` is below 0.05 and the distance, or the difference of the fractions of missing values, is 0.1
-        or more. False says little where ``outcome`` is "not tested".
+        or more. False means little where ``outcome`` is "not tested".
     importance : float
-        By how much the AUC of the classifier that tells the tables apart falls when this column is shuffled. Columns
-        stand in for each other: once the AUC is near 1, because several columns tell the tables apart by themselves, it
-        is about 0 for nearly all of them, however far they have shifted. Look at the distances then.
+        Decrease of the AUC of the classifier that tells the tables apart when this column is shuffled. Columns can
+        replace each other: if the AUC is near 1 because each of several columns tells the tables apart, it is about 0
+        for nearly all of them, even if they have shifted far. Use the distances then.
     interval : tuple of two floats
-        95% interval of ``distance``, whatever the distributions (it is wide): that of Kolmogorov and Smirnov for
-        numbers; for categories McDiarmid's bound, less at the lower end what the distance has by chance alone. Rows
-        count as independent, so that it is NaN for groups.
+        95% interval of ``distance`` that holds for any distributions (it is wide): that of Kolmogorov and Smirnov for
+        numbers, McDiarmid's bound for categories, whose lower end is reduced by the distance that arises by chance. It
+        assumes independent rows and is NaN with groups.
 
     Examples
     --------
@@ -102,14 +101,14 @@ class ColumnShift:
 
     @property
     def size(self) -> float:
-        """The larger of the distance and the difference of the shares of missing values."""
+        """The larger of the distance and the difference of the fractions of missing values."""
         return float(np.nanmax([self.distance, abs(self.missing_target - self.missing)]))
 
     @property
     def outcome(self) -> str:
-        """One of "shifted", "differs slightly" (certainly, but by less than 0.1), "not shifted" and "not tested".
+        """One of "shifted", "differs slightly" (significantly, but by less than 0.1), "not shifted" and "not tested".
 
-        Not tested are columns without values to compare, or with too few.
+        Columns with no or too few values to compare are not tested.
         """
         if self.shifted:
             return SHIFTED
@@ -119,7 +118,7 @@ class ColumnShift:
 
 
 def compare_columns(pairs: Iterable[ColumnPair], groups: GroupPermutations | None = None) -> list[ColumnShift]:
-    """Every column on its own, with p-values that are corrected for their number; of groups if there are any."""
+    """Compare every column on its own, with p-values corrected for the number of columns; by groups if given."""
     columns = [_compare(pair) if groups is None else _compare_by_groups(pair, groups) for pair in pairs]
     corrected = holm(np.array([column.p_value for column in columns]))
     return [
@@ -129,7 +128,7 @@ def compare_columns(pairs: Iterable[ColumnPair], groups: GroupPermutations | Non
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """P-values that hold for all tests together; those that are NaN are no tests."""
+    """Correct p-values by Holm's method for the number of tests; NaN is no test."""
     corrected = np.full(len(p_values), np.nan)
     order = np.argsort(p_values, kind="stable")[: np.isfinite(p_values).sum()]
     steps = p_values[order] * np.arange(len(order), 0, -1)
@@ -156,21 +155,21 @@ def _compare(pair: ColumnPair) -> ColumnShift:
         missing_p_value=missing_p_value,
         unseen=float(_is_unseen(pair.is_category, values, target).sum() / len(pair.target)),
         p_value=min(1.0, len(tests) * min(tests)) if tests else float("nan"),
-        shifted=False,  # known once there are p-values of all columns
+        shifted=False,  # decided once all columns have p-values
         interval=_distance_interval(distance, pair.is_category, values, target),
     )
 
 
 def _compare_by_groups(pair: ColumnPair, groups: GroupPermutations) -> ColumnShift:
-    """The same, with p-values of permutations of whole groups: rows of a group are not independent."""
-    alone = replace(_compare(pair), interval=(NAN, NAN))
-    if alone.test == NO_TEST or not groups.enough:
-        return replace(alone, test=NO_TEST, distance_p_value=NAN, p_value=NAN, missing_p_value=NAN)
+    """Compare by permutations of whole groups: rows of a group are not independent."""
+    by_rows = replace(_compare(pair), interval=(NAN, NAN))
+    if by_rows.test == NO_TEST or not groups.enough:
+        return replace(by_rows, test=NO_TEST, distance_p_value=NAN, p_value=NAN, missing_p_value=NAN)
     indicators, known = steps_of(pair)
     distance_p_value, missing_p_value = groups.p_value(indicators, known), groups.p_value(known[:, np.newaxis])
-    tests = [distance_p_value, missing_p_value] if alone.missing or alone.missing_target else [distance_p_value]
+    tests = [distance_p_value, missing_p_value] if by_rows.missing or by_rows.missing_target else [distance_p_value]
     return replace(
-        alone,
+        by_rows,
         test=GROUP_PERMUTATION,
         distance_p_value=distance_p_value,
         missing_p_value=missing_p_value,
@@ -181,31 +180,32 @@ def _compare_by_groups(pair: ColumnPair, groups: GroupPermutations) -> ColumnShi
 def _distance_interval(
     distance: float, is_category: bool, values: np.ndarray, target: np.ndarray
 ) -> tuple[float, float]:
-    """Without any assumption on the distributions; a total variation is too large by chance, by at most ``excess``."""
+    """Return the interval for any distributions; a total variation is too large by chance, by at most ``excess``."""
     if np.isnan(distance):
         return NAN, NAN
     rows, excess = 1 / len(values) + 1 / len(target), 0.0
     if is_category:
         fractions = counts_of(values, target).sum(axis=0) / (len(values) + len(target))
         excess = float(np.sqrt(2 / np.pi * rows * fractions * (1 - fractions)).sum() / 2)
-    reach = REACH * float(np.sqrt(rows))
+    reach = BOUND_95 * float(np.sqrt(rows))
     return max(0.0, distance - excess - reach), min(1.0, distance + reach)
 
 
 def _distance(is_category: bool, values: np.ndarray, target: np.ndarray) -> tuple[str, float, float]:
-    """The test that fits a column without missing values, its distance and its p-value."""
+    """Return the test that fits a column without missing values, its distance and its p-value."""
     if len(values) == 0 or len(target) == 0:
         return NO_TEST, float("nan"), float("nan")
     counts = counts_of(values, target)
     if not is_category and counts.shape[1] > 2:
         return _kolmogorov_smirnov(values, target)
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    distance = float(np.abs(shares[0] - shares[1]).sum() / 2)  # of two numbers also that of Kolmogorov and Smirnov
+    fractions = counts / counts.sum(axis=1, keepdims=True)
+    # for a column with two numbers, this is also the distance of Kolmogorov and Smirnov
+    distance = float(np.abs(fractions[0] - fractions[1]).sum() / 2)
     cells = chi_square_cells(counts)
     if counts.shape[1] > 2 and cells.shape[1] > 1:
         return CHI_SQUARE, distance, float(chi2_contingency(cells, correction=False).pvalue)
     cells = few_cells(counts)
-    if _least_p_value(cells) >= LEVEL:
+    if _min_p_value(cells) >= LEVEL:
         return NO_TEST, distance, float("nan")
     if counts.shape[1] <= 2:
         return FISHER, distance, _fisher(counts)
@@ -213,14 +213,14 @@ def _distance(is_category: bool, values: np.ndarray, target: np.ndarray) -> tupl
 
 
 def _n_splits(n_rows: int, n_target: int) -> float:
-    """In how many ways all rows can be dealt to two tables of these sizes; infinite if that is no float."""
+    """Count the ways to divide all rows between tables of these sizes; infinite if that is too large for a float."""
     return float(comb(n_rows + n_target, min(n_rows, n_target)))
 
 
-def _least_p_value(counts: np.ndarray) -> float:
-    """The p-value of the largest difference, from counts (2, categories): all of a table is of the rarest category.
+def _min_p_value(counts: np.ndarray) -> float:
+    """Return the p-value of the largest difference, from counts (2, categories): one table has only the rarest one.
 
-    A constant column has it of a target that has another value.
+    For a constant column, this is the p-value of a target that has another value.
     """
     n_rows, n_target = map(int, counts.sum(axis=1))
     rarest = counts.sum(axis=0).min() if counts.shape[1] > 1 else 0
@@ -230,27 +230,27 @@ def _least_p_value(counts: np.ndarray) -> float:
 def _kolmogorov_smirnov(values: np.ndarray, target: np.ndarray) -> tuple[str, float, float]:
     n_splits = _n_splits(len(values), len(target))
     result = ks_2samp(values, target, method="asymp")
-    least = 2 / n_splits  # all of the target above, or all of it below
-    if least >= LEVEL:
+    smallest = 2 / n_splits  # all of the target above, or all of it below
+    if smallest >= LEVEL:
         return NO_TEST, float(result.statistic), float("nan")
-    if result.pvalue < LARGE_P_VALUE and np.isfinite(n_splits) and max(len(values), len(target)) <= MAX_EXACT:
+    if result.pvalue < LARGE_P_VALUE and np.isfinite(n_splits) and max(len(values), len(target)) <= MAX_EXACT_ROWS:
         result = ks_2samp(values, target, method="exact")
-    return KOLMOGOROV_SMIRNOV, float(result.statistic), max(float(result.pvalue), least)
+    return KOLMOGOROV_SMIRNOV, float(result.statistic), max(float(result.pvalue), smallest)
 
 
 def permutation_p_value(counts: np.ndarray) -> float:
-    """The share of shuffles of the rows whose chi-square statistic is not smaller, from counts (2, categories)."""
+    """Return the fraction of shuffles with a chi-square statistic that is not smaller, from counts (2, categories)."""
     total, n_target = counts.sum(axis=0), int(counts[1].sum())
     shuffled = np.random.default_rng(0).multivariate_hypergeometric(total, n_target, size=N_SHUFFLES)
     expected = total * (n_target / counts.sum())
-    # With margins that stay as they are, the statistic is this sum times a constant.
+    # with fixed margins, the statistic is this sum times a constant
     observed, others = ((side - expected) ** 2 @ (1 / expected) for side in (counts[1], shuffled))
     n_larger = np.count_nonzero(others >= observed * (1 - ROUNDING))
     return (1 + n_larger) / (1 + N_SHUFFLES)
 
 
 def _fisher(counts: np.ndarray) -> float:
-    """The p-value of the difference between two shares, from counts (2, at most 2)."""
+    """Return the p-value of the difference between two fractions, from counts (2, at most 2)."""
     return min(1.0, float(fisher_exact(counts)[1])) if counts.shape[1] == 2 else 1.0
 
 

@@ -1,7 +1,7 @@
-"""Which target rows dominate which rows, as packed bits: the paper's estimator without its N x N matrix.
+"""Which target rows dominate which training rows, as packed bits: the paper's estimator without its N x N matrix.
 
 ``Z(i, q)`` is 1 where target row q reaches row i in every feature; then ``V = Z Z^T / M``. Eight targets share a byte.
-Small tables say what the bits of a byte are, as bytes to count with or as numbers to multiply by.
+Small lookup tables unpack a byte, into bytes to count with or into numbers to multiply by.
 """
 
 from typing import NamedTuple
@@ -10,25 +10,25 @@ import numpy as np
 
 from surefoot._jit import kernel
 from surefoot._parallel import RowThreads, row_blocks
-from surefoot.shift.gram import ALONE, Gram, Search
+from surefoot.shift.gram import ONE_THREAD, Gram, LeafOrder
 
-ROWS_AT_ONCE = 16_384  # of a product, between two looks at Ctrl-C
+ROWS_AT_ONCE = 16_384  # of a product, between two checks for Ctrl-C
 COMPARE_CELLS = 4_000_000  # pairs of rows and targets that are compared at once
-LANES = 255  # rows whose bits are counted in a byte before it could overflow
+MAX_LANE_ROWS = 255  # rows whose bits are counted in a byte before it could overflow
 SPREAD = np.array(
     [sum(((byte >> bit) & 1) << (8 * bit) for bit in range(8)) for byte in range(256)], dtype=np.uint64
-)  # a byte's bits, each in a byte of its own
+)  # each bit of a byte in its own byte
 UNPACKED = ((np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1).astype(np.float64)
 BITS_SET = UNPACKED.sum(axis=1).astype(np.uint8)
 
 
 class Dominance(NamedTuple):
-    """The bits of Z, the tables of what a byte's bits are, and the factor of ``Z Z^T``."""
+    """The bits of Z, the tables that unpack a byte, and the factor of ``Z Z^T``."""
 
     bits: np.ndarray
     spread: np.ndarray
     unpacked: np.ndarray
-    share: float
+    factor: float
 
 
 class DominanceGram(Gram):
@@ -41,34 +41,36 @@ class DominanceGram(Gram):
     def diagonal(self) -> np.ndarray:
         return BITS_SET[self.bits].sum(axis=1, dtype=np.int64) / self.n_targets
 
-    def times(self, values: np.ndarray, threads: RowThreads = ALONE) -> np.ndarray:
+    def times(self, values: np.ndarray, threads: RowThreads = ONE_THREAD) -> np.ndarray:
         values = np.ascontiguousarray(values, dtype=np.float64)
         sums = np.zeros(8 * self.bits.shape[1])
         for start, stop in row_blocks(self.n_rows, ROWS_AT_ONCE):
             add_dominated(self.bits, UNPACKED, values, start, stop, sums)
         sums /= self.n_targets
-        table = np.empty((self.bits.shape[1], 257))  # rows of 256 would all meet in one place of the cache
+        table = np.empty((self.bits.shape[1], 257))  # rows of 256 would all compete for one place in the cache
         sum_by_byte(UNPACKED, sums, table)
         out = np.empty(self.n_rows)
         threads.each(lambda block: sum_dominating(self.bits, table, *block, out), row_blocks(self.n_rows, ROWS_AT_ONCE))
         return out
 
-    def piece(self, rows: np.ndarray) -> np.ndarray:
+    def submatrix(self, rows: np.ndarray) -> np.ndarray:
         # whole numbers below 2**24 are exact in single precision, in whatever order they are added
         chosen = np.unpackbits(self.bits[rows], axis=1).astype(np.float32)
         return (chosen @ chosen.T).astype(np.float64) / self.n_targets
 
-    def only(self, rows: np.ndarray) -> "DominanceGram":
+    def subset(self, rows: np.ndarray) -> "DominanceGram":
         return DominanceGram(self.bits[rows], self.n_targets)
 
-    def piece_of_leaf(self, rows: np.ndarray, n_features: int) -> None:
+    def leaf_submatrix(self, rows: np.ndarray, n_features: int) -> None:
         return None
 
-    def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
-        weightless = bool((search.weights[search.rows] == 1.0).all())
-        dominance = Dominance(bits=self.bits, spread=SPREAD, unpacked=UNPACKED, share=1.0 / self.n_targets)
-        places = search.order, search.starts, search.ends
-        energies_of_bits(dominance, search.rows, search.weights, weightless, features, *places, out)
+    def prefix_energies(
+        self, submatrix: np.ndarray | None, leaf: LeafOrder, features: np.ndarray, out: np.ndarray
+    ) -> None:
+        is_unweighted = bool((leaf.weights[leaf.rows] == 1.0).all())
+        dominance = Dominance(bits=self.bits, spread=SPREAD, unpacked=UNPACKED, factor=1.0 / self.n_targets)
+        places = leaf.order, leaf.starts, leaf.ends
+        sum_bit_energies(dominance, leaf.rows, leaf.weights, is_unweighted, features, *places, out)
 
 
 @kernel
@@ -104,7 +106,7 @@ def sum_dominating(bits, table, start, stop, out):
     fours = n_bytes - n_bytes % 4
     for i in range(start, stop):
         row = bits[i]
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0  # sums side by side: one alone would wait for itself at every step
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0  # side by side: a single sum would wait for itself at every step
         for k in range(0, fours, 4):
             a += table[k, row[k]]
             b += table[k + 1, row[k + 1]]
@@ -116,7 +118,7 @@ def sum_dominating(bits, table, start, stop, out):
 
 
 @kernel
-def empty_lanes(lanes, counts):
+def flush_lanes(lanes, counts):
     """Add the bytes of ``lanes`` to ``counts`` and set them to 0."""
     for k in range(lanes.shape[0]):
         word = lanes[k]
@@ -127,8 +129,8 @@ def empty_lanes(lanes, counts):
 
 
 @kernel
-def energies_of_bits(dominance, rows, weights, weightless, features, order, starts, ends, energies):
-    """Write the energy of a leaf's rows up to each rank, column by column: rows in order of rank add their bits."""
+def sum_bit_energies(dominance, rows, weights, is_unweighted, features, order, starts, ends, energies):
+    """Write the energy of a leaf's rows up to each rank, column by column: the rows add their bits by rank."""
     bits, spread, unpacked = dominance.bits, dominance.spread, dominance.unpacked
     n_bytes = bits.shape[1]
     lanes, counts = np.zeros(n_bytes, np.uint64), np.empty(8 * n_bytes)
@@ -140,12 +142,12 @@ def energies_of_bits(dominance, rows, weights, weightless, features, order, star
             while k < ends[place]:
                 i = rows[order[f, k]]
                 row = bits[i]
-                if weightless:
+                if is_unweighted:
                     for byte in range(n_bytes):
                         lanes[byte] += spread[row[byte]]
                     filled += 1
-                    if filled == LANES:
-                        empty_lanes(lanes, counts)
+                    if filled == MAX_LANE_ROWS:
+                        flush_lanes(lanes, counts)
                         filled = 0
                 else:
                     for byte in range(n_bytes):
@@ -155,13 +157,13 @@ def energies_of_bits(dominance, rows, weights, weightless, features, order, star
                             part[bit] += weights[i] * ones[bit]
                 k += 1
             if filled > 0:
-                empty_lanes(lanes, counts)
+                flush_lanes(lanes, counts)
             if k > before:
-                a, b, c, d = 0.0, 0.0, 0.0, 0.0  # sums side by side: one alone would wait for itself at every step
+                a, b, c, d = 0.0, 0.0, 0.0, 0.0  # side by side: a single sum would wait for itself at every step
                 for q in range(0, 8 * n_bytes, 4):
                     a += counts[q] * counts[q]
                     b += counts[q + 1] * counts[q + 1]
                     c += counts[q + 2] * counts[q + 2]
                     d += counts[q + 3] * counts[q + 3]
                 energy = a + b + (c + d)
-            energies[place] = dominance.share * energy
+            energies[place] = dominance.factor * energy

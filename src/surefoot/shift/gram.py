@@ -1,9 +1,9 @@
-"""What the boosters ask of a V-matrix: products, pieces of it, and the energy of growing sets of rows.
+"""A V-matrix as the boosters use it: products, submatrices, and the energies of growing sets of rows.
 
-The energy of a set of rows is the sum of the matrix over all pairs in it, weighted by both rows: ``sum of w_i w_j
-V_ij``. A split of a leaf is judged by the energies of its sides, so a search along a column needs those of all the sets
-"rows with a code up to b". They are summed here from the leaf's own piece of the matrix; a matrix that knows more of
-itself has a faster way.
+The energy of a set of rows is the sum of the matrix over all pairs in the set, weighted by both rows: ``sum of w_i w_j
+V_ij``. A split of a leaf is judged by the energies of its two sides. A search along a column therefore needs the
+energies of all sets "rows with a code up to b". Here they are summed from the leaf's submatrix; a matrix with more
+structure has a faster way.
 """
 
 from abc import ABC, abstractmethod
@@ -11,69 +11,121 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot._exceptions import ParameterError
 from surefoot._jit import kernel
-from surefoot._parallel import RowThreads
+from surefoot._parallel import RowThreads, row_blocks
 
-ALONE = RowThreads(1)  # the calling thread
-MAX_DENSE = 20_000  # rows of a matrix that is written out: 3.2 GB
+ONE_THREAD = RowThreads(1)  # the calling thread
+MAX_DENSE_ROWS = 20_000  # of a matrix that a user asks to write out: 3.2 GB
+CELLS_AT_ONCE = 20_000_000  # entries that are copied or computed between two checks for Ctrl-C
+MAX_ROUNDING = 1e-8  # negative eigenvalues up to this size per row, relative to the largest entry, are rounding
 
 
 @dataclass(frozen=True)
-class Search:
-    """The rows of a leaf, put in an order by each column."""
+class LeafOrder:
+    """The rows of a leaf, ordered by their ranks in each column."""
 
     rows: np.ndarray  # int64
     weights: np.ndarray  # of all rows of the table
-    order: np.ndarray  # uint32, (columns, rows of the leaf): their numbers in the leaf, by rank
+    order: np.ndarray  # uint32, (columns, rows of the leaf): positions in the leaf, by rank
     starts: np.ndarray  # int64, (columns + 1,): where the ranks of each column begin, laid end to end
-    ends: np.ndarray  # int64, by rank: how many rows have that rank or a lower one
+    ends: np.ndarray  # int64, by rank: number of rows with this rank or a lower one
 
     @classmethod
-    def by(
+    def from_ranks(
         cls, codes: np.ndarray, ranks: np.ndarray, rows: np.ndarray, weights: np.ndarray, starts: np.ndarray
-    ) -> "Search":
-        """Rows in the order of the ``ranks`` (columns, 256) of their codes."""
+    ) -> "LeafOrder":
+        """Order the rows by the ``ranks`` (columns, 256) of their codes."""
         order = np.empty((len(codes), len(rows)), dtype=np.uint32)
         ends = np.zeros(int(starts[-1]), dtype=np.int64)
         order_rows(codes, ranks, rows, starts, order, ends)
-        return cls(rows, weights, order, starts, ends)
+        return cls(rows=rows, weights=weights, order=order, starts=starts, ends=ends)
 
 
 class Gram(ABC):
-    """A symmetric matrix over the rows of a table, known by what it does."""
+    """A symmetric matrix over the rows of a table; it need not be stored entry by entry."""
 
     n_rows: int
 
     @abstractmethod
     def diagonal(self) -> np.ndarray:
-        """``V_ii`` of every row."""
+        """Return ``V_ii`` of every row."""
 
     @abstractmethod
-    def times(self, values: np.ndarray, threads: RowThreads = ALONE) -> np.ndarray:
-        """``V @ values``."""
+    def times(self, values: np.ndarray, threads: RowThreads = ONE_THREAD) -> np.ndarray:
+        """Return ``V @ values``."""
 
     @abstractmethod
-    def piece(self, rows: np.ndarray) -> np.ndarray:
-        """The matrix among some rows, written out."""
+    def submatrix(self, rows: np.ndarray) -> np.ndarray:
+        """Return the entries among some rows as an array."""
 
     @abstractmethod
-    def only(self, rows: np.ndarray) -> "Gram":
-        """The matrix among some rows."""
+    def subset(self, rows: np.ndarray) -> "Gram":
+        """Return the matrix among some rows."""
 
-    def piece_of_leaf(self, rows: np.ndarray, n_features: int) -> np.ndarray | None:
-        """What ``prefix_energies`` wants to be given for a leaf, whatever the column."""
-        return self.piece(rows)
+    def for_boosting(self, argument: str) -> "Gram":
+        """Return the matrix in the form that trees are grown on; errors name ``argument``."""
+        return self
 
-    def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
+    def leaf_submatrix(self, rows: np.ndarray, n_features: int) -> np.ndarray | None:
+        """Return what ``prefix_energies`` needs of a leaf, the same for all columns."""
+        return self.submatrix(rows)
+
+    def prefix_energies(
+        self, submatrix: np.ndarray | None, leaf: LeafOrder, features: np.ndarray, out: np.ndarray
+    ) -> None:
         """Write the energies of a leaf's rows of rank 0 to r, for every rank r of some columns."""
-        assert piece is not None
-        weights = search.weights[search.rows]
-        energies_of_piece(piece, weights, features, search.order, search.starts, search.ends, out)
+        assert submatrix is not None
+        weights = leaf.weights[leaf.rows]
+        sum_submatrix_energies(submatrix, weights, features, leaf.order, leaf.starts, leaf.ends, out)
+
+
+class DenseGram(Gram):
+    """The symmetric part of a square array: no quadratic form depends on the rest."""
+
+    def __init__(self, matrix: np.ndarray, *, is_symmetric: bool = False) -> None:
+        # halves first: a sum of large entries overflows
+        self.matrix = matrix if is_symmetric else matrix / 2 + matrix.T / 2
+        self.n_rows = len(matrix)
+
+    def subset(self, rows: np.ndarray) -> "DenseGram":
+        return DenseGram(self.submatrix(rows), is_symmetric=True)
+
+    def diagonal(self) -> np.ndarray:
+        return self.matrix.diagonal().copy()
+
+    def times(self, values: np.ndarray, threads: RowThreads = ONE_THREAD) -> np.ndarray:
+        return self.matrix @ values
+
+    def submatrix(self, rows: np.ndarray) -> np.ndarray:
+        out = np.empty((len(rows), len(rows)))
+        for start, stop in row_blocks(len(rows), max(1, CELLS_AT_ONCE // len(rows))):
+            copy_entries(self.matrix, rows, start, stop, out)
+        return out
+
+    def leaf_submatrix(self, rows: np.ndarray, n_features: int) -> np.ndarray:
+        # the root has all rows in their order: a copy of the matrix for every tree would take as long as its energies
+        return self.matrix if len(rows) == self.n_rows else self.submatrix(rows)
+
+    def for_boosting(self, argument: str) -> "DenseGram":
+        """Scale the largest entry to about 1, because sums of large entries overflow; refuse negative eigenvalues."""
+        scaled = np.ldexp(self.matrix, -np.frexp(np.abs(self.matrix).max())[1])
+        shifted = scaled.copy()
+        np.fill_diagonal(shifted, shifted.diagonal() + MAX_ROUNDING * self.n_rows)
+        try:
+            np.linalg.cholesky(shifted)
+        except np.linalg.LinAlgError as error:
+            raise ParameterError(
+                f"{argument} has negative eigenvalues, so its loss has no minimum: pass a positive semi-definite "
+                f"matrix, for example {argument} plus a multiple of the identity.",
+                argument=argument,
+            ) from error
+        return DenseGram(scaled, is_symmetric=True)
 
 
 @kernel
 def order_rows(codes, ranks, rows, starts, order, ends):
-    """Write the numbers of a leaf's rows in the order of their ranks, column by column, and where each rank ends."""
+    """Write the positions of a leaf's rows in the order of their ranks, column by column, and where each rank ends."""
     for f in range(codes.shape[0]):
         own = ends[starts[f] : starts[f + 1]]
         for i in range(rows.shape[0]):
@@ -88,17 +140,26 @@ def order_rows(codes, ranks, rows, starts, order, ends):
 
 
 @kernel
-def energies_of_piece(piece, weights, features, order, starts, ends, energies):
-    """Read a matrix among the rows of a leaf, and their weights; write the energy of the rows up to each rank."""
+def copy_entries(matrix, rows, start, stop, out):
+    """Write the entries among some rows of a matrix to ``out``, its rows ``start`` to ``stop``."""
+    for i in range(start, stop):
+        entries, target = matrix[rows[i]], out[i]
+        for j in range(rows.shape[0]):
+            target[j] = entries[rows[j]]
+
+
+@kernel
+def sum_submatrix_energies(submatrix, weights, features, order, starts, ends, energies):
+    """Read the matrix among the rows of a leaf, and their weights; write the energy of the rows up to each rank."""
     n = weights.shape[0]
-    shared = np.empty(n)  # of each row with all that have come so far
+    shared = np.empty(n)  # for each row, the sum over the rows that have been added so far
     for f in features:
         energy, k = 0.0, 0
         shared[:] = 0.0
         for place in range(starts[f], starts[f + 1]):
             while k < ends[place]:
                 i = order[f, k]
-                row, weight = piece[i], weights[i]
+                row, weight = submatrix[i], weights[i]
                 energy += weight * (2.0 * shared[i] + weight * row[i])
                 for j in range(n):
                     shared[j] += weight * row[j]

@@ -1,4 +1,4 @@
-"""Permutations of whole groups between two tables: rows of a group are not independent, so that groups are dealt."""
+"""Permutations of whole groups between two tables, because rows of a group are not independent."""
 
 from typing import Any
 
@@ -16,36 +16,36 @@ MAX_BINS = 50  # of a column
 
 
 class GroupPermutations:
-    """The groups of two tables, and other ways to deal them to both.
+    """The groups of two tables, and other ways to divide them between the tables.
 
-    A group that is in both tables counts as two: its rows in either are then dealt independently, which makes the test
-    careful, because a table's own groups are more alike than that.
+    A group that is in both tables counts as two: its rows in each table are then permuted independently. This makes the
+    test conservative, because the two parts of such a group are alike.
 
     Parameters
     ----------
     groups, target_groups : arrays of shape (n_rows,) and (n_target,)
+        The group of each row.
     seed : int
+        Seed of the permutations.
     """
 
     def __init__(self, groups: Any, target_groups: Any, seed: int) -> None:
-        own, target = (
-            np.unique(np.asarray(each).astype(str), return_inverse=True)[1] for each in (groups, target_groups)
-        )
+        own, target = _codes(groups), _codes(target_groups)
         self.n_own, self.n_target = int(own.max()) + 1, int(target.max()) + 1
         self.codes = np.concatenate([own, self.n_own + target])
         self.n_groups = self.n_own + self.n_target
         generator = np.random.default_rng(seed)
-        dealt = np.tile(np.arange(self.n_groups) >= self.n_own, (N_PERMUTATIONS + 1, 1))
-        dealt[1:] = generator.permuted(dealt[1:], axis=1)
-        self._in_target = dealt.astype(np.float64)  # the first line is what was observed
+        in_target = np.tile(np.arange(self.n_groups) >= self.n_own, (N_PERMUTATIONS + 1, 1))
+        in_target[1:] = generator.permuted(in_target[1:], axis=1)
+        self._in_target = in_target.astype(np.float64)  # the first row is the observed division
 
     @property
     def enough(self) -> bool:
-        """Whether the groups can be dealt in so many ways that a difference could be significant."""
+        """Whether there are enough ways to divide the groups for a difference to be significant."""
         return bool(comb(self.n_groups, self.n_target) >= MIN_ARRANGEMENTS)
 
     def p_value(self, indicators: np.ndarray, counted: np.ndarray | None = None) -> float:
-        """Of the largest difference of fractions, over columns of indicators (rows of X and of the target, columns).
+        """Test the largest difference of fractions, over columns of indicators (rows of X and of the target, columns).
 
         ``counted`` are the rows that have a value. NaN where there are too few groups.
         """
@@ -56,11 +56,11 @@ class GroupPermutations:
         in_target = self._in_target @ sums
         in_own = sums.sum(axis=0) - in_target
         with np.errstate(invalid="ignore", divide="ignore"):
-            apart = in_target[:, 1:] / in_target[:, :1] - in_own[:, 1:] / in_own[:, :1]
-        return _fraction_as_large(np.nan_to_num(np.abs(apart)).max(axis=1, initial=0.0))
+            differences = in_target[:, 1:] / in_target[:, :1] - in_own[:, 1:] / in_own[:, :1]
+        return _fraction_as_large(np.nan_to_num(np.abs(differences)).max(axis=1, initial=0.0))
 
     def auc_p_value(self, scores: np.ndarray) -> float:
-        """Of the AUC with which scores tell the target's rows from the others; one-sided."""
+        """Test the AUC of scores that should be larger for the target's rows; one-sided."""
         if not self.enough:
             return float("nan")
         sums = self._sums(np.column_stack([np.ones(len(scores)), rankdata(scores)]))
@@ -69,29 +69,30 @@ class GroupPermutations:
         return _fraction_as_large((ranks / n_target - (n_target + 1) / 2) / n_own)
 
     def of_rows(self, rows: np.ndarray, seed: int) -> "GroupPermutations":
-        """The same of some rows of both tables, by their places in X and the target one after the other."""
+        """Return the permutations for some rows, given by their positions in X followed by the target."""
         own, target = (rows[side] for side in (self.codes[rows] < self.n_own, self.codes[rows] >= self.n_own))
         return GroupPermutations(self.codes[own], self.codes[target], seed)
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums over the rows of each group: (groups, columns)."""
+        """Sum over the rows of each group: (groups, columns)."""
         places = (self.codes, np.arange(len(self.codes)))
         return np.asarray(csr_array((np.ones(len(self.codes)), places), (self.n_groups, len(self.codes))) @ values)
 
 
 def _codes(groups: Any) -> np.ndarray:
+    """Number the groups from 0 on."""
     return np.unique(np.asarray(groups).astype(str), return_inverse=True)[1]
 
 
 def _fraction_as_large(statistics: np.ndarray) -> float:
-    """How many statistics are no smaller than the first, which is one of them."""
+    """Return the fraction of statistics that are no smaller than the first, including the first."""
     return float(np.mean(statistics >= statistics[0] * (1 - 1e-12)))
 
 
 def steps_of(pair: ColumnPair) -> tuple[np.ndarray, np.ndarray]:
-    """Indicators of the rows of both tables, one after the other, and which rows have a value.
+    """Return indicators of the rows of X followed by the target, and which rows have a value.
 
-    Of a number: whether it is at most some quantile; of a category: whether it is one of the most frequent.
+    For numbers: whether the value is at most some quantile; for categories: whether it is one of the most frequent.
     """
     values = np.concatenate([pair.values, pair.target])
     known = ~np.isnan(values)
@@ -103,7 +104,7 @@ def steps_of(pair: ColumnPair) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_groups(groups: Any, groups_target: Any, n_rows: int, n_target: int, seed: int) -> GroupPermutations | None:
-    """Those of both tables, checked; None if there are none."""
+    """Check the groups of both tables; None if none are given."""
     if groups is None and groups_target is None:
         return None
     if groups is None or groups_target is None:

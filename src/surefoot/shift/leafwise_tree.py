@@ -1,4 +1,4 @@
-"""A tree grown leaf by leaf, and how such trees become a forest of perfect ones."""
+"""A tree grown leaf by leaf, and how such trees become a forest of perfect trees."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from surefoot.trees.vector_forest import ForestBuilder, VectorForest
 
 @dataclass(frozen=True)
 class Split:
-    """Where a node sends its rows: by the codes of one column, those in ``goes_right`` right."""
+    """How a node splits its rows by the codes of one column."""
 
     feature: int
-    code: int  # the last that goes left, of a column in order
+    code: int  # the last code that goes left, for a column in order
     missing_left: bool
     goes_right: np.ndarray  # uint8, (256,)
     gain: float
@@ -21,7 +21,7 @@ class Split:
 
 @dataclass(frozen=True)
 class LeafwiseTree:
-    """Splits and leaves by their place in a heap: the children of node k are 2k + 1 and 2k + 2."""
+    """Splits and leaves by their number in a heap: the children of node k are 2k + 1 and 2k + 2."""
 
     splits: dict[int, Split]
     values: dict[int, float]
@@ -29,17 +29,17 @@ class LeafwiseTree:
 
     @property
     def depth(self) -> int:
-        """Splits on the longest way down; at least 1, for a forest has no trees without a node."""
+        """Splits on the longest path; at least 1, because a forest has no trees without a node."""
         return max(1, max(level_of(node) for node in self.values))
 
 
 def level_of(node: int) -> int:
-    """How many splits lie above a node."""
+    """Return the number of splits above a node."""
     return (node + 1).bit_length() - 1
 
 
 def make_forest(trees: list[LeafwiseTree], missing: np.ndarray, is_categorical: np.ndarray) -> VectorForest:
-    """Perfect trees of the depth of the deepest: below a leaf, every row goes left."""
+    """Make perfect trees, all as deep as the deepest: below a leaf, every row goes left."""
     depth = max(tree.depth for tree in trees)
     builder = ForestBuilder(missing + 1, is_categorical)
     for tree in trees:
@@ -51,13 +51,13 @@ def make_forest(trees: list[LeafwiseTree], missing: np.ndarray, is_categorical: 
             grown.tables[node] = split.goes_right
         leaves, covers = np.zeros((1 << depth, 1)), np.zeros(1 << depth)
         for node, value in tree.values.items():
-            lowest = leftmost(node, depth)
-            leaves[lowest, 0], covers[lowest] = value, tree.covers[node]
+            leaf = leftmost_leaf(node, depth)
+            leaves[leaf, 0], covers[leaf] = value, tree.covers[node]
         builder.add(grown, leaves, covers)
     return builder.forest(len(trees))
 
 
-def leftmost(node: int, depth: int) -> int:
-    """The number of the first leaf below a node of a perfect tree."""
+def leftmost_leaf(node: int, depth: int) -> int:
+    """Return the number of the first leaf below a node of a perfect tree."""
     level = level_of(node)
     return (node + 1 - (1 << level)) << (depth - level)

@@ -1,64 +1,67 @@
-"""The loss that trees are grown on: a V-matrix blended with plain squares.
+"""The loss that trees are grown on: a V-matrix blended with squared loss.
 
-With residuals r and weights w the loss is ``blend`` times ``sum over i, j of w_i w_j r_i r_j V_ij``, and the rest times
-``sum of w_i r_i**2``. The V-matrix is scaled so that both are the same for residuals that are all 1: neither more rows
-nor larger weights change how much each has to say. The whole is then scaled to one on average on its diagonal, as plain
-squares are, so that l2 means the same whatever the blend. A row of weight k is k rows.
+With residuals r and weights w the loss is ``blend`` times ``sum over i, j of w_i w_j r_i r_j V_ij`` plus ``1 - blend``
+times ``sum of w_i r_i**2``. The V-matrix is scaled so that both terms are equal for residuals that are all 1: neither
+more rows nor larger weights change the balance. The sum is then scaled so that its diagonal is 1 on average, like that
+of squared loss, so that l2 means the same for every blend. A row of weight k counts as k rows.
 """
 
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot.shift.gram import ALONE, Gram
+from surefoot.shift.gram import ONE_THREAD, Gram
 
-BLIND_TO_CONSTANTS = 1e-12  # by weight: a loss that grows less with a constant does not see it, up to rounding
+MIN_PULL = 1e-12  # by weight: a loss that changes less with a constant does not depend on it, up to rounding
 
 
 class Objective:
-    """The blended loss over some rows; without a matrix, or with ``blend`` 0, that of plain squares."""
+    """The blended loss over some rows; without a matrix, or with ``blend`` 0, squared loss."""
 
-    def __init__(self, gram: Gram | None, blend: float, weights: np.ndarray, threads: RowThreads = ALONE) -> None:
+    def __init__(self, gram: Gram | None, blend: float, weights: np.ndarray, threads: RowThreads = ONE_THREAD) -> None:
         self.threads = threads
         self.gram = gram if blend > 0 else None
         self.weights = weights
         self.total = float(weights.sum())
-        self.share, self.rest = (0.0, 1.0) if self.gram is None else self._shares(self.gram, blend)
+        self.v_factor, self.squares_factor = (0.0, 1.0) if self.gram is None else self._factors(self.gram, blend)
 
-    def _shares(self, gram: Gram, blend: float) -> tuple[float, float]:
-        """What the V-matrix and the plain squares are multiplied by; 0 and 0 if they see no row.
+    def _factors(self, gram: Gram, blend: float) -> tuple[float, float]:
+        """Return the factors of the V-matrix and of the squares; 0 and 0 if neither depends on any row.
 
-        A matrix of the user's may not see constants. There its diagonal counts, as if the rows had nothing in common.
+        A user's matrix may not depend on constants. Its diagonal then decides, as if rows had nothing in common.
         """
         diagonal = gram.diagonal()
         together = float((self.weights * gram.times(self.weights, self.threads)).sum())
         alone = float((self.weights**2 * diagonal).sum())
-        share = blend * self.total / max(together, alone) if max(together, alone) > 0 else 0.0
-        trace = float((self.weights * (share * diagonal + (1.0 - blend))).sum())
+        factor = blend * self.total / max(together, alone) if max(together, alone) > 0 else 0.0
+        trace = float((self.weights * (factor * diagonal + (1.0 - blend))).sum())
         scale = self.total / trace if trace > 0 else 0.0
-        return share * scale, (1.0 - blend) * scale
+        return factor * scale, (1.0 - blend) * scale
 
     @property
     def is_plain(self) -> bool:
+        """Whether it is squared loss."""
         return self.gram is None
 
     @property
-    def is_blind(self) -> bool:
-        """Whether it sees none of the rows: nothing dominates them, and plain squares have no part in it."""
-        return self.share == 0 and self.rest == 0
+    def is_constant(self) -> bool:
+        """Whether it depends on no row: the target dominates none of them, and squares have no weight."""
+        return self.v_factor == 0 and self.squares_factor == 0
 
     def times(self, values: np.ndarray) -> np.ndarray:
-        """The matrix of the loss times ``values``, one for each row."""
-        plain = self.rest * values
-        return plain if self.gram is None else plain + self.share * self.gram.times(self.weights * values, self.threads)
+        """Multiply the matrix of the loss with ``values``, one for each row."""
+        squares = self.squares_factor * values
+        if self.gram is None:
+            return squares
+        return squares + self.v_factor * self.gram.times(self.weights * values, self.threads)
 
     def loss(self, residuals: np.ndarray) -> float:
-        """The loss by weight of the rows."""
+        """Return the loss divided by the weight of the rows."""
         return float((self.weights * residuals * self.times(residuals)).sum()) / self.total
 
     def best_constant(self, y: np.ndarray) -> float:
-        """The constant of least loss."""
+        """Return the constant with the smallest loss."""
         pull = self.weights * self.times(np.ones(len(y)))
-        middle = float((self.weights * y).sum()) / self.total  # first, so that large targets lose no digits
-        if pull.sum() <= BLIND_TO_CONSTANTS * self.total:
-            return middle
-        return middle + float((pull * (y - middle)).sum()) / float(pull.sum())
+        mean = float((self.weights * y).sum()) / self.total  # subtracted first, so that large targets lose no digits
+        if pull.sum() <= MIN_PULL * self.total:
+            return mean
+        return mean + float((pull * (y - mean)).sum()) / float(pull.sum())

@@ -1,4 +1,4 @@
-"""Does the target look like the table at hand? Column by column, and all columns together."""
+"""Does the deployment data look like the training data? Column by column, and all columns together."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,30 +15,31 @@ from surefoot.shift.two_sample_test import MIN_ROWS, two_sample_test
 if TYPE_CHECKING:
     import pandas as pd
 
-MIN_AUC = 0.55  # a smaller one, however certain, says that the tables differ only slightly
+MIN_AUC = 0.55  # with a smaller one, even if it is significant, the tables differ only slightly
 
 
 @dataclass(frozen=True, repr=False)
 class ShiftReport:
-    """How a target differs from the table at hand; made by `shift_report`.
+    """How the deployment data differ from the training data; made by `shift_report`.
 
     Parameters
     ----------
     columns : tuple of ColumnShift
-        The comparison of each column: those that have shifted come first, and among them the most shifted.
+        The comparison of each column: columns that have shifted come first, ordered by how far they have shifted.
     auc : float
-        How well a classifier tells held-out rows of both tables apart: the chance that it gives a row of the target a
-        higher score than a row of X. 0.5 is by luck, 1 without fail. NaN where ``note`` says why. Only an AUC above 0.5
-        speaks of shift. Rows that are in both tables make it fall below 0.5: the classifier has learned such a row
-        under one table's name, and meets it again under the other's.
+        How well a classifier tells held-out rows of both tables apart: the probability that it gives a row of the
+        target a higher score than a row of X. 0.5 is chance level, 1 is perfect. NaN if there was no test; ``note`` has
+        the reason. Only an AUC above 0.5 indicates shift. Rows that are in both tables push it below 0.5: the
+        classifier has learned such a row as one of the other table.
     p_value : float
-        The one-sided Mann-Whitney test of ``auc`` against 0.5; with groups, that of permutations of whole groups.
+        P-value of the one-sided Mann-Whitney test of ``auc`` against 0.5; with groups, of permuting whole groups.
     auc_interval : tuple of two floats
-        Its 95% interval: Newcombe's score interval on the variance of Hanley and McNeil; with groups, Obuchowski's.
+        95% interval of ``auc``: Newcombe's score interval with the variance of Hanley and McNeil; with groups,
+        Obuchowski's.
     n_rows, n_target : int
-        Rows of X and of the target.
+        Number of rows of X and of the target.
     note : str or None
-        Why there is no joint test, if there is none.
+        The reason if there is no joint test.
 
     Examples
     --------
@@ -60,17 +61,17 @@ class ShiftReport:
 
     @property
     def shifted_columns(self) -> tuple[str, ...]:
-        """Names of the columns that have shifted by a distance of 0.1 or more, the most shifted first."""
+        """Names of the columns that have shifted by a distance of 0.1 or more, the largest shift first."""
         return tuple(column.name for column in self.columns if column.shifted)
 
     @property
     def slightly_different_columns(self) -> tuple[str, ...]:
-        """Names of the columns that differ for certain, but by less than 0.1."""
+        """Names of the columns that differ significantly, but by less than 0.1."""
         return tuple(column.name for column in self.columns if column.outcome == DIFFERS_SLIGHTLY)
 
     @property
     def untested_columns(self) -> tuple[str, ...]:
-        """Names of the columns of which nothing is known, because they have no values or too few."""
+        """Names of the columns that were not tested, because they have no or too few values."""
         return tuple(column.name for column in self.columns if column.outcome == NOT_TESTED)
 
     @property
@@ -80,7 +81,7 @@ class ShiftReport:
 
     @property
     def verdict(self) -> str:
-        """What has been found, in one sentence."""
+        """The result in one sentence."""
         return verdict_of(self)
 
     @needs("pandas")
@@ -115,44 +116,46 @@ def shift_report(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> ShiftReport:
-    """Compare the table a model learns from with the rows it will be used on.
+    """Compare the training data of a model with its deployment data.
 
-    Each column is compared on its own: by its distribution, its missing values, and what the target has that X has
-    not; p-values are corrected for the number of columns by Holm's method. All columns together are compared by a
-    classifier two-sample test: gradient boosting learns from half of the rows of both tables which of them are the
-    target's, and is tested on the other half. It also finds shift in how columns go together, which none of them
-    shows.
+    Each column is compared on its own: its distribution, its missing values, and values of the deployment data that are
+    new; p-values are corrected for the number of columns by Holm's method. All columns together are compared by a
+    classifier two-sample test: gradient boosting is trained on half of the rows of both tables to tell the tables
+    apart, and is tested on the other half. It also detects shift in the dependence between columns, which no single
+    column shows.
 
-    A column has shifted if it differs for certain and by a distance of 0.1 or more; one that differs for certain, but
-    by less, differs slightly: large tables show differences that do not matter. A shift does not say that a model will
-    fail, and none that was found does not say that there is none: small tables show only large shifts, and no look at
-    the columns shows whether the target still depends on them as it did. A column without values in one of the tables,
-    or with too few, is reported as not tested.
+    A column has shifted if it differs significantly and by a distance of 0.1 or more; a column that differs
+    significantly by less differs slightly: large tables show differences that do not matter. A shift does not imply
+    that a model will fail, and finding none does not imply that there is none: small tables show only large shifts, and
+    the columns do not show whether the target still depends on them in the same way. A column with no or too few values
+    in one of the tables is reported as not tested.
 
-    The tables should have no rows in common: one that is in both is learned under one name and met again under the
-    other, and the AUC falls below 0.5 (far below, for a table against itself). Only an AUC above 0.5 speaks of shift.
+    The tables should have no rows in common: the classifier learns such a row as one of one table and is tested on it
+    as one of the other, so that the AUC falls below 0.5 (far below, for a table against itself). Only an AUC above 0.5
+    indicates shift.
 
     Parameters
     ----------
     X, X_target : arrays or frames (pandas, polars, ...) of shapes (n_rows, n_columns) and (n_target, n_columns)
-        With the same columns: those of two frames are matched by name, in whatever order they come; where one of the
-        tables is an array, by position. Values may be missing.
+        Training data and deployment data, with the same columns. Columns of two frames are matched by name, in any
+        order; if one of the tables is an array, by position. Values may be missing.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Columns of X whose values are categories: positions, names, or one boolean per column; those of categorical
-        dtype are in any case.
+        Columns of categorical dtype, always; further columns of X by position, name or a boolean for each.
     groups, groups_target : arrays of shape (n_rows,) and (n_target,), default=None
-        Rows of one group, such as a patient, are not independent. With both, tests permute whole groups.
+        The group of each row: rows of one group, such as a patient, are not independent. If both are given, tests
+        permute whole groups.
     max_rows : int or None, default=20_000
-        The classifier sees at most so many rows of each table, drawn at random; None: all. Columns are compared on all
-        rows. With fewer than 20 rows of either table, there is no classifier.
+        Maximum number of rows of each table for the classifier, drawn at random; None: all. Columns are compared on all
+        rows. With fewer than 20 rows in either table, there is no classifier.
     random_state : int, RandomState or None, default=None
-        Decides which rows the classifier learns from.
+        Decides which rows the classifier is trained on.
     n_jobs : int, default=None
-        Threads of the classifier; the result does not depend on it.
+        Number of threads of the classifier. The result does not depend on it.
 
     Returns
     -------
     ShiftReport
+        The comparison; it prints as a table.
 
     Examples
     --------

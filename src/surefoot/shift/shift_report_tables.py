@@ -1,4 +1,4 @@
-"""Two tables with the same columns, side by side: what a report of shift compares."""
+"""Training data and deployment data with the same columns, column by column, for a shift report."""
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from surefoot.data import Columns
 from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_table
 
-MAX_NAMED = 5  # columns, in an error
+MAX_NAMED = 5  # columns that an error lists
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,16 @@ class ColumnPair:
 
 
 class ComparedTables:
-    """The table at hand and the target, column by column; nothing is copied before a column is asked for.
+    """The training data and the target, column by column; a column is copied when it is used.
 
-    Both are treated alike: were categories coded by one table alone, those that only the other has would share a code,
-    and by it a classifier would know the table of a row where nothing has shifted.
+    Categories are coded by both tables together: if one table decided the codes, categories that only the other table
+    has would share a code, and a classifier would recognise the table by that code where nothing has shifted.
     """
 
     def __init__(self, own: Columns, target: Columns, names: Sequence[str], places: Sequence[int]) -> None:
         self._own, self._target = own, target
         self.names = tuple(names)
-        self._places = places  # where the target has each column
+        self._places = places  # the position of each column in the target
         for name, position, place in zip(names, range(own.n_columns), places, strict=True):
             if (position in own.schema.categories) != (place in target.schema.categories):
                 known, other = ("X", "X_target") if position in own.schema.categories else ("X_target", "X")
@@ -51,7 +51,7 @@ class ComparedTables:
 
     @classmethod
     def read(cls, X: Any, X_target: Any, categorical_features: Any) -> "ComparedTables":
-        """Check both tables; columns with names are matched by name, others by position."""
+        """Check both tables; columns of two frames are matched by name, others by position."""
         if isinstance(categorical_features, str):
             check_choice("categorical_features", categorical_features, ("from_dtype",))
             categorical_features = None
@@ -81,7 +81,7 @@ class ComparedTables:
         return len(self.names)
 
     def pair(self, position: int) -> ColumnPair:
-        """One column of both."""
+        """Return one column of both tables."""
         place = self._places[position]
         is_category = position in self._own.schema.categories
         if not is_category:
@@ -103,13 +103,13 @@ def _shared_codes(codes: np.ndarray, labels: tuple[Hashable, ...], code_of: dict
 
 
 def _by_label(label: Any) -> tuple[bool, float, str]:
-    """Numbers in their order, then texts in theirs."""
+    """Sort numbers first, then texts."""
     is_number = isinstance(label, int | float)
     return not is_number, label if is_number else 0.0, str(label)
 
 
 def _names_and_number(argument: str, table: Any) -> tuple[list[Any] | None, int]:
-    """The names of a frame's columns (None for an array), and how many there are; what is no table is refused."""
+    """Return the names of a frame's columns (None for an array) and their number; refuse anything that is no table."""
     if is_frame(table):
         names = list(nw.from_native(table, eager_only=True).columns)
         return names, len(names)
@@ -134,7 +134,7 @@ def _shape(argument: str, table: Any) -> tuple[int, ...]:
 
 
 def _kind(table: Any, shape: tuple[int, ...]) -> str:
-    """What was passed in place of a table, and how to make one of it."""
+    """Describe what was passed instead of a table, and how to turn it into one."""
     kind = type(table).__name__
     if table is None:
         return "None"
@@ -148,7 +148,7 @@ def _kind(table: Any, shape: tuple[int, ...]) -> str:
 
 
 def _places(names: list[Any] | None, target_names: list[Any] | None, n_columns: int) -> list[int]:
-    """Where the target has each column of X."""
+    """Return the position in the target of each column of X."""
     if names is None or target_names is None:
         return list(range(n_columns))
     lacking = [name for name in names if name not in target_names]
@@ -167,7 +167,7 @@ def _some(names: list[Any]) -> str:
 
 @contextmanager
 def _called(argument: str) -> Iterator[None]:
-    """Let errors about a table say which one it is: whoever reads a table calls it X."""
+    """Make errors about a table name the right argument: the readers of tables call each of them X."""
     try:
         yield
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""A report of shift in words: its verdict, and a table for the screen or for a notebook."""
+"""A shift report as text: its verdict, and a table for the terminal or for a notebook."""
 
 from collections.abc import Sequence
 from html import escape
@@ -9,7 +9,7 @@ from surefoot.shift.column_shift import LEVEL, NOT_SHIFTED, NOT_TESTED, ColumnSh
 if TYPE_CHECKING:
     from surefoot.shift.shift_report import ShiftReport
 
-MAX_LINES = 20  # columns that are shown
+MAX_LINES = 20  # columns in the table
 MAX_NAMED = 3  # columns in the verdict
 MAX_LETTERS = 32  # of a name
 MIN_P_VALUE = 0.0001
@@ -17,48 +17,45 @@ HEADS = ("column", "kind", "distance", "p-value", "stability", "missing", "in ta
 
 
 def verdict_of(report: "ShiftReport") -> str:
-    """What has been found, in one sentence."""
-    shifted, alone = report.shifted_columns, _columns_alone(report)
+    """Return the result in one sentence."""
+    shifted, columns = report.shifted_columns, _columns_sentence(report)
     joint = f"(AUC {report.auc:.2f}, {p_value_in_words(report.p_value)})"
     if report.auc != report.auc:
-        return f"{alone}; {report.note}."
+        return f"{columns}; {report.note}."
     if report.p_value < LEVEL:
         link, slightly = "and" if shifted else "but", "" if report.jointly_shifted else "slightly "
-        return f"{alone}, {link} a classifier tells the rows of both tables {slightly}apart {joint}."
+        return f"{columns}, {link} a classifier tells the rows of both tables {slightly}apart {joint}."
     link = "but" if shifted else "and"
-    return f"{alone}, {link} a classifier does not tell the rows of both tables apart {joint}."
+    return f"{columns}, {link} a classifier does not tell the rows of both tables apart {joint}."
 
 
-def _columns_alone(report: "ShiftReport") -> str:
-    """How many columns have shifted, and how many could not be tested."""
+def _columns_sentence(report: "ShiftReport") -> str:
+    """Say how many columns have shifted, and how many could not be tested."""
     shifted, n_columns, n_untested = report.shifted_columns, len(report.columns), len(report.untested_columns)
     n_slight = len(report.slightly_different_columns)
-    rest = [f"{n_slight:,} differ{'s' if n_slight == 1 else ''} slightly"] if n_slight else []
-    untested = "; ".join([*rest, *([f"{n_untested:,} could not be tested"] if n_untested else [])])
+    notes = [f"{n_slight:,} differ{'s' if n_slight == 1 else ''} slightly"] if n_slight else []
+    notes += [f"{n_untested:,} could not be tested"] if n_untested else []
     if shifted:
         names = ", ".join(one_line(name) for name in shifted[:MAX_NAMED])
         names += f" and {len(shifted) - MAX_NAMED} more" if len(shifted) > MAX_NAMED else ""
-        some = f"{len(shifted):,} of {n_columns:,} columns {'has' if len(shifted) == 1 else 'have'}"
-        return (
-            f"{'The only column has' if n_columns == 1 else some} shifted ({names}{'; ' if untested else ''}{untested})"
-        )
+        several = f"{len(shifted):,} of {n_columns:,} columns {'has' if len(shifted) == 1 else 'have'}"
+        return f"{'The only column has' if n_columns == 1 else several} shifted ({'; '.join([names, *notes])})"
     if n_untested == n_columns:
-        none = f"None of {n_columns:,} columns could be tested"
-        return "The only column could not be tested" if n_columns == 1 else none
+        several = f"None of {n_columns:,} columns could be tested"
+        return "The only column could not be tested" if n_columns == 1 else several
     n_tested, tested = n_columns - n_untested, "tested " if n_untested else ""
-    none = f"None of {n_tested:,} {tested}columns has shifted"
-    return (
-        f"{f'The only {tested}column has not shifted' if n_tested == 1 else none}{f' ({untested})' if untested else ''}"
-    )
+    several = f"None of {n_tested:,} {tested}columns has shifted"
+    one = f"The only {tested}column has not shifted"
+    return (one if n_tested == 1 else several) + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def p_value_in_words(p_value: float) -> str:
-    """Such as "p = 0.03", or "p < 0.0001" for all that are smaller."""
+    """Write a p-value, such as "p = 0.03", or "p < 0.0001" for all smaller ones."""
     return f"p < {MIN_P_VALUE}" if p_value < MIN_P_VALUE else f"p = {p_value:.2g}"
 
 
 def text_of(report: "ShiftReport") -> str:
-    """The verdict above a table of the most shifted columns."""
+    """Return the verdict and a table of the columns with the largest shift."""
     lines = [HEADS, *(_cells(column) for column in report.columns[:MAX_LINES])]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     rows = ["  ".join(_aligned(line, widths)).rstrip() for line in lines]
@@ -66,7 +63,7 @@ def text_of(report: "ShiftReport") -> str:
 
 
 def html_of(report: "ShiftReport") -> str:
-    """The same for a notebook."""
+    """Return the verdict and the table as HTML for a notebook."""
     heading = "".join(f"<p>{escape(line)}</p>" for line in _heading(report) if line)
     head = "".join(f"<th>{escape(cell)}</th>" for cell in HEADS)
     rows = "".join(
@@ -78,13 +75,13 @@ def html_of(report: "ShiftReport") -> str:
 
 
 def one_line(name: str, most: int = MAX_LETTERS) -> str:
-    """A name without line breaks, and without its middle if it is long: names often differ at their ends."""
+    """Return a name without line breaks, and without its middle if it is long: names often differ at their ends."""
     name = " ".join(name.split()) or "(no name)"
     return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - most // 2 - 1) :]}"
 
 
 def outcomes_in_words(columns: Sequence[ColumnShift]) -> str:
-    """Such as "3 of them shifted", of columns that are not shown."""
+    """Describe the columns that are not shown, such as "3 of them shifted"."""
     if len(columns) == 1:
         return columns[0].outcome
     n_shifted = sum(column.shifted for column in columns)
@@ -94,7 +91,7 @@ def outcomes_in_words(columns: Sequence[ColumnShift]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Such as "1 row" or "2,000 rows"."""
+    """Write a number with its noun, such as "1 row" or "2,000 rows"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -133,7 +130,7 @@ def _number(value: float, digits: str) -> str:
 
 
 def _aligned(cells: tuple[str, ...], widths: list[int]) -> list[str]:
-    """Texts to the left, numbers to the right."""
+    """Align texts left and numbers right."""
     left = {0, 1, len(cells) - 1}
     return [
         cell.ljust(width) if place in left else cell.rjust(width)

@@ -1,7 +1,7 @@
-"""The mean of one-feature matrices, without ever writing one out.
+"""The mean of one-feature matrices, none of which is ever written out.
 
-The target values of a feature, sorted, cut the line into cells. A row is dominated by the targets from its own cell on,
-so a product with the matrix is a running sum over cells, there and back: linear in rows.
+The sorted target values of a feature cut the line into cells. A row is dominated by the targets from its own cell on,
+so a product with the matrix is a running sum over cells, forwards and backwards: linear in the number of rows.
 """
 
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ import numpy as np
 
 from surefoot._jit import kernel
 from surefoot._parallel import RowThreads
-from surefoot.shift.gram import ALONE, Gram, Search
+from surefoot.shift.gram import ONE_THREAD, Gram, LeafOrder
 
-STRIPS = 32  # of consecutive cells, that are summed up side by side
-PAIR_COST = 2.5  # of a pair of rows, in cells
+STRIPS = 32  # strips of consecutive cells are summed side by side
+PAIR_COST = 2.5  # the time for a pair of rows, in that for a cell
 
 
 @dataclass(frozen=True)
 class Cells:
     """One feature: the cell of every row, and the mass of the target in each cell.
 
-    Ordered: a row is dominated by its own cell and all after it. Not ordered (categories, missing values): by its own
-    alone. The last cell has no mass: nothing dominates the rows in it.
+    If the cells are ordered, a row is dominated by its own cell and all cells after it. If not (categories, missing
+    values), a row is dominated by its own cell only. The last cell has no mass: nothing dominates its rows.
     """
 
     cell: np.ndarray  # int32, (rows,)
@@ -32,7 +32,7 @@ class Cells:
 
 
 class CellArrays(NamedTuple):
-    """The cells of all features, as kernels take them; see ``StepGram``."""
+    """The cells of all features in the form that kernels take; see ``StepGram``."""
 
     cell: np.ndarray
     starts: np.ndarray
@@ -44,12 +44,13 @@ class StepGram(Gram):
     """The sum over features of the mass that dominates both rows."""
 
     def __init__(self, cell: np.ndarray, starts: np.ndarray, mass: np.ndarray, ordered: np.ndarray) -> None:
-        """``cell`` is (features, rows); the cells of feature b are those from ``starts[b]`` on in ``mass``."""
+        """``cell`` is (features, rows); the cells of feature b start at ``starts[b]`` in ``mass``."""
         self.n_rows = cell.shape[1]
         self.cell, self.starts, self.mass, self.ordered = cell, starts, mass, ordered
 
     @classmethod
-    def of(cls, features: list[Cells]) -> "StepGram":
+    def from_features(cls, features: list[Cells]) -> "StepGram":
+        """Join the cells of all features."""
         starts = np.concatenate([[0], np.cumsum([len(feature.mass) for feature in features])]).astype(np.int64)
         return cls(
             np.stack([feature.cell for feature in features]),
@@ -58,45 +59,46 @@ class StepGram(Gram):
             np.array([feature.ordered for feature in features]),
         )
 
-    def only(self, rows: np.ndarray) -> "StepGram":
+    def subset(self, rows: np.ndarray) -> "StepGram":
         return StepGram(np.ascontiguousarray(self.cell[:, rows]), self.starts, self.mass, self.ordered)
 
     @cached_property
-    def reach(self) -> np.ndarray:
+    def dominating_mass(self) -> np.ndarray:
         """The mass that dominates a row of each cell."""
         parts = np.split(self.mass, self.starts[1:-1])
-        reached = [m[::-1].cumsum()[::-1] if o else m for m, o in zip(parts, self.ordered, strict=True)]
-        return np.concatenate(reached)
+        sums = [m[::-1].cumsum()[::-1] if o else m for m, o in zip(parts, self.ordered, strict=True)]
+        return np.concatenate(sums)
 
     def diagonal(self) -> np.ndarray:
         out = np.zeros(self.n_rows)
         for start, cell in zip(self.starts, self.cell, strict=False):
-            out += self.reach[start + cell]
+            out += self.dominating_mass[start + cell]
         return out
 
-    def times(self, values: np.ndarray, threads: RowThreads = ALONE) -> np.ndarray:
+    def times(self, values: np.ndarray, threads: RowThreads = ONE_THREAD) -> np.ndarray:
         out = np.zeros(self.n_rows)
         multiply_cells(self.cell, self.starts, self.mass, self.ordered, np.ascontiguousarray(values), out)
         return out
 
-    def piece(self, rows: np.ndarray) -> np.ndarray:
+    def submatrix(self, rows: np.ndarray) -> np.ndarray:
         out = np.zeros((len(rows), len(rows)))
         cell = np.ascontiguousarray(self.cell[:, rows])
-        pair_cells(cell, self.reach[self.starts[:-1, np.newaxis] + cell], self.ordered, out)
+        add_cell_pairs(cell, self.dominating_mass[self.starts[:-1, np.newaxis] + cell], self.ordered, out)
         return out
 
-    def piece_of_leaf(self, rows: np.ndarray, n_features: int) -> np.ndarray | None:
-        """The piece if that is the cheaper way: pairs of rows, or every cell for every code of every column."""
+    def leaf_submatrix(self, rows: np.ndarray, n_features: int) -> np.ndarray | None:
+        """Return the submatrix if all pairs of rows cost less than every cell for every code of every column."""
         by_pairs = len(rows) ** 2 * (len(self.cell) + n_features) / 2
         by_cells = n_features * min(len(rows), 256) * len(self.mass)
-        return self.piece(rows) if PAIR_COST * by_pairs < by_cells else None
+        return self.submatrix(rows) if PAIR_COST * by_pairs < by_cells else None
 
-    def prefix_energies(self, piece: np.ndarray | None, search: Search, features: np.ndarray, out: np.ndarray) -> None:
-        if piece is not None:
-            return super().prefix_energies(piece, search, features, out)
+    def prefix_energies(
+        self, submatrix: np.ndarray | None, leaf: LeafOrder, features: np.ndarray, out: np.ndarray
+    ) -> None:
+        if submatrix is not None:
+            return super().prefix_energies(submatrix, leaf, features, out)
         cells = CellArrays(cell=self.cell, starts=self.starts, mass=self.mass, ordered=self.ordered)
-        places = search.order, search.starts, search.ends
-        return energies_of_cells(cells, search.rows, search.weights, features, *places, out)
+        return sum_cell_energies(cells, leaf.rows, leaf.weights, features, leaf.order, leaf.starts, leaf.ends, out)
 
 
 @kernel
@@ -120,8 +122,8 @@ def multiply_cells(cell, starts, mass, ordered, values, out):
 
 
 @kernel
-def pair_cells(cell, reached, ordered, out):
-    """Add the matrix among all rows to ``out``; ``reached`` is the mass that dominates each row, feature by feature.
+def add_cell_pairs(cell, dominating, ordered, out):
+    """Add the matrix among all rows to ``out``; ``dominating`` is the mass that dominates each row, by feature.
 
     Mass that dominates the larger of two rows dominates both: the smaller of two masses.
     """
@@ -129,9 +131,9 @@ def pair_cells(cell, reached, ordered, out):
     for i in range(n_rows):
         row = out[i]
         for b in range(cell.shape[0]):
-            own, mass = cell[b, i], reached[b, i]
+            own, mass = cell[b, i], dominating[b, i]
             if ordered[b]:
-                others = reached[b]
+                others = dominating[b]
                 for j in range(n_rows):
                     row[j] += others[j] if others[j] < mass else mass
             else:
@@ -143,7 +145,7 @@ def pair_cells(cell, reached, ordered, out):
 def lay_out_cells(mass, places, laid_out):
     """Write the place of each cell in a layout (depth, STRIPS), and the mass there.
 
-    The cells are cut into strips of consecutive cells, side by side: running sums go down all strips at once.
+    The layout puts strips of consecutive cells side by side: running sums go down all strips at once.
     """
     depth = laid_out.shape[0]
     laid_out[:] = 0.0
@@ -154,8 +156,8 @@ def lay_out_cells(mass, places, laid_out):
 
 
 @kernel
-def energy_of_strips(filled, totals, mass, running, squares):
-    """Return the energy of cells in order: ``filled`` with weights, which add up to ``totals`` by strip."""
+def sum_strips(filled, totals, mass, running, squares):
+    """Return the energy of ordered cells: ``filled`` with weights, which add up to ``totals`` in each strip."""
     before = 0.0
     for strip in range(STRIPS):
         running[strip] = before
@@ -170,7 +172,7 @@ def energy_of_strips(filled, totals, mass, running, squares):
 
 
 @kernel
-def energy_of_kinds(filled, mass):
+def sum_unordered_cells(filled, mass):
     """Return the energy of cells without an order."""
     energy = 0.0
     for low in range(filled.shape[0]):
@@ -180,8 +182,8 @@ def energy_of_kinds(filled, mass):
 
 
 @kernel
-def energies_of_cells(cells, rows, weights, features, order, starts, ends, energies):
-    """Write the energy of a leaf's rows up to each rank, column by column: rows in order of rank fill the cells."""
+def sum_cell_energies(cells, rows, weights, features, order, starts, ends, energies):
+    """Write the energy of a leaf's rows up to each rank, column by column: the rows fill the cells by rank."""
     cell, cell_starts = cells.cell, cells.starts
     totals, running, squares = np.empty(STRIPS), np.empty(STRIPS), np.empty(STRIPS)
     weight, own = weights[rows], np.empty(rows.shape[0], np.uint32)
@@ -209,8 +211,8 @@ def energies_of_cells(cells, rows, weights, features, order, starts, ends, energ
                     k += 1
                 if k > before:
                     energy = (
-                        energy_of_strips(filled, totals, masses, running, squares)
+                        sum_strips(filled, totals, masses, running, squares)
                         if cells.ordered[b]
-                        else energy_of_kinds(filled, masses)
+                        else sum_unordered_cells(filled, masses)
                     )
                 energies[rank] += energy

@@ -1,4 +1,4 @@
-"""Whether a classifier can tell the rows of two tables apart."""
+"""A classifier two-sample test: can a classifier tell the rows of two tables apart?"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import mannwhitneyu, norm, rankdata, t
 from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from surefoot._parallel import THREADED_CELLS, count_jobs
 from surefoot.shift.group_permutations import GroupPermutations
@@ -17,17 +18,17 @@ from surefoot.shift.shift_report_tables import ColumnPair, ComparedTables
 
 MIN_ROWS = 20  # of each table: half of them are held out
 MIN_GROUPS = 4  # of each table: half of them are held out
-MAX_CATEGORIES, ROWS_PER_CATEGORY = 255, 40  # more categories, or rarer ones, the classifier does not look at
-MAX_SHUFFLED = 2000  # held-out rows of each table, on which columns are shuffled
+MAX_CATEGORIES, ROWS_PER_CATEGORY = 255, 40  # more or rarer categories become numbers, in the order of labels
+MAX_SHUFFLED = 2000  # held-out rows of each table on which columns are shuffled
 CONFIDENCE = 0.95
-NEARLY_NONE = 1e-12
+MARGIN = 1e-12  # distance from an AUC of 0 or 1
 
 
 @dataclass(frozen=True)
 class TwoSampleTest:
-    """How well held-out rows are told apart: AUC, p-value, an interval of the AUC, and what each column adds to it.
+    """How well the classifier tells held-out rows apart: AUC, p-value, interval of the AUC, importances of columns.
 
-    Where no classifier was trained, ``note`` says why.
+    If no classifier was trained, ``note`` has the reason.
     """
 
     auc: float
@@ -45,12 +46,12 @@ def two_sample_test(
     n_jobs: int | None,
     groups: GroupPermutations | None = None,
 ) -> TwoSampleTest:
-    """Train a classifier on half of the rows of both tables, and let it tell apart those of the other half.
+    """Train a classifier on half of the rows of both tables, and test it on the other half.
 
-    Under no shift the labels of held-out rows are as good as shuffled, whatever the classifier has learned. With
-    groups, these are halved and shuffled as wholes.
+    Without shift, the labels of held-out rows are exchangeable, whatever the classifier has learned. With groups, whole
+    groups are held out and permuted.
     """
-    if note := _why_not(tables, groups):
+    if note := _reason_against(tables, groups):
         unknown = np.full(len(tables), np.nan)
         return TwoSampleTest(float("nan"), float("nan"), (float("nan"), float("nan")), unknown, note)
     generator = np.random.default_rng(seed)
@@ -77,8 +78,8 @@ def two_sample_test(
     return TwoSampleTest(auc, _p_value(scores, is_target), auc_interval(auc, *_sizes(is_target)), importances)
 
 
-def _why_not(tables: ComparedTables, groups: GroupPermutations | None) -> str | None:
-    """Why there is no joint test."""
+def _reason_against(tables: ComparedTables, groups: GroupPermutations | None) -> str | None:
+    """Return why there is no joint test; None if there is one."""
     if min(tables.n_rows, tables.n_target) < MIN_ROWS:
         return (
             f"the joint test needs at least {MIN_ROWS} rows of each table, and there are {tables.n_rows} of X and "
@@ -93,7 +94,7 @@ def _why_not(tables: ComparedTables, groups: GroupPermutations | None) -> str | 
 
 
 def _half_of_the_groups(codes: np.ndarray, is_target: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Rows of every second group of either table, in a random order."""
+    """Mark the rows of every second group of each table, in a random order."""
     held_out = np.zeros(len(codes), dtype=np.bool_)
     for side in (False, True):
         names = generator.permutation(np.unique(codes[is_target == side]))
@@ -104,14 +105,14 @@ def _half_of_the_groups(codes: np.ndarray, is_target: np.ndarray, generator: np.
 def new_classifier(
     is_category: np.ndarray, n_rows: int, seed: int, balanced: bool = True
 ) -> HistGradientBoostingClassifier:
-    """Boosted trees that tell rows of two tables apart; balanced, the larger table counts no more than the other."""
+    """Make boosted trees that tell rows of two tables apart; if balanced, both tables have the same weight."""
     return HistGradientBoostingClassifier(
         max_iter=100,
-        learning_rate=0.05,  # with the small trees: what tells tables apart is seldom much, and noise is soon learned
+        learning_rate=0.05,  # slow, with small trees: differences are usually small, and noise is soon learned
         max_leaf_nodes=8,
         min_samples_leaf=int(np.clip(n_rows // 20, 2, 20)),
         l2_regularization=1.0,
-        early_stopping=False,  # it would take rows away
+        early_stopping=False,  # it would hold out rows
         categorical_features=is_category,
         class_weight="balanced" if balanced else None,
         random_state=seed,
@@ -119,7 +120,7 @@ def new_classifier(
 
 
 def _halves(n_rows: int, n_target: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows are held out, and which are of the target; rows come shuffled."""
+    """Return which rows are held out, and which belong to the target; the rows are already shuffled."""
     held_out = np.concatenate([np.arange(size) >= size // 2 for size in (n_rows, n_target)])
     return held_out, np.arange(n_rows + n_target) >= n_rows
 
@@ -129,10 +130,10 @@ def _sizes(is_target: np.ndarray) -> tuple[int, int]:
 
 
 def classifier_features(tables: ComparedTables, rows: list[np.ndarray]) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """Positions of the columns that vary, their values as ranks over both tables, and which of them are categories.
+    """Return positions of the columns that vary, their values as ranks over both tables, and which are categories.
 
-    Trees see only the order of numbers, and ranks cannot overflow. Of many or rare categories the classifier gets the
-    order of their labels.
+    Trees depend only on the order of numbers, and ranks cannot overflow. If a column has many or rare categories, the
+    classifier gets the order of their labels.
     """
     positions, parts, is_category = [], [], []
     for position, pair in enumerate(tables):
@@ -140,8 +141,8 @@ def classifier_features(tables: ComparedTables, rows: list[np.ndarray]) -> tuple
         if n_distinct > 1 or (n_distinct == 1 and np.isnan(ranks).any()):
             positions.append(position)
             parts.append(ranks)
-            most = min(MAX_CATEGORIES, len(ranks) // ROWS_PER_CATEGORY)
-            is_category.append(pair.is_category and n_distinct <= most)
+            max_categories = min(MAX_CATEGORIES, len(ranks) // ROWS_PER_CATEGORY)
+            is_category.append(pair.is_category and n_distinct <= max_categories)
     return positions, np.stack(parts, axis=1) if parts else np.empty((0, 0)), np.array(is_category, dtype=np.bool_)
 
 
@@ -156,10 +157,9 @@ def _ranks(pair: ColumnPair, rows: list[np.ndarray]) -> tuple[np.ndarray, int]:
 def _importances(
     model: HistGradientBoostingClassifier, features: np.ndarray, is_target: np.ndarray, generator: np.random.Generator
 ) -> list[float]:
-    """By how much the AUC falls when a column is shuffled."""
-    sides = [np.flatnonzero(is_target == side)[:MAX_SHUFFLED] for side in (False, True)]
-    some = np.concatenate(sides)
-    features, is_target = features[some], is_target[some]
+    """Return the decrease of the AUC when each column is shuffled."""
+    rows = np.concatenate([np.flatnonzero(is_target == side)[:MAX_SHUFFLED] for side in (False, True)])
+    features, is_target = features[rows], is_target[rows]
     auc = area_under_curve(model.decision_function(features), is_target)
     drops = []
     for position in range(features.shape[1]):
@@ -171,13 +171,13 @@ def _importances(
 
 
 def area_under_curve(scores: np.ndarray, is_target: np.ndarray) -> float:
-    """The chance that a row of the target has a higher score than one of X, ties counting half."""
+    """Return the probability that a row of the target has a higher score than a row of X; ties count half."""
     n_rows, n_target = _sizes(is_target)
     return float((rankdata(scores)[is_target].mean() - (n_target + 1) / 2) / n_rows)
 
 
 def _p_value(scores: np.ndarray, is_target: np.ndarray) -> float:
-    """That of the Mann-Whitney test: is the target's score higher?"""
+    """Return the p-value of the Mann-Whitney test that the target's scores are higher."""
     if scores.min() == scores.max():
         return 1.0
     result = mannwhitneyu(scores[is_target], scores[~is_target], alternative="greater", method="asymptotic")
@@ -185,9 +185,9 @@ def _p_value(scores: np.ndarray, is_target: np.ndarray) -> float:
 
 
 def auc_interval(auc: float, n_rows: int, n_target: int) -> tuple[float, float]:
-    """The values that an observed AUC does not contradict, at 95%: Newcombe's score interval (2006, method 5).
+    """Return the 95% interval of an observed AUC: Newcombe's score interval (2006, method 5).
 
-    Its variance is that of Hanley and McNeil at the value in question, with both tables of the mean size, so that an
+    Its variance is that of Hanley and McNeil at each candidate value, with the mean size for both tables, so that an
     AUC of 1 has an interval too.
     """
     bound = float(norm.ppf((1 + CONFIDENCE) / 2))
@@ -195,16 +195,14 @@ def auc_interval(auc: float, n_rows: int, n_target: int) -> tuple[float, float]:
     def distance(value: float) -> float:
         return abs(auc - value) - bound * sqrt(_auc_variance(value, n_rows, n_target))
 
-    inside = min(
-        max(auc, NEARLY_NONE), 1 - NEARLY_NONE
-    )  # at 0 and 1 the variance is 0, and the search would stop there
+    inside = min(max(auc, MARGIN), 1 - MARGIN)  # at 0 and 1 the variance is 0, and the search would stop there
     low = float(brentq(distance, 0.0, inside)) if auc > 0 else 0.0
     high = float(brentq(distance, inside, 1.0)) if auc < 1 else 1.0
     return low, high
 
 
 def grouped_auc_interval(scores: np.ndarray, is_target: np.ndarray, groups: GroupPermutations) -> tuple[float, float]:
-    """95% interval where whole groups were drawn (Obuchowski 1997), on the scale of log-odds."""
+    """Return the 95% interval if whole groups were sampled (Obuchowski 1997), on the scale of log-odds."""
     ranks, own_ranks = rankdata(scores), np.empty(len(scores))
     for side in (False, True):
         own_ranks[is_target == side] = rankdata(scores[is_target == side])
@@ -213,10 +211,10 @@ def grouped_auc_interval(scores: np.ndarray, is_target: np.ndarray, groups: Grou
     auc, variance = float(placements[is_target].mean()), 0.0
     for side, n_groups, n in ((False, groups.n_own, n_rows), (True, groups.n_target, n_target)):
         codes = np.unique(groups.codes[is_target == side], return_inverse=True)[1]
-        off = np.bincount(codes, weights=placements[is_target == side] - auc)
-        variance += float((off**2).sum()) * n_groups / (n_groups - 1) / n**2
-    least = 0.5 / (groups.n_own * groups.n_target)
-    inside = min(max(auc, least), 1 - least)
+        deviations = np.bincount(codes, weights=placements[is_target == side] - auc)
+        variance += float((deviations**2).sum()) * n_groups / (n_groups - 1) / n**2
+    margin = 0.5 / (groups.n_own * groups.n_target)
+    inside = min(max(auc, margin), 1 - margin)
     reach = float(t.ppf((1 + CONFIDENCE) / 2, min(groups.n_own, groups.n_target) - 1)) * sqrt(variance)
     low, high = (float(expit(logit(inside) + side * reach / (inside * (1 - inside)))) for side in (-1, 1))
     return min(low, auc), max(high, auc)
@@ -230,8 +228,6 @@ def _auc_variance(auc: float, n_rows: int, n_target: int) -> float:
 
 @contextmanager
 def limited_threads(n_cells: int, n_jobs: int | None) -> Iterator[None]:
-    """At most so many threads in scikit-learn's compiled code, and one for a small table."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn needs it too
-
+    """Limit the threads of scikit-learn's compiled code to ``n_jobs``, and to one for a small table."""
     with threadpool_limits(limits=count_jobs(n_jobs) if n_cells >= THREADED_CELLS else 1):
         yield

@@ -8,18 +8,21 @@ import numpy as np
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_choice
 from surefoot.data.problem import check_table
-from surefoot.shift.builders import distribution_gram, features_of, joint_gram, mean_gram, product_gram
-from surefoot.shift.dense_gram import DenseGram
-from surefoot.shift.gram import MAX_DENSE, Gram
-from surefoot.shift.table_pair import TableReader, read_tables, values_of
-
-KINDS = ("mean", "joint", "product")
-ORIENTATIONS = ("lower", "upper", "both")
-MAKERS = {"mean": mean_gram, "joint": joint_gram, "product": product_gram}
+from surefoot.shift.builders import (
+    KINDS,
+    ORIENTATIONS,
+    TableReader,
+    column_values,
+    distribution_gram,
+    features_of,
+    make_gram,
+    read_tables,
+)
+from surefoot.shift.gram import MAX_DENSE_ROWS, DenseGram, Gram
 
 
 class VMatrix:
-    """The matrix of a quadratic loss as a target sample sees it.
+    """The matrix of a quadratic loss on the training data, weighted by a target sample.
 
     ``V(i, j)`` is the fraction of the target that dominates both rows i and j, that is, reaches them in every feature:
     ``t >= max(x_i, x_j)``. The loss ``sum of l_i l_j V(i, j)`` of residuals ``l`` is then, up to a factor, the mean
@@ -56,7 +59,7 @@ class VMatrix:
 
     def __init__(self, gram: Gram) -> None:
         if not isinstance(gram, Gram):
-            raise DataError("VMatrix is made by VMatrix.from_target, from_distributions or, of an array, from_dense.")
+            raise DataError("VMatrix is made by VMatrix.from_target, from_distributions or, for an array, from_dense.")
         self.gram = gram
 
     @classmethod
@@ -70,9 +73,9 @@ class VMatrix:
         X_target : array, pandas or polars frame of shape (n_target, n_columns)
             Rows of the deployment data, with the same columns.
         kind : {"mean", "joint", "product"}, default="mean"
-            ``joint``: the paper's estimator, the share of target rows that dominate both rows in all features at once.
-            With many features few do: look at ``coverage``. ``product``: the product over features of the shares of
-            the target's values that do. ``mean``: the mean over features of these shares.
+            ``joint``: the paper's estimator, the fraction of target rows that dominate both rows in all features at
+            once. With many features few do: check ``coverage``. ``product``: the product over features of the
+            fractions of the target's values that do. ``mean``: the mean over features of these fractions.
         orientation : {"lower", "upper", "both"}, default="lower"
             ``lower``: a target dominates a row that is at most as large; ``upper``: at least as large; ``both``: the
             mean of the two matrices.
@@ -84,9 +87,7 @@ class VMatrix:
         """
         check_choice("kind", kind, KINDS)
         check_choice("orientation", orientation, ORIENTATIONS)
-        columns, target = read_tables(X, X_target)
-        features = features_of(columns, np.arange(columns.n_rows), target)
-        return cls(MAKERS[kind](features, orientation))
+        return cls(make_gram(features_of(*read_tables(X, X_target)), kind, orientation))
 
     @classmethod
     def from_distributions(cls, X: Any, distributions: Sequence[Any], *, orientation: str = "lower") -> "VMatrix":
@@ -114,7 +115,7 @@ class VMatrix:
             raise DataError(f"distributions has {len(distributions)} entries, but X has {columns.n_columns} columns.")
         if columns.schema.categories:
             raise DataError("X has categorical columns: distributions are of numbers. Use VMatrix.from_target.")
-        values = [values_of(columns, position, np.arange(columns.n_rows)) for position in range(columns.n_columns)]
+        values = [column_values(columns, position, np.arange(columns.n_rows)) for position in range(columns.n_columns)]
         if any(np.isnan(column).any() for column in values):
             raise DataError("X has missing values: fill them first, or use VMatrix.from_target.")
         for distribution in distributions:
@@ -128,12 +129,12 @@ class VMatrix:
         except TypeError as error:
             raise ParameterError(f"distributions must be frozen, with all their parameters: {error}.") from error
         if not np.isfinite(gram.diagonal()).all():
-            raise ParameterError("distributions has one that gives no probabilities: look at its parameters.")
+            raise ParameterError("distributions contains one without probabilities: check its parameters.")
         return cls(gram)
 
     @classmethod
     def from_dense(cls, V: Any) -> "VMatrix":
-        """Wrap a matrix of your own.
+        """Wrap your own matrix.
 
         Parameters
         ----------
@@ -200,9 +201,9 @@ class VMatrix:
             All entries.
         """
         n_rows = self.gram.n_rows
-        if n_rows > MAX_DENSE:
+        if n_rows > MAX_DENSE_ROWS:
             raise DataError(f"The matrix of {n_rows:,} rows has {n_rows**2:.1e} entries: use it by @ and quadratic().")
-        return self.gram.piece(np.arange(n_rows))
+        return self.gram.submatrix(np.arange(n_rows))
 
     def __repr__(self) -> str:
         return f"VMatrix(n_rows={self.gram.n_rows}, coverage={self.coverage:.3f})"
@@ -214,6 +215,14 @@ class VMatrix:
         if not np.isfinite(values).all():
             raise DataError(f"{name} must be finite numbers.")
         return values
+
+
+def given_gram(V: Any, n_rows: int) -> Gram:
+    """Return the matrix of a fit with ``V``, in the form that trees are grown on."""
+    matrix = V if isinstance(V, VMatrix) else VMatrix.from_dense(V)
+    if matrix.shape[0] != n_rows:
+        raise DataError(f"V has {matrix.shape[0]} rows, but X has {n_rows}: it needs one for each of them.")
+    return matrix.gram.for_boosting("V")
 
 
 def _as_numbers(values: Any, name: str) -> np.ndarray:

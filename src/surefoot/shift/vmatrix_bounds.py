@@ -1,4 +1,4 @@
-"""How far the loss that the target sees is known from so many of its rows: theorems 3.2 and 3.3 of the V-matrix."""
+"""How well a target sample determines the loss on the target: theorems 3.2 and 3.3 of the V-matrix."""
 
 from bisect import bisect_left
 from math import log, sqrt
@@ -9,16 +9,16 @@ import numpy as np
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean, check_integer, check_number
 
-MIN_TARGET = 2  # theorem 3.2 chooses sqrt(log M / M), which is 0 for a single row
-MAX_TARGET = 2**53  # beyond it, a float no longer counts every row
+MIN_TARGET_ROWS = 2  # theorem 3.2 chooses sqrt(log M / M), which is 0 for a single row
+MAX_TARGET_ROWS = 2**53  # a float does not count more rows one by one
 
 
 def vmatrix_error(losses: Any, *, n_target: int, one_feature: bool = False, confidence: float = 0.95) -> float:
-    """How far ``rho^2`` by a sample of target rows can be from ``rho^2`` by their distribution.
+    """Bound the difference between ``rho^2`` by a sample of target rows and ``rho^2`` by their distribution.
 
-    ``rho^2(V) = 1/N^2 sum_ij l_i l_j V_ij`` is the loss as the target sees it, N the number of training rows and V
-    either known or estimated from M rows of the target. With at least the probability ``confidence`` over the draw of
-    these rows, the two values differ by at most what is returned, which falls with the square root of M::
+    ``rho^2(V) = 1/N^2 sum_ij l_i l_j V_ij`` is the loss on the target, N the number of training rows and V either known
+    or estimated from M rows of the target. With a probability of at least ``confidence`` over the draw of these rows,
+    the two values differ by at most the bound, which falls with the square root of M::
 
         any number of features (theorem 3.3)   max|l_i l_j| sqrt(log(N (N + 1) / (1 - confidence)) / (2 M))
         one feature (theorem 3.2)              (mean|l|)^2 sqrt(log(2 / (1 - confidence)) / (2 M))
@@ -33,27 +33,27 @@ def vmatrix_error(losses: Any, *, n_target: int, one_feature: bool = False, conf
     n_target : int
         The number M of target rows, 2 or more.
     one_feature : bool, default=False
-        Whether the table has one column only, of numbers and without missing values; the bound is then smaller.
+        Whether the table has only one column, of numbers and without missing values; the bound is then smaller.
     confidence : float, default=0.95
         Between 0 and 1: the probability with which the bound holds.
 
     Returns
     -------
     float
-        In the unit of the squared residuals.
+        The bound, in the unit of the squared residuals.
 
     Notes
     -----
-    What is assumed:
+    Assumptions:
 
-    - The M target rows are drawn independently of one another from the distribution that V is of (i.i.d.).
-    - Residuals do not depend on these rows. A model that was trained on them has adapted to them, and the bound says
-      nothing: then measure ``rho^2`` by target rows that were held out, and let M be their number.
+    - The M target rows are drawn independently from one distribution (i.i.d.), the one that the exact V belongs to.
+    - Residuals do not depend on these rows. A model that was trained on them has adapted to them, and the bound does
+      not apply: measure ``rho^2`` by target rows that were held out, and let M be their number.
     - V is estimated as the mean over target rows of ``1[t >= x_i] 1[t >= x_j]``: ``kind="joint"`` of `VMatrix`, and
-      ``kind="mean"`` too where there are several features. The product of marginals is another estimator.
+      also ``kind="mean"`` if there are several features. The product of marginals is another estimator.
 
-    The bound is a promise, not an estimate: measured differences are several times smaller where all residuals have one
-    sign, and hundreds of times where they are noise (``surefoot reproduce shift`` measures them).
+    The bound is a guarantee, not an estimate: measured differences are several times smaller if all residuals have one
+    sign, and hundreds of times smaller if they are noise (``surefoot reproduce shift`` measures them).
 
     Examples
     --------
@@ -64,33 +64,33 @@ def vmatrix_error(losses: Any, *, n_target: int, one_feature: bool = False, conf
     >>> round(vmatrix_error(residuals, n_target=1000, one_feature=True), 4)
     0.0039
     """
-    check_integer("n_target", n_target, MIN_TARGET)
+    check_integer("n_target", n_target, MIN_TARGET_ROWS)
     scale, width = _scale_and_width(losses, one_feature, confidence)
     return _bound(scale, width, n_target)
 
 
 def vmatrix_target_size(error: float, losses: Any, *, one_feature: bool = False, confidence: float = 0.95) -> int:
-    """How many target rows make `vmatrix_error` at most ``error``: the smallest number that does.
+    """Find the smallest number of target rows for which `vmatrix_error` is at most ``error``.
 
     Parameters
     ----------
     error : float
         Above 0, in the unit of the squared residuals.
     losses : array of shape (n_rows,)
-        The residuals ``y_pred - y`` of the training rows; those of a first model serve to plan with.
+        The residuals ``y_pred - y`` of the training rows; for planning, those of a first model.
     one_feature : bool, default=False
-        Whether the table has one column only, of numbers and without missing values.
+        Whether the table has only one column, of numbers and without missing values.
     confidence : float, default=0.95
         Between 0 and 1: the probability with which the bound holds.
 
     Returns
     -------
     int
-        2 or more.
+        The number of target rows, 2 or more.
 
     See Also
     --------
-    vmatrix_error : The bound, and what it assumes of rows and residuals.
+    vmatrix_error : The bound, and its assumptions about rows and residuals.
 
     Examples
     --------
@@ -104,13 +104,13 @@ def vmatrix_target_size(error: float, losses: Any, *, one_feature: bool = False,
     error = check_number("error", error, 0, float("inf"), most_included=False)
     scale, width = _scale_and_width(losses, one_feature, confidence)
     root = scale / error * sqrt(width / 2)
-    if root * root >= MAX_TARGET / 2:
+    if root * root >= MAX_TARGET_ROWS / 2:
         raise ParameterError(
             f"error is too small, got {error!r}: {root * root:.1e} target rows would be needed. Allow a larger error, "
-            f"or divide the losses, whose squares reach {scale:.1e}, by a unit of their own."
+            f"or divide the losses by a larger unit: their squares reach {scale:.1e}."
         )
-    enough = range(MIN_TARGET, int(2 * root * root) + MIN_TARGET + 1)  # the last is enough, whatever was rounded
-    return enough[bisect_left(enough, True, key=lambda n_target: _bound(scale, width, n_target) <= error)]
+    sizes = range(MIN_TARGET_ROWS, int(2 * root * root) + MIN_TARGET_ROWS + 1)  # the last suffices despite rounding
+    return sizes[bisect_left(sizes, True, key=lambda n_target: _bound(scale, width, n_target) <= error)]
 
 
 def _bound(scale: float, width: float, n_target: int) -> float:
@@ -118,24 +118,24 @@ def _bound(scale: float, width: float, n_target: int) -> float:
 
 
 def _scale_and_width(losses: Any, one_feature: bool, confidence: float) -> tuple[float, float]:
-    """The factor before the root of either theorem, and the logarithm under it."""
+    """Return the factor before the root of the theorem, and the logarithm under the root."""
     check_boolean("one_feature", one_feature)
-    missed = 1 - check_number("confidence", confidence, 0, 1, most_included=False)
+    alpha = 1 - check_number("confidence", confidence, 0, 1, most_included=False)
     sizes = np.abs(_check_losses(losses))
     n_rows, largest = len(sizes), float(sizes.max())
     size = largest * float(np.mean(sizes / largest)) if one_feature and largest > 0 else largest  # no overflow
     if not np.isfinite(size * size):
-        raise DataError("losses are too large to multiply: divide them by a unit of their own.")
-    return size * size, log(2 / missed) if one_feature else log(n_rows) + log(n_rows + 1) - log(missed)
+        raise DataError("losses are too large to multiply: divide them by a larger unit.")
+    return size * size, log(2 / alpha) if one_feature else log(n_rows) + log(n_rows + 1) - log(alpha)
 
 
 def _check_losses(losses: Any) -> np.ndarray:
-    """One finite number per training row as float64."""
+    """Return one finite number per training row as float64."""
     array = np.asarray(losses)
     if array.ndim != 1 or len(array) == 0:
         raise DataError(f"losses must be one residual per training row, one row or more; got shape {array.shape}.")
     if array.dtype.kind not in "biuf":
         raise DataError(f"losses must be numbers, got an array of dtype {array.dtype}.")
     if not np.isfinite(array).all():
-        raise DataError("losses contain NaN or infinity: leave out the rows that have no residual.")
+        raise DataError("losses contain NaN or infinity: leave out the rows without a residual.")
     return array.astype(np.float64)

@@ -1,4 +1,4 @@
-"""The part on bounds: how far rho^2 by target rows is from its true value, beside what the theorems allow."""
+"""The part on bounds: the error of rho^2 by a sample of target rows, and the bounds of the theorems."""
 
 import time
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class BoundCase:
 
     @classmethod
     def make(cls, name: str) -> "BoundCase":
-        """Rows from elsewhere than the target, so that there is a shift; from a fixed seed."""
+        """Draw training rows from another distribution than the target, with a fixed seed."""
         training, target = _distributions(name)
         rng = np.random.default_rng([0, CASES.index(name)])
         X = np.column_stack([entry.rvs(BOUND_ROWS, random_state=rng) for entry in training]).astype(np.float64)
@@ -44,13 +44,13 @@ class BoundCase:
         return self.X.shape[1]
 
     def draw_target(self, n_target: int, draw: int) -> np.ndarray:
-        """Independent rows of the target."""
+        """Draw independent rows of the target."""
         rng = np.random.default_rng([1, CASES.index(self.name), n_target, draw])
         return np.column_stack([entry.rvs(n_target, random_state=rng) for entry in self.distributions]).astype(float)
 
 
 def _distributions(name: str) -> tuple[list[Any], list[Any]]:
-    """Of the training rows, and of the target."""
+    """Return the distributions of the training rows and of the target."""
     from scipy.stats import beta, expon, norm, poisson, uniform
 
     if name == CONTINUOUS:
@@ -59,36 +59,36 @@ def _distributions(name: str) -> tuple[list[Any], list[Any]]:
         return [poisson(5)], [poisson(3)]
     if name == THREE:
         return [norm(1, 1), expon(scale=0.5), poisson(3)], [norm(), expon(), poisson(3)]
-    return [beta(1, 6)] * 8, [uniform()] * 8  # low enough that target rows reach them in all eight at once
+    return [beta(1, 6)] * 8, [uniform()] * 8  # low enough for target rows to dominate them in all eight at once
 
 
 DRAWS_PER_TASK = 50
-NOT_SAID = float("nan")
+NO_BOUND = float("nan")
 
 
-def run_bounds(folder: Path, settings: ShiftSettings, n_jobs: int | None, watch: Watcher) -> None:
-    """The cases and numbers of target rows that are not in the file yet."""
+def run_bounds(folder: Path, settings: ShiftSettings, n_jobs: int | None, callback: Watcher) -> None:
+    """Measure the cases and numbers of target rows that are not in the file yet."""
     file = GrowingCsv(folder / BOUNDS_FILE, BoundLine)
     units = [(name, n_target) for name in CASES for n_target in settings.target_sizes]
     for done, (name, n_target) in enumerate(units):
         if any(BoundUnit(name, residuals, n_target) not in file.lines for residuals in RESIDUALS):
-            watch(done, len(units), f"bounds: {name}, {n_target:,} target rows")
+            callback(done, len(units), f"bounds: {name}, {n_target:,} target rows")
             file.append(measure(BoundCase.make(name), n_target, settings.draws, n_jobs))
 
 
 def measure(case: BoundCase, n_target: int, draws: int, n_jobs: int | None) -> list[BoundLine]:
-    """A line for each kind of residuals, over the same draws of target rows; they share the seconds."""
+    """Return a line for each kind of residuals, over the same draws of target rows; the seconds are divided."""
     started = time.perf_counter()
     known = VMatrix.from_distributions(case.X, case.distributions)
     truth = {name: rho_squared(known, residuals) for name, residuals in case.residuals.items()}
 
     def errors_of(first: int, cancellation: Cancellation) -> np.ndarray:
-        found = []
+        errors = []
         for draw in range(first, min(first + DRAWS_PER_TASK, draws)):
             cancellation.check()
             sampled = VMatrix.from_target(case.X, case.draw_target(n_target, draw), kind="joint")
-            found.append([rho_squared(sampled, case.residuals[name]) - truth[name] for name in RESIDUALS])
-        return np.abs(found)
+            errors.append([rho_squared(sampled, case.residuals[name]) - truth[name] for name in RESIDUALS])
+        return np.abs(errors)
 
     errors = np.concatenate(run_tasks(errors_of, range(0, draws, DRAWS_PER_TASK), n_jobs))
     seconds = (time.perf_counter() - started) / len(RESIDUALS)
@@ -98,25 +98,26 @@ def measure(case: BoundCase, n_target: int, draws: int, n_jobs: int | None) -> l
 
 
 def rho_squared(v: VMatrix, residuals: np.ndarray) -> float:
-    """The loss as the target sees it."""
+    """Return the loss on the target."""
     return v.quadratic(residuals) / len(residuals) ** 2
 
 
 def _line(case: BoundCase, name: str, n_target: int, rho: float, errors: np.ndarray, seconds: float) -> BoundLine:
     residuals, is_one = case.residuals[name], case.n_features == 1
     several = vmatrix_error(residuals, n_target=n_target, confidence=CONFIDENCE)
-    one = printed = NOT_SAID
+    one = printed = NO_BOUND
     if is_one:
         one = vmatrix_error(residuals, n_target=n_target, one_feature=True, confidence=CONFIDENCE)
-        own = 1 - 2 / n_target**2
-        printed = vmatrix_error(residuals, n_target=n_target, one_feature=True, confidence=own)
+        printed_confidence = 1 - 2 / n_target**2
+        printed = vmatrix_error(residuals, n_target=n_target, one_feature=True, confidence=printed_confidence)
     return BoundLine(
         case.name, name, n_target, len(residuals), case.n_features, len(errors), rho,
         float(errors.mean()), float(np.quantile(errors, 0.95)), float(errors.max()),
-        one, _share_above(errors, one), printed, _share_above(errors, printed), several, _share_above(errors, several),
+        one, _fraction_above(errors, one), printed, _fraction_above(errors, printed),
+        several, _fraction_above(errors, several),
         seconds,
     )  # fmt: skip
 
 
-def _share_above(errors: np.ndarray, bound: float) -> float:
-    return NOT_SAID if np.isnan(bound) else float(np.mean(errors > bound))
+def _fraction_above(errors: np.ndarray, bound: float) -> float:
+    return NO_BOUND if np.isnan(bound) else float(np.mean(errors > bound))

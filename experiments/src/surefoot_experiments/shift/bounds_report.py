@@ -1,4 +1,4 @@
-"""What the part on bounds shows: how often draws go beyond the theorems, how loose these are, and a picture."""
+"""The section on bounds: how often errors exceed the theorems' bounds, how loose these are, and a chart."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,13 +18,13 @@ THEOREMS = {"3.2": ("bound_3_2", "above_3_2"), "3.3": ("bound_3_3", "above_3_3")
 LOOKS = {"3.2": (COLOURS[1], "-"), "3.2 as printed": (COLOURS[1], ":"), "3.3": (COLOURS[2], "--")}
 HOW_TO_READ = f"""\
 Residuals of fixed training rows, a target with independent features of known distributions, and many draws of M of its
-rows: how far rho² by these rows is from rho² by the distribution, beside the theorems' bounds at confidence
-{CONFIDENCE:g}. The residuals are noise (standard normal), or all 1, which is what the bounds are made for. Theorem 3.2
+rows: the difference between rho² by these rows and rho² by the distribution, and the theorems' bounds at confidence
+{CONFIDENCE:g}. The residuals are noise (standard normal), or all 1, the case that the bounds are made for. Theorem 3.2
 is about one feature; as printed, with sqrt(log M / M), it holds with probability 1 - 2 / M²."""
 
 
-def tell_bounds(folder: Path, lines: Sequence[BoundLine]) -> Section | None:
-    """Draw the figure, and say what it shows; None where there is nothing."""
+def describe_bounds(folder: Path, lines: Sequence[BoundLine]) -> Section | None:
+    """Draw the chart, and describe it; None if there are no results."""
     if not lines:
         return None
     _draw(folder / f"{PICTURE}.png", lines)
@@ -39,39 +39,40 @@ def tell_bounds(folder: Path, lines: Sequence[BoundLine]) -> Section | None:
 
 def _holds(lines: Sequence[BoundLine], theorem: str) -> Finding:
     bound, above = THEOREMS[theorem]
-    here = [line for line in lines if not np.isnan(getattr(line, bound))]
-    shares = [getattr(line, above) for line in here]
-    text = f"Theorem {theorem}: at most {1 - CONFIDENCE:.0%} of draws go beyond its bound at confidence {CONFIDENCE:g}."
-    if not here:
+    chosen = [line for line in lines if not np.isnan(getattr(line, bound))]
+    fractions = [getattr(line, above) for line in chosen]
+    text = f"Theorem {theorem}: at most {1 - CONFIDENCE:.0%} of draws exceed its bound at confidence {CONFIDENCE:g}."
+    if not chosen:
         return Finding(text, None, "no results yet.")
-    room = [getattr(line, bound) / line.error_95 for line in here if line.error_95 > 0]
+    ratios = [getattr(line, bound) / line.error_95 for line in chosen if line.error_95 > 0]
     return Finding(
         text,
-        max(shares) <= 1 - CONFIDENCE,
-        f"in {sum(share <= 1 - CONFIDENCE for share in shares)} of {len(here)} settings; the largest share is "
-        f"{max(shares):.2%}. The bound is {min(room):.1f} to {max(room):.0f} times the error that 95% of draws stay "
-        f"below (median {np.median(room):.1f}).",
+        max(fractions) <= 1 - CONFIDENCE,
+        f"in {sum(fraction <= 1 - CONFIDENCE for fraction in fractions)} of {len(chosen)} settings; the largest "
+        f"fraction is {max(fractions):.2%}. The bound is {min(ratios):.1f} to {max(ratios):.0f} times the error that "
+        f"95% of draws stay below (median {np.median(ratios):.1f}).",
     )
 
 
 def _printed(lines: Sequence[BoundLine]) -> Finding:
-    here = [line for line in lines if not np.isnan(line.printed_3_2)]
-    text = "Theorem 3.2 as printed: at most a share 2 / M² of draws goes beyond."
-    if not here:
+    chosen = [line for line in lines if not np.isnan(line.printed_3_2)]
+    text = "Theorem 3.2 as printed: at most a fraction 2 / M² of draws exceeds its bound."
+    if not chosen:
         return Finding(text, None, "no results yet.")
-    kept = sum(line.above_printed_3_2 <= 2 / line.n_target**2 for line in here)
-    worst = max(line.above_printed_3_2 for line in here)
-    return Finding(text, kept == len(here), f"in {kept} of {len(here)} settings; the largest share is {worst:.2%}.")
+    n_kept = sum(line.above_printed_3_2 <= 2 / line.n_target**2 for line in chosen)
+    largest = max(line.above_printed_3_2 for line in chosen)
+    detail = f"in {n_kept} of {len(chosen)} settings; the largest fraction is {largest:.2%}."
+    return Finding(text, n_kept == len(chosen), detail)
 
 
 def _rate(lines: Sequence[BoundLine]) -> Finding:
-    """The slope of the logarithm of the mean error along that of M."""
+    """Judge the slope of the logarithm of the mean error along that of M."""
     slopes = []
     for case in CASES:
         for residuals in RESIDUALS:
-            here = [line for line in lines if (line.case, line.residuals) == (case, residuals)]
-            if len(here) > 2:
-                sizes, errors = ([getattr(line, name) for line in here] for name in ("n_target", "mean_error"))
+            chosen = [line for line in lines if (line.case, line.residuals) == (case, residuals)]
+            if len(chosen) > 2:
+                sizes, errors = ([getattr(line, name) for line in chosen] for name in ("n_target", "mean_error"))
                 slopes.append(float(np.polyfit(np.log(sizes), np.log(errors), 1)[0]))
     text = "The mean error falls with the square root of M, as the bounds do (exponent -0.5, within 0.05)."
     if not slopes:
@@ -82,11 +83,11 @@ def _rate(lines: Sequence[BoundLine]) -> Finding:
 
 def _table(lines: Sequence[BoundLine]) -> str:
     header = ["case", "residuals", "M", "draws", "rho²", "mean error", "95% of errors below"]
-    header += ["bound 3.2", "draws beyond", "bound 3.3", "draws beyond"]
+    header += ["bound 3.2", "draws above", "bound 3.3", "draws above"]
     rows = [
         [line.case, line.residuals, f"{line.n_target:,}", str(line.draws), f"{line.rho:.3g}", f"{line.mean_error:.2g}",
-         f"{line.error_95:.2g}", _number(line.bound_3_2), _share(line.above_3_2), _number(line.bound_3_3),
-         _share(line.above_3_3)]
+         f"{line.error_95:.2g}", _number(line.bound_3_2), _percent(line.above_3_2),
+         _number(line.bound_3_3), _percent(line.above_3_3)]
         for line in _in_order(lines)
     ]  # fmt: skip
     return table(header, rows)
@@ -100,18 +101,18 @@ def _number(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.2g}"
 
 
-def _share(value: float) -> str:
+def _percent(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.1%}"
 
 
 def _draw(path: Path, lines: Sequence[BoundLine]) -> None:
-    """A panel for each case (across) and kind of residuals (down)."""
+    """Draw a panel for each case (columns) and kind of residuals (rows)."""
     figure = new_figure(3.4 * len(CASES) + 0.6, 3.0 * len(RESIDUALS) + 0.8)
     axes = figure.subplots(len(RESIDUALS), len(CASES), sharex=True, sharey="row")
     for row, residuals in enumerate(RESIDUALS):
         for column, case in enumerate(CASES):
-            here = [line for line in _in_order(lines) if (line.case, line.residuals) == (case, residuals)]
-            _draw_panel(axes[row, column], here)
+            chosen = [line for line in _in_order(lines) if (line.case, line.residuals) == (case, residuals)]
+            _draw_panel(axes[row, column], chosen)
             axes[row, column].set_title(f"{case}\nresiduals: {residuals}", fontsize="medium")
     for ax in axes[-1]:
         ax.set_xlabel("target rows M")
@@ -119,7 +120,7 @@ def _draw(path: Path, lines: Sequence[BoundLine]) -> None:
         ax.set_ylabel("error of rho²")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
-    figure.suptitle("How far rho² by M target rows is from its true value")
+    figure.suptitle("Error of rho² by M target rows")
     save_figure(path, figure)
 
 

@@ -1,4 +1,4 @@
-"""The lines of the two files that a run fills: bounds beside measured errors, and what methods reached."""
+"""The lines of the two files of results: bounds with measured errors, and scores of the methods."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,7 +7,7 @@ BOUNDS_FILE = "bounds.csv"
 
 
 class BoundUnit(NamedTuple):
-    """What one line of the bounds is about."""
+    """The key of a line of the bounds."""
 
     case: str
     residuals: str
@@ -16,11 +16,11 @@ class BoundUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class BoundLine:
-    """How far rho^2 by ``n_target`` rows was from its true value, over many draws of these rows.
+    """The error of rho^2 by ``n_target`` rows, over many draws of these rows.
 
-    ``bound_3_2`` and ``bound_3_3`` are those of the theorems at the confidence of the protocol, ``printed_3_2`` that
-    of theorem 3.2 with its own probability, 1 - 2 / M^2; ``above_...`` are the shares of draws that went beyond. NaN
-    where a theorem says nothing: 3.2 is about one feature.
+    ``bound_3_2`` and ``bound_3_3`` are the bounds of the theorems at the confidence of the protocol, ``printed_3_2`` is
+    that of theorem 3.2 with its own probability, 1 - 2 / M^2; ``above_...`` are the fractions of draws with a larger
+    error. NaN where a theorem does not apply: 3.2 is about one feature.
     """
 
     case: str
@@ -47,7 +47,7 @@ class BoundLine:
 
 
 class SampleUnit(NamedTuple):
-    """What one line of the results is about."""
+    """The key of a line of the results."""
 
     dataset: str
     split: int
@@ -58,13 +58,13 @@ class SampleUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class ResultLine:
-    """What a method reached on one biased sample.
+    """The scores of a method on one biased sample.
 
-    ``rmse`` is that of all test rows, ``source_rmse`` that of held-out rows drawn like the training rows; NaN where the
-    method refused the sample, and ``refusal`` says why. ``coverage`` is the share of training rows with a target row at
-    or above them, NaN for methods without a V-matrix. ``effective_rows`` is the size of the sample after weighting.
-    ``shift`` is the Kolmogorov-Smirnov distance between the drawn rows and all that they were drawn from, along the
-    score that they were drawn by. ``seconds`` are those of fitting.
+    ``rmse`` is that of all test rows, ``source_rmse`` that of held-out rows drawn like the training rows; both are NaN
+    if the method refused the sample, and ``refusal`` is the reason. ``coverage`` is the fraction of training rows that
+    a target row dominates, 1 for methods without a V-matrix. ``effective_rows`` is the size of the sample after
+    weighting. ``shift`` is the Kolmogorov-Smirnov distance between the drawn rows and all rows to draw from, along the
+    score that they were drawn by. ``seconds`` is the time to fit.
     """
 
     dataset: str

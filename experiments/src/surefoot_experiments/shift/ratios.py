@@ -1,4 +1,4 @@
-"""Errors of methods over that of plain boosting: task by task, and on average with an interval."""
+"""Errors of methods divided by those of plain boosting: task by task, and on average with an interval."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot_experiments.shift.lines import ResultLine
 from surefoot_experiments.shift.methods import PLAIN
-from surefoot_experiments.shift.protocol import COVERED, LEVEL, RESAMPLES, RESAMPLING_SEED
+from surefoot_experiments.shift.protocol import COVERAGE, LEVEL, RESAMPLES, RESAMPLING_SEED
 from surefoot_experiments.uncertainty.scores import Score, p_value
 
 BOTH = "both"  # budgets
@@ -15,10 +15,10 @@ BOTH = "both"  # budgets
 
 @dataclass(frozen=True)
 class TaskRatio:
-    """A method's target RMSE over that of plain boosting, on one dataset with one selection and one budget.
+    """A method's target RMSE divided by that of plain boosting, on one dataset with one selection and one budget.
 
-    ``ratio`` is the geometric mean over splits; ``p_value`` that of a paired t-test of the logarithms, NaN where there
-    is only one split. ``wins`` and ``losses`` count splits.
+    ``ratio`` is the geometric mean over splits; ``p_value`` that of a paired t-test of the logarithms, NaN if there is
+    only one split. ``wins`` and ``losses`` count splits.
     """
 
     dataset: str
@@ -42,7 +42,7 @@ class TaskRatio:
 
 @dataclass(frozen=True)
 class Average:
-    """The geometric mean of a method's ratios, each dataset counting alike, with its bootstrap interval over datasets.
+    """The geometric mean of a method's ratios, equally weighted by dataset, with a bootstrap interval over datasets.
 
     ``better`` and ``worse`` are the numbers of tasks with a significant difference.
     """
@@ -60,14 +60,14 @@ class Average:
 
     @property
     def helps(self) -> bool | None:
-        """Whether the whole interval is below 1 (True) or above it (False); None: neither."""
+        """True if the whole interval is below 1, False if it is above 1, None otherwise."""
         if self.high < 1:
             return True
         return False if self.low > 1 else None
 
 
 def task_ratios(lines: Iterable[ResultLine], against: str = PLAIN) -> list[TaskRatio]:
-    """Of every method on every task, over the splits that it and ``against`` have results for."""
+    """Return the ratios of every method on every task, over the splits with results of it and of ``against``."""
     by_task: dict[tuple[str, str, str], dict[str, dict[int, float]]] = {}
     for line in lines:
         if not np.isnan(line.rmse):
@@ -92,24 +92,24 @@ def _ratio(task: tuple[str, str, str], method: str, own: dict[int, float], base:
 
 
 def averages(ratios: Sequence[TaskRatio]) -> list[Average]:
-    """Of every method, over the tasks of each budget and over all."""
+    """Return the averages of every method, over the tasks of each budget and over all tasks."""
     budgets = list(dict.fromkeys(entry.budget for entry in ratios))
     methods = list(dict.fromkeys(entry.method for entry in ratios))
-    found = []
+    means = []
     for budget in [*budgets, BOTH] if len(budgets) > 1 else budgets:
         for method in methods:
-            here = [entry for entry in ratios if entry.method == method and budget in (entry.budget, BOTH)]
-            found += [_average(budget, method, here)] if here else []
-    return found
+            chosen = [entry for entry in ratios if entry.method == method and budget in (entry.budget, BOTH)]
+            means += [_average(budget, method, chosen)] if chosen else []
+    return means
 
 
 def compare_budgets(ratios: Sequence[TaskRatio], method: str, first: str, second: str) -> Average | None:
-    """A method's ratios with one budget over those with another; None where no task has both."""
-    found = {(entry.dataset, entry.selection, entry.budget): entry for entry in ratios if entry.method == method}
+    """Divide a method's ratios with one budget by those with another; None if no task has both."""
+    by_task = {(entry.dataset, entry.selection, entry.budget): entry for entry in ratios if entry.method == method}
     both = [
-        replace(entry, ratio=entry.ratio / found[dataset, selection, second].ratio, p_value=float("nan"))
-        for (dataset, selection, budget), entry in found.items()
-        if budget == first and (dataset, selection, second) in found
+        replace(entry, ratio=entry.ratio / by_task[dataset, selection, second].ratio, p_value=float("nan"))
+        for (dataset, selection, budget), entry in by_task.items()
+        if budget == first and (dataset, selection, second) in by_task
     ]
     return _average(f"{first} / {second}", method, both) if both else None
 
@@ -126,10 +126,10 @@ def _average(budget: str, method: str, ratios: Sequence[TaskRatio]) -> Average:
 
 
 def _interval(logs: np.ndarray) -> tuple[float, float]:
-    """By resampling datasets: tasks of one dataset share its rows. NaN where there is only one."""
+    """Return the interval from resampling datasets, because tasks of one dataset share rows. NaN for one dataset."""
     if len(logs) < 2:
         return float("nan"), float("nan")
     rng = np.random.default_rng(RESAMPLING_SEED)
     means = logs[rng.integers(len(logs), size=(RESAMPLES, len(logs)))].mean(axis=1)
-    low, high = np.exp(np.quantile(means, [(1 - COVERED) / 2, (1 + COVERED) / 2]))
+    low, high = np.exp(np.quantile(means, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]))
     return float(low), float(high)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from surefoot import SurefootWarning
 from surefoot._parallel import Cancellation, run_tasks
-from surefoot_experiments.shift.biased_sample import Task
+from surefoot_experiments.shift.biased_sample import BiasedSample
 from surefoot_experiments.shift.lines import ResultLine, SampleUnit
 from surefoot_experiments.shift.methods import fit_method, methods
 from surefoot_experiments.shift.protocol import SELECTIONS, Budget, ShiftSettings
@@ -18,15 +18,15 @@ from surefoot_experiments.uncertainty.datasets import Dataset, load_table
 
 
 @dataclass(frozen=True)
-class Sample:
-    """What is run in one go: one biased sample, with every budget and method."""
+class SampleSpec:
+    """Which biased sample to draw."""
 
     dataset: Dataset
     split: int
     selection: str
 
     def units(self, budgets: Sequence[Budget], names: Sequence[str]) -> list[SampleUnit]:
-        """The lines that it gives."""
+        """Return the keys of its lines."""
         return [
             SampleUnit(self.dataset.name, self.split, self.selection, budget.name, name)
             for budget in budgets
@@ -38,10 +38,10 @@ class Sample:
         return f"{self.dataset.title}, split {self.split}: biased by {self.selection}"
 
 
-def plan(datasets: Sequence[Dataset], n_splits: int) -> list[Sample]:
-    """All samples, dataset by dataset and split by split."""
+def plan(datasets: Sequence[Dataset], n_splits: int) -> list[SampleSpec]:
+    """Return all samples, dataset by dataset and split by split."""
     return [
-        Sample(dataset, split, selection)
+        SampleSpec(dataset, split, selection)
         for dataset in datasets
         for split in range(min(n_splits, dataset.n_splits))
         for selection in SELECTIONS
@@ -49,37 +49,38 @@ def plan(datasets: Sequence[Dataset], n_splits: int) -> list[Sample]:
 
 
 def run_study(
-    folder: Path, tables: Tables, n_splits: int, settings: ShiftSettings, n_jobs: int | None, watch: Watcher
+    folder: Path, tables: Tables, n_splits: int, settings: ShiftSettings, n_jobs: int | None, callback: Watcher
 ) -> None:
-    """The samples whose lines are not all there; lines are written as soon as a sample is done."""
-    file, names, samples = GrowingCsv(folder / RESULTS, ResultLine), methods(), plan(tables.datasets, n_splits)
-    waiting = [
-        sample for sample in samples if any(unit not in file.lines for unit in sample.units(settings.budgets, names))
-    ]
-    done = len(samples) - len(waiting)
-    for sample, task in _tasks(waiting, tables):
-        watch(done, len(samples), sample.label)
-        file.append(fit_sample(task, settings.budgets, names, n_jobs))
+    """Fit what is not in the file of results yet; lines are written as soon as a sample is finished."""
+    file, names, specs = GrowingCsv(folder / RESULTS, ResultLine), methods(), plan(tables.datasets, n_splits)
+    missing = {spec: [unit for unit in spec.units(settings.budgets, names) if unit not in file.lines] for spec in specs}
+    waiting = [spec for spec in specs if missing[spec]]
+    done = len(specs) - len(waiting)
+    for spec, sample in _draw_samples(waiting, tables):
+        callback(done, len(specs), spec.label)
+        file.append(fit_sample(sample, missing[spec], settings.budgets, n_jobs))
         done += 1
 
 
-def fit_sample(task: Task, budgets: Sequence[Budget], names: Sequence[str], n_jobs: int | None) -> list[ResultLine]:
-    """Every budget and method on one biased sample."""
+def fit_sample(
+    sample: BiasedSample, units: Sequence[SampleUnit], budgets: Sequence[Budget], n_jobs: int | None
+) -> list[ResultLine]:
+    """Fit the budgets and methods of some lines to one biased sample."""
+    by_name = {budget.name: budget for budget in budgets}
 
-    def fit_one(pair: tuple[Budget, str], cancellation: Cancellation) -> ResultLine:
+    def fit_one(unit: SampleUnit, cancellation: Cancellation) -> ResultLine:
         cancellation.check()
-        return fit_method(task, *pair)
+        return fit_method(sample, by_name[unit.budget], unit.method)
 
-    pairs = [(budget, name) for budget in budgets for name in names]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SurefootWarning)  # of rows that the target does not see: lines have their share
-        return run_tasks(fit_one, pairs, n_jobs)
+        warnings.simplefilter("ignore", SurefootWarning)  # low coverage: the lines contain it
+        return run_tasks(fit_one, units, n_jobs)
 
 
-def _tasks(samples: Sequence[Sample], tables: Tables) -> Iterator[tuple[Sample, Task]]:
-    """Each sample with its rows; a table is read once for all that follow one another."""
+def _draw_samples(specs: Sequence[SampleSpec], tables: Tables) -> Iterator[tuple[SampleSpec, BiasedSample]]:
+    """Draw each sample; a table is read once for consecutive samples."""
     table = None
-    for sample in samples:
-        if table is None or table.dataset != sample.dataset:
-            table = load_table(sample.dataset, tables.folder)
-        yield sample, Task.from_table(table, sample.split, sample.selection)
+    for spec in specs:
+        if table is None or table.dataset != spec.dataset:
+            table = load_table(spec.dataset, tables.folder)
+        yield spec, BiasedSample.from_table(table, spec.split, spec.selection)

@@ -1,4 +1,4 @@
-"""What the study shows: findings, tables and the picture, from everything in its file."""
+"""The section on the study: findings, tables and the chart, from all results in its file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot_experiments.shift.lines import ResultLine
 from surefoot_experiments.shift.methods import IN_WORDS, JOINT, PLAIN, UNBIASED, WEIGHTED, default_method
-from surefoot_experiments.shift.protocol import COVERED, FLEXIBLE, LEVEL, SELECTIONS, SMALL, STRENGTH, ShiftSettings
+from surefoot_experiments.shift.protocol import COVERAGE, FLEXIBLE, LEVEL, SELECTIONS, SMALL, STRENGTH, ShiftSettings
 from surefoot_experiments.shift.ratios import BOTH, Average, TaskRatio
 from surefoot_experiments.shift.study_chart import draw_ratios
 from surefoot_experiments.shift.study_findings import Averages, judge_study, ratio_in_words
@@ -16,16 +16,16 @@ from surefoot_experiments.skeleton.report import Section, bullets, image, table,
 
 PICTURE, RATIOS, AVERAGES = "ratios", "ratios.csv", "averages.csv"
 HOW_TO_READ = f"""\
-The sample is biased, the target is not: rows were drawn with odds exp({STRENGTH:.2f} score), the score being a rank.
-Ratios are of target RMSE to that of plain boosting with the same budget, by geometric mean over splits: below 1 is
-better. A star marks a difference with p < {LEVEL:g} in a paired t-test of logarithms over splits; splits share rows, so
-that these tests are somewhat too sure, and none is corrected for the number of tests. Means over tasks count every
-dataset alike; their {100 * COVERED:.0f}% intervals are by resampling datasets. `{UNBIASED}` is no contender: plain
-boosting on as many rows that were drawn evenly shows what the bias costs."""
+The sample is biased, the target is not: rows were drawn with odds exp({STRENGTH:.2f} score), where the score is a rank.
+Ratios divide the target RMSE by that of plain boosting with the same budget, and are geometric means over splits: below
+1 is better. A star marks a difference with p < {LEVEL:g} in a paired t-test of logarithms over splits; splits share
+rows, so that these p-values are somewhat too small, and none is corrected for the number of tests. Means over tasks
+weight every dataset equally; their {100 * COVERAGE:.0f}% intervals come from resampling datasets. `{UNBIASED}` does not
+compete: plain boosting on as many rows that were drawn with equal probabilities shows what the bias costs."""
 
 
-def tell_study(folder: Path, lines: Sequence[ResultLine], settings: ShiftSettings) -> Section | None:
-    """Draw the figure, write the tables, and say what they show; None where nothing can be compared yet."""
+def describe_study(folder: Path, lines: Sequence[ResultLine], settings: ShiftSettings) -> Section | None:
+    """Draw the chart, write the tables, and describe them; None if nothing can be compared yet."""
     means = Averages(lines, default_method())
     if not means.ratios:
         return None
@@ -44,30 +44,30 @@ def tell_study(folder: Path, lines: Sequence[ResultLine], settings: ShiftSetting
 
 
 def _methods(lines: Sequence[ResultLine], default: str) -> str:
-    there = dict.fromkeys(line.method for line in lines)
+    present = dict.fromkeys(line.method for line in lines)
     return "Methods:\n\n" + bullets(
-        f"`{method}`: {IN_WORDS[method]}{', the default' if method == default else ''}." for method in there
+        f"`{method}`: {IN_WORDS[method]}{', the default' if method == default else ''}." for method in present
     )
 
 
 def _averages(means: Sequence[Average]) -> str:
-    """A row for each method, a column for each budget."""
+    """Write a row for each method, and a column for each budget."""
     budgets = [name for name in (FLEXIBLE.name, SMALL.name, BOTH) if any(entry.budget == name for entry in means)]
-    found = {(entry.method, entry.budget): entry for entry in means}
+    by_budget = {(entry.method, entry.budget): entry for entry in means}
     rows = []
     for method in dict.fromkeys(entry.method for entry in means):
-        here = [found[method, budget] for budget in budgets if (method, budget) in found]
-        last = here[-1]
+        shown = [by_budget[method, budget] for budget in budgets if (method, budget) in by_budget]
+        last = shown[-1]
         counts = [f"{last.better} / {last.worse} of {last.tasks}", f"{last.wins} / {last.losses}"]
-        rows.append([method, *map(ratio_in_words, here), *counts])
+        rows.append([method, *map(ratio_in_words, shown), *counts])
     header = ["method", *budgets, "tasks significantly better / worse", "splits won / lost"]
     return "Mean ratios over all tasks:\n\n" + table(header, rows)
 
 
 def _ratios(ratios: Sequence[TaskRatio], budget: str) -> str:
-    here = [entry for entry in ratios if entry.budget == budget]
-    methods = list(dict.fromkeys(entry.method for entry in here))
-    cells = {(entry.dataset, entry.selection, entry.method): _cell(entry) for entry in here}
+    chosen = [entry for entry in ratios if entry.budget == budget]
+    methods = list(dict.fromkeys(entry.method for entry in chosen))
+    cells = {(entry.dataset, entry.selection, entry.method): _cell(entry) for entry in chosen}
     rows = []
     for name in TABLES:
         for selection in SELECTIONS:
@@ -81,12 +81,13 @@ def _cell(entry: TaskRatio) -> str:
 
 
 def _samples(lines: Sequence[ResultLine], settings: ShiftSettings) -> str:
-    """What the samples are like, and how plain boosting fares on either side; means over splits."""
+    """Describe the samples, and plain boosting on training and target rows; means over splits."""
     rows, budget = [], settings.budgets[0].name
     for name in TABLES:
         for selection in SELECTIONS:
-            here = [line for line in lines if (line.dataset, line.selection, line.budget) == (name, selection, budget)]
-            plain, weighted, joint = ([x for x in here if x.method == method] for method in (PLAIN, WEIGHTED, JOINT))
+            task = (name, selection, budget)
+            of_task = [line for line in lines if (line.dataset, line.selection, line.budget) == task]
+            plain, weighted, joint = ([x for x in of_task if x.method == method] for method in (PLAIN, WEIGHTED, JOINT))
             if plain and weighted and joint:
                 rows.append([TABLES[name].title, selection, *_sample_cells(plain, weighted, joint)])
     header = ["dataset", "biased by", "splits", "training rows", "target rows", "shift (KS)"]
@@ -105,11 +106,11 @@ def _sample_cells(
 
 
 def _remarks(lines: Sequence[ResultLine]) -> list[str]:
-    there = {name: {line.split for line in lines if line.dataset == name} for name in TABLES}
-    absent = [TABLES[name].title for name, splits in there.items() if not splits]
+    splits_of = {name: {line.split for line in lines if line.dataset == name} for name in TABLES}
+    absent = [TABLES[name].title for name, splits in splits_of.items() if not splits]
     few = [
         f"{TABLES[name].title} {len(splits)} of {TABLES[name].n_splits}"
-        for name, splits in there.items()
+        for name, splits in splits_of.items()
         if 0 < len(splits) < TABLES[name].n_splits
     ]
     remarks = [f"No results for {', '.join(absent)}."] if absent else []
@@ -117,6 +118,6 @@ def _remarks(lines: Sequence[ResultLine]) -> list[str]:
     refused = [line for line in lines if line.refusal]
     if refused:
         counts = {method: sum(line.method == method for line in refused) for method in {x.method for x in refused}}
-        told = ", ".join(f"{method} {count}" for method, count in sorted(counts.items()))
-        remarks.append(f"Samples that a method refused, which have no ratio: {told}. First: {refused[0].refusal}")
+        listed = ", ".join(f"{method} {count}" for method, count in sorted(counts.items()))
+        remarks.append(f"Samples that a method refused, which have no ratio: {listed}. First: {refused[0].refusal}")
     return remarks

@@ -1,4 +1,4 @@
-"""The summary of a run in Markdown: what the experiment is, and what each part shows."""
+"""The summary of a run in Markdown: the experiment, and the results of each part."""
 
 from collections.abc import Sequence
 
@@ -9,17 +9,17 @@ TITLE = "The V-matrix: bounds of its estimate, and boosting on biased samples"
 QUICK_MARK = "QUICK RUN, not the experiment"
 OURS = (
     "The study is ours. The V-matrix, theorems 3.2 and 3.3 and the boosting equations are the paper's, of which only "
-    "the supplement was at hand: its own experiments are not remade here, and no number below stands beside one of "
-    "the paper's."
+    "the supplement was available: its own experiments are not reproduced here, and no number below is compared with "
+    "one of the paper's."
 )
 PROTOCOL = (
-    "What is run, the baselines, their budgets, the tests and what counts as help or harm were written down before the "
-    "first run (docs/results/shift/protocol.md). Nothing is tuned, on anything. All methods are reported."
+    "The methods, the baselines, their budgets, the tests and what counts as help or harm were written down before the "
+    "first run (docs/results/shift/protocol.md). Nothing is tuned. All methods are reported."
 )
 
 
 def write_summary(sections: Sequence[Section], absent: Sequence[str], settings: ShiftSettings) -> str:
-    """The whole page; ``absent`` are the parts without results."""
+    """Return the whole page; ``absent`` are the parts without results."""
     minutes = sum(section.seconds for section in sections) / 60
     command = f"surefoot reproduce shift --data DIR{' --quick' if settings.quick else ''}"
     remarks = [*([_quick(settings)] if settings.quick else []), OURS, PROTOCOL]
@@ -35,7 +35,7 @@ def write_summary(sections: Sequence[Section], absent: Sequence[str], settings: 
 
 def _page(section: Section) -> str:
     parts = [f"## {section.title}", bullets(finding.words for finding in section.findings), section.text]
-    parts += [f"What to know here:\n\n{bullets(section.remarks)}"] if section.remarks else []
+    parts += [f"Notes:\n\n{bullets(section.remarks)}"] if section.remarks else []
     return "\n\n".join([*parts, f"{section.seconds / 60:.1f} minutes of one thread."])
 
 

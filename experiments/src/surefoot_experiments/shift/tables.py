@@ -1,4 +1,4 @@
-"""The nine UCI tables of the study, as their published splits divide them."""
+"""The nine UCI tables of the study, with their published splits."""
 
 import hashlib
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ WANTED = "boston.parquet, boston_splits.npz, concrete.parquet, ..."
 
 @dataclass(frozen=True)
 class Tables:
-    """The folder of the data files, the datasets to run, and a mark of each file: results belong to its content."""
+    """The folder of the data files, the datasets to run, and a hash of each file: results depend on its content."""
 
     folder: Path = Path()
     datasets: list[Dataset] = field(default_factory=list)
@@ -25,17 +25,17 @@ class Tables:
 
     @classmethod
     def find(cls, data: str | Path | None, names: Sequence[str] | None, quick: bool) -> "Tables":
-        """The datasets named, which must be there; else all nine that are (quick: three of them)."""
+        """Find the named datasets, which must exist; by default those of the nine (quick: three) that exist."""
         _check_names(names)
         folder = find_data_folder(data, WANTED)
         wanted = [TABLES[name] for name in TABLES if name in (names or (QUICK_DATASETS if quick else TABLES))]
         missing = [dataset for dataset in wanted if not dataset.is_in(folder)]
         if missing and (names or len(missing) == len(wanted)):
-            lacking = ", ".join(name for dataset in missing for name in dataset.files)
-            raise DatasetMissingError(f"{folder} lacks {lacking}: put the files there, or name another folder.")
-        there = [dataset for dataset in wanted if dataset not in missing]
-        files = [folder / name for dataset in there for name in dataset.files]
-        return cls(folder, there, {path.name: _mark(path) for path in files})
+            absent = ", ".join(name for dataset in missing for name in dataset.files)
+            raise DatasetMissingError(f"{folder} lacks {absent}: put the files there, or name another folder.")
+        present = [dataset for dataset in wanted if dataset not in missing]
+        files = [folder / name for dataset in present for name in dataset.files]
+        return cls(folder, present, {path.name: _hash(path) for path in files})
 
 
 def _check_names(names: Sequence[str] | None) -> None:
@@ -45,5 +45,5 @@ def _check_names(names: Sequence[str] | None) -> None:
         raise ParameterError(f"{wrong}; there is {', '.join(TABLES)}.")
 
 
-def _mark(path: Path) -> str:
+def _hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

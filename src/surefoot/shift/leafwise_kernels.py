@@ -1,13 +1,13 @@
-"""The passes over a leaf's rows and over the places where it could be split.
+"""The passes over the rows of a leaf, and over the candidates: the places where the leaf could be split.
 
-The codes that a leaf's rows have in a column are ranked: numbers in their order, categories by their mean slope,
-missing values last. A place is a rank: the rows up to it go left. Two sweeps: missing values right of every place, or
-left of it.
+The codes that the rows of a leaf have in a column are ranked: numbers in their order, categories by their mean slope,
+missing values last. Each rank is a candidate: the rows up to it go left. There are two sweeps: missing values go right
+at every candidate, or left.
 
 *The gain.* With D and U of the present leaves, ``inverse = D^-1`` and ``values = D^-1 U``, splitting leaf l adds one
-unknown: how much the left part a differs from the right. Its row of the new D has ``cross`` (2 V between a and every
-leaf), on its diagonal twice the energy of a, and l2 wherever l has it. The score ``-1/2 U^T D^-1 U`` then falls by half
-of slope**2 / stiffness, less what the second l2 costs.
+unknown: the difference that the left part a makes. Its row of the new D contains ``cross`` (2 V between a and every
+leaf), twice the energy of a on the diagonal, and l2 wherever l has it. The score ``-1/2 U^T D^-1 U`` then falls by half
+of slope**2 / stiffness, less the cost of the second l2.
 """
 
 from typing import NamedTuple
@@ -16,28 +16,28 @@ import numpy as np
 
 from surefoot._jit import kernel
 
-COUNT, WEIGHT, SLOPE, CROSS = 0, 1, 2, 3  # columns of the sums of a place; the crosses are the last
-TIE = 1e-10  # gains this close are one gain: the first place wins
-RARE = 10.0  # a category's mean slope is drawn to zero as if it had so many rows more
-MIN_STIFFNESS = 1e-9  # of a place's own: below it, the left part is a mix of the leaves there are
+COUNT, WEIGHT, SLOPE, CROSS = 0, 1, 2, 3  # columns of the sums of a candidate; the crosses are the last
+TIE = 1e-10  # gains this close are equal: the first candidate wins
+CATEGORY_SHRINKAGE = 10.0  # a category's mean slope is shrunk towards zero, as by so many further rows
+MIN_STIFFNESS = 1e-9  # relative to a candidate's own: below it, the left part is a mix of the present leaves
 
 
-class LeafPlaces(NamedTuple):
-    """The places where a leaf can be split, column after column."""
+class LeafCandidates(NamedTuple):
+    """The candidates of a leaf, column after column."""
 
-    starts: np.ndarray  # (columns + 1,): where the places of each column begin
-    sums: np.ndarray  # (sweeps, places, COUNT, WEIGHT, SLOPE and the crosses)
-    energies: np.ndarray  # (sweeps, places): those of the V-part
+    starts: np.ndarray  # (columns + 1,): where the candidates of each column begin
+    sums: np.ndarray  # (sweeps, candidates, COUNT, WEIGHT, SLOPE and the crosses)
+    energies: np.ndarray  # (sweeps, candidates): those of the V-matrix
 
 
 class LeafSystem(NamedTuple):
-    """The equations of the present leaves: ``values = inverse @ U``; the loss is ``share * V`` plus ``rest`` * I."""
+    """The equations of the present leaves, ``values = inverse @ U``, and the factors of V and of the squares."""
 
     n_leaves: int
     inverse: np.ndarray
     values: np.ndarray
-    share: float
-    rest: float
+    v_factor: float
+    squares_factor: float
     l2: float
 
 
@@ -45,9 +45,9 @@ class LeafSystem(NamedTuple):
 def rank_codes(codes, missing, is_categorical, rows, weights, slopes, ranks, starts):
     """Write the rank of every code in a leaf, column by column, and where each column's ranks begin, laid end to end.
 
-    A code without rows gets the rank of the next one that has some, so it goes right at every place before it, or, if
-    there is none, that of the last; a category without rows goes right. ``weights`` and ``slopes`` are those of the
-    leaf's rows.
+    A code without rows gets the rank of the next one with rows, so that it goes right at every candidate before that,
+    or the last rank if there is no next one; a category without rows goes right. ``weights`` and ``slopes`` are those
+    of the leaf's rows.
     """
     for f in range(codes.shape[0]):
         n_codes = missing[f]
@@ -58,7 +58,7 @@ def rank_codes(codes, missing, is_categorical, rows, weights, slopes, ranks, sta
             pull[code] += slopes[i]
         order = np.arange(n_codes)
         if is_categorical[f]:
-            order = np.argsort(pull[:n_codes] / (mass[:n_codes] + RARE), kind="mergesort")
+            order = np.argsort(pull[:n_codes] / (mass[:n_codes] + CATEGORY_SHRINKAGE), kind="mergesort")
         n_ranks = 0
         for code in order:
             if mass[code] > 0.0 or not is_categorical[f]:
@@ -69,7 +69,7 @@ def rank_codes(codes, missing, is_categorical, rows, weights, slopes, ranks, sta
             if is_categorical[f]:
                 if mass[code] == 0.0:
                     ranks[f, code] = n_ranks
-            elif ranks[f, code] == n_ranks and n_ranks > 0:  # beyond the last with rows: not missing, only large
+            elif ranks[f, code] == n_ranks and n_ranks > 0:  # beyond the last code with rows: large, not missing
                 ranks[f, code] = n_ranks - 1
         ranks[f, n_codes] = n_ranks
         starts[f + 1] = starts[f] + n_ranks + 1
@@ -79,7 +79,7 @@ def rank_codes(codes, missing, is_categorical, rows, weights, slopes, ranks, sta
 def sweep_columns(codes, features, ranks, rows, values, starts, column, sums):
     """Add up ``values`` (rows of the leaf, k) along some columns; write to ``sums[:, :, column : column + k]``.
 
-    Missing values have the last rank: the first sweep meets them at the end, the second has them from the start.
+    Missing values have the last rank: the first sweep adds them at the end, the second has them from the start.
     """
     k = values.shape[1]
     for f in features:
@@ -99,11 +99,11 @@ def sweep_columns(codes, features, ranks, rows, values, starts, column, sums):
 
 
 @kernel
-def best_place(places, system, leaf, least_rows, best):
-    """Find the place of the largest gain in a leaf; write (gain, sweep, column, rank) to ``best``."""
-    starts, sums, energies = places.starts, places.sums, places.energies
+def find_best_split(candidates, system, leaf, min_rows, best):
+    """Find the candidate with the largest gain in a leaf; write (gain, sweep, column, rank) to ``best``."""
+    starts, sums, energies = candidates.starts, candidates.sums, candidates.energies
     n_leaves, inverse, values, l2 = system.n_leaves, system.inverse, system.values, system.l2
-    share, rest = system.share, system.rest
+    v_factor, squares_factor = system.v_factor, system.squares_factor
     own = inverse[leaf, leaf]
     damp = l2 / (1.0 + l2 * own)
     cost = 0.5 * damp * values[leaf] * values[leaf]
@@ -114,10 +114,10 @@ def best_place(places, system, leaf, least_rows, best):
         n_rows = sums[0, last, COUNT]
         for sweep in range(sums.shape[0]):
             if sweep == 1 and sums[1, starts[f], COUNT] == sums[0, starts[f], COUNT]:
-                break  # nothing is missing here: the second sweep is the first
+                break  # nothing is missing in this column: the second sweep equals the first
             for place in range(starts[f], last):
                 count = sums[sweep, place, COUNT]
-                if count < least_rows or n_rows - count < least_rows:
+                if count < min_rows or n_rows - count < min_rows:
                     continue
                 for m in range(n_leaves):
                     cross[m] = sums[sweep, place, CROSS + m]
@@ -128,13 +128,13 @@ def best_place(places, system, leaf, least_rows, best):
                     x = cross[m]
                     for other in range(n_leaves):
                         project[other] += x * row[other]
-                explained, told = 0.0, 0.0
+                explained, fitted = 0.0, 0.0
                 for m in range(n_leaves):
                     explained += cross[m] * project[m]
-                    told += cross[m] * values[m]
+                    fitted += cross[m] * values[m]
                 along = project[leaf]
-                slope = sums[sweep, place, SLOPE] - told + damp * along * values[leaf]
-                whole = 2.0 * (share * energies[sweep, place] + rest * sums[sweep, place, WEIGHT]) + l2
+                slope = sums[sweep, place, SLOPE] - fitted + damp * along * values[leaf]
+                whole = 2.0 * (v_factor * energies[sweep, place] + squares_factor * sums[sweep, place, WEIGHT]) + l2
                 stiffness = whole - explained + damp * along * along
                 if stiffness <= MIN_STIFFNESS * whole:
                     continue
@@ -144,8 +144,8 @@ def best_place(places, system, leaf, least_rows, best):
 
 
 @kernel
-def part_leaf(column, goes_right, rows, left, right):
-    """Write the rows whose code goes left to ``left`` and the others to ``right``, in their order; return how many."""
+def split_rows_of_leaf(column, goes_right, rows, left, right):
+    """Write rows whose code goes left to ``left``, the others to ``right``, in their order; return how many go left."""
     n_left, n_right = 0, 0
     for i in range(rows.shape[0]):
         if goes_right[column[rows[i]]]:
