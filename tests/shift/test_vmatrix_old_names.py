@@ -41,6 +41,7 @@ def test_n_trees_is_n_iter(estimator):
     X, y, _ = problem(estimator)
     model = small(estimator)
     assert not hasattr(model, "n_trees_")
+    assert "n_trees_" not in dir(model)
     model.fit(X, y)
     with pytest.warns(FutureWarning, match="n_trees_ is now n_iter_") as caught:
         assert model.n_trees_ == model.n_iter_ == 6

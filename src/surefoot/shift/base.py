@@ -107,10 +107,14 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
 
     @property
     def n_trees_(self) -> int:
-        """The old name of ``n_iter_``."""
-        n_iter = self.n_iter_
-        warn_caller("n_trees_ is now n_iter_, and will be removed in the next release.", FutureWarning)
+        """Number of boosting rounds kept; this is the earlier name of ``n_iter_``."""
+        n_iter = self.n_iter_  # first, so that a model that is not fitted gives no warning
+        warn_caller("n_trees_ is now n_iter_: use that name.", FutureWarning)
         return n_iter
+
+    def __dir__(self) -> list[str]:
+        """All names but the earlier one, so that code that reads every attribute gives no warning."""
+        return [name for name in super().__dir__() if name != "n_trees_"]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_target: Any = None, V: Any = None) -> Self:
         """Fit on rows X with their y, for use on rows like ``X_target``.
@@ -139,9 +143,7 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
         with restore_on_failure(self), threadpool_limits(1, "blas"):
             self._check_parameters()
             if self._uses_max_target:
-                warn_caller(
-                    "max_target is now max_target_rows, and will be removed in the next release.", FutureWarning
-                )
+                warn_caller("max_target is now max_target_rows: use that name.", FutureWarning)
             if X_target is not None and V is not None:
                 raise DataError("X_target and V exclude each other: pass one of them.")
             return self._fit(X, y, sample_weight, X_target, V)

@@ -61,7 +61,7 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
     verbose : int, default=0
         1: print a line when the trees have been grown; 2: also print progress every two seconds.
     max_target : int
-        Old name of ``max_target_rows``, to be removed in the next release.
+        The earlier name of ``max_target_rows``; it goes with the next release.
 
     Attributes
     ----------

@@ -137,7 +137,7 @@ class ScaledTarget:
             return float(np.ldexp(loss, 2 * self.exponent))
 
 
-class TreeSequence:
+class LeafwiseBoosting:
     """Trees that are boosted one after another on some rows of the table; other rows may be held out."""
 
     def __init__(self, part: TrainingPart, target: ScaledTarget, config: BoostingConfig, threads: RowThreads) -> None:
@@ -165,7 +165,7 @@ class TreeSequence:
 
 
 @dataclass(frozen=True)
-class TrialResult:
+class StoppingPoint:
     """The number of trees that the trial models have found, and their mean held-out loss after each round."""
 
     n_trees: int
@@ -192,13 +192,13 @@ def boost(
 ) -> list[Boosted]:
     """Train one sequence of trees for each of the ``outputs``."""
     targets = [ScaledTarget.of(y, table.rows) for y in outputs]
-    results = [TrialResult(config.n_estimators, np.empty(0))] * len(targets)
+    results = [StoppingPoint(config.n_estimators, np.empty(0))] * len(targets)
     if hold_out is not None:
         results = _run_trials(table, targets, config, hold_out, threads, n_jobs, progress) or results
     whole = table.part(table.rows, table.rows[:0], threads)
     boosted = []
     for k, (target, result) in enumerate(zip(targets, results, strict=True)):
-        sequence = TreeSequence(whole, target, config, threads)
+        sequence = LeafwiseBoosting(whole, target, config, threads)
         _run_rounds(sequence, result.n_trees, progress.of_member(k, result.n_trees, Cancellation()))
         forest = make_forest(sequence.trees, table.missing, table.is_categorical)
         forest.leaves[...] = np.ldexp(config.learning_rate * forest.leaves, target.exponent)
@@ -207,7 +207,7 @@ def boost(
     return boosted
 
 
-def _run_rounds(sequence: TreeSequence, n_trees: int, progress: MemberProgress) -> None:
+def _run_rounds(sequence: LeafwiseBoosting, n_trees: int, progress: MemberProgress) -> None:
     """Add trees up to their number, or as long as there is something to split."""
     while len(sequence.trees) < n_trees and not sequence.is_finished:
         sequence.step()
@@ -223,7 +223,7 @@ def _run_trials(
     threads: RowThreads,
     n_jobs: int | None,
     progress: Progress,
-) -> list[TrialResult]:
+) -> list[StoppingPoint]:
     """Find the number of trees for each target; return nothing if no rows can be held out.
 
     All trials take their rounds together, because their losses together decide when to stop. There is more than one
@@ -237,28 +237,28 @@ def _run_trials(
     results = []
     with RowThreads(n_side_by_side) as side_by_side:
         for target in targets:
-            trials = [TreeSequence(part, target, config, threads) for part in parts]
+            trials = [LeafwiseBoosting(part, target, config, threads) for part in parts]
             member = progress.of_member(TRIAL, config.n_estimators, Cancellation())
             results.append(_run_trials_of_target(trials, target, config, side_by_side, member))
     return results
 
 
 def _run_trials_of_target(
-    trials: list[TreeSequence],
+    trials: list[LeafwiseBoosting],
     target: ScaledTarget,
     config: BoostingConfig,
     threads: RowThreads,
     progress: MemberProgress,
-) -> TrialResult:
+) -> StoppingPoint:
     """Add a tree to every trial, round after round, until the mean held-out loss no longer falls."""
     losses: list[float] = []
     best = 0  # the round with the lowest loss
     while len(losses) < config.n_estimators and len(losses) - best < config.patience:
-        threads.each(TreeSequence.step, trials)
+        threads.each(LeafwiseBoosting.step, trials)
         losses.append(sum(trial.held_out_loss for trial in trials) / len(trials))
         best = len(losses) if losses[-1] < losses[best - 1] or best == 0 else best
         progress(len(losses), target.unscaled_loss(losses[-1]))
         if all(trial.is_finished for trial in trials):
             break
     progress.finish(best, target.unscaled_loss(losses[best - 1]))
-    return TrialResult(best, np.array([target.unscaled_loss(loss) for loss in losses]))
+    return StoppingPoint(best, np.array([target.unscaled_loss(loss) for loss in losses]))
