@@ -425,10 +425,10 @@ def test_a_grower_grows_each_tree_as_if_it_were_the_first(symmetric):
         table.scores[:] = rng.integers(-9, 10, size=(2, 100))
         rows = rng.permutation(100)[:n_rows].astype(np.uint32)
         again = grower.grow(table.scores, rows, KEY)
-        anew = grow(table, rules, rows=rows)
-        np.testing.assert_array_equal(again.leaves[rows], anew.leaves[rows])
+        fresh = grow(table, rules, rows=rows)
+        np.testing.assert_array_equal(again.leaves[rows], fresh.leaves[rows])
         for name in SPLITS:
-            np.testing.assert_array_equal(getattr(again, name), getattr(anew, name), err_msg=name)
+            np.testing.assert_array_equal(getattr(again, name), getattr(fresh, name), err_msg=name)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -465,13 +465,13 @@ def test_noise_chooses_among_columns_and_thresholds_that_tie():
     """Over many trees, every tied split is chosen; without noise always the same."""
     codes = np.array([[0, 0, 9, 9]] * 3, dtype=np.uint8)
     table = naive.CodedTable(codes, np.full(3, 11), np.array([[1.0, 1.0, -1.0, -1.0]]), np.zeros(3, dtype=bool))
-    found = {noise: set() for noise in (0.0, 1e-6)}
+    chosen = {noise: set() for noise in (0.0, 1e-6)}
     for key in range(300):
-        for noise, splits in found.items():
+        for noise, splits in chosen.items():
             tree = grow(table, GrowthRules(1, False, 1, 1.0), key=np.uint64(key), noise=noise)
             splits.add((int(tree.features[0]), int(tree.codes[0])))
-    assert found[0.0] == {(0, 4)}
-    assert found[1e-6] == {(column, code) for column in range(3) for code in range(9)}
+    assert chosen[0.0] == {(0, 4)}
+    assert chosen[1e-6] == {(column, code) for column in range(3) for code in range(9)}
 
 
 def test_noise_does_not_favour_columns_with_many_places():

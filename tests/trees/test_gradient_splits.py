@@ -325,9 +325,9 @@ def assert_best_gain(gain, gains, where, noise):
     assert gain == pytest.approx(best, abs=noise) if best > noise else gain <= noise
 
 
-def assert_best_categories(found, n_scores, nodes, l2, min_rows):
-    """No first part of an order by mean score gains more, and the one found is such a part."""
-    gain, place, score = found[1:]
+def assert_best_categories(result, n_scores, nodes, l2, min_rows):
+    """The chosen set is a prefix of an order by mean score, and no such prefix gains more."""
+    gain, place, score = result[1:]
     parts = [part for k in range(n_scores) for part in naive.category_sets(nodes, k)]
     most = max((float(naive.set_gain(nodes, part, l2, min_rows)) for part in parts), default=-1.0)
     assert gain >= most - tolerance(nodes, l2) or most < tolerance(nodes, l2)
@@ -348,8 +348,8 @@ def test_the_best_set_of_categories_is_the_best_first_part(seed, n_nodes, n_scor
     n_scores = 2 if packed else n_scores
     level = Level(seed, n_nodes, [7], n_scores=n_scores, packed=packed, categorical=(0,))
     rules = rules_of(1, l2=l2, min_rows=min_rows)
-    found = search_categories(level.histograms, 0, level.packed, rules, level.form, NONE, level.buffers())
-    assert_best_categories(found, n_scores, level.nodes(0), l2, min_rows)
+    result = search_categories(level.histograms, 0, level.packed, rules, level.form, NONE, level.buffers())
+    assert_best_categories(result, n_scores, level.nodes(0), l2, min_rows)
 
 
 @settings(deadline=None, max_examples=40)
@@ -367,12 +367,12 @@ def test_the_best_split_of_each_column_for_all_nodes_or_for_each(seed, symmetric
     for column in range(5):
         nodes = level.nodes(column)
         for row, of_row in enumerate([nodes] if symmetric else [[node] for node in nodes]):
-            found = values[row, column], gains[row, column], places[row, column], sides[row, column]
+            result = values[row, column], gains[row, column], places[row, column], sides[row, column]
             if column == 4:
-                assert_best_categories(found, level.n_scores, of_row, 3.0, min_rows)
+                assert_best_categories(result, level.n_scores, of_row, 3.0, min_rows)
                 continue
             every = naive.number_gains(of_row, level.has_missing[column], 3.0, min_rows, constraints[column])
-            assert_best_gain(found[1], every, found[2:], tolerance(of_row, 3.0))
+            assert_best_gain(result[1], every, result[2:], tolerance(of_row, 3.0))
 
 
 @settings(deadline=None, max_examples=60)
@@ -426,8 +426,8 @@ def test_the_column_with_the_highest_gain_is_chosen_and_codes_are_sent_according
         left = [code for code in range(n_codes) if tables[row, code] == 0]
         assert missing_left[row] == (n_codes - 1 in left)
         if column == 2:
-            fewest, most = naive.fewest_and_most_with_rows(places[row, column] + 1, nodes, sides[row, column])
-            assert fewest <= sum(naive.rows_of_code(code, nodes) > 0 for code in left) <= most
+            min_codes, max_codes = naive.fewest_and_most_with_rows(places[row, column] + 1, nodes, sides[row, column])
+            assert min_codes <= sum(naive.rows_of_code(code, nodes) > 0 for code in left) <= max_codes
             assert naive.is_first_part(left, nodes, sides[row, column])
             assert naive.are_absent_with_the_larger_side(left, nodes)
             continue
@@ -449,9 +449,9 @@ def test_categories_are_sorted_by_at_most_eight_scores():
         level.table.scores[:] = 0
         level.table.scores[informative] = np.array([3, -3, -3, 3, 0])[level.table.codes[0]]
         level.histograms = np.array([level.histogram(0)])
-        found = level.search(False, np.zeros(1, dtype=np.int64), 1.0, 1)
-        gains.append(found[1][0, 0])
-        sides.append(found[3][0, 0])
+        result = level.search(False, np.zeros(1, dtype=np.int64), 1.0, 1)
+        gains.append(result[1][0, 0])
+        sides.append(result[3][0, 0])
     assert gains[0] > gains[1]
     assert sides[0] == 7
 
@@ -459,9 +459,9 @@ def test_categories_are_sorted_by_at_most_eight_scores():
 @settings(deadline=None, max_examples=40)
 @given(seed=seeds, symmetric=st.booleans())
 def test_one_score_sorts_categories_in_the_same_way_packed_or_wide(seed, symmetric):
-    found = []
+    results = []
     for packed in (True, False):
         level = Level(seed, 3, [7], n_scores=1, packed=packed, categorical=(0,))
-        found.append(level.search(symmetric, np.zeros(1, dtype=np.int64), 0.5, 1))
-    for ours, theirs in zip(*found, strict=True):
+        results.append(level.search(symmetric, np.zeros(1, dtype=np.int64), 0.5, 1))
+    for ours, theirs in zip(*results, strict=True):
         np.testing.assert_array_equal(ours, theirs)

@@ -34,7 +34,7 @@ def pair(name):
 
 
 def members(name, n=4):
-    """An ensemble whose members differ in every parameter but the degrees of freedom."""
+    """Members that differ in every parameter except the degrees of freedom."""
     law, parameters = DISTRIBUTIONS[name]
     generator = np.random.default_rng(7)
     drawn = [

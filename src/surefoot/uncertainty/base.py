@@ -284,7 +284,8 @@ class SingleBooster(GradientBooster):
 
     def _stages(self, X: Any) -> Iterator[np.ndarray]:
         """Raw outputs after one tree, after two, and so on."""
-        return self._members[0].stages(self._columns(X))
+        columns = self._columns(X)  # first, because it checks that the model is fitted
+        return self._members[0].stages(columns)
 
 
 class EnsembleBooster(GradientBooster):

@@ -47,8 +47,8 @@ class MemberRun:
         n_done, n_estimators = self.monitored.n_done, spec.config.n_estimators
         if n_estimators < n_done:
             raise ParameterError(
-                f"n_estimators={n_estimators} is below the {n_done} trees there are: with warm_start=True it can only "
-                "grow."
+                f"n_estimators={n_estimators} is below the {n_done} trees of the last fit: with warm_start=True it can "
+                "only grow."
             )
 
     def check_same(self, spec: FitSpec) -> None:
@@ -65,7 +65,7 @@ class MemberRun:
             and np.array_equal(other.rows.train, mine.rows.train)
         ):
             raise DataError(
-                "X, y or sample_weight is not that of the last fit: with warm_start=True, fit goes on with it."
+                "X, y or sample_weight is not that of the last fit, which warm_start=True resumes: pass the same data."
             )
         config = replace(spec.config, n_estimators=mine.config.n_estimators)
         if config != mine.config or spec.family != mine.family:
