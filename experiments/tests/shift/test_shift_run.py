@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from run_checks import stopping_watch, without_seconds
+from run_checks import interrupting_callback, without_seconds
 
 from surefoot import ParameterError
 from surefoot_experiments.exceptions import DatasetMissingError
@@ -25,7 +25,7 @@ def run(
     with pytest.MonkeyPatch.context() as patch:
         if not report:
             patch.setattr(experiment, "write_report", lambda *_: None)
-        experiment.run(data=tables, out=out, watch=stopping_watch(stop_before), **{"n_splits": 2, **options})  # type: ignore[arg-type]
+        experiment.run(data=tables, out=out, callback=interrupting_callback(stop_before), **{"n_splits": 2, **options})  # type: ignore[arg-type]
     return out
 
 
@@ -171,22 +171,22 @@ def test_results_belong_to_settings_defaults_and_data(
     out = run(shift_tables, tmp_path / "out", **options)
     settings = json.loads((out / "settings.json").read_text())
     assert settings["booster"]["blend"] == 0.3
-    assert settings["most_training"] == 300
-    with pytest.raises(ParameterError, match="quick False there, True now"):
+    assert settings["max_training"] == 300
+    with pytest.raises(ParameterError, match="quick was False, is True now"):
         run(shift_tables, out, quick=True, **options)
     other = tmp_path / "other"
     other.mkdir()
     for path in shift_tables.iterdir():
         (other / path.name).write_bytes(path.read_bytes())
     pd.read_parquet(other / "yacht.parquet").assign(a=1.0).to_parquet(other / "yacht.parquet")
-    with pytest.raises(ParameterError, match=r"yacht\.parquet from"):
+    with pytest.raises(ParameterError, match=r"yacht\.parquet was read from"):
         run(other, out, **options)
     monkeypatch.setattr(stand_in.__init__, "__kwdefaults__", {**stand_in.__init__.__kwdefaults__, "blend": 0.2})  # type: ignore[misc]
     with pytest.raises(ParameterError, match="booster"):
         run(shift_tables, out, **options)
     (out / "settings.json").unlink()
     (out / "results.csv").rename(out / "bounds.csv")
-    with pytest.raises(ParameterError, match=r"bounds\.csv is there without settings\.json"):
+    with pytest.raises(ParameterError, match=r"bounds\.csv exists without settings\.json"):
         run(shift_tables, out, **options)
 
 
@@ -198,8 +198,8 @@ def test_quick_results_are_marked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"parts": ["tables"]}, "no part 'tables'; there is bounds, study"),
-        ({"parts": []}, "parts names none; there is bounds"),
+        ({"parts": ["tables"]}, "no part 'tables'; the parts are bounds, study"),
+        ({"parts": []}, "parts is empty; the parts are bounds"),
         ({"n_splits": 0}, "splits must be 1 or more"),
         ({"n_jobs": 0}, "jobs must not be 0"),
         ({"datasets": ["adult"]}, "no dataset 'adult'; there is boston"),

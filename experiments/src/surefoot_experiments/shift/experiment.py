@@ -46,20 +46,20 @@ def run(
     parts: Sequence[str] | None = None,
     n_splits: int | None = None,
     n_jobs: int | None = None,
-    watch: Watcher = lambda done, total, label: None,
+    callback: Watcher = lambda done, total, label: None,
 ) -> Outputs:
     """Run what is not yet in the files of ``out``; then draw and write about everything that is there."""
     settings, splits, chosen = ShiftSettings.make(quick), _count_splits(n_splits, quick), choose_parts(parts, PARTS)
     check_jobs(n_jobs)
     tables = Tables.find(data, datasets, quick) if STUDY in chosen else Tables()
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
-    _open(outputs.folder, settings, tables.sources)
+    open_results(outputs.folder, settings, tables.sources)
     with folder_lock(outputs.folder):
         if BOUNDS in chosen:
-            run_bounds(outputs.folder, settings, n_jobs, watch)
+            run_bounds(outputs.folder, settings, n_jobs, callback)
         if STUDY in chosen:
-            run_study(outputs.folder, tables, splits, settings, n_jobs, watch)
-        watch(1, 1, "drawing")
+            run_study(outputs.folder, tables, splits, settings, n_jobs, callback)
+        callback(1, 1, "drawing")
         write_report(outputs.folder, settings)
     return outputs
 
@@ -74,7 +74,7 @@ def write_report(folder: Path, settings: ShiftSettings) -> None:
     write_text(folder / SUMMARY, write_summary(sections, absent, settings))
 
 
-def _open(folder: Path, settings: ShiftSettings, sources: dict[str, str]) -> None:
+def open_results(folder: Path, settings: ShiftSettings, sources: dict[str, str]) -> None:
     """Results belong to the protocol, to the booster's defaults, and to the content of the tables."""
     fixed = {
         name.lower(): getattr(protocol, name)
