@@ -20,10 +20,10 @@ from surefoot_experiments.weak_to_strong.experiment import WeakToStrongSettings
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 EXPERIMENTS: dict[str, tuple[Any, Any]] = {
-    weak_to_strong.NAME: (weak_to_strong, WeakToStrongSettings()),
-    uncertainty.NAME: (uncertainty, UncertaintySettings.make(quick=False)),
-    stability.NAME: (stability, StabilitySettings.make(quick=False)),
-    shift.NAME: (shift, ShiftSettings.make(quick=False)),
+    weak_to_strong.NAME: (weak_to_strong.open_results, WeakToStrongSettings()),
+    uncertainty.NAME: (uncertainty.open_results, UncertaintySettings.make(quick=False)),
+    stability.NAME: (stability.open_results, StabilitySettings.make(quick=False)),
+    shift.NAME: (shift._open, ShiftSettings.make(quick=False)),
 }
 pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="docs/results is not part of this distribution")
 
@@ -35,10 +35,10 @@ def test_every_folder_of_results_belongs_to_an_experiment() -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_stored_results_are_accepted(name: str, tmp_path: Path) -> None:
     """The settings must be those of a full run, and the CSV files must have the columns of the present code."""
-    experiment, settings = EXPERIMENTS[name]
+    open_results, settings = EXPERIMENTS[name]
     folder = shutil.copytree(RESULTS / name, tmp_path / name)
     stored = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    experiment.open_results(folder, settings, stored["sources"])
+    open_results(folder, settings, stored["sources"])
     assert json.loads((folder / SETTINGS).read_text(encoding="utf-8")) == stored
 
 

@@ -15,7 +15,7 @@ from surefoot_experiments.shift.protocol import (
     TRAINING_SHARE,
     TWO_FEATURES,
 )
-from surefoot_experiments.uncertainty.datasets import LoadedDataset
+from surefoot_experiments.uncertainty.datasets import Table
 
 
 def generator_for(dataset: str, split: int, selection: str) -> np.random.Generator:
@@ -90,7 +90,7 @@ class Task:
     shift: float
 
     @classmethod
-    def from_table(cls, table: LoadedDataset, split: int, selection: str) -> "Task":
+    def from_table(cls, table: Table, split: int, selection: str) -> "Task":
         """The sample that is drawn for this split and selection."""
         from scipy.stats import ks_2samp
 

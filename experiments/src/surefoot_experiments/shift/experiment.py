@@ -53,7 +53,7 @@ def run(
     check_jobs(n_jobs)
     tables = Tables.find(data, datasets, quick) if STUDY in chosen else Tables()
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
-    open_results(outputs.folder, settings, tables.sources)
+    _open(outputs.folder, settings, tables.sources)
     with folder_lock(outputs.folder):
         if BOUNDS in chosen:
             run_bounds(outputs.folder, settings, n_jobs, callback)
@@ -74,7 +74,7 @@ def write_report(folder: Path, settings: ShiftSettings) -> None:
     write_text(folder / SUMMARY, write_summary(sections, absent, settings))
 
 
-def open_results(folder: Path, settings: ShiftSettings, sources: dict[str, str]) -> None:
+def _open(folder: Path, settings: ShiftSettings, sources: dict[str, str]) -> None:
     """Results belong to the protocol, to the booster's defaults, and to the content of the tables."""
     fixed = {
         name.lower(): getattr(protocol, name)
