@@ -1,15 +1,15 @@
-"""What defaults are worth: ours beside those of others, with no tuning at all.
+"""Default models of surefoot compared with those of other libraries, without tuning.
 
     SUREFOOT_DATA=FOLDER python benchmarks/defaults.py run RESULTS.jsonl [--tables ...] [--models ...] [--splits 5]
     python benchmarks/defaults.py report RESULTS.jsonl
     python benchmarks/defaults.py coverage RESULTS.jsonl [--seeds 10]
 
-``run`` appends a line for every table, split and model, and skips those that are there: it may be stopped and taken up
-again. Tables of more than 12,000 rows are drawn from, anew for every split. ``report`` prints the tables of the docs:
+``run`` appends a line for every table, split and model, and skips existing lines, so it may be stopped and continued.
+For every split of a table with more than 12,000 rows, 12,000 rows are drawn. ``report`` prints the tables of the docs:
 means over splits, and the mean of paired differences from CatBoost with its standard error. ``coverage`` simulates
-targets of every family and counts, on fresh rows, how many fall into intervals of 50, 80, 90 and 95%, and beyond each
-end. Counts are judged by the randomised probability integral transform: a count's probability is drawn uniformly
-between those of fewer and of at most as many.
+targets of every distribution and counts the new rows inside intervals of 50, 80, 90 and 95%, and beyond each end. For
+counts it uses the randomized probability integral transform: the probability of a count is drawn uniformly between the
+probabilities of smaller counts and of counts that are at most as large.
 """
 
 import argparse
@@ -29,19 +29,19 @@ from surefoot.metrics import crps
 MIN_PROBABILITY = 1e-15
 
 
-def scores(predicted, y, is_regression, labels):
+def compute_scores(predicted, y, is_regression, labels):
     if not is_regression:
         p = np.clip(predicted, MIN_PROBABILITY, 1)
         loss = log_loss(y, p / p.sum(axis=1, keepdims=True), labels=labels)
         return {"log-loss": loss, "error": float(np.mean(labels[predicted.argmax(axis=1)] != y))}
     mean = predicted.mean if hasattr(predicted, "quantile") else np.asarray(predicted)
-    found = {"RMSE": float(np.sqrt(np.mean((mean - y) ** 2)))}
+    scores = {"RMSE": float(np.sqrt(np.mean((mean - y) ** 2)))}
     if hasattr(predicted, "quantile"):
         low, high = predicted.interval(0.9)
-        found["NLL"] = float(-predicted.logpdf(y).mean())
-        found["CRPS"] = float(np.mean(crps(y, predicted)))
-        found["coverage"] = float(np.mean((y >= low) & (y <= high)))
-    return found
+        scores["NLL"] = float(-predicted.logpdf(y).mean())
+        scores["CRPS"] = float(np.mean(crps(y, predicted)))
+        scores["coverage"] = float(np.mean((y >= low) & (y <= high)))
+    return scores
 
 
 def run(options):
@@ -66,7 +66,7 @@ def run(options):
                     continue
                 seconds = time.perf_counter() - started
                 line = {"table": name, "split": k, "model": model, "seconds": round(seconds, 3)}
-                line |= scores(predicted, y_test, is_regression, np.unique(table(name)[1]))
+                line |= compute_scores(predicted, y_test, is_regression, np.unique(table(name)[1]))
                 print(
                     name,
                     k,
@@ -101,30 +101,29 @@ def print_measure(lines, measure, against):
         means = wide.loc[name].mean()
         mark = "*" if name in CHOSEN_ON else ""
         print(f"| {name}{mark} | " + " | ".join("" if np.isnan(value) else f"{value:.4g}" for value in means) + " |")
-    rival = against if against in wide else None
-    if rival is None or measure == "coverage":
+    if against not in wide or measure == "coverage":
         return
     for model in wide.columns:
-        if model != rival:
-            print_against(wide, model, rival, tables)
+        if model != against:
+            print_comparison(wide, model, against, tables)
 
 
-def print_against(wide, model, rival, tables):
-    """In how many tables a model is at or below a rival, and where it is above by more than two standard errors."""
+def print_comparison(wide, model, peer, tables):
+    """Print how often a model is at or below a peer, and where it is above by more than two standard errors."""
     below, worse, ratios = 0, [], []
     for name in tables:
-        pair = wide.loc[name][[model, rival]].dropna()
+        pair = wide.loc[name][[model, peer]].dropna()
         if len(pair) < 2:
             continue
-        difference = pair[model] - pair[rival]
+        difference = pair[model] - pair[peer]
         error = difference.std(ddof=1) / np.sqrt(len(pair))
         below += difference.mean() <= 0
-        ratios.append(difference.mean() / abs(pair[rival].mean()))
+        ratios.append(difference.mean() / abs(pair[peer].mean()))
         if difference.mean() > 2 * error:
             worse.append(f"{name} {difference.mean():+.4g} ({error:.2g})")
     if ratios:
         print(
-            f"{model} against {rival}: at or below on {below} of {len(ratios)} tables, median "
+            f"{model} against {peer}: at or below on {below} of {len(ratios)} tables, median "
             f"{100 * np.median(ratios):+.1f}%; above by more than two standard errors: {', '.join(worse) or 'none'}"
         )
 

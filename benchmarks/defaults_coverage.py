@@ -1,4 +1,4 @@
-"""Simulated targets of every family: how many fresh ones fall into predicted intervals."""
+"""Coverage of predicted intervals on simulated targets of every distribution."""
 
 import json
 
@@ -9,12 +9,12 @@ from surefoot.metrics import rejection_curve
 
 FAMILIES = ("normal", "lognormal", "laplace", "student_t", "poisson", "gamma")
 SIZES, LEVELS = (300, 1000, 5000), (0.5, 0.8, 0.9, 0.95)
-FRESH, COLUMNS = 4000, 6
+NEW_ROWS, COLUMNS = 4000, 6
 MODELS = {"single": {}, "sglb": {"method": "sglb"}, "sgb": {"method": "sgb"}}
 
 
 def simulate(family, is_even, n_rows, generator):
-    """A target with a smooth mean; its noise is even, or three times as large on one side."""
+    """Simulate a target with a smooth mean; its noise is even, or three times as large on one side."""
     X = generator.normal(size=(n_rows, COLUMNS))
     mean = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] * (X[:, 2] > 0) + 0.3 * X[:, 3]
     scale = np.full(n_rows, 0.4) if is_even else np.where(X[:, 4] > 0, 0.6, 0.2)
@@ -29,8 +29,8 @@ def simulate(family, is_even, n_rows, generator):
     return X, draw[family]()
 
 
-def probabilities(distribution, y, generator):
-    """Of at most ``y``, drawn uniformly within a count's jump: uniform where the distribution is right."""
+def integral_transform(distribution, y, generator):
+    """The probability of at most ``y``, drawn uniformly within the jump of a count."""
     upper = distribution.cdf(y)
     if not distribution.is_discrete:
         return upper
@@ -38,29 +38,29 @@ def probabilities(distribution, y, generator):
     return lower + generator.random(len(y)) * (upper - lower)
 
 
-def claimed(distribution, generator):
-    """The rejection ratio, by predicted variance, that would result if targets were what was predicted of them."""
+def claimed_rejection_ratio(distribution):
+    """The rejection ratio of the predicted variance if targets followed the predicted distributions."""
     mean, uncertainty = distribution.mean, distribution.var
     draws = distribution.sample(20, np.random.RandomState(0))
     return float(np.mean([rejection_curve(y, mean, uncertainty, loss="squared_error").ratio for y in draws]))
 
 
-def one(family, is_even, n_rows, model, seed):
+def simulate_once(family, is_even, n_rows, model, seed):
     generator = np.random.default_rng([seed, n_rows, FAMILIES.index(family), is_even])
     X, y = simulate(family, is_even, n_rows, generator)
-    X_new, y_new = simulate(family, is_even, FRESH, generator)
+    X_new, y_new = simulate(family, is_even, NEW_ROWS, generator)
     kind = GradientBoostingRegressor if model == "single" else BoostingEnsembleRegressor
     fitted = kind(distribution=family, random_state=seed, n_jobs=2, **MODELS[model]).fit(X, y)
     distribution = fitted.predict_distribution(X_new)
-    p = probabilities(distribution, y_new, generator)
-    found = {"NLL": float(-distribution.logpdf(y_new).mean())}
+    p = integral_transform(distribution, y_new, generator)
+    line = {"NLL": float(-distribution.logpdf(y_new).mean())}
     for level in LEVELS:
         tail = (1 - level) / 2
-        found[f"below {level}"], found[f"above {level}"] = float(np.mean(p < tail)), float(np.mean(p > 1 - tail))
+        line[f"below {level}"], line[f"above {level}"] = float(np.mean(p < tail)), float(np.mean(p > 1 - tail))
     if is_even and family in ("normal", "laplace", "student_t"):
-        found["claimed"] = claimed(distribution, generator)
-        found["true"] = rejection_curve(y_new, distribution.mean, distribution.var, loss="squared_error").ratio
-    return found
+        line["claimed"] = claimed_rejection_ratio(distribution)
+        line["true"] = rejection_curve(y_new, distribution.mean, distribution.var, loss="squared_error").ratio
+    return line
 
 
 def run_coverage(options):
@@ -75,7 +75,7 @@ def run_coverage(options):
                         key = (family, even, rows, model, seed)
                         if key in done:
                             continue
-                        line = dict(zip(keys, key, strict=True)) | one(family, even, rows, model, seed)
+                        line = dict(zip(keys, key, strict=True)) | simulate_once(family, even, rows, model, seed)
                         with options.results.open("a") as file:
                             file.write(json.dumps(line) + "\n")
 
@@ -95,10 +95,10 @@ def print_coverage(lines):
             cells.append(" ".join(f"{value:.0f}" for value in inside) + " " + tails)
         noise = "own" if family == "poisson" else ("even" if even else "uneven")
         print(f"| {family} | {noise} | {rows:,} | " + " | ".join(cells) + " |")
-    worst = frame.groupby(["family", "even", "rows", "model"]).mean(numeric_only=True)
-    off = {level: (1 - worst[f"below {level}"] - worst[f"above {level}"] - level).abs().max() for level in LEVELS}
-    print("\nfurthest from the level:", {level: f"{100 * value:.1f} points" for level, value in off.items()})
+    means = frame.groupby(["family", "even", "rows", "model"]).mean(numeric_only=True)
+    off = {level: (1 - means[f"below {level}"] - means[f"above {level}"] - level).abs().max() for level in LEVELS}
+    print("\nlargest difference from the level:", {level: f"{100 * value:.1f} points" for level, value in off.items()})
     even = frame.dropna(subset=["claimed"])
-    print("\nclaimed rejection ratio on even noise, mean (and the true one):")
+    print("\nclaimed rejection ratio with even noise, mean (and the true one):")
     for (rows, model), group in even.groupby(["rows", "model"]):
         print(f"  {rows:,} rows, {model}: {group['claimed'].mean():.2f} ({group['true'].mean():.2f})")

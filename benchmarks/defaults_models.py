@@ -1,4 +1,4 @@
-"""The models of benchmarks/defaults.py: defaults of ours and of others, with their predictions in one form."""
+"""The models of benchmarks/defaults.py: defaults of all libraries, with a common format of predictions."""
 
 import warnings
 
@@ -9,11 +9,11 @@ from scipy import stats
 import surefoot
 from surefoot.uncertainty.distribution import Distribution
 
-MIN_SCALE = 1e-6  # of the target's spread: others may predict a variance of 0
+MIN_SCALE = 1e-6  # relative to the standard deviation of the target: some models predict a variance of 0
 
 
-def numbers(frame):
-    """The table with categories as codes: for models that do not know them."""
+def with_codes(frame):
+    """The table with categories as codes, for models without categorical features."""
     coded = {c: frame[c].cat.codes.where(frame[c].cat.codes >= 0) for c in categories(frame)}
     return frame.assign(**coded).astype(np.float64)
 
@@ -32,21 +32,17 @@ def normal(mean, std, spread):
     return Distribution("normal", stats.norm, loc=mean, scale=np.maximum(std, MIN_SCALE * spread))
 
 
-def ours(name, is_regression, seed, jobs):
-    kind = {
-        ("surefoot", True): surefoot.GradientBoostingRegressor,
-        ("surefoot", False): surefoot.GradientBoostingClassifier,
-        ("surefoot ensemble", True): surefoot.BoostingEnsembleRegressor,
-        ("surefoot ensemble", False): surefoot.BoostingEnsembleClassifier,
-        ("surefoot sgb", True): surefoot.BoostingEnsembleRegressor,
-        ("surefoot sgb", False): surefoot.BoostingEnsembleClassifier,
-    }[name, is_regression]  # fmt: skip
-    more = {"method": "sgb"} if name.endswith("sgb") else {}
-    return kind(random_state=seed, n_jobs=jobs, **more)
+def make_surefoot(name, is_regression, seed, jobs):
+    if name == "surefoot":
+        kind = surefoot.GradientBoostingRegressor if is_regression else surefoot.GradientBoostingClassifier
+    else:
+        kind = surefoot.BoostingEnsembleRegressor if is_regression else surefoot.BoostingEnsembleClassifier
+    options = {"method": "sgb"} if name.endswith("sgb") else {}
+    return kind(random_state=seed, n_jobs=jobs, **options)
 
 
-def predict_ours(name, train, y, test, is_regression, seed, jobs):
-    model = ours(name, is_regression, seed, jobs).fit(train, y)
+def predict_surefoot(name, train, y, test, is_regression, seed, jobs):
+    model = make_surefoot(name, is_regression, seed, jobs).fit(train, y)
     return model.predict_distribution(test) if is_regression else model.predict_proba(test)
 
 
@@ -80,7 +76,7 @@ def predict_hist(name, train, y, test, is_regression, seed, jobs):
 
     kind = HistGradientBoostingRegressor if is_regression else HistGradientBoostingClassifier
     large = [c for c in categories(train) if len(train[c].cat.categories) > 255]
-    train, test = (frame.assign(**numbers(frame[large])) if large else frame for frame in (train, test))
+    train, test = (frame.assign(**with_codes(frame[large])) if large else frame for frame in (train, test))
     model = kind(random_state=seed).fit(train, y)
     return model.predict(test) if is_regression else model.predict_proba(test)
 
@@ -89,12 +85,12 @@ def predict_ngboost(name, train, y, test, is_regression, seed, jobs):
     from ngboost import NGBClassifier, NGBRegressor
     from ngboost.distns import k_categorical
 
-    train, test = numbers(train), numbers(test)
-    middle = train.median().fillna(0)
-    train, test = train.fillna(middle).to_numpy(), test.fillna(middle).to_numpy()  # it takes no missing values
+    train, test = with_codes(train), with_codes(test)
+    medians = train.median().fillna(0)
+    train, test = train.fillna(medians).to_numpy(), test.fillna(medians).to_numpy()  # no support for missing values
     if is_regression:
-        found = NGBRegressor(random_state=seed, verbose=False).fit(train, y).pred_dist(test)
-        return normal(found.loc, found.scale, y.std())
+        predicted = NGBRegressor(random_state=seed, verbose=False).fit(train, y).pred_dist(test)
+        return normal(predicted.loc, predicted.scale, y.std())
     classes = np.unique(y)
     model = NGBClassifier(Dist=k_categorical(len(classes)), random_state=seed, verbose=False)
     return model.fit(train, np.searchsorted(classes, y)).predict_proba(test)
@@ -114,29 +110,35 @@ def predict_perpetual(name, train, y, test, is_regression, seed, jobs):
     from perpetual import PerpetualBooster
 
     n_classes = len(np.unique(y))
-    train, test = numbers(train), numbers(test)
+    train, test = with_codes(train), with_codes(test)
     model = PerpetualBooster(objective="SquaredLoss" if is_regression else "LogLoss", num_threads=jobs, seed=seed)
     codes = y if is_regression else np.searchsorted(np.unique(y), y)
     model.fit(train.to_numpy(), codes.astype(float))
     if is_regression:
         return model.predict(test.to_numpy())
-    found = np.asarray(model.predict_proba(test.to_numpy()))
-    found = np.stack([1 - found, found], axis=1) if found.ndim == 1 else found
-    assert found.shape[1] == n_classes
-    return found / found.sum(axis=1, keepdims=True)
+    predicted = np.asarray(model.predict_proba(test.to_numpy()))
+    predicted = np.stack([1 - predicted, predicted], axis=1) if predicted.ndim == 1 else predicted
+    assert predicted.shape[1] == n_classes
+    return predicted / predicted.sum(axis=1, keepdims=True)
 
 
 MODELS = {
-    "surefoot": predict_ours, "surefoot ensemble": predict_ours, "surefoot sgb": predict_ours,
-    "CatBoost": predict_catboost, "CatBoost uncertainty": predict_catboost, "LightGBM": predict_lightgbm,
-    "HistGradientBoosting": predict_hist, "NGBoost": predict_ngboost, "chimeraboost": predict_chimera,
+    "surefoot": predict_surefoot,
+    "surefoot ensemble": predict_surefoot,
+    "surefoot sgb": predict_surefoot,
+    "CatBoost": predict_catboost,
+    "CatBoost uncertainty": predict_catboost,
+    "LightGBM": predict_lightgbm,
+    "HistGradientBoosting": predict_hist,
+    "NGBoost": predict_ngboost,
+    "chimeraboost": predict_chimera,
     "perpetual": predict_perpetual,
-}  # fmt: skip
+}
 REGRESSION_ONLY = ("CatBoost uncertainty",)
 
 
 def predict(name, train, y, test, is_regression, seed, jobs):
-    """Probabilities of classes, a distribution, or (others) a number for each test row."""
+    """Predict probabilities of classes, a distribution, or (some models) a number for each test row."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return MODELS[name](name, train, y, test, is_regression, seed, jobs)

@@ -11,20 +11,52 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 UCI = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine_red", "yacht")
 FILES = {
-    "adult": "adult", "amazon": "amazon_employee_access", "click": "click_small", "internet": "internet_usage",
-    "kick": "kick", "pima": "pima", "higgs": "higgs_56k", "covertype": "covertype_177k",
+    "adult": "adult",
+    "amazon": "amazon_employee_access",
+    "click": "click_small",
+    "internet": "internet_usage",
+    "kick": "kick",
+    "pima": "pima",
+    "higgs": "higgs_56k",
+    "covertype": "covertype_177k",
     "year_msd": "year_msd_head1176",
-}  # fmt: skip
+}
 REGRESSION = (*UCI, "year_msd", "diabetes", "friedman1", "friedman2", "friedman3")
 CLASSIFICATION = (
-    "pima", "adult", "amazon", "click", "internet", "kick", "kdd_churn", "kdd_appetency", "kdd_upselling", "higgs",
-    "covertype", "breast_cancer", "wine", "digits", "spirals", "rare",
-)  # fmt: skip
-# Settings were chosen on these; the others were looked at when all was done.
+    "pima",
+    "adult",
+    "amazon",
+    "click",
+    "internet",
+    "kick",
+    "kdd_churn",
+    "kdd_appetency",
+    "kdd_upselling",
+    "higgs",
+    "covertype",
+    "breast_cancer",
+    "wine",
+    "digits",
+    "spirals",
+    "rare",
+)
+# Settings were chosen on these tables; the others were used only at the end.
 CHOSEN_ON = (
-    "boston", "concrete", "energy", "kin8nm", "power", "friedman1", "wine_red", "yacht", "pima", "adult", "internet",
-    "covertype", "kick", "wine",
-)  # fmt: skip
+    "boston",
+    "concrete",
+    "energy",
+    "kin8nm",
+    "power",
+    "friedman1",
+    "wine_red",
+    "yacht",
+    "pima",
+    "adult",
+    "internet",
+    "covertype",
+    "kick",
+    "wine",
+)
 MAX_ROWS, TEST_FRACTION = 12_000, 0.2
 
 
@@ -34,7 +66,7 @@ def folder() -> Path:
 
 @cache
 def table(name):
-    """Columns and target of a table."""
+    """Load the columns and the target of a table."""
     if name in UCI or name in FILES:
         frame = pd.read_parquet(folder() / f"{FILES.get(name, name)}.parquet")
         return frame.drop(columns="target"), frame["target"].to_numpy()
@@ -42,13 +74,12 @@ def table(name):
         frame = pd.read_parquet(folder() / "kdd09_casecontrol.parquet")
         return frame.drop(columns=[c for c in frame if c.startswith("target")]), frame[f"target_{name[4:]}"].to_numpy()
     if name in ("diabetes", "breast_cancer", "wine", "digits"):
-        return getattr(datasets, f"load_{name}")(return_X_y=True, as_frame=True)[0], getattr(datasets, f"load_{name}")(
-            return_X_y=True
-        )[1]
-    return simulated(name)
+        X, y = getattr(datasets, f"load_{name}")(return_X_y=True, as_frame=True)
+        return X, y.to_numpy()
+    return simulate(name)
 
 
-def simulated(name):
+def simulate(name):
     generator = np.random.default_rng(0)
     if name == "friedman1":
         X, y = datasets.make_friedman1(2000, noise=1.0, random_state=0)
@@ -65,12 +96,12 @@ def simulated(name):
         X = generator.normal(size=(5000, 10))
         y = (generator.random(5000) < 1 / (1 + np.exp(5.5 - 1.5 * X[:, 0] - 1.5 * X[:, 1] * (X[:, 2] > 0)))).astype(int)
     else:
-        raise ValueError(f"no such table: {name}")
+        raise ValueError(f"there is no table {name!r}")
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]), y
 
 
 def split(name, k):
-    """Training rows and test rows number k, from at most ``MAX_ROWS``."""
+    """The training rows and test rows of split ``k``, from at most ``MAX_ROWS`` rows."""
     X, y = table(name)
     rows = np.arange(len(y))
     if len(rows) > MAX_ROWS:

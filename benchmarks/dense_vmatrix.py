@@ -1,33 +1,33 @@
-"""V-matrix boosting in dense NumPy: what `benchmarks/shift.py` compares surefoot with.
+"""V-matrix boosting in dense NumPy, with which `benchmarks/shift.py` compares surefoot.
 
-The matrix of all pairs of rows is written out; trees are grown by the same score, and come out the same.
+The matrix of all pairs of rows is computed; trees are grown by the same score, and are the same.
 """
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-TIE = 1e-10  # gains this close are one gain: the first place wins
-SMALL = 600  # rows of a leaf below which one call for all bins is quicker than a call for each
+TIE = 1e-10  # relative difference of gains below which they are equal, and the first threshold is chosen
+SMALL = 600  # number of rows of a leaf below which one call for all bins is faster than a call for each
 LEAVES, RATE, BLEND, L2, MIN_ROWS = 16, 0.1, 0.3, 1.0, 5
 
 Energies = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def dense_matrix(kind: str, X: np.ndarray, X_target: np.ndarray) -> np.ndarray:
-    """The V-matrix by its definition."""
+    """Compute the V-matrix by its definition."""
     if kind == "joint":
         reached = np.all(X_target[np.newaxis] >= X[:, np.newaxis], axis=2).astype(np.float64)
         return reached @ reached.T / len(X_target)
     V = np.zeros((len(X), len(X)))
     for values, targets in zip(X.T, X_target.T, strict=True):
-        share = 1 - np.searchsorted(np.sort(targets), values, side="left") / len(targets)
-        V += np.minimum.outer(share, share)
+        fraction = 1 - np.searchsorted(np.sort(targets), values, side="left") / len(targets)
+        V += np.minimum.outer(fraction, fraction)
     return V / X.shape[1]
 
 
 def careful_energies(piece: np.ndarray, order: np.ndarray, firsts: np.ndarray) -> np.ndarray:
-    """The sum of ``piece`` over all pairs of the rows up to each bin: bins by rows, then bins by bins."""
+    """For each bin, the sum of ``piece`` over all pairs of rows up to it: first bins by rows, then bins by bins."""
     if len(piece) < SMALL:
         by_bin = np.add.reduceat(piece[order], firsts, axis=0)
     else:
@@ -37,13 +37,13 @@ def careful_energies(piece: np.ndarray, order: np.ndarray, firsts: np.ndarray) -
 
 
 def plain_energies(piece: np.ndarray, order: np.ndarray, firsts: np.ndarray) -> np.ndarray:
-    """The same, by running sums along both axes of the piece in order."""
+    """The same by cumulative sums along both axes of the sorted piece."""
     running = piece[np.ix_(order, order)].cumsum(axis=0).cumsum(axis=1).diagonal()
     return running[np.append(firsts[1:], len(order)) - 1]
 
 
 class DenseLeaf:
-    """Rows and, for every place where they could be split (all columns end to end), the sums of the rows left of it."""
+    """The rows of a leaf and, for every threshold (of all columns in turn), the sums over the rows to its left."""
 
     def __init__(self, rows: np.ndarray, codes: np.ndarray, matrix: np.ndarray, energies: Energies) -> None:
         self.rows = rows
@@ -58,30 +58,30 @@ class DenseLeaf:
         self.energies = np.concatenate(
             [energies(piece, order, first) for order, first in zip(self.orders, firsts, strict=True)]
         )
-        self.sums: dict[int, np.ndarray] = {}  # of the crosses with each leaf
+        self.sums: dict[int, np.ndarray] = {}  # of the cross terms with each leaf
 
     def add_up(self, values: np.ndarray) -> np.ndarray:
-        """Sums of ``values`` (one for each row of the table) left of every place."""
+        """For every threshold, the sum of ``values`` (one for each row of the table) to its left."""
         return values[self.rows][self.orders].cumsum(axis=1)[self.columns, self.lasts]
 
 
 class DenseTree:
-    """One tree grown on a dense matrix: greedy by the score, the values of all leaves at once."""
+    """A tree grown greedily by the score on a dense matrix; the values of all leaves are solved together."""
 
     def __init__(self, codes: np.ndarray, matrix: np.ndarray, residuals: np.ndarray, energies: Energies) -> None:
         self.codes, self.matrix, self.energies = codes, matrix, energies
         self.slopes = 2 * (matrix @ residuals)
         self.crosses = [2 * matrix.sum(axis=1)]
         self.leaves = [self._leaf(np.arange(len(residuals)))]
-        self._meet(range(1))
+        self._update(range(1))
 
     def _leaf(self, rows: np.ndarray) -> DenseLeaf:
         leaf = DenseLeaf(rows, self.codes, self.matrix, self.energies)
         leaf.pull = leaf.add_up(self.slopes)
         return leaf
 
-    def _meet(self, changed: Sequence[int]) -> None:
-        """Bring the sums of every leaf up to date with the leaves that changed, and solve for the values."""
+    def _update(self, changed: Sequence[int]) -> None:
+        """Update the sums of every leaf for the leaves that changed, and solve for the values."""
         for number, leaf in enumerate(self.leaves):
             for m in range(len(self.leaves)) if number in changed else changed:
                 leaf.sums[m] = leaf.add_up(self.crosses[m])
@@ -90,7 +90,7 @@ class DenseTree:
         self.values = self.inverse @ np.array([self.slopes[leaf.rows].sum() for leaf in self.leaves])
 
     def gains(self, number: int) -> np.ndarray:
-        """By how much each place of a leaf lowers the score -1/2 U^T D^-1 U: a bordered inverse, in closed form."""
+        """The decrease of the score -1/2 U^T D^-1 U for each threshold of a leaf, by a bordered inverse."""
         leaf = self.leaves[number]
         cross = np.stack([leaf.sums[m] for m in range(len(self.leaves))], axis=1)
         cross[:, number] += L2
@@ -104,7 +104,7 @@ class DenseTree:
         return np.where(allowed, gains, -np.inf)
 
     def grow(self) -> np.ndarray:
-        """Split until there are enough leaves; return what the tree says of each row."""
+        """Split until there are enough leaves; return the prediction of the tree for each row."""
         while len(self.leaves) < LEAVES:
             gains = [self.gains(number) for number in range(len(self.leaves))]
             best = np.array([gain.max() for gain in gains])
@@ -126,11 +126,11 @@ class DenseTree:
         self.crosses[number] = cross
         self.leaves[number] = self._leaf(left)
         self.leaves.append(self._leaf(right))
-        self._meet((number, len(self.leaves) - 1))
+        self._update((number, len(self.leaves) - 1))
 
 
 def dense_loss(kind: str, X: np.ndarray, X_target: np.ndarray) -> np.ndarray:
-    """The blended loss: the entries of V scaled to add up to the number of rows, the whole to that trace."""
+    """The matrix of the blended loss: V is scaled to the sum n_rows, the blend to the trace n_rows."""
     V = dense_matrix(kind, X, X_target)
     matrix = V * (BLEND * len(X) / V.sum())
     matrix[np.diag_indices(len(X))] += 1 - BLEND
@@ -138,7 +138,7 @@ def dense_loss(kind: str, X: np.ndarray, X_target: np.ndarray) -> np.ndarray:
 
 
 def dense_fit(codes: np.ndarray, matrix: np.ndarray, y: np.ndarray, n_trees: int, energies: Energies) -> np.ndarray:
-    """Boost on a dense matrix; return what the model says of the rows it was trained on."""
+    """Boost on a dense matrix; return the predictions for the training rows."""
     pull = matrix.sum(axis=1)
     fitted = np.full(len(y), pull @ y / pull.sum())
     for _ in range(n_trees):

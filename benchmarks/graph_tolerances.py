@@ -1,10 +1,10 @@
-"""How much the graphs of scikit-learn's graphical lasso depend on its tolerances, on the paper's table of proteins.
+"""The effect of tolerances on the graphs of scikit-learn's graphical lasso, for the paper's table of proteins.
 
     python benchmarks/graph_tolerances.py --data FOLDER [--bags 10000]
 
-surefoot is not needed, so that it runs beside an older scikit-learn too, whose defaults give other graphs:
-``pip install scikit-learn==1.5.2 pandas pyarrow``. The folder holds sachs_cd3cd28icam2_u0126.parquet. Bags are of 700
-of the 759 cells, drawn without replacement; the penalty is 77. It takes a few minutes.
+The script does not need surefoot, so it also runs with an older scikit-learn, whose defaults give different graphs:
+``pip install scikit-learn==1.5.2 pandas pyarrow``. The folder must contain sachs_cd3cd28icam2_u0126.parquet. Bags have
+700 of the 759 cells, drawn without replacement; the penalty is 77. The script takes a few minutes.
 """
 
 import argparse
@@ -23,9 +23,9 @@ TOLERANCES = {"default": {}, "strict": {"tol": 1e-8, "enet_tol": 1e-14, "max_ite
 
 
 def find_graph(cells: np.ndarray, tolerances: dict[str, float]) -> bytes | None:
-    """Which pairs of proteins have an edge; None where scikit-learn gives up."""
+    """The pairs of proteins with an edge; None if scikit-learn fails."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # of not having converged, and of what comes of it
+        warnings.simplefilter("ignore")  # about missing convergence and its consequences
         try:
             precision = graphical_lasso(np.cov(cells.T, bias=True), PENALTY, **tolerances)[1]
         except FloatingPointError:
@@ -33,8 +33,8 @@ def find_graph(cells: np.ndarray, tolerances: dict[str, float]) -> bytes | None:
     return (precision[np.triu_indices(len(precision), 1)] != 0).tobytes()
 
 
-def tell_bags(cells: np.ndarray, n_bags: int, tolerances: dict[str, float]) -> str:
-    """The shares of the two most frequent graphs among the bags that have one."""
+def describe_bags(cells: np.ndarray, n_bags: int, tolerances: dict[str, float]) -> str:
+    """The two most frequent graphs, as fractions of the solved bags."""
     rng = np.random.default_rng(0)
     bags = (rng.choice(len(cells), BAG_SIZE, replace=False) for _ in range(n_bags))
     graphs = [find_graph(cells[bag], tolerances) for bag in bags]
@@ -45,16 +45,16 @@ def tell_bags(cells: np.ndarray, n_bags: int, tolerances: dict[str, float]) -> s
     return f"top two graphs {top} of the bags ({len(solved):,} of {n_bags:,} solved)"
 
 
-def tell_cells(cells: np.ndarray, tolerances: dict[str, float]) -> str:
-    """How often leaving out one cell changes the graph of all cells."""
+def describe_cells(cells: np.ndarray, tolerances: dict[str, float]) -> str:
+    """How often leaving out one cell changes the graph."""
     full = find_graph(cells, tolerances)
     if full is None:
         return "all cells: not solved"
     without = [find_graph(np.delete(cells, cell, axis=0), tolerances) for cell in range(len(cells))]
     solved = [graph for graph in without if graph is not None]
     changed = sum(graph != full for graph in solved)
-    told = f"{changed} changes; {len(solved)} of {len(cells)} tables without a cell solved"
-    return f"argmax without bags: instability {changed / max(len(solved), 1):.3f} ({told})"
+    counts = f"{changed} changes; {len(solved)} of {len(cells)} tables without a cell solved"
+    return f"argmax without bags: instability {changed / max(len(solved), 1):.3f} ({counts})"
 
 
 def main() -> None:
@@ -65,8 +65,8 @@ def main() -> None:
     cells = pd.read_parquet(arguments.data / FILE).to_numpy(dtype=np.float64)
     print(f"scikit-learn {sklearn.__version__}")
     for name, tolerances in TOLERANCES.items():
-        print(f"  {name} tolerances: {tell_bags(cells, arguments.bags, tolerances)}", flush=True)
-        print(f"  {name} tolerances: {tell_cells(cells, tolerances)}", flush=True)
+        print(f"  {name} tolerances: {describe_bags(cells, arguments.bags, tolerances)}", flush=True)
+        print(f"  {name} tolerances: {describe_cells(cells, tolerances)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""How likely held-out rows are, with default settings: the nine UCI sets, and log-loss beside CatBoost's.
+"""The likelihood of held-out rows with default settings: nine UCI sets, and log-loss compared with CatBoost's.
 
     SUREFOOT_DATA=FOLDER python benchmarks/likelihood.py [--only regression classification] [--splits N] [--jobs N]
 
-Regression: single models and ensembles with no tuning at all, both ways to grow trees, on the published splits. The bar
-is the best constant Normal distribution (mean and variance of the training targets): no split may be above it.
-Classification: the same trees, depth and rate for both, CatBoost's handling of categories on, no early stopping.
+Regression: single models and ensembles without tuning, with both ways of growing trees, on the published splits. The
+baseline is the best constant Normal distribution (mean and variance of the training targets): no split may be worse.
+Classification: the same number of trees, depth and rate for both libraries, with CatBoost's handling of categories and
+without early stopping.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def read(folder, name):
 
 
 def regression(folder, n_splits, jobs):
-    print("mean test NLL (and RMSE); in brackets, on the worst split, how far below the best constant Normal")
+    print("mean test NLL (and RMSE); in square brackets, the gain over the best constant Normal on the worst split")
     for name in REGRESSION:
         X, y, splits = read(folder, name)
         X, y = X.to_numpy(np.float64), y.astype(np.float64)
@@ -74,14 +75,19 @@ def classification(folder, seeds):
                 model = GradientBoostingClassifier(learning_rate=rate, early_stopping=False, random_state=seed)
                 ours.append(log_loss(y[test], model.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test])))
                 peer = CatBoostClassifier(
-                    iterations=1000, depth=6, learning_rate=rate, random_seed=seed, verbose=False, thread_count=2,
+                    iterations=1000,
+                    depth=6,
+                    learning_rate=rate,
+                    random_seed=seed,
+                    verbose=False,
+                    thread_count=2,
                     allow_writing_files=False,
-                )  # fmt: skip
+                )
                 theirs.append(log_loss(y[test], peer.fit(pools[0]).predict_proba(pools[1])))
             ratio = np.mean(ours) / np.mean(theirs) - 1
             print(
                 f"  {name:24s} rate {rate:4}: surefoot {np.mean(ours):.4f}, CatBoost {np.mean(theirs):.4f}, "
-                f"{100 * ratio:+.1f} % (at most +1)",
+                f"{100 * ratio:+.1f} % (target: at most +1)",
                 flush=True,
             )
 
@@ -89,8 +95,8 @@ def classification(folder, seeds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=["regression", "classification"], default=None)
-    parser.add_argument("--splits", type=int, default=20, help="most splits of a regression set")
-    parser.add_argument("--seeds", type=int, default=1, help="of the classifiers")
+    parser.add_argument("--splits", type=int, default=20, help="largest number of splits of a regression set")
+    parser.add_argument("--seeds", type=int, default=1, help="number of seeds of the classifiers")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     if "SUREFOOT_DATA" not in os.environ:

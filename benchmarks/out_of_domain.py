@@ -1,13 +1,13 @@
-"""How well knowledge uncertainty tells rows from elsewhere: our ensembles beside CatBoost's, on the same rows.
+"""How well knowledge uncertainty detects out-of-domain rows: our ensembles and CatBoost's on the same rows.
 
     python benchmarks/out_of_domain.py RESULTS --data FOLDER [--datasets ...] [--splits N] [--seeds N] [--tune]
         [--out FILE]
 
-RESULTS is the folder of a run of `surefoot reproduce uncertainty`: our AUCs, and the depth, rate and number of trees
-that were chosen inside the training rows. CatBoost trains ten models with these; with --tune with those that the same
-grid and the same validation rows choose for it. Rows from elsewhere are those of the run (Year MSD; in brackets Higgs).
-With more seeds, both sides train more ensembles (the run has our first). The bar is 3 points below CatBoost, on the
-mean over splits and seeds; in the last brackets the standard errors of these means.
+RESULTS is the folder of a run of `surefoot reproduce uncertainty`. It contains our AUCs, and the depth, rate and number
+of trees that were chosen inside the training rows. CatBoost trains ten models with these; with --tune, the same grid
+and the same validation rows choose its own. Out-of-domain rows are those of the run (Year MSD; in brackets Higgs).
+With more seeds, both libraries train more ensembles (the run has our first). The threshold is 3 points below CatBoost,
+for the mean over splits and seeds; the last brackets contain the standard errors of these means.
 """
 
 import argparse
@@ -25,12 +25,12 @@ from surefoot_experiments.skeleton.run import RESULTS
 from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.uncertainty.boosters import train_boosters
 from surefoot_experiments.uncertainty.datasets import DATASETS, load_table
-from surefoot_experiments.uncertainty.lines import ResultLine
+from surefoot_experiments.uncertainty.lines import MethodLine
 from surefoot_experiments.uncertainty.measures import measure
 from surefoot_experiments.uncertainty.methods import SGB, SGB_ENSEMBLE, SGLB, SGLB_ENSEMBLE, UncertaintySettings
 from surefoot_experiments.uncertainty.problem import Problem
 
-BAR = 0.03
+MAX_GAP = 0.03
 OURS = {SGB_ENSEMBLE: SGB, SGLB_ENSEMBLE: SGLB}
 METHODS = {
     SGB_ENSEMBLE: {"bootstrap_type": "Bernoulli", "subsample": 0.5},
@@ -38,22 +38,30 @@ METHODS = {
 }
 
 
-def as_catboost_reads(X: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Categories as text, missing ones as a category, and the names of these columns."""
+def convert_for_catboost(X: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Convert categories to text, with a category for missing values; return the names of these columns too."""
     names = [name for name in X if isinstance(X[name].dtype, pd.CategoricalDtype)]
     text = {name: X[name].astype(object).where(X[name].notna(), "missing").astype(str) for name in names}
     return X.assign(**text), names
 
 
 def train(problem: Problem, method: str, depth: int, rate: float, trees: int, seed: int, threads: int, rows=None):
-    """One model, on some of the training rows; on the others it notes the likelihood after each tree."""
-    X, categories = as_catboost_reads(problem.X)
+    """Train one model; with ``rows``, only on some of the training rows, with the likelihood of the others."""
+    X, categories = convert_for_catboost(problem.X)
     kind = CatBoostRegressor if problem.is_regression else CatBoostClassifier
     loss = {"loss_function": "RMSEWithUncertainty"} if problem.is_regression else {}
     model = kind(
-        iterations=trees, depth=depth, learning_rate=rate, random_seed=seed, thread_count=threads, verbose=False,
-        allow_writing_files=False, cat_features=categories, **loss, **METHODS[method],
-    )  # fmt: skip
+        iterations=trees,
+        depth=depth,
+        learning_rate=rate,
+        random_seed=seed,
+        thread_count=threads,
+        verbose=False,
+        allow_writing_files=False,
+        cat_features=categories,
+        **loss,
+        **METHODS[method],
+    )
     if rows is None:
         return model.fit(X, problem.y)
     chosen, others = rows
@@ -62,22 +70,22 @@ def train(problem: Problem, method: str, depth: int, rate: float, trees: int, se
     )
 
 
-def tuned(problem: Problem, method: str, settings: UncertaintySettings, threads: int) -> tuple[int, float, int]:
-    """Depth, rate and number of trees by the likelihood of validation rows; SGLB keeps all its trees."""
-    found = []
+def tune(problem: Problem, method: str, settings: UncertaintySettings, threads: int) -> tuple[int, float, int]:
+    """Choose depth, rate and number of trees by the likelihood of validation rows; SGLB keeps all its trees."""
+    tried = []
     for depth, rate in product(settings.depths, settings.rates):
-        model = train(problem, method, depth, rate, settings.trees, 0, threads, problem.part_for_validation())
+        model = train(problem, method, depth, rate, settings.trees, 0, threads, problem.split_for_validation())
         scores = np.array(next(iter(model.get_evals_result()["validation"].values())))
         best = len(scores) - 1 if method == SGLB_ENSEMBLE else int(np.argmin(scores))
-        found.append((scores[best], depth, rate, best + 1))
-    return min(found)[1:]
+        tried.append((scores[best], depth, rate, best + 1))
+    return min(tried)[1:]
 
 
-def predictor(models, is_regression: bool):
-    """What the reproduction measures: the members' predictions for a table."""
+def make_predictor(models, is_regression: bool):
+    """A function that returns the members' predictions for a table, as the reproduction expects."""
 
     def predict(X):
-        X = as_catboost_reads(X)[0]
+        X = convert_for_catboost(X)[0]
         if is_regression:
             means, variances = np.stack([model.predict(X) for model in models]).transpose(2, 0, 1)
             return RegressionMembers(means, variances)
@@ -86,34 +94,44 @@ def predictor(models, is_regression: bool):
     return predict
 
 
-def our_aucs(problem: Problem, line: ResultLine, method: str, seed: int, options) -> tuple[float, float]:
-    """The run's own, and those of ensembles with other seeds."""
+def our_aucs(problem: Problem, line: MethodLine, method: str, seed: int, options) -> tuple[float, float]:
+    """The AUCs of the run for seed 0, and those of new ensembles for other seeds."""
     if seed == 0:
         return line.auc_knowledge, line.auc2_knowledge
     other = replace(problem, split=problem.split + 1000 * seed)  # the split is the seed of an ensemble
-    found = measure(problem, train_boosters(other, OURS[method], line, UncertaintySettings(), options.threads)[method])
-    return found["auc_knowledge"], found["auc2_knowledge"]
+    predictors = train_boosters(other, OURS[method], line, UncertaintySettings(), options.threads)
+    measures = measure(problem, predictors[method])
+    return measures["auc_knowledge"], measures["auc2_knowledge"]
 
 
-def compare(dataset, method: str, ours: list[ResultLine], options) -> list[dict]:
+def compare(dataset, method: str, ours: list[MethodLine], options) -> list[dict]:
     """A row for each split and seed: our AUCs and CatBoost's."""
     settings, table, rows = UncertaintySettings(), load_table(dataset, options.data), []
     for line in ours:
         problem = Problem.from_table(table, line.split, options.data)
         chosen = (line.depth, line.rate, line.trees)
         if options.tune:
-            chosen = tuned(problem, method, settings, options.threads)
+            chosen = tune(problem, method, settings, options.threads)
         for seed in range(options.seeds):
             first = seed * settings.members
             models = [train(problem, method, *chosen, first + k, options.threads) for k in range(settings.members)]
-            theirs = measure(problem, predictor(models, problem.is_regression))
-            mine = our_aucs(problem, line, method, seed, options)
+            theirs = measure(problem, make_predictor(models, problem.is_regression))
+            auc, auc_higgs = our_aucs(problem, line, method, seed, options)
             rows.append(
-                {"dataset": dataset.name, "split": line.split, "seed": seed, "method": method,
-                 "ours": mine[0], "catboost": theirs["auc_knowledge"],
-                 "ours_higgs": mine[1], "catboost_higgs": theirs["auc2_knowledge"],
-                 "depth": chosen[0], "rate": chosen[1], "trees": chosen[2]}
-            )  # fmt: skip
+                {
+                    "dataset": dataset.name,
+                    "split": line.split,
+                    "seed": seed,
+                    "method": method,
+                    "ours": auc,
+                    "catboost": theirs["auc_knowledge"],
+                    "ours_higgs": auc_higgs,
+                    "catboost_higgs": theirs["auc2_knowledge"],
+                    "depth": chosen[0],
+                    "rate": chosen[1],
+                    "trees": chosen[2],
+                }
+            )
     return rows
 
 
@@ -126,19 +144,19 @@ def report(title: str, method: str, rows: list[dict]) -> str:
         errors = " ({:.3f}, {:.3f})".format(
             *(values[name].std(ddof=1) / np.sqrt(len(rows)) for name in ("ours", "catboost"))
         )
-    verdict = "reached" if mean["ours"] >= mean["catboost"] - BAR else "not reached"
+    verdict = "reached" if mean["ours"] >= mean["catboost"] - MAX_GAP else "not reached"
     return (
         f"{title:14s} {method:13s} {len(rows):2d} ensembles: surefoot {mean['ours']:.3f}, "
         f"CatBoost {mean['catboost']:.3f}: {verdict} ({mean['ours_higgs']:.3f}, {mean['catboost_higgs']:.3f}){errors}"
     )
 
 
-def parsed() -> argparse.Namespace:
+def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--datasets", nargs="+", default=[dataset.name for dataset in DATASETS])
-    parser.add_argument("--splits", type=int, default=5, help="most splits of a dataset")
+    parser.add_argument("--splits", type=int, default=5, help="largest number of splits of a dataset")
     parser.add_argument("--seeds", type=int, default=1, help="ensembles on each split")
     parser.add_argument("--tune", action="store_true", help="choose CatBoost's depth, rate and trees by its own grid")
     parser.add_argument("--threads", type=int, default=2)
@@ -147,22 +165,22 @@ def parsed() -> argparse.Namespace:
 
 
 def main():
-    options = parsed()
-    lines = GrowingCsv(options.results / RESULTS, ResultLine).lines.values()
-    everything = []
+    options = parse_options()
+    lines = GrowingCsv(options.results / RESULTS, MethodLine).lines.values()
+    all_rows = []
     for dataset, method in product(DATASETS, METHODS):
         ours = [line for line in lines if (line.dataset, line.method) == (dataset.name, method)]
         ours = sorted(ours, key=lambda line: line.split)[: options.splits]
         if dataset.name not in options.datasets or not ours:
             continue
         rows = compare(dataset, method, ours, options)
-        everything += rows
+        all_rows += rows
         print(report(dataset.title, method, rows), flush=True)
         if options.out:
             with options.out.open("w", newline="") as file:
                 writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
                 writer.writeheader()
-                writer.writerows(everything)
+                writer.writerows(all_rows)
 
 
 if __name__ == "__main__":

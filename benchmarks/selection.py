@@ -1,10 +1,10 @@
-"""Bagged selection side by side with a loop over scikit-learn: ratios from one run, on the same cores.
+"""Bagged selection compared with a loop over scikit-learn: ratios from one run, on the same cores.
 
     [SUREFOOT_DATA=FOLDER] python benchmarks/selection.py [--quick]
 
-The loop is what people write today: draw a bag, fit, look at the coefficients. It runs in two processes; surefoot runs
-with n_jobs=2. Where the loop would take too long it is timed on fewer bags and scaled: its time is the same for each.
-Without SUREFOOT_DATA the parts that need the paper's data are left out.
+The loop is what users write today: draw a bag, fit, look at the coefficients. It runs in two processes; surefoot runs
+with n_jobs=2. If the loop would take too long, it is timed on fewer bags and scaled, because all bags take the same
+time. Without SUREFOOT_DATA, the parts that need the paper's data are left out.
 """
 
 import argparse
@@ -27,7 +27,7 @@ JOBS = 2
 
 
 def correlated_table(n_rows: int, n_columns: int, noise: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """The paper's regression: columns 1 and 2, and 3 to 5, are all but the same; 1 and 3 make the response."""
+    """The paper's regression: columns 1 and 2, and 3 to 5, are nearly identical; the response depends on 1 and 3."""
     rng = np.random.default_rng(seed)
     covariance = np.eye(n_columns)
     for group in (slice(0, 2), slice(2, 5)):
@@ -43,7 +43,9 @@ def sparse_table(n_rows: int, n_columns: int, n_true: int, seed: int = 0) -> tup
     return X, X[:, :n_true] @ rng.uniform(0.5, 1.5, n_true) + rng.normal(size=n_rows)
 
 
-def loop(X: np.ndarray, y: np.ndarray, alpha: float, size: int, n_bags: int, seed: int) -> list[tuple[int, ...]]:
+def loop_over_bags(
+    X: np.ndarray, y: np.ndarray, alpha: float, size: int, n_bags: int, seed: int
+) -> list[tuple[int, ...]]:
     rng = np.random.default_rng(seed)
     chosen = []
     for _ in range(n_bags):
@@ -58,28 +60,28 @@ def seconds(function) -> float:
     return time.perf_counter() - start
 
 
-def lasso_speed(title: str, X, y, alpha: float, size: int, n_bags: int, loop_bags: int, bar: float) -> None:
-    """Bagging alone: ours on ``n_bags``, the loop on ``loop_bags`` in two processes, scaled."""
+def lasso_speed(title: str, X, y, alpha: float, size: int, n_bags: int, loop_bags: int, min_ratio: float) -> None:
+    """Time bagging: surefoot on ``n_bags``, the loop on ``loop_bags`` in two processes, scaled."""
     stable = StableSelector(
         LassoSelector(alpha, standardize=False), bag_size=size, n_bags=n_bags, epsilon=1.0, random_state=0, n_jobs=JOBS
     )
     stable.fit(X, y)
     ours = np.median([seconds(lambda: stable.fit(X, y)) for _ in range(3)])
     with joblib.Parallel(n_jobs=JOBS) as workers:
-        task = joblib.delayed(loop)
-        workers(task(X, y, alpha, size, 2, seed) for seed in range(JOBS))  # processes are there, modules imported
+        task = joblib.delayed(loop_over_bags)
+        workers(task(X, y, alpha, size, 2, seed) for seed in range(JOBS))  # starts the processes, imports the modules
         theirs = seconds(lambda: workers(task(X, y, alpha, size, loop_bags // JOBS, seed) for seed in range(JOBS)))
     theirs *= n_bags / loop_bags
     models = np.mean([len(model) for model in stable.models_])
     print(
         f"{title}: {n_bags:,} bags {ours:.3f} s, scikit-learn {theirs:.1f} s (timed on {loop_bags:,} bags): "
-        f"{theirs / ours:.0f} times (at least {bar:.0f}); {models:.1f} variables on average",
+        f"{theirs / ours:.0f} times (at least {min_ratio:.0f}); {models:.1f} variables on average",
         flush=True,
     )
 
 
 def pool_speed(X, y) -> None:
-    """Leave-one-out by pool, against the bagging alone."""
+    """Time leave-one-out by pool, compared with bagging."""
     size, n_bags = 25, 10_000
     stable = StableSelector(
         LassoSelector(0.5, standardize=False), bag_size=size, n_bags=n_bags, epsilon=0.8, random_state=0, n_jobs=JOBS
@@ -88,8 +90,8 @@ def pool_speed(X, y) -> None:
     for _ in range(5):
         bagging = seconds(lambda: stable.fit(X, y))
         ratios.append((bagging + seconds(stable.leave_one_out)) / bagging)
-    bar = 1.1 / (1 - size / len(X))
-    print(f"bagging and leave-one-out by pool / bagging: {np.median(ratios):.2f} (at most {bar:.2f})", flush=True)
+    max_ratio = 1.1 / (1 - size / len(X))
+    print(f"bagging and leave-one-out by pool / bagging: {np.median(ratios):.2f} (at most {max_ratio:.2f})", flush=True)
 
 
 def regression_experiment(folder: Path, n_trials: int) -> None:
@@ -129,29 +131,29 @@ def lotka_volterra(folder: Path, n_bags: int) -> None:
 
 
 def memory(n_bags: int) -> None:
-    """The most that this process has ever held, before and after; bags are drawn when they are needed."""
+    """Print the peak memory of this process before and after a fit; bags are drawn when they are needed."""
     X, y = correlated_table(300, 20, 0.3)
     stable = StableSelector(
         LassoSelector(0.5, standardize=False), bag_size=30, epsilon=0.1, random_state=0, n_jobs=JOBS
     )
     stable.set_params(n_bags=100).fit(X, y)
-    before = most_megabytes()
+    before = peak_megabytes()
     taken = seconds(lambda: stable.set_params(n_bags=n_bags).fit(X, y))
     print(
         f"{n_bags:,} bags of 30 rows: {taken:.1f} s; the whole process {before:.0f} MB before, "
-        f"{most_megabytes():.0f} MB after (1,000,000 in less than 500)",
+        f"{peak_megabytes():.0f} MB after (1,000,000 in less than 500)",
         flush=True,
     )
 
 
-def most_megabytes() -> float:
+def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a tenth of the work")
-    warnings.simplefilter("ignore", UndecidedWarning)  # the paper's epsilons are what they are
+    warnings.simplefilter("ignore", UndecidedWarning)  # the paper's epsilons cause it
     part = 10 if parser.parse_args().quick else 1
     memory(1_000_000 // part)
     small = correlated_table(30, 20, 0.3)
@@ -159,7 +161,7 @@ def main() -> None:
     lasso_speed("LASSO, 500 of 1,000 rows x 200", *sparse_table(1000, 200, 10), 0.3, 500, 4_000 // part, 400 // part, 4)
     pool_speed(*small)
     if "SUREFOOT_DATA" not in os.environ:
-        print("Set SUREFOOT_DATA to the folder of the paper's data for the rest.")
+        print("The other parts need the paper's data: set SUREFOOT_DATA to its folder.")
         return
     folder = Path(os.environ["SUREFOOT_DATA"])
     regression_experiment(folder, 200 // part)

@@ -1,12 +1,12 @@
-"""Probabilistic gradient boosting side by side with CatBoost, hessboost and NGBoost: ratios from one run.
+"""Probabilistic gradient boosting compared with CatBoost, hessboost and NGBoost: ratios from one run.
 
     pip install catboost hessboost ngboost            # those that are missing are skipped
     SUREFOOT_DATA=folder .venv/bin/python benchmarks/uncertainty.py [--quick] [--only ensemble single predict growth]
 
-What is the same for all: the two cores (the process is pinned to them), the arrays (float32, C order), the number of
-trees, depth 6, rate 0.1, 255 bins, every row in every tree, no rows held out, no early stopping. Where a peer can be
-run in several ways, it is run in the way that is best for it; why is said where it is set. Contestants take turns, so
-that a machine that slows down slows all of them.
+All libraries use the same two cores (the process is pinned to them), the same arrays (float32, C order), the same
+number of trees, depth 6, rate 0.1, 255 bins, every row in every tree, no held-out rows and no early stopping. If a peer
+has several ways to do this, the script uses the best for the peer, and explains why where it is set. The libraries take
+turns, so that a slower machine slows down all of them.
 """
 
 import argparse
@@ -27,24 +27,24 @@ from surefoot import BoostingEnsembleRegressor, GradientBoostingRegressor, Virtu
 CORES = 2
 MEMBERS = 10
 DEPTH, RATE, BINS = 6, 0.1, 255
-SIDE_BY_SIDE = "two at a time on one thread each"
+IN_PARALLEL = "two at a time on one thread each"
 SECTIONS = ("ensemble", "single", "predict", "growth")
 PEERS = ("catboost", "hessboost", "ngboost")
 
-# Beside each figure: at least (for speed over a peer's) or at most (for costs). 1 is parity.
-AT_LEAST = {
+# Targets: minimum ratios of speed to a peer, and maximum ratios of cost. 1 is parity.
+MIN_SPEED = {
     "ensemble": {"catboost": 5.0, "hessboost": 2.5},
     "single": {"catboost": 1.5, "ngboost": 25.0},
     "predict": {"catboost": 1.0},
 }
-AT_MOST = {"virtual": 1.2, "growth": 1.1}
+MAX_COST = {"virtual": 1.2, "growth": 1.1}
 
-Contest = dict[str, Callable[[], object]]
-Figures = list[tuple[str, float, str, bool]]
+Runs = dict[str, Callable[[], object]]
+Figures = list[tuple[str, float, str, bool]]  # name, value, target, whether the target is met
 
 
 def peer(name: str):
-    """The package, or None (said once, at the start) where it is not installed."""
+    """The package, or None if it is not installed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -53,40 +53,40 @@ def peer(name: str):
         return None
 
 
-def race(contest: Contest, repeats: int) -> dict[str, float]:
-    """Median seconds of each contestant; they take turns."""
-    taken: dict[str, list[float]] = {name: [] for name in contest}
+def measure_times(runs: Runs, repeats: int) -> dict[str, float]:
+    """Median seconds of each run; the runs take turns."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(repeats):
-        for name, run in contest.items():
+        for name, run in runs.items():
             start = time.perf_counter()
             run()
-            taken[name].append(time.perf_counter() - start)
-    return {name: float(np.median(seconds)) for name, seconds in taken.items()}
+            times[name].append(time.perf_counter() - start)
+    return {name: float(np.median(seconds)) for name, seconds in times.items()}
 
 
 class Comparison:
-    """Prints times beside surefoot's, table by table, and keeps the ratios for a geometric mean."""
+    """Print times and their ratios to surefoot's, table by table, and collect the ratios for a geometric mean."""
 
-    def __init__(self, what: str, key: str) -> None:
-        self.what, self.key = what, key
+    def __init__(self, title: str, key: str) -> None:
+        self.title, self.key = title, key
         self.ratios: dict[str, list[float]] = {}
 
     def add(self, title: str, times: dict[str, float], unit: str) -> None:
         print(f"  {title}")
-        for contestant, taken in times.items():
-            ratio = taken / times["surefoot"]
-            print(f"    {contestant:45} {taken:10.3f} {unit}   {ratio:6.2f} times surefoot's", flush=True)
-            if not contestant.startswith("surefoot"):
-                self.ratios.setdefault(contestant, []).append(ratio)
+        for name, seconds in times.items():
+            ratio = seconds / times["surefoot"]
+            print(f"    {name:45} {seconds:10.3f} {unit}   {ratio:6.2f} times surefoot's", flush=True)
+            if not name.startswith("surefoot"):
+                self.ratios.setdefault(name, []).append(ratio)
 
     def finish(self, figures: Figures) -> None:
-        for contestant, values in self.ratios.items():
+        for name, values in self.ratios.items():
             mean = float(np.exp(np.mean(np.log(values))))
-            add_speed(figures, f"{self.what}: speed over", contestant, mean, self.key)
+            add_speed(figures, f"{self.title}: speed over", name, mean, self.key)
 
 
 def made_table(n_rows: int, n_columns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Smooth, bent and joint effects on the mean, and noise whose size depends on the row."""
+    """A table with smooth, abrupt and joint effects on the mean, and heteroscedastic noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns)).astype(np.float32)
     linear = X[:, 5:] @ rng.normal(size=n_columns - 5) / 9
@@ -95,25 +95,27 @@ def made_table(n_rows: int, n_columns: int, seed: int = 0) -> tuple[np.ndarray, 
 
 
 def tables(quick: bool):
-    """Name, X, y, trees and repeats: small tables are timed more often."""
+    """Yield name, X, y, number of trees and repeats; small tables are timed more often."""
     folder = os.environ.get("SUREFOOT_DATA")
     for name, repeats in (("boston", 3), ("kin8nm", 3), ("protein", 1)):
         path = Path(folder or ".") / f"{name}.parquet"
         if folder is None or not path.is_file():
-            print(f"  {name}: skipped, SUREFOOT_DATA does not name a folder with {name}.parquet")
+            print(f"  {name}: skipped, the folder SUREFOOT_DATA has no {name}.parquet")
             continue
         import pandas as pd
 
         frame = pd.read_parquet(path)
         X = frame.drop(columns="target").to_numpy(dtype=np.float32, copy=True)
         yield name, X, frame["target"].to_numpy(dtype=np.float64), 30 if quick else 1000, 1 if quick else repeats
-    n_rows, n_trees = (5_000, 10) if quick else (100_000, 100)  # a thousand trees would take the peers half an hour
+    n_rows, n_trees = (
+        (5_000, 10) if quick else (100_000, 100)
+    )  # with a thousand trees the peers would take half an hour
     yield "made table", *made_table(n_rows, 50), n_trees, 1
 
 
-def many(train: Callable[[int, int], object], side_by_side: bool) -> None:
-    """Ten models: one after the other on all cores, or as many at a time as there are cores."""
-    if not side_by_side:
+def train_many(train: Callable[[int, int], object], in_parallel: bool) -> None:
+    """Train ten models one after the other on all cores, or as many in parallel as there are cores."""
+    if not in_parallel:
         for seed in range(MEMBERS):
             train(seed, CORES)
         return
@@ -121,12 +123,12 @@ def many(train: Callable[[int, int], object], side_by_side: bool) -> None:
         list(pool.map(lambda seed: train(seed, 1), range(MEMBERS)))
 
 
-def catboost_ensemble(X: np.ndarray, y: np.ndarray, n_trees: int, side_by_side: bool) -> None:
-    """Ten SGLB models of CatBoost.
+def catboost_ensemble(X: np.ndarray, y: np.ndarray, n_trees: int, in_parallel: bool) -> None:
+    """Train ten SGLB models with CatBoost.
 
-    One quantised pool for all of them, as ours share their bins. Gradient leaves, because with its default (Newton)
-    leaves posterior sampling adds no noise; no bootstrap, as in the paper's SGLB: both cost it nothing (the defaults,
-    Newton leaves on a sample of the rows, take a little more processor time).
+    They share one quantized pool, as ours share their bins. Leaves are computed by gradient steps, because posterior
+    sampling adds no noise to the default Newton leaves, and there is no bootstrap, as in the paper's SGLB. Neither
+    costs CatBoost time: its defaults, Newton leaves on a sample of the rows, take a little more processor time.
     """
     import catboost
 
@@ -135,19 +137,27 @@ def catboost_ensemble(X: np.ndarray, y: np.ndarray, n_trees: int, side_by_side: 
 
     def train(seed: int, n_threads: int) -> object:
         return catboost.CatBoostRegressor(
-            loss_function="RMSEWithUncertainty", iterations=n_trees, depth=DEPTH, learning_rate=RATE,
-            posterior_sampling=True, leaf_estimation_method="Gradient", bootstrap_type="No", random_seed=seed,
-            thread_count=n_threads, verbose=False, allow_writing_files=False,
-        ).fit(pool)  # fmt: skip
+            loss_function="RMSEWithUncertainty",
+            iterations=n_trees,
+            depth=DEPTH,
+            learning_rate=RATE,
+            posterior_sampling=True,
+            leaf_estimation_method="Gradient",
+            bootstrap_type="No",
+            random_seed=seed,
+            thread_count=n_threads,
+            verbose=False,
+            allow_writing_files=False,
+        ).fit(pool)
 
-    many(train, side_by_side)
+    train_many(train, in_parallel)
 
 
-def hessboost_ensemble(X: np.ndarray, y: np.ndarray, n_trees: int, side_by_side: bool) -> None:
-    """Ten SGLB models of hessboost, from one matrix.
+def hessboost_ensemble(X: np.ndarray, y: np.ndarray, n_trees: int, in_parallel: bool) -> None:
+    """Train ten SGLB models with hessboost, from one matrix.
 
-    Its default growth (depthwise, a tree for each of the two parameters in every round) is the fastest it has for this:
-    trees with two outputs, symmetric trees and quantised gradients were slower, level or refused.
+    Its default growth (depthwise, with a tree for each of the two parameters in every round) is its fastest way: trees
+    with two outputs, symmetric trees and quantized gradients were slower, equally fast or not supported.
     """
     import hessboost
 
@@ -155,50 +165,71 @@ def hessboost_ensemble(X: np.ndarray, y: np.ndarray, n_trees: int, side_by_side:
 
     def train(seed: int, n_threads: int) -> object:
         settings = {
-            "objective": "dist:normal", "max_depth": DEPTH, "eta": RATE, "max_bin": BINS, "posterior_sampling": True,
-            "seed": seed, "nthread": n_threads,
-        }  # fmt: skip
+            "objective": "dist:normal",
+            "max_depth": DEPTH,
+            "eta": RATE,
+            "max_bin": BINS,
+            "posterior_sampling": True,
+            "seed": seed,
+            "nthread": n_threads,
+        }
         return hessboost.train(settings, matrix, n_trees, verbose_eval=False)
 
-    many(train, side_by_side)
+    train_many(train, in_parallel)
 
 
 def our_ensemble(n_trees: int, **settings) -> BoostingEnsembleRegressor:
     return BoostingEnsembleRegressor(
-        method="sglb", n_members=MEMBERS, n_estimators=n_trees, max_depth=DEPTH, learning_rate=RATE, max_bins=BINS,
-        n_jobs=CORES, random_state=0, **settings,
-    )  # fmt: skip
+        method="sglb",
+        n_members=MEMBERS,
+        n_estimators=n_trees,
+        max_depth=DEPTH,
+        learning_rate=RATE,
+        max_bins=BINS,
+        n_jobs=CORES,
+        random_state=0,
+        **settings,
+    )
 
 
 def ensembles(quick: bool, figures: Figures) -> None:
     print(f"ten SGLB models of a Normal distribution, depth {DEPTH}, rate {RATE}")
     comparison = Comparison("ten models", "ensemble")
     for name, X, y, n_trees, repeats in tables(quick):
-        contest: Contest = {
+        runs: Runs = {
             "surefoot": lambda: our_ensemble(n_trees, early_stopping=False).fit(X, y),  # noqa: B023
-            # for information: by default a tenth of the rows is held out to keep the scale honest
-            "surefoot, as shipped": lambda: our_ensemble(n_trees).fit(X, y),  # noqa: B023
+            # for information: by default, trial models hold out rows to choose the number of trees and the scale
+            "surefoot, default early stopping": lambda: our_ensemble(n_trees).fit(X, y),  # noqa: B023
         }
         for package, train in (("catboost", catboost_ensemble), ("hessboost", hessboost_ensemble)):
             if peer(package):
-                contest[package] = lambda train=train: train(X, y, n_trees, False)  # noqa: B023
-                contest[f"{package}, {SIDE_BY_SIDE}"] = lambda train=train: train(X, y, n_trees, True)  # noqa: B023
-        comparison.add(f"{name}, {len(y):,} x {X.shape[1]}, {n_trees} trees", race(contest, repeats), "s")
+                runs[package] = lambda train=train: train(X, y, n_trees, False)  # noqa: B023
+                runs[f"{package}, {IN_PARALLEL}"] = lambda train=train: train(X, y, n_trees, True)  # noqa: B023
+        comparison.add(f"{name}, {len(y):,} x {X.shape[1]}, {n_trees} trees", measure_times(runs, repeats), "s")
     comparison.finish(figures)
 
 
 def catboost_model(n_trees: int, **settings):
-    """One model; every row in every tree, as ours: its default sample of the rows is not faster."""
+    """One model with every row in every tree, as ours; CatBoost's default sample of the rows is not faster."""
     import catboost
 
     return catboost.CatBoostRegressor(
-        loss_function="RMSEWithUncertainty", iterations=n_trees, depth=DEPTH, learning_rate=RATE, bootstrap_type="No",
-        border_count=BINS - 1, thread_count=CORES, random_seed=0, verbose=False, allow_writing_files=False, **settings,
-    )  # fmt: skip
+        loss_function="RMSEWithUncertainty",
+        iterations=n_trees,
+        depth=DEPTH,
+        learning_rate=RATE,
+        bootstrap_type="No",
+        border_count=BINS - 1,
+        thread_count=CORES,
+        random_seed=0,
+        verbose=False,
+        allow_writing_files=False,
+        **settings,
+    )
 
 
 def ngboost_model(n_trees: int, depth: int):
-    """NGBoost with its default trees, scikit-learn's, of a given depth; it has no setting for threads and uses one."""
+    """NGBoost with its default trees (scikit-learn's) of a given depth; it has no setting for threads and uses one."""
     import ngboost
     from sklearn.tree import DecisionTreeRegressor
 
@@ -210,42 +241,46 @@ def ngboost_model(n_trees: int, depth: int):
 
 def our_model(n_trees: int, n_jobs: int = CORES, **settings) -> GradientBoostingRegressor:
     return GradientBoostingRegressor(
-        n_estimators=n_trees, max_depth=DEPTH, learning_rate=RATE, max_bins=BINS, early_stopping=False, n_jobs=n_jobs,
-        random_state=0, **settings,
-    )  # fmt: skip
+        n_estimators=n_trees,
+        max_depth=DEPTH,
+        learning_rate=RATE,
+        max_bins=BINS,
+        early_stopping=False,
+        n_jobs=n_jobs,
+        random_state=0,
+        **settings,
+    )
 
 
 def single(quick: bool, figures: Figures) -> None:
-    """One model, by the tree; NGBoost, whose rounds all take the same time, with few of them."""
-    print(
-        f"one model of a Normal distribution, depth {DEPTH}, rate {RATE}; a round of NGBoost: two trees, a line search"
-    )
+    """Compare the time per tree of one model; NGBoost has few rounds, because all its rounds take the same time."""
+    print(f"one model of a Normal distribution, depth {DEPTH}, rate {RATE}; NGBoost rounds: two trees, one line search")
     comparison = Comparison("one model", "single")
     for name, X, y, n_trees, repeats in tables(quick):
-        contest: Contest = {"surefoot": lambda: our_model(n_trees).fit(X, y)}  # noqa: B023
+        runs: Runs = {"surefoot": lambda: our_model(n_trees).fit(X, y)}  # noqa: B023
         if peer("catboost"):
-            contest["catboost"] = lambda: catboost_model(n_trees).fit(X, y)  # noqa: B023
-        rounds = dict.fromkeys(contest, n_trees)
+            runs["catboost"] = lambda: catboost_model(n_trees).fit(X, y)  # noqa: B023
+        rounds = dict.fromkeys(runs, n_trees)
         for depth in (DEPTH, 3) if peer("ngboost") else ():
             n_rounds = max(3, min(50, (400_000 if quick else 4_000_000) // X.size))
-            contestant = f"ngboost, depth {depth}{' (its default)' if depth == 3 else ''}"
-            contest[contestant] = lambda depth=depth, n=n_rounds: ngboost_model(n, depth).fit(X, y)  # noqa: B023
-            rounds[contestant] = n_rounds
-        seconds = race(contest, repeats)
-        each = {contestant: 1000 * taken / rounds[contestant] for contestant, taken in seconds.items()}
-        counts = ", ".join(f"{contestant}: {n}" for contestant, n in rounds.items())
-        comparison.add(f"{name}, {len(y):,} x {X.shape[1]} (trees of {counts})", each, "ms a tree")
+            run_name = f"ngboost, depth {depth}{' (its default)' if depth == 3 else ''}"
+            runs[run_name] = lambda depth=depth, n=n_rounds: ngboost_model(n, depth).fit(X, y)  # noqa: B023
+            rounds[run_name] = n_rounds
+        times = measure_times(runs, repeats)
+        per_tree = {run_name: 1000 * seconds / rounds[run_name] for run_name, seconds in times.items()}
+        counts = ", ".join(f"{run_name}: {n}" for run_name, n in rounds.items())
+        comparison.add(f"{name}, {len(y):,} x {X.shape[1]} (trees of {counts})", per_tree, "ms per tree")
     comparison.finish(figures)
 
 
 def predictions(quick: bool, figures: Figures) -> None:
-    """Means and variances of many rows by a large model, and what a virtual ensemble costs beyond them."""
+    """Compare the prediction of means and variances of many rows by a large model, and time a virtual ensemble."""
     n_trees, n_rows = (60, 50_000) if quick else (1000, 1_000_000)
     X, y = made_table(20_000, 20)
     rows, _ = made_table(n_rows, 20, seed=1)
     model = our_model(n_trees, langevin=True).fit(X, y)
     virtual = VirtualEnsemble(model, MEMBERS)
-    contest: Contest = {
+    runs: Runs = {
         "surefoot, mean": lambda: model.predict(rows),
         "surefoot, mean and variance": lambda: model.predict(rows, return_std=True),
         "surefoot, virtual ensemble of ten": lambda: virtual.predict_uncertainty(rows),
@@ -255,23 +290,23 @@ def predictions(quick: bool, figures: Figures) -> None:
 
         theirs = catboost_model(n_trees, posterior_sampling=True).fit(X, y)
         pool = catboost.Pool(rows)
-        # its predict gives mean and variance; from the same array, and (its best case) from a table it has made its own
-        contest["catboost, mean and variance"] = lambda: theirs.predict(rows, thread_count=CORES)
-        contest["catboost, from a prepared Pool"] = lambda: theirs.predict(pool, thread_count=CORES)
+        # its predict returns mean and variance; from the same array, and (its best case) from its own format
+        runs["catboost, mean and variance"] = lambda: theirs.predict(rows, thread_count=CORES)
+        runs["catboost, from a prepared Pool"] = lambda: theirs.predict(pool, thread_count=CORES)
     print(f"prediction of {n_rows:,} x 20 with {n_trees} trees on {CORES} threads: seconds")
-    seconds = race(contest, 3)
-    for contestant, taken in seconds.items():
-        print(f"    {contestant:45} {taken:8.3f}", flush=True)
-    cost = seconds["surefoot, virtual ensemble of ten"] / seconds["surefoot, mean"]
+    times = measure_times(runs, 3)
+    for name, seconds in times.items():
+        print(f"    {name:45} {seconds:8.3f}", flush=True)
+    cost = times["surefoot, virtual ensemble of ten"] / times["surefoot, mean"]
     add_cost(figures, "virtual ensemble / plain prediction", cost, "virtual")
-    for contestant, taken in seconds.items():
-        if contestant.startswith("catboost"):
-            ratio = taken / seconds["surefoot, mean and variance"]
-            add_speed(figures, "prediction, speed over", contestant, ratio, "predict")
+    for name, seconds in times.items():
+        if name.startswith("catboost"):
+            ratio = seconds / times["surefoot, mean and variance"]
+            add_speed(figures, "prediction, speed over", name, ratio, "predict")
 
 
 def growth(quick: bool, figures: Figures) -> None:
-    """How the time to fit one model grows with the rows: the slope of a line through the logarithms."""
+    """Measure the growth of the time to fit one model with the number of rows: the slope on a log-log scale."""
     sizes = (1_000, 3_000, 10_000) if quick else (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
     n_trees = 20 if quick else 100
     print(f"growth of the time to fit {n_trees} trees with the rows (20 columns)")
@@ -280,7 +315,7 @@ def growth(quick: bool, figures: Figures) -> None:
         for n_rows in sizes:
             X, y = made_table(n_rows, 20)
             fit = {"fit": lambda: our_model(n_trees, n_jobs).fit(X, y)}  # noqa: B023
-            times.append(race(fit, 3)["fit"])
+            times.append(measure_times(fit, 3)["fit"])
         exponent = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
         steepest = float(np.max(np.diff(np.log(times)) / np.diff(np.log(sizes))))
         listed = ", ".join(f"{n:,}: {t:.3f} s" for n, t in zip(sizes, times, strict=True))
@@ -288,30 +323,30 @@ def growth(quick: bool, figures: Figures) -> None:
         add_cost(figures, f"growth: time as rows to the power of, n_jobs={n_jobs}", exponent, "growth")
 
 
-def add_speed(figures: Figures, name: str, contestant: str, ratio: float, key: str) -> None:
-    least = AT_LEAST[key][contestant.split(",")[0]]
-    figures.append((f"{name} {contestant}", ratio, f">= {least:g}", ratio >= least))
+def add_speed(figures: Figures, name: str, peer_name: str, ratio: float, key: str) -> None:
+    target = MIN_SPEED[key][peer_name.split(",")[0]]
+    figures.append((f"{name} {peer_name}", ratio, f">= {target:g}", ratio >= target))
 
 
 def add_cost(figures: Figures, name: str, value: float, key: str) -> None:
-    figures.append((name, value, f"<= {AT_MOST[key]:g}", value <= AT_MOST[key]))
+    figures.append((name, value, f"<= {MAX_COST[key]:g}", value <= MAX_COST[key]))
 
 
 def print_figures(figures: Figures, quick: bool) -> None:
     print("\nall figures; speeds over several tables are geometric means", end="")
-    print("; of --quick runs, they say nothing" if quick else "")
+    print("; those of --quick runs are meaningless" if quick else "")
     for name, value, target, is_met in figures:
         print(f"  {name:72} {value:8.2f}   target {target:8}{'' if is_met else ' MISSED'}")
 
 
 def use_cores() -> None:
-    """The same two cores for everybody: threads that a package starts unasked have to share them too."""
+    """Pin the process to two cores, which all threads of all packages share."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
-        here = f"{len(os.sched_getaffinity(0))} ({os.cpu_count()} in the machine)"
+        cores = f"{len(os.sched_getaffinity(0))} ({os.cpu_count()} in the machine)"
     else:
-        here = f"{os.cpu_count()}, not pinned: {CORES} threads each"
-    print(f"cores: {here}; {platform.machine()}, Python {platform.python_version()}")
+        cores = f"{os.cpu_count()}, not pinned: {CORES} threads each"
+    print(f"cores: {cores}; {platform.machine()}, Python {platform.python_version()}")
     versions = []
     for name in ("surefoot", "numpy", "numba", "scikit-learn", *PEERS):
         missing = name in PEERS and peer(name) is None
@@ -320,8 +355,8 @@ def use_cores() -> None:
 
 
 def warm_up() -> None:
-    """Compile every kernel that is timed, and let the peers load what they load at first use."""
-    for n_rows in (300, 60_000):  # large tables take the way of threads
+    """Compile every timed kernel, and let the peers load what they load at their first use."""
+    for n_rows in (300, 60_000):  # large tables use threads
         X, y = made_table(n_rows, 20)
         for n_jobs in (1, CORES):
             our_model(3, n_jobs).fit(X, y).predict(X)
@@ -341,17 +376,19 @@ def warm_up() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="small tables and few trees: shows that it runs, no more")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="some sections alone")
+    parser.add_argument(
+        "--quick", action="store_true", help="small tables and few trees: only checks that the script runs"
+    )
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="sections to run")
     options = parser.parse_args()
     use_cores()
     warm_up()
-    runs = {"ensemble": ensembles, "single": single, "predict": predictions, "growth": growth}
+    sections = {"ensemble": ensembles, "single": single, "predict": predictions, "growth": growth}
     figures: Figures = []
     for section in SECTIONS:
         if section in options.only:
             print(flush=True)
-            runs[section](options.quick, figures)
+            sections[section](options.quick, figures)
     print_figures(figures, options.quick)
 
 

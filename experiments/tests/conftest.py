@@ -1,4 +1,4 @@
-"""A folder of tiny tables, and settings that make a run take a second."""
+"""A folder of tiny tables, and settings for a run of a second."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from surefoot_experiments.weak_to_strong.experiment import WeakToStrongSettings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a script put into the background
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job of a script
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,4 +1,4 @@
-"""Shared by the tests: interrupted runs, results to compare, counts by hand, refused commands."""
+"""Helpers of the tests: interrupted runs, comparison of results, and refused commands."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,32 +11,35 @@ from typer.testing import CliRunner
 from surefoot.cli.app import app
 
 
-def stopping_watch(stop_before: int | None) -> Callable[[int, int, str], None]:
-    """A watcher like Ctrl-C: it stops the run at its call of that number, or never."""
+def interrupting_callback(stop_before: int | None) -> Callable[[int, int, str], None]:
+    """A callback that interrupts the run, like Ctrl-C, after ``stop_before`` calls; None: never."""
     calls = 0
 
-    def watch(done: int, total: int, label: str) -> None:
+    def callback(done: int, total: int, label: str) -> None:
         nonlocal calls
         if calls == stop_before:
             raise KeyboardInterrupt
         calls += 1
 
-    return watch
+    return callback
+
+
+stopping_watch = interrupting_callback  # the name that the tests of the shift experiment still use
 
 
 def without_seconds(path: Path) -> pd.DataFrame:
-    """A file of results without what the clock said."""
+    """A file of results without times."""
     return pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="seconds", errors="ignore")
 
 
 def heaviest(counts: Counter, k: int) -> set[Any]:
-    """The k most frequent, and those as frequent as the last of them."""
-    bar = sorted(counts.values(), reverse=True)[:k][-1]
-    return {model for model, count in counts.items() if count >= bar}
+    """The k most frequent models, including ties with the last."""
+    threshold = sorted(counts.values(), reverse=True)[:k][-1]
+    return {model for model, count in counts.items() if count >= threshold}
 
 
 def assert_refused(arguments: Sequence[str], message: str, folder: Path) -> None:
-    """A user error is one line on standard error with exit code 2, and nothing is written to the folder."""
+    """Check that a user error is one line on standard error with exit code 2, and that nothing is written."""
     result = CliRunner().invoke(app, ["reproduce", *arguments])
     assert result.exit_code == 2
     assert result.stdout == ""

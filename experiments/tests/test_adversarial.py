@@ -1,4 +1,4 @@
-"""The adversarial weak learner against a twin in plain loops."""
+"""The adversarial weak learner against a reference implementation in plain loops."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def choose_slowly(points: np.ndarray, weights: np.ndarray, gamma: float, seed: i
 
 @pytest.mark.parametrize("gamma", [0.01, 0.05, 0.15])
 @pytest.mark.parametrize("n_rows", [30, 400, 3000, 6000])
-def test_it_chooses_as_the_slow_twin(gamma: float, n_rows: int) -> None:
+def test_it_chooses_like_the_slow_reference(gamma: float, n_rows: int) -> None:
     rng = np.random.default_rng(n_rows)
     seen = set()
     for trial in range(4):
@@ -46,10 +46,10 @@ def test_it_chooses_as_the_slow_twin(gamma: float, n_rows: int) -> None:
         learner.fit(to_table(points), label_pattern()[points], sample_weight=weights)
         assert learner.hypothesis_ == choose_slowly(points, weights, gamma, trial, 60)
         seen.add(learner.hypothesis_)
-    assert gamma > 0.01 or n_rows > 400 or seen != {FALLBACK}, "the twin must be tried on more than the fallback"
+    assert gamma > 0.01 or n_rows > 400 or seen != {FALLBACK}, "the cases must include more than the fallback"
 
 
-def test_its_answers_are_the_chosen_hypothesis_seen_through_the_labels() -> None:
+def test_its_predictions_are_those_of_the_chosen_hypothesis() -> None:
     X, y = draw_sample(0)
     learner = AdversarialLearner(gamma=0.02, n_hypotheses=500).fit(X, y)
     assert learner.hypothesis_ != FALLBACK
@@ -58,7 +58,7 @@ def test_its_answers_are_the_chosen_hypothesis_seen_through_the_labels() -> None
     np.testing.assert_array_equal(learner.predict(everything) != labels, wrong == 1)
 
 
-def test_without_targets_or_choice_the_fallback_spoils_the_last_points() -> None:
+def test_the_fallback_is_wrong_on_the_last_points() -> None:
     everything, labels = whole_universe()
     for learner in (AdversarialLearner(), AdversarialLearner(gamma=0.49)):
         answers = learner.fit(everything[: UNIVERSE - (learner.gamma > 0.4)], labels).predict(everything)
@@ -66,7 +66,7 @@ def test_without_targets_or_choice_the_fallback_spoils_the_last_points() -> None
         assert np.flatnonzero(answers != labels).tolist() == list(range(UNIVERSE - 20, UNIVERSE))
 
 
-def test_hypotheses_depend_on_their_seed_alone() -> None:
+def test_hypotheses_depend_only_on_their_seed() -> None:
     X, y = draw_sample(0)
     first = AdversarialLearner(hypothesis_seed=3)
     np.testing.assert_array_equal(first.fit(X, y).answers_, clone(first).fit(X, y).answers_)
@@ -84,7 +84,7 @@ def test_samples_are_uniform_draws_with_both_classes() -> None:
     assert abs(np.mean(unseen) - 18.7) < 2.5
 
 
-def test_adaboost_fits_its_rows_and_bagging_does_better_elsewhere() -> None:
+def test_adaboost_fits_its_rows_and_bagging_generalizes_better() -> None:
     everything, labels = whole_universe()
     ahead = []
     for seed in (0, 1):

@@ -5,21 +5,21 @@ import pytest
 
 from surefoot_experiments.weak_to_strong.comparison import (
     Accuracies,
-    Claim,
-    ClaimsFinding,
+    BoosterClaim,
+    BoosterFinding,
     Difference,
     curve_difference,
     judge_boosters,
 )
-from surefoot_experiments.weak_to_strong.summary import show, write_summary
+from surefoot_experiments.weak_to_strong.summary import difference_text, write_summary
 from surefoot_experiments.weak_to_strong.trials import (
     ADABOOST,
     BAGGED,
     LARSEN_RITZERT,
     MAJORITY,
-    Dataset,
     Result,
     Split,
+    TrialDataset,
 )
 
 NOISE = np.array([0.001, -0.001, 0.0, 0.002, -0.002])
@@ -29,12 +29,12 @@ def no_split(seed: int) -> Split:
     raise NotImplementedError
 
 
-def dataset(name: str, large: bool) -> Dataset:
-    return Dataset(name, name.capitalize(), large, 100, 80, "made up", no_split)
+def dataset(name: str, large: bool) -> TrialDataset:
+    return TrialDataset(name, name.capitalize(), large, 100, 80, "made up", no_split)
 
 
 def made_up(gains: dict[str, dict[str, float]], n_seeds: int = 5) -> Accuracies:
-    """Results whose learners are ahead of AdaBoost by so many points, but for a little noise."""
+    """Results in which learners are ahead of AdaBoost by some points, plus a little noise."""
     results = []
     for name, by_learner in gains.items():
         for seed in range(n_seeds):
@@ -54,7 +54,7 @@ def test_a_paired_difference_by_hand() -> None:
     assert difference.standing == "neither"  # three seeds are too few
 
 
-def test_equal_accuracies_are_level_whatever_the_rounding() -> None:
+def test_equal_accuracies_are_neither_ahead_nor_behind() -> None:
     baseline = np.array([0.95, 0.91, 0.93, 0.97, 0.9])
     curve = np.tile(baseline, (14, 1)).mean(axis=0) + 1e-16
     assert Difference.paired(curve, baseline).standing == "neither"
@@ -79,32 +79,32 @@ def spread_out(points: float, error: float, n_seeds: int = 5) -> Difference:
         (1.0, 0.0, 1, "neither"),
     ],
 )
-def test_a_difference_counts_beyond_its_interval(points: float, error: float, n_seeds: int, standing: str) -> None:
+def test_the_standing_of_a_difference(points: float, error: float, n_seeds: int, standing: str) -> None:
     """The quantile .975 of Student's t with four degrees of freedom is 2.776."""
     assert spread_out(points, error, n_seeds).standing == standing
 
 
 @pytest.mark.parametrize(
-    ("says_ahead", "points", "verdict"),
+    ("claims_ahead", "points", "verdict"),
     [
         (True, 1.0, "holds"),
         (True, -1.0, "does not hold"),
-        (True, 0.1, "cannot be told"),
+        (True, 0.1, "inconclusive"),
         (False, -1.0, "holds"),
         (False, 1.0, "does not hold"),
-        (False, -0.1, "cannot be told"),
+        (False, -0.1, "inconclusive"),
     ],
 )
-def test_what_becomes_of_a_claim(says_ahead: bool, points: float, verdict: str) -> None:
-    assert Claim("Pima", BAGGED, says_ahead, spread_out(points, 0.1)).verdict == verdict
+def test_the_verdict_on_a_claim(claims_ahead: bool, points: float, verdict: str) -> None:
+    assert BoosterClaim("Pima", BAGGED, claims_ahead, spread_out(points, 0.1)).verdict == verdict
 
 
-def test_a_finding_is_as_good_as_its_worst_claim() -> None:
-    claims = {p: Claim("Pima", BAGGED, True, spread_out(p, 0.1)) for p in (1.0, 0.0, -1.0)}
-    assert ClaimsFinding("", (claims[1.0], claims[1.0])).verdict == "holds"
-    assert ClaimsFinding("", (claims[1.0], claims[0.0])).verdict == "cannot be told"
-    assert ClaimsFinding("", (claims[1.0], claims[0.0], claims[-1.0])).verdict == "does not hold"
-    assert ClaimsFinding("", ()).verdict == "cannot be told"
+def test_the_verdict_on_a_finding() -> None:
+    claims = {p: BoosterClaim("Pima", BAGGED, True, spread_out(p, 0.1)) for p in (1.0, 0.0, -1.0)}
+    assert BoosterFinding("", (claims[1.0], claims[1.0])).verdict == "holds"
+    assert BoosterFinding("", (claims[1.0], claims[0.0])).verdict == "inconclusive"
+    assert BoosterFinding("", (claims[1.0], claims[0.0], claims[-1.0])).verdict == "does not hold"
+    assert BoosterFinding("", ()).verdict == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_finding_is_as_good_as_its_worst_claim() -> None:
     [
         (0.5, 0.5, -0.5, ["holds", "holds"]),
         (-0.5, 0.5, 0.5, ["does not hold", "does not hold"]),
-        (0.02, 0.5, 0.02, ["cannot be told", "cannot be told"]),
+        (0.02, 0.5, 0.02, ["inconclusive", "inconclusive"]),
         (0.5, -0.5, -0.5, ["holds", "does not hold"]),
     ],
 )
@@ -133,13 +133,13 @@ def test_the_verdict_uses_the_mean_over_all_member_counts() -> None:
     assert curve_difference(accuracies, "higgs", MAJORITY).points == pytest.approx(0.5 + 0.01 / 3)
 
 
-def test_the_summary_says_it_all() -> None:
+def test_the_summary() -> None:
     accuracies = made_up({"higgs": {MAJORITY: 0.5, BAGGED: -0.5, LARSEN_RITZERT: 0.0}})
     text = write_summary(
         accuracies, [dataset("higgs", True)], title="Title", command="surefoot x", seconds=12.3, remarks=["a part only"]
     )
     assert "**On large tables Majority-of-X is ahead of AdaBoost.** Holds." in text
-    assert "**On small ones Bagged AdaBoost is ahead of AdaBoost and Majority-of-X is not.** Cannot be told." in text
+    assert "**On small tables Bagged AdaBoost is ahead of AdaBoost and Majority-of-X is not.** Inconclusive." in text
     assert "| AdaBoost |  | 0.7400 ± 0.0316 |  |" in text
     assert "| Majority-of-X | best: 5 | 0.7451 ± 0.0312 | +0.51 ± 0.07, ahead |" in text
     assert "| Bagged AdaBoost | 29 | 0.7350 ± 0.0312 | -0.50 ± 0.07, behind |" in text
@@ -147,4 +147,4 @@ def test_the_summary_says_it_all() -> None:
 
 
 def test_one_seed_has_no_standard_error() -> None:
-    assert show(Difference.paired(np.array([0.8]), np.array([0.7]))) == "+10.00"
+    assert difference_text(Difference.paired(np.array([0.8]), np.array([0.7]))) == "+10.00"

@@ -1,4 +1,4 @@
-"""The error of experiments, and its old name."""
+"""The error of the experiments, and its old name."""
 
 import pytest
 
@@ -6,7 +6,7 @@ import surefoot
 from surefoot_experiments import DatasetMissingError
 
 
-def test_the_old_name_still_catches_it_and_warns() -> None:
+def test_the_old_name_still_catches_the_error_and_warns() -> None:
     with pytest.warns(FutureWarning, match="surefoot_experiments.DatasetMissingError"):
         old = surefoot.DatasetMissingError
     assert issubclass(DatasetMissingError, old)

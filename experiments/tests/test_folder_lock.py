@@ -1,4 +1,4 @@
-"""Two runs never write to one folder at a time."""
+"""Two runs never write to one folder at the same time."""
 
 import subprocess
 import sys

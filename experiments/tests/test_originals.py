@@ -1,4 +1,4 @@
-"""The original files, byte for byte in their own formats but tiny."""
+"""Readers of the original files, on tiny files in the same formats."""
 
 import gzip
 from pathlib import Path
@@ -59,9 +59,9 @@ def test_miniboone_has_counts_then_signal_then_background(tmp_path: Path) -> Non
     assert y.tolist() == [1, 1, -1, -1, -1]
 
 
-def test_miniboone_with_another_count_is_refused(tmp_path: Path) -> None:
+def test_miniboone_with_a_wrong_count_is_refused(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "m.txt", [[0.0] * 50] * 4, " ", "2 3\n")
-    with pytest.raises(DataError, match="has 4 rows, its first line says 5"):
+    with pytest.raises(DataError, match="has 4 rows, but its first line says 5"):
         originals.read_miniboone(path)
 
 
@@ -71,7 +71,7 @@ def test_miniboone_with_another_count_is_refused(tmp_path: Path) -> None:
         ("a,b,c\n1,2,3\n", "cannot be read as a table of numbers"),
         ("1,2,3\n", "has 3 columns, 9 expected"),
         ("1,2,3,4,5,6,7,8,3\n", "labels must be 0 or 1"),
-        ("1,2,3,4,5,6,7,8,1\n1,2,3\n", "cut short"),
+        ("1,2,3,4,5,6,7,8,1\n1,2,3\n", "incomplete rows"),
         ("", "cannot be read as a table of numbers"),
     ],
 )

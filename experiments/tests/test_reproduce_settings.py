@@ -1,4 +1,4 @@
-"""WeakToStrongSettings of the weak-to-strong run."""
+"""The settings of the weak-to-strong experiment."""
 
 import pytest
 
@@ -24,6 +24,6 @@ def test_the_papers_settings() -> None:
         ({"n_jobs": 0}, "jobs must not be 0"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(options: dict[str, float], message: str) -> None:
+def test_invalid_settings_are_refused(options: dict[str, float], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         run(**options)  # type: ignore[arg-type]

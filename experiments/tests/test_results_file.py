@@ -1,4 +1,4 @@
-"""The results file grows line by line and is never taken for another's."""
+"""The results file grows line by line, and results of other settings are refused."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from surefoot import DataError, ParameterError
-from surefoot._atomic_io import whole_file
+from surefoot_experiments.skeleton.report import replace_file
 from surefoot_experiments.skeleton.run import check_settings, write_settings
 from surefoot_experiments.weak_to_strong.trials import Result, ResultsFile
 
@@ -17,7 +17,7 @@ def result(n_members: int, accuracy: float = 0.1 + 0.2) -> Result:
     return Result("pima", 0, "Bagged AdaBoost", n_members, accuracy, 0.5, 768, "a note, with a comma")
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_written_lines_are_read_again(tmp_path: Path) -> None:
     file = ResultsFile(tmp_path / "results.csv")
     file.append([result(3), result(5)])
     file.append([result(7)])
@@ -35,7 +35,7 @@ def test_a_unit_is_written_once(tmp_path: Path) -> None:
     assert [line.accuracy for line in ResultsFile(tmp_path / "results.csv").results.values()] == [0.1 + 0.2, 0.1 + 0.2]
 
 
-def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     ResultsFile(path).append([result(3), result(5)])
     whole = path.read_bytes()
@@ -67,7 +67,7 @@ def test_results_of_other_settings_are_refused(tmp_path: Path, change: dict[str,
         check_settings(path, {**SETTINGS, **change}, tmp_path / "results.csv")
 
 
-def test_a_new_table_may_join_and_one_may_be_away(tmp_path: Path) -> None:
+def test_tables_may_be_added_and_may_be_missing(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     write_settings(path, SETTINGS)
     more = check_settings(path, {**SETTINGS, "sources": {"boone": "b.txt, 9 rows"}}, tmp_path / "results.csv")
@@ -83,12 +83,12 @@ def test_results_without_settings_are_refused(tmp_path: Path) -> None:
         check_settings(tmp_path / "settings.json", SETTINGS, tmp_path / "results.csv")
 
 
-def test_half_a_file_is_never_left(tmp_path: Path) -> None:
+def test_a_stopped_write_keeps_the_previous_file(tmp_path: Path) -> None:
     path = tmp_path / "figure.png"
     path.write_text("the old one")
 
     def fail() -> None:
-        with whole_file(path) as stream:
+        with replace_file(path) as stream:
             stream.write(b"hal")
             raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""The whole run on tiny tables: what it leaves behind, and that it goes on where it stopped."""
+"""A run on tiny tables: its outputs, and that it continues where it stopped."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from run_checks import stopping_watch, without_seconds
+from run_checks import interrupting_callback, without_seconds
 
 from surefoot import ParameterError
 from surefoot_experiments.skeleton.run import default_folder
@@ -16,12 +16,12 @@ pytestmark = pytest.mark.usefixtures("tiny_settings")
 
 
 def run(tables: Path, out: Path, stop_before: int | None = None, n_seeds: int = 2, **options: float) -> Path:
-    """Run; with ``stop_before``, as if Ctrl-C came when that many trials are done."""
-    weak_to_strong.run(data=tables, out=out, n_seeds=n_seeds, watch=stopping_watch(stop_before), **options)  # type: ignore[arg-type]
+    """Run the experiment; ``stop_before`` simulates Ctrl-C after that many trials."""
+    weak_to_strong.run(data=tables, out=out, n_seeds=n_seeds, callback=interrupting_callback(stop_before), **options)  # type: ignore[arg-type]
     return out / "results.csv"
 
 
-def test_a_stopped_run_goes_on_to_the_same_results(tiny_tables: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_continues_to_the_same_results(tiny_tables: Path, tmp_path: Path) -> None:
     whole = without_seconds(run(tiny_tables, tmp_path / "whole"))
     # per seed: AdaBoost, three of Majority, three of Bagged, and Larsen-Ritzert: three on large tables, one on small
     assert len(whole) == 2 * (2 * 10 + 2 * 8)
@@ -35,7 +35,7 @@ def test_a_stopped_run_goes_on_to_the_same_results(tiny_tables: Path, tmp_path: 
     pd.testing.assert_frame_equal(without_seconds(path), whole)
 
 
-def test_a_training_of_which_only_some_lines_were_written_is_completed(tiny_tables: Path, tmp_path: Path) -> None:
+def test_an_incomplete_training_is_completed(tiny_tables: Path, tmp_path: Path) -> None:
     path = run(tiny_tables, tmp_path / "out", n_seeds=1)
     whole = without_seconds(path)
     lines = path.read_text().splitlines(keepends=True)
@@ -57,20 +57,25 @@ def test_a_finished_run_trains_nothing_again(
     assert path.read_bytes() == before
 
 
-def test_what_a_run_leaves_behind(tiny_tables: Path, tmp_path: Path) -> None:
+def test_the_outputs_of_a_run(tiny_tables: Path, tmp_path: Path) -> None:
     path = run(tiny_tables, tmp_path / "out", n_seeds=3)
     assert sorted(file.name for file in path.parent.iterdir()) == [
-        "adversarial-grid.csv", "figure-1.png", "figure-2.png", "results.csv", "settings.json", "summary.md",
-    ]  # fmt: skip
+        "adversarial-grid.csv",
+        "figure-1.png",
+        "figure-2.png",
+        "results.csv",
+        "settings.json",
+        "summary.md",
+    ]
     for name in ("figure-1.png", "figure-2.png"):
         assert (path.parent / name).read_bytes().startswith(b"\x89PNG")
     text = (path.parent / "summary.md").read_text(encoding="utf-8")
     assert "Higgs is PARTIAL: higgs_56k.parquet has 60 of the 300,000 rows." in text
-    assert "MiniBooNE is not at hand" in text
+    assert "MiniBooNE is not available" in text
     assert "are our choice" in text
     assert "QUICK" not in text
     assert "| gamma | 20 hypotheses | 40 hypotheses |" in text
-    assert "of 2 pairs of parameters: 0 ahead, 0 behind, 2 neither" in text  # three seeds cannot tell
+    assert "of 2 pairs of parameters: 0 ahead, 0 behind, 2 neither" in text  # three seeds are too few
     grid = pd.read_csv(path.parent / "adversarial-grid.csv")
     assert len(grid) == 2 * 3 * (1 + 3)
     results = pd.read_csv(path)
@@ -81,9 +86,9 @@ def test_what_a_run_leaves_behind(tiny_tables: Path, tmp_path: Path) -> None:
 def test_quick_results_are_marked_and_kept_apart(tiny_tables: Path, tmp_path: Path) -> None:
     run(tiny_tables, tmp_path / "out", n_seeds=1, quick=True)
     assert "QUICK RUN" in (tmp_path / "out" / "summary.md").read_text(encoding="utf-8").splitlines()[0]
-    with pytest.raises(ParameterError, match="quick True there, False now"):
+    with pytest.raises(ParameterError, match="quick was True, is False now"):
         run(tiny_tables, tmp_path / "out", n_seeds=1)
-    with pytest.raises(ParameterError, match=r"gamma 0\.05 there, 0\.1 now"):
+    with pytest.raises(ParameterError, match=r"gamma was 0\.05, is 0\.1 now"):
         run(tiny_tables, tmp_path / "out", n_seeds=1, quick=True, gamma=0.1)
     assert default_folder("x", quick=True) != default_folder("x", quick=False)
 
@@ -94,7 +99,7 @@ def test_jobs_do_not_change_results(tiny_tables: Path, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(one, two)
 
 
-def test_heavy_packages_wait_until_they_are_needed() -> None:
+def test_heavy_packages_are_imported_late() -> None:
     code = """if True:
         import sys, surefoot
         before = set(sys.modules)

@@ -1,4 +1,4 @@
-"""``surefoot reproduce``: remake an experiment of a paper."""
+"""``surefoot reproduce``: run an experiment of a paper again."""
 
 import os
 from pathlib import Path
@@ -20,10 +20,12 @@ from surefoot_experiments.weak_to_strong import experiment as weak_to_strong
 from surefoot_experiments.weak_to_strong.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
 
 RUNS: dict[str, Any] = {
-    weak_to_strong.NAME: weak_to_strong.run, uncertainty.NAME: uncertainty.run, stability.NAME: stability.run,
+    weak_to_strong.NAME: weak_to_strong.run,
+    uncertainty.NAME: uncertainty.run,
+    stability.NAME: stability.run,
     shift.NAME: shift.run,
-}  # fmt: skip
-# Options that not every experiment has, and what it calls them.
+}
+# The options that not every experiment has, and the names of these parameters in Python.
 OWN_OPTIONS = {
     weak_to_strong.NAME: {"seeds": "n_seeds", "gamma": "gamma", "hypotheses": "hypotheses"},
     uncertainty.NAME: {"datasets": "datasets", "parts": "parts", "splits": "n_splits"},
@@ -33,7 +35,9 @@ OWN_OPTIONS = {
 
 
 def reproduce(
-    experiment: Annotated[str | None, typer.Argument(help="Which experiment; without it, they are listed.")] = None,
+    experiment: Annotated[
+        str | None, typer.Argument(help="Name of the experiment; without it, the experiments are listed.")
+    ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data files; default: the environment variable SUREFOOT_DATA.")
     ] = None,
@@ -41,9 +45,9 @@ def reproduce(
         Path | None, typer.Option(help="Folder for the results; default: surefoot-results/EXPERIMENT.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A minute or two: less of everything. Not the experiment.")
+        bool, typer.Option("--quick", help="Run a small part in a minute or two; this is not the experiment.")
     ] = False,
-    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Number of threads; -1: all cores. The results do not depend on it.")] = 1,
     seeds: Annotated[
         int | None,
         typer.Option(
@@ -54,44 +58,43 @@ def reproduce(
     gamma: Annotated[
         float | None,
         typer.Option(
-            help="weak-to-strong: advantage that the adversarial weak learner keeps; the paper does not give it. "
+            help="weak-to-strong: advantage of the adversarial weak learner; the paper does not give it. "
             f"Default: {DEFAULT_GAMMA}."
         ),
     ] = None,
     hypotheses: Annotated[
         int | None,
         typer.Option(
-            help="weak-to-strong: number of its random hypotheses; the paper does not give it. "
-            f"Default: {DEFAULT_HYPOTHESES}."
+            help="weak-to-strong: number of random hypotheses of the adversarial weak learner; the paper does not give "
+            f"it. Default: {DEFAULT_HYPOTHESES}."
         ),
     ] = None,
     datasets: Annotated[
         str | None,
-        typer.Option(help="uncertainty, shift: datasets to run, with commas between; default: all at hand."),
+        typer.Option(help="uncertainty, shift: datasets, separated by commas; default: all in the folder."),
     ] = None,
     parts: Annotated[
         str | None,
         typer.Option(
-            help=f"uncertainty: which of {', '.join(uncertainty.PARTS)}; stability: which of "
-            f"{', '.join(stability.PARTS)}; shift: which of {', '.join(shift.PARTS)}; with commas between; "
-            "default: all."
+            help=f"Parts to run, separated by commas; uncertainty: {', '.join(uncertainty.PARTS)}; stability: "
+            f"{', '.join(stability.PARTS)}; shift: {', '.join(shift.PARTS)}; default: all."
         ),
     ] = None,
     splits: Annotated[
         int | None,
         typer.Option(
-            help=f"uncertainty, shift: most splits of a dataset; default: {uncertainty.SPLITS}, "
+            help=f"uncertainty, shift: largest number of splits of a dataset; default: {uncertainty.SPLITS}, "
             f"quick {uncertainty.QUICK_SPLITS}."
         ),
     ] = None,
 ) -> None:
-    """Remake an experiment of a paper. Stopped with Ctrl-C, the same command goes on where it stopped."""
+    """Run an experiment of a paper again. After Ctrl-C, the same command continues where it stopped."""
     if experiment is None:
         return _list_experiments()
     if experiment not in EXPERIMENTS:
-        fail(f"there is no experiment {experiment!r}; there is {', '.join(EXPERIMENTS)}.")
+        fail(f"there is no experiment {experiment!r}; the experiments are {', '.join(EXPERIMENTS)}.")
     given: dict[str, Any] = {"seeds": seeds, "gamma": gamma, "hypotheses": hypotheses, "splits": splits}
-    given |= {"datasets": _listed(datasets), "parts": _listed(parts)}
+    given |= {"datasets": _split_names(datasets), "parts": _split_names(parts)}
     source = data or (Path(os.environ[ENVIRONMENT]) if os.environ.get(ENVIRONMENT) else None)
     if out is not None:
         check_output_folder("--out", out, "the folder of the data", source)
@@ -105,16 +108,16 @@ def reproduce(
 def _run(experiment: str, options: dict[str, Any]) -> Any:
     try:
         with Bar(MofNCompleteColumn(), TimeElapsedColumn()) as bar:
-            return RUNS[experiment](watch=bar.show, **options)
+            return RUNS[experiment](callback=bar.show, **options)
     except SurefootError as error:
         fail(str(error))
     except KeyboardInterrupt:
-        typer.echo("surefoot: stopped. What was finished is kept: the same command goes on from there.", err=True)
+        typer.echo("surefoot: stopped. Finished work is kept: the same command continues from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 
 def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given, under the names of the experiment; one of another experiment is refused."""
+    """The given options as parameters of the experiment; an option of another experiment is refused."""
     own = OWN_OPTIONS[experiment]
     for name, value in given.items():
         if value is not None and name not in own:
@@ -124,10 +127,10 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
     return {own[name]: value for name, value in given.items() if value is not None}
 
 
-def _listed(text: str | None) -> list[str] | None:
+def _split_names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _list_experiments() -> None:
-    for name, what in EXPERIMENTS.items():
-        typer.echo(f"{name}  {what}")
+    for name, description in EXPERIMENTS.items():
+        typer.echo(f"{name}  {description}")

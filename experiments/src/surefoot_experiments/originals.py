@@ -1,4 +1,4 @@
-"""Readers of the original data files, as their sources distribute them."""
+"""Readers of the original data files, in the formats in which they are published."""
 
 import zlib
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot import DataError
 
-HIGGS_ROWS = 300_000  # the paper uses the first so many rows of eleven million
+HIGGS_ROWS = 300_000  # the paper uses the first 300,000 of eleven million rows
 
 
 def read_pima(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -30,7 +30,7 @@ def read_covertype(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_miniboone(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """``MiniBooNE_PID.txt``: the counts of signal and background rows, then the rows in that order, 50 numbers each."""
+    """``MiniBooNE_PID.txt``: the numbers of signal and background rows, then these rows, 50 numbers each."""
     with path.open(encoding="ascii", errors="replace") as file:
         counts = file.readline().split()
     if len(counts) != 2 or not all(count.isdigit() for count in counts):
@@ -39,7 +39,7 @@ def read_miniboone(path: Path) -> tuple[np.ndarray, np.ndarray]:
     numbers = _read_numbers(path, 50, sep=r"\s+", skiprows=1)
     if len(numbers) != n_signal + n_background:
         raise DataError(
-            f"{path}: has {len(numbers)} rows, its first line says {n_signal + n_background}. Download it again."
+            f"{path}: has {len(numbers)} rows, but its first line says {n_signal + n_background}. Download it again."
         )
     return numbers, np.repeat(np.array([1, -1]), [n_signal, n_background])
 
@@ -56,7 +56,7 @@ def read_ct_slices(path: Path) -> np.ndarray:
 
 
 def read_parquet(path: Path, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
-    """A Parquet file with the label in column ``target``; only rows labelled ``low`` or ``high`` (-1 and +1 here)."""
+    """A Parquet file with the label in column ``target``; only the rows with label ``low`` (-1) or ``high`` (+1)."""
     frame = read_frame(path)
     if "target" not in frame.columns:
         raise DataError(f"{path}: has no column 'target'.")
@@ -65,7 +65,7 @@ def read_parquet(path: Path, low: int, high: int) -> tuple[np.ndarray, np.ndarra
 
 
 def read_frame(path: Path) -> Any:
-    """A Parquet file as it is."""
+    """Read a Parquet file."""
     import pandas as pd
 
     try:
@@ -75,14 +75,14 @@ def read_frame(path: Path) -> Any:
 
 
 def keep_two_types(X: np.ndarray, types: np.ndarray, path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of cover types 1 and 2, the two most common; the paper leaves out the others."""
+    """The rows of cover types 1 and 2, the two most common; the paper leaves the others out."""
     if not np.isin(types, np.arange(1, 8)).all():
         raise DataError(f"{path}: the last column must hold cover types 1 to 7.")
     return _keep_two(X, types, 1, 2, path)
 
 
 def to_signs(labels: np.ndarray, low: int, high: int, path: Path) -> np.ndarray:
-    """Labels ``low`` and ``high`` as -1 and +1; any other label is refused."""
+    """Map the labels ``low`` and ``high`` to -1 and +1; refuse any other label."""
     if not np.isin(labels, (low, high)).all():
         raise DataError(f"{path}: labels must be {low} or {high}. Is this the original file?")
     return np.where(labels == high, 1, -1)
@@ -104,7 +104,7 @@ def _read_numbers(path: Path, n_columns: int, **options: Any) -> np.ndarray:
         raise DataError(f"{path}: has {frame.shape[1]} columns, {n_columns} expected. Is this the original file?")
     numbers = frame.to_numpy()
     if np.isnan(numbers).any():
-        raise DataError(f"{path}: has rows that are cut short. Download it again.")
+        raise DataError(f"{path}: has incomplete rows. Download it again.")
     return numbers
 
 

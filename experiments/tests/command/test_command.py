@@ -17,7 +17,7 @@ runner = CliRunner()
 
 @pytest.fixture
 def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tiny tables, and settings to go with them."""
+    """Tiny tables, and settings for them."""
     rng = np.random.default_rng(0)
     folder = tmp_path / "tables"
     folder.mkdir()
@@ -53,14 +53,21 @@ def test_a_run_from_start_to_end(tables: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     out = tmp_path / "surefoot-results" / "weak-to-strong-quick"
     assert {file.name for file in out.iterdir()} == {
-        "adversarial-grid.csv", "figure-1.png", "figure-2.png", "results.csv", "settings.json", "summary.md",
-    }  # fmt: skip
+        "adversarial-grid.csv",
+        "figure-1.png",
+        "figure-2.png",
+        "results.csv",
+        "settings.json",
+        "summary.md",
+    }
     assert "Findings of the paper" in result.output
     assert "is PARTIAL" in result.output
     assert "--quick --seeds 3 --gamma 0.05 --hypotheses 30" in result.output
 
 
-def test_the_environment_names_the_folder(tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_variable_names_the_folder(
+    tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SUREFOOT_DATA", str(tables))
     result = runner.invoke(app, ["reproduce", "weak-to-strong", "--seeds", "1", "--out", str(tmp_path / "here")])
     assert result.exit_code == 0, result.output
@@ -70,7 +77,7 @@ def test_the_environment_names_the_folder(tables: Path, tmp_path: Path, monkeypa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nonsense"], "there is no experiment 'nonsense'; there is weak-to-strong"),
+        (["nonsense"], "there is no experiment 'nonsense'; the experiments are weak-to-strong"),
         (["weak-to-strong"], "set SUREFOOT_DATA"),
         (["weak-to-strong", "--data", "nowhere"], "nowhere is not a folder"),
         (["weak-to-strong", "--data", "."], "lacks HIGGS.csv"),
@@ -79,7 +86,7 @@ def test_the_environment_names_the_folder(tables: Path, tmp_path: Path, monkeypa
         (["weak-to-strong", "--data", "tables", "--out", "tables/pima.parquet"], "choose another --out"),
     ],
 )
-def test_a_mistake_is_told_in_one_line_and_writes_nothing(
+def test_an_error_is_one_line_and_writes_nothing(
     tables: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     before = sorted(tmp_path.rglob("*"))
@@ -91,7 +98,7 @@ def test_a_mistake_is_told_in_one_line_and_writes_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_ctrl_c_says_that_nothing_is_lost(tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_ctrl_c_the_same_command_continues(tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, calls = weak_to_strong.run_trial, []
 
     def stop_at_the_fourth(*arguments: object) -> object:
@@ -104,12 +111,12 @@ def test_ctrl_c_says_that_nothing_is_lost(tables: Path, tmp_path: Path, monkeypa
     command = ["reproduce", "weak-to-strong", "--data", "tables", "--seeds", "1", "--out", "here"]
     result = runner.invoke(app, command)
     assert result.exit_code == 130
-    assert "the same command goes on from there" in result.stderr
+    assert "the same command continues from there" in result.stderr
     assert len(pd.read_csv("here/results.csv")) == 3
     assert runner.invoke(app, command).exit_code == 0
 
 
-def test_results_do_not_go_among_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_not_written_into_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     same = f"{tmp_path}/./../{tmp_path.name}"
     made = runner.invoke(app, ["reproduce", "shift", "--data", str(tmp_path), "--out", same])
     assert (made.exit_code, "is the folder of the data" in made.stderr) == (2, True)

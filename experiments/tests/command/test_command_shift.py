@@ -40,12 +40,12 @@ def test_a_part_from_start_to_end() -> None:
     [
         (["shift", "--seeds", "3"], "--seeds is an option of weak-to-strong; shift has --datasets, --parts, --splits."),
         (["stability", "--splits", "3"], "--splits is an option of uncertainty and shift; stability has --parts."),
-        (["shift", "--parts", "figures"], "there is no part 'figures'; there is bounds, study"),
+        (["shift", "--parts", "figures"], "there is no part 'figures'; the parts are bounds, study"),
         (["shift", "--datasets", "adult"], "there is no dataset 'adult'; there is boston"),
         (["shift"], "set SUREFOOT_DATA"),
         (["shift", "--data", "."], "lacks boston.parquet"),
         (["shift", "--jobs", "0", "--data", "."], "jobs must not be 0"),
     ],
 )
-def test_a_mistake_is_told_in_one_line_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
+def test_an_error_is_one_line_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
     assert_refused(arguments, message, tmp_path)

@@ -33,7 +33,7 @@ def test_a_part_from_start_to_end() -> None:
     assert result.exit_code == 0, result.output
     out = Path("surefoot-results/stability-quick")
     assert f"written: {out / 'larger_sample.csv'}" in result.stdout
-    assert "The promise: the instability of the inflated argmax is at most 0.05" in result.stdout
+    assert "The guarantee: the instability of the inflated argmax is at most 0.05" in result.stdout
     assert "[0/1] larger sample, draw 0" in result.stderr
 
 
@@ -42,12 +42,12 @@ def test_a_part_from_start_to_end() -> None:
     [
         (["stability", "--seeds", "3"], "--seeds is an option of weak-to-strong; stability has --parts."),
         (["weak-to-strong", "--parts", "graph"], "--parts is an option of uncertainty and stability"),
-        (["stability", "--parts", "graph,boosters"], "there is no part 'boosters'; there is regression"),
-        (["stability", "--parts", ","], "parts names none; there is regression"),
+        (["stability", "--parts", "graph,boosters"], "there is no part 'boosters'; the parts are regression"),
+        (["stability", "--parts", ","], "parts is empty; the parts are regression"),
         (["stability"], "set SUREFOOT_DATA"),
         (["stability", "--data", "."], "lacks correlated_regression_trials.npz"),
         (["stability", "--jobs", "0", "--data", "."], "jobs must not be 0"),
     ],
 )
-def test_a_mistake_is_told_in_one_line_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
+def test_an_error_is_one_line_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
     assert_refused(arguments, message, tmp_path)

@@ -54,10 +54,10 @@ def test_the_figures_from_start_to_end(tmp_path: Path) -> None:
         (["uncertainty"], "set SUREFOOT_DATA"),
         (["uncertainty", "--data", "."], "lacks adult.parquet"),
         (["uncertainty", "--data", ".", "--datasets", "boston, nonsense"], "there is no dataset 'nonsense'"),
-        (["uncertainty", "--parts", "tables"], "there is no part 'tables'; there is figures, boosters, forests."),
+        (["uncertainty", "--parts", "tables"], "there is no part 'tables'; the parts are figures, boosters, forests."),
         (["uncertainty", "--splits", "0", "--data", "."], "splits must be 1 or more"),
         (["uncertainty", "--jobs", "0", "--data", "."], "jobs must not be 0"),
     ],
 )
-def test_a_mistake_is_told_in_one_line_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
+def test_an_error_is_one_line_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
     assert_refused(arguments, message, tmp_path)

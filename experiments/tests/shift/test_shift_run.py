@@ -199,21 +199,21 @@ def test_results_belong_to_settings_defaults_and_data(
     assert settings["booster"]["blend"] == 0.3
     assert settings["max_training_rows"] == 300
     assert settings["max_target_rows"] == 1000
-    with pytest.raises(ParameterError, match="quick False there, True now"):
+    with pytest.raises(ParameterError, match="quick was False, is True now"):
         run(shift_tables, out, quick=True, **options)
     other = tmp_path / "other"
     other.mkdir()
     for path in shift_tables.iterdir():
         (other / path.name).write_bytes(path.read_bytes())
     pd.read_parquet(other / "yacht.parquet").assign(a=1.0).to_parquet(other / "yacht.parquet")
-    with pytest.raises(ParameterError, match=r"yacht\.parquet from"):
+    with pytest.raises(ParameterError, match=r"yacht\.parquet was read from"):
         run(other, out, **options)
     monkeypatch.setattr(stand_in.__init__, "__kwdefaults__", {**stand_in.__init__.__kwdefaults__, "blend": 0.2})  # type: ignore[misc]
     with pytest.raises(ParameterError, match="booster"):
         run(shift_tables, out, **options)
     (out / "settings.json").unlink()
     (out / "results.csv").rename(out / "bounds.csv")
-    with pytest.raises(ParameterError, match=r"bounds\.csv is there without settings\.json"):
+    with pytest.raises(ParameterError, match=r"bounds\.csv exists without settings\.json"):
         run(shift_tables, out, **options)
 
 
@@ -225,8 +225,8 @@ def test_quick_results_are_marked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"parts": ["tables"]}, "no part 'tables'; there is bounds, study"),
-        ({"parts": []}, "parts names none; there is bounds"),
+        ({"parts": ["tables"]}, "no part 'tables'; the parts are bounds, study"),
+        ({"parts": []}, "parts is empty; the parts are bounds"),
         ({"n_splits": 0}, "splits must be 1 or more"),
         ({"n_jobs": 0}, "jobs must not be 0"),
         ({"datasets": ["adult"]}, "no dataset 'adult'; there is boston"),

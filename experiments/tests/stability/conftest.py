@@ -1,4 +1,4 @@
-"""Small files in the shape of the real ones, and settings that make a run take seconds."""
+"""Small files in the format of the real ones, and settings for a run of a few seconds."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +11,19 @@ from noisy_trajectories import predators_and_prey
 from surefoot_experiments.stability.settings import StabilitySettings
 
 TINY = StabilitySettings(
-    regression_trials=3, regression_bags=60, larger_draws=2, larger_bags=60, dynamics_trials=2, dynamics_bags=40,
-    fewer_bags=(5, 20), graph_bags=20, penalty_step=100, tree_draws=1, tree_bags=20, tree_left_out_bags=10,
-)  # fmt: skip
+    regression_trials=3,
+    regression_bags=60,
+    larger_draws=2,
+    larger_bags=60,
+    dynamics_trials=2,
+    dynamics_bags=40,
+    fewer_bags=(5, 20),
+    graph_bags=20,
+    penalty_step=100,
+    tree_draws=1,
+    tree_bags=20,
+    tree_left_out_bags=10,
+)
 
 
 def write_tables(folder: Path) -> Path:

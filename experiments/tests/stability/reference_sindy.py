@@ -11,9 +11,9 @@ def library(states: np.ndarray) -> np.ndarray:
 
 
 def coefficients(states: np.ndarray, times: np.ndarray, penalty: float, threshold: float) -> np.ndarray:
-    """(terms, equations); least squares of the terms that are left."""
+    """Coefficients (terms, equations), by least squares on the remaining terms."""
     X, slopes = library(states), np.gradient(states, times, axis=0, edge_order=2)
-    found = np.zeros((6, 2))
+    fitted = np.zeros((6, 2))
     for j in range(2):
         kept = np.ones(6, dtype=bool)
         for _ in range(20):
@@ -26,5 +26,5 @@ def coefficients(states: np.ndarray, times: np.ndarray, penalty: float, threshol
                 break
             kept = large
         if kept.any():
-            found[kept, j] = np.linalg.lstsq(X[:, kept], slopes[:, j], rcond=None)[0]
-    return found
+            fitted[kept, j] = np.linalg.lstsq(X[:, kept], slopes[:, j], rcond=None)[0]
+    return fitted

@@ -1,4 +1,4 @@
-"""The whole run on small files: what it leaves behind, and that it goes on where it stopped."""
+"""A run on small files: its outputs, and that it continues where it stopped."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from run_checks import stopping_watch, without_seconds
+from run_checks import interrupting_callback, without_seconds
 
 from surefoot import ParameterError
 from surefoot_experiments.exceptions import DatasetMissingError
@@ -24,16 +24,16 @@ MINE = ("regression", "larger_sample", "dynamics")
 def run(
     tables: Path | None, out: Path, stop_before: int | None = None, report: bool = False, **options: object
 ) -> Path:
-    """Run three of the parts; with ``stop_before``, as if Ctrl-C came when that many units are done."""
+    """Run three of the parts; ``stop_before`` simulates Ctrl-C after that many units."""
     with pytest.MonkeyPatch.context() as patch:
         if not report:
             patch.setattr(experiment, "write_report", lambda *_: None)
-        experiment.run(data=tables, out=out, watch=stopping_watch(stop_before), **{"parts": MINE, **options})  # type: ignore[arg-type]
+        experiment.run(data=tables, out=out, callback=interrupting_callback(stop_before), **{"parts": MINE, **options})  # type: ignore[arg-type]
     return out
 
 
 def tables_of(folder: Path) -> dict[str, pd.DataFrame]:
-    """What is in the CSV files, apart from how long it took."""
+    """The content of the CSV files, without times."""
     return {path.name: without_seconds(path) for path in sorted(folder.glob("*.csv"))}
 
 
@@ -41,7 +41,7 @@ def same(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame]) -> boo
     return first.keys() == second.keys() and all(first[name].equals(second[name]) for name in first)
 
 
-def test_a_stopped_run_goes_on_to_the_same_results(stability_tables: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_continues_to_the_same_results(stability_tables: Path, tmp_path: Path) -> None:
     whole = tables_of(run(stability_tables, tmp_path / "whole"))
     assert len(whole["dynamics-validation.csv"]) == 36
     assert whole["regression.csv"].trial.nunique() == 3
@@ -54,7 +54,7 @@ def test_a_stopped_run_goes_on_to_the_same_results(stability_tables: Path, tmp_p
     assert same(tables_of(run(stability_tables, tmp_path / "stopped")), whole)
 
 
-def test_a_trial_whose_lines_are_not_all_there_is_run_again(stability_tables: Path, tmp_path: Path) -> None:
+def test_an_incomplete_trial_is_run_again(stability_tables: Path, tmp_path: Path) -> None:
     out = run(stability_tables, tmp_path / "out", parts=["regression"])
     whole = tables_of(out)
     lines = (out / "regression.csv").read_text().splitlines(keepends=True)
@@ -68,8 +68,13 @@ def test_a_finished_run_fits_nothing_again(
 ) -> None:
     out = run(stability_tables, tmp_path / "out")
     before = {path.name: path.read_bytes() for path in out.glob("*.csv")}
-    for module, name in ((regression, "fit_trial"), (larger_sample, "fit_draw"), (dynamics, "fit_bags"),
-                         (dynamics, "validate"), (dynamics.lynx_hare, "fit_bags")):  # fmt: skip
+    for module, name in (
+        (regression, "fit_trial"),
+        (larger_sample, "fit_draw"),
+        (dynamics, "fit_bags"),
+        (dynamics, "validate"),
+        (dynamics.lynx_hare, "fit_bags"),
+    ):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("fitted again"))
     run(stability_tables, out)
     assert {path.name: path.read_bytes() for path in out.glob("*.csv")} == before
@@ -80,7 +85,7 @@ def test_jobs_do_not_change_results(stability_tables: Path, tmp_path: Path) -> N
     assert same(one, two)
 
 
-def test_what_a_run_leaves_behind(stability_tables: Path, tmp_path: Path) -> None:
+def test_the_outputs_of_a_run(stability_tables: Path, tmp_path: Path) -> None:
     out = run(stability_tables, tmp_path / "out", report=True)
     numbers = ("2", "3", "3-replaced", "6", "7", "8", "10", "12", "13", "13-replaced")
     pictures = {f"figure-{number}.png" for number in numbers} | {"larger_sample-draws.png", "lynx_hare-models.png"}
@@ -95,11 +100,11 @@ def test_what_a_run_leaves_behind(stability_tables: Path, tmp_path: Path) -> Non
     top = results[(results.rule == "top-k") & (results.parameter == 2) & (results.bags == 60)]
     assert f"| top-2 | {top.utility.mean():.3f} (0.18) | {top.instability.mean():.3f} |" in text
     for words in (
-        "Not run, or not yet far enough: graph, trees.",
+        "Not run, or too early for results: graph, trees.",
         "It does not say that any of them is right.",
         "Table 3 and figure 10",
         "Lynx and hare, 1900 to 1920",
-        "that is no guarantee at all",
+        "that is no guarantee",
     ):
         assert words in text
     assert "QUICK" not in text
@@ -108,7 +113,7 @@ def test_what_a_run_leaves_behind(stability_tables: Path, tmp_path: Path) -> Non
 def test_parts_may_be_added(stability_tables: Path, tmp_path: Path) -> None:
     out = run(None, tmp_path / "out", report=True, parts=["larger_sample"])
     first = (out / "larger_sample.csv").read_bytes()
-    assert "Not run, or not yet far enough: regression, dynamics, graph, trees." in (out / "summary.md").read_text()
+    assert "Not run, or too early for results: regression, dynamics, graph, trees." in (out / "summary.md").read_text()
     run(stability_tables, out, report=True, parts=["regression"])
     text = (out / "summary.md").read_text()
     assert "## Correlated covariates" in text
@@ -116,22 +121,22 @@ def test_parts_may_be_added(stability_tables: Path, tmp_path: Path) -> None:
     assert (out / "larger_sample.csv").read_bytes() == first
 
 
-def test_results_stay_in_the_summary_where_data_are_not_named(
+def test_the_summary_lists_parts_without_data_files(
     stability_tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = run(stability_tables, tmp_path / "out", parts=["regression"])
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SUREFOOT_DATA", raising=False)
     run(None, out, report=True, parts=["larger_sample"])
-    assert "Not shown, for want of their data files: regression." in (out / "summary.md").read_text()
+    assert "Not shown, because their data files are missing: regression." in (out / "summary.md").read_text()
     monkeypatch.setenv("SUREFOOT_DATA", str(stability_tables))
     run(None, out, report=True, parts=["larger_sample"])
     text = (out / "summary.md").read_text()
     assert "## Correlated covariates" in text
-    assert "for want of" not in text
+    assert "Not shown" not in text
 
 
-def test_a_trial_that_was_stopped_is_not_reported(stability_tables: Path, tmp_path: Path) -> None:
+def test_an_incomplete_trial_is_not_reported(stability_tables: Path, tmp_path: Path) -> None:
     out = run(stability_tables, tmp_path / "out", parts=["regression"])
     lines = (out / "regression.csv").read_text().splitlines(keepends=True)
     (out / "regression.csv").write_text("".join(lines[:-1]))  # the weights of that trial are all there
@@ -139,24 +144,26 @@ def test_a_trial_that_was_stopped_is_not_reported(stability_tables: Path, tmp_pa
     assert "2 trials of 30 rows" in (out / "summary.md").read_text()
     (out / "regression.csv").write_text("".join(lines[:2]))
     run(stability_tables, out, report=True, parts=["larger_sample"])
-    assert "Not run, or not yet far enough: regression, dynamics, graph, trees." in (out / "summary.md").read_text()
+    assert "Not run, or too early for results: regression, dynamics, graph, trees." in (out / "summary.md").read_text()
 
 
 def test_results_of_other_settings_are_refused(stability_tables: Path, tmp_path: Path) -> None:
     out = run(stability_tables, tmp_path / "out", parts=["regression"])
-    with pytest.raises(ParameterError, match="quick False there, True now"):
+    with pytest.raises(ParameterError, match="quick was False, is True now"):
         run(stability_tables, out, parts=["regression"], quick=True)
     (out / "settings.json").unlink()
-    with pytest.raises(ParameterError, match=r"regression\.csv is there without settings\.json"):
+    with pytest.raises(ParameterError, match=r"regression\.csv exists without settings\.json"):
         run(stability_tables, out, parts=["larger_sample"])
 
 
 def test_other_data_are_refused(stability_tables: Path, tmp_path: Path) -> None:
     out = run(stability_tables, tmp_path / "out", parts=["regression"])
     np.savez(tmp_path / "correlated_regression_trials.npz", data=np.zeros((3, 30, 9)))
-    with pytest.raises(ParameterError, match=r"correlated_regression_trials\.npz from"):
+    with pytest.raises(ParameterError, match=r"correlated_regression_trials\.npz was read from"):
         run(tmp_path, out, parts=["regression"])
-    with pytest.raises(ParameterError, match=r"correlated_regression_trials\.npz from"):  # the report would read it
+    with pytest.raises(
+        ParameterError, match=r"correlated_regression_trials\.npz was read from"
+    ):  # the report would read it
         run(tmp_path, out, parts=["larger_sample"])
 
 
@@ -168,12 +175,12 @@ def test_quick_results_are_marked(stability_tables: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"parts": ["tables"]}, "no part 'tables'; there is regression, larger_sample, dynamics, graph, trees"),
-        ({"parts": []}, "parts names none; there is regression"),
+        ({"parts": ["tables"]}, "no part 'tables'; the parts are regression, larger_sample, dynamics, graph, trees"),
+        ({"parts": []}, "parts is empty; the parts are regression"),
         ({"n_jobs": 0}, "jobs must not be 0"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(tmp_path: Path, options: dict[str, object], message: str) -> None:
+def test_invalid_options_are_refused(tmp_path: Path, options: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         run(tmp_path, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
@@ -188,18 +195,21 @@ def test_missing_data_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert not (tmp_path / "out").exists()
 
 
-def test_verdicts_in_words() -> None:
-    words = [Finding("It is so.", holds, "see.").words for holds in (True, False, None)]
-    assert words == ["**It is so.** Holds: see.", "**It is so.** Does not hold: see.",
-                     "**It is so.** Cannot be told: see."]  # fmt: skip
+def test_verdicts_as_text() -> None:
+    lines = [Finding("It is so.", holds, "see.").markdown for holds in (True, False, None)]
+    assert lines == [
+        "**It is so.** Holds: see.",
+        "**It is so.** Does not hold: see.",
+        "**It is so.** Inconclusive: see.",
+    ]
     section = Section("A part", "text", (Finding("It is so.", True, "see."),), ("beware",), 90.0)
     page = write_summary([section], ["Not run: trees."], StabilitySettings())
     assert page.index("## A part") < page.index("It is so.") < page.index("text") < page.index("- beware")
-    assert "1.5 minutes of one thread" in page
+    assert "1.5 minutes on one thread" in page
     assert "- Not run: trees." in page
 
 
-def test_heavy_packages_wait_until_they_are_needed() -> None:
+def test_heavy_packages_are_imported_late() -> None:
     code = """if True:
         import sys, surefoot
         before = set(sys.modules)

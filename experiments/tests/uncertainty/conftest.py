@@ -1,4 +1,4 @@
-"""A folder of tiny tables in the shape of the real ones, and settings that make a run take seconds."""
+"""A folder of tiny tables in the format of the real ones, and settings for a run of a few seconds."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 
 from surefoot_experiments.uncertainty import spiral
 from surefoot_experiments.uncertainty.methods import UncertaintySettings
-from surefoot_experiments.uncertainty.out_of_domain import standardised
+from surefoot_experiments.uncertainty.out_of_domain import read_standardized
 from surefoot_experiments.uncertainty.problem import Problem
 
 TINY = UncertaintySettings(False, 12, (2, 3), (0.1, 0.3), members=3, forest_trees=6, forest_depth=3, rows_per_cell=3)
@@ -41,7 +41,7 @@ def write_classification(folder: Path) -> None:
 
 
 def write_tables(folder: Path) -> Path:
-    """Boston and Yacht, Internet, and the two tables that out-of-domain rows come from."""
+    """Boston and Yacht, Internet, and the two sources of out-of-domain rows."""
     folder.mkdir(exist_ok=True)
     for name in ("boston", "yacht"):
         write_regression(folder, name, 20)
@@ -54,13 +54,13 @@ def write_tables(folder: Path) -> Path:
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
-    standardised.cache_clear()
+    read_standardized.cache_clear()
     return write_tables(tmp_path / "tables")
 
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> UncertaintySettings:
-    """UncertaintySettings, and a spiral, of next to nothing."""
+    """Tiny settings, and a tiny spiral."""
     monkeypatch.setattr(
         UncertaintySettings, "make", lambda quick: UncertaintySettings(**{**TINY.__dict__, "quick": quick})
     )
@@ -73,16 +73,16 @@ def regression_problem(n_rows: int = 80, split: int = 0) -> Problem:
     rng = np.random.default_rng(3)
     X = numbers(rng, n_rows + 30, 3)
     y = (3 * X["v0"] + rng.normal(size=len(X))).to_numpy()
-    elsewhere = X.iloc[n_rows:] * 4, X.iloc[n_rows:] + 9
-    return Problem("boston", split, True, X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:], elsewhere)
+    out_of_domain = X.iloc[n_rows:] * 4, X.iloc[n_rows:] + 9
+    return Problem("boston", split, True, X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:], out_of_domain)
 
 
 def classification_problem(n_rows: int = 120) -> Problem:
     rng = np.random.default_rng(4)
     X = numbers(rng, n_rows + 60, 2).assign(c=pd.Categorical(rng.choice(list("abc"), n_rows + 60)))
     y = np.where(X["v0"] + rng.normal(size=len(X)) > 0, "yes", "no")
-    elsewhere = X[n_rows:].assign(v0=9.0), X[n_rows:].assign(v1=9.0)
-    return Problem("internet", 0, False, X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:], elsewhere)
+    out_of_domain = X[n_rows:].assign(v0=9.0), X[n_rows:].assign(v1=9.0)
+    return Problem("internet", 0, False, X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:], out_of_domain)
 
 
 @pytest.fixture

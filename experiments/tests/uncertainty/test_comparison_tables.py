@@ -10,7 +10,7 @@ from surefoot_experiments.uncertainty.comparison_table import (
     TABLE_1,
     TABLE_4,
     TABLE_6,
-    Cell,
+    TableCell,
     as_csv,
     as_markdown,
     compare,
@@ -19,12 +19,12 @@ from surefoot_experiments.uncertainty.comparison_table import (
 from surefoot_experiments.uncertainty.scores import Scores
 
 
-def cell_of(cells: list[Cell], dataset: str, method: str, measure: str, uncertainty: str = "") -> Cell:
+def cell_of(cells: list[TableCell], dataset: str, method: str, measure: str, uncertainty: str = "") -> TableCell:
     key = (dataset, method, measure, uncertainty)
     return next(cell for cell in cells if (cell.dataset.name, cell.method, cell.measure, cell.uncertainty) == key)
 
 
-def test_a_table_has_ours_and_the_papers() -> None:
+def test_a_table_has_our_numbers_and_the_papers() -> None:
     lines = [result("boston", k, "SGB", nll=2.40 + 0.02 * k, error=3.0) for k in range(3)]
     lines += [result("boston", k, "SGLB", nll=2.60 + 0.02 * k, error=3.2) for k in range(3)]
     lines += [result("adult", 0, "SGB", nll=0.2761, error=0.1274)]
@@ -41,7 +41,7 @@ def test_a_table_has_ours_and_the_papers() -> None:
     assert (written[2]["paper"], written[2]["splits"], written[2]["among_best"]) == ("2.47", "3", "True")
 
 
-def test_uncertainties_stand_below_one_another_and_share_their_best() -> None:
+def test_uncertainties_have_a_row_each_and_a_common_best() -> None:
     lines = [
         result("wine", k, "SGB ensemble", auc_total=0.60 + k / 1000, auc_knowledge=0.74 + k / 900) for k in range(3)
     ]
@@ -57,11 +57,11 @@ def test_uncertainties_stand_below_one_another_and_share_their_best() -> None:
 )
 def test_cells_are_compared_with_the_paper_over_splits(values: list[float], reached: bool | None) -> None:
     lines = [result("boston", k, "SGB", nll=value) for k, value in enumerate(values)]  # the paper prints 2.47
-    found = [cell.is_reached for cell in compare(TABLE_4, Scores(lines)) if cell.measure == "nll"]
-    assert found == [reached]
+    verdicts = [cell.is_reached for cell in compare(TABLE_4, Scores(lines)) if cell.measure == "nll"]
+    assert verdicts == [reached]
 
 
-def test_parts_of_datasets_are_shown_but_not_counted() -> None:
+def test_partial_datasets_are_shown_but_not_counted() -> None:
     cells = compare(TABLE_4, Scores([result("churn", 0, "SGB", nll=0.6, error=0.3)]))
     assert count_reached(cells) == {True: 0, False: 0, None: 0}
     assert "| KDD-Churn† | 1 | 0.600 (0.235) |" in as_markdown(TABLE_4, cells)
@@ -83,7 +83,7 @@ def test_a_tiny_error_is_not_printed_as_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dataset", "measure", "value", "bar", "reached"),
+    ("dataset", "measure", "value", "threshold", "reached"),
     [
         ("boston", "nll", 2.46, 2.43 + 0.15 / 20**0.5, True),
         ("boston", "nll", 2.47, 2.43 + 0.15 / 20**0.5, False),
@@ -95,31 +95,33 @@ def test_a_tiny_error_is_not_printed_as_zero() -> None:
         ("naval", "error", 0.0008, 0.0, True),
     ],
 )
-def test_the_bar_of_table_2(dataset: str, measure: str, value: float, bar: float, reached: bool) -> None:
-    (row,) = table_2.bar_rows(Scores([result(dataset, k, "SGB", **{measure: value}) for k in range(5)]))
-    assert row.bar == pytest.approx(bar)
+def test_the_threshold_of_table_2(dataset: str, measure: str, value: float, threshold: float, reached: bool) -> None:
+    (row,) = table_2.threshold_rows(Scores([result(dataset, k, "SGB", **{measure: value}) for k in range(5)]))
+    assert row.threshold == pytest.approx(threshold)
     assert row.verdict == ("reached" if reached else "not reached")
 
 
-def test_a_bar_is_judged_over_five_splits() -> None:
+def test_a_threshold_is_judged_over_five_splits() -> None:
     """Around 2.43 + 0.15 / sqrt(20) = 2.464 for Boston."""
     for values, verdict in (
-        ([2.3] * 4, "cannot be told"),
-        ([2.3, 2.6, 2.4, 2.5, 2.3], "cannot be told"),
+        ([2.3] * 4, "inconclusive"),
+        ([2.3, 2.6, 2.4, 2.5, 2.3], "inconclusive"),
         ([2.30, 2.31, 2.32, 2.30, 2.31], "reached"),
         ([2.60, 2.61, 2.62, 2.60, 2.61], "not reached"),
     ):
-        (row,) = table_2.bar_rows(Scores([result("boston", k, "SGB", nll=value) for k, value in enumerate(values)]))
+        (row,) = table_2.threshold_rows(
+            Scores([result("boston", k, "SGB", nll=value) for k, value in enumerate(values)])
+        )
         assert row.verdict == verdict
 
 
 def test_table_2_as_text() -> None:
-    rows = table_2.bar_rows(Scores([result("boston", k, "SGB", nll=2.4 + k, error=3.5) for k in range(2)]))
+    rows = table_2.threshold_rows(Scores([result("boston", k, "SGB", nll=2.4 + k, error=3.5) for k in range(2)]))
     text = table_2.as_markdown(rows)
-    assert "| Boston | 2 | 2.900 ± 0.71 | 2.43 ± 0.15 | 2.47 ± 0.20 | 2.41 ± 0.25 | 2.464 | cannot" in text
+    assert "| Boston | 2 | 2.900 ± 0.71 | 2.43 ± 0.15 | 2.47 ± 0.20 | 2.41 ± 0.25 | 2.464 | inconclusive |" in text
     lines = list(csv.DictReader(table_2.as_csv(rows).splitlines()))
     assert [(line["measure"], line["reached"]) for line in lines] == [
-        ("nll", "cannot be told"),
-        ("error", "cannot be told"),
+        ("nll", "inconclusive"),
+        ("error", "inconclusive"),
     ]
     assert table_2.as_markdown([]) == "No results yet."

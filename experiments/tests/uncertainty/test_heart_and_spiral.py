@@ -12,7 +12,7 @@ from surefoot_experiments.uncertainty.maps import read_map, write_map
 from surefoot_experiments.uncertainty.methods import UncertaintySettings
 
 
-def test_no_rows_inside_the_heart_and_equally_many_elsewhere() -> None:
+def test_there_are_no_rows_inside_the_heart() -> None:
     X, _ = heart.training_rows(4)
     counts = np.zeros((9, 9), int)
     np.add.at(counts, (X["x1"].cat.codes.to_numpy(), X["x2"].cat.codes.to_numpy()), 1)
@@ -28,30 +28,30 @@ def test_cells_have_their_level_and_their_noise() -> None:
     for k in np.unique(cell):
         assert y[cell == k].var() == pytest.approx(expected[k], rel=0.15)
         assert -0.02 < y[cell == k].mean() < 1.02
-    assert set(expected[np.unique(cell)]) == {heart.CALM, heart.NOISY}
+    assert set(expected[np.unique(cell)]) == {heart.LOW_NOISE, heart.HIGH_NOISE}
 
 
-def test_an_ensemble_of_a_few_trees_already_sees_the_heart(tmp_path: Path) -> None:
+def test_an_ensemble_of_few_trees_detects_the_heart(tmp_path: Path) -> None:
     settings = UncertaintySettings(trees=150, members=5, rows_per_cell=60)
     frame = heart.run(settings, 1)
     write_map(tmp_path / "heart.csv", frame)
     again = read_map(tmp_path / "heart.csv")
-    found = heart.detection(again)
+    aucs = heart.detection_aucs(again)
     values = again["SGLB ensemble knowledge"]
-    assert found["SGLB ensemble"]["knowledge"] == pytest.approx(roc_auc_score(again["inside"], values))
-    assert found["SGLB ensemble"]["knowledge"] > 0.95
+    assert aucs["SGLB ensemble"]["knowledge"] == pytest.approx(roc_auc_score(again["inside"], values))
+    assert aucs["SGLB ensemble"]["knowledge"] > 0.95
     outside = ~again["inside"]
     errors = np.abs(again["SGLB ensemble data"] - again["true_variance"])[outside]
-    assert np.median(errors) < 0.5 * heart.CALM
+    assert np.median(errors) < 0.5 * heart.LOW_NOISE
 
 
 def test_knowledge_uncertainty_separates_the_heart_perfectly() -> None:
-    found = heart.detection(heart.run(UncertaintySettings(trees=400, members=10, rows_per_cell=300), 2))
-    assert found["SGLB ensemble"]["knowledge"] == 1.0
-    assert found["vSGLB"]["knowledge"] == 1.0
+    aucs = heart.detection_aucs(heart.run(UncertaintySettings(trees=400, members=10, rows_per_cell=300), 2))
+    assert aucs["SGLB ensemble"]["knowledge"] == 1.0
+    assert aucs["vSGLB"]["knowledge"] == 1.0
 
 
-def test_the_spirals_wind_around_one_another() -> None:
+def test_the_spirals_wind_around_each_other() -> None:
     points, classes = spiral.training_rows()
     assert np.bincount(classes).tolist() == [spiral.ROWS_PER_CLASS] * 3
     radius, angle = np.hypot(*points.T), np.arctan2(points[:, 1], points[:, 0])
@@ -62,12 +62,12 @@ def test_the_spirals_wind_around_one_another() -> None:
 
 def test_features_are_rotated_axes_and_the_radius() -> None:
     points = np.random.default_rng(0).normal(size=(20, 2))
-    found = spiral.features(points)
-    assert found.shape == (20, 2 * (1 + len(spiral.ROTATIONS)) + 1)
-    np.testing.assert_allclose(found[:, 0], points[:, 0])
-    np.testing.assert_allclose(found[:, 1 + len(spiral.ROTATIONS)], points[:, 1])
-    np.testing.assert_allclose(found[:, 3], (points[:, 0] + points[:, 1]) / np.sqrt(2))
-    np.testing.assert_allclose(found[:, -1], np.linalg.norm(points, axis=1))
+    features = spiral.features(points)
+    assert features.shape == (20, 2 * (1 + len(spiral.ROTATIONS)) + 1)
+    np.testing.assert_allclose(features[:, 0], points[:, 0])
+    np.testing.assert_allclose(features[:, 1 + len(spiral.ROTATIONS)], points[:, 1])
+    np.testing.assert_allclose(features[:, 3], (points[:, 0] + points[:, 1]) / np.sqrt(2))
+    np.testing.assert_allclose(features[:, -1], np.linalg.norm(points, axis=1))
 
 
 def test_figures_are_drawn_from_maps(tiny: UncertaintySettings, tmp_path: Path) -> None:

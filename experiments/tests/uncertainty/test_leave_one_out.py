@@ -26,7 +26,7 @@ def test_training_rows_get_the_mean_of_the_others() -> None:
     np.testing.assert_array_equal(encoded[:, 0], X["x"])
 
 
-def test_new_rows_get_the_mean_as_scikit_learn_has_it() -> None:
+def test_new_rows_get_the_same_mean_as_in_scikit_learn() -> None:
     X, y = table()
     encoder = LeaveOneOutEncoder()
     encoder.fit_transform(X, y)
@@ -36,7 +36,7 @@ def test_new_rows_get_the_mean_as_scikit_learn_has_it() -> None:
     np.testing.assert_allclose(ours, theirs.transform(X.loc[known, ["letter"]].astype(str))[:, 0])
 
 
-def test_a_category_of_the_test_rows_alone_gets_the_mean_of_all() -> None:
+def test_a_new_category_gets_the_mean_of_all_targets() -> None:
     X = pd.DataFrame({"letter": pd.Categorical(["a", "a", "b"], ["a", "b", "z"])})
     encoder = LeaveOneOutEncoder()
     encoder.fit_transform(X, np.array([0.0, 1.0, 1.0]))
@@ -44,7 +44,7 @@ def test_a_category_of_the_test_rows_alone_gets_the_mean_of_all() -> None:
     np.testing.assert_allclose(encoder.transform(new)[:, 0], [2 / 3, 2 / 3, 1 / 2])
 
 
-def test_noise_multiplies_training_rows_alone() -> None:
+def test_noise_multiplies_only_training_rows() -> None:
     X, y = table(4000)
     calm = LeaveOneOutEncoder(noise=0.0)
     noisy = LeaveOneOutEncoder(noise=0.3, seed=1)

@@ -1,4 +1,4 @@
-"""Rows from elsewhere look like rows of the table one column at a time."""
+"""Each column of the out-of-domain rows has the distribution it should have."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from surefoot_experiments.uncertainty.out_of_domain import (
     YEAR,
     check_sources,
     draw_rows,
+    read_standardized,
     sources_for,
-    standardised,
 )
 
 
@@ -28,7 +28,7 @@ def training_table(n_rows: int = 400) -> pd.DataFrame:
     return frame
 
 
-def test_numbers_have_the_training_moments_and_the_sources_shape() -> None:
+def test_numbers_have_the_training_moments_and_the_sources_skewness() -> None:
     X = training_table()
     source = np.random.default_rng(1).exponential(size=(5000, 7)) - 1
     drawn = draw_rows(X, 20_000, source, (0, "boston", 0))
@@ -42,13 +42,13 @@ def test_numbers_have_the_training_moments_and_the_sources_shape() -> None:
 
 def test_categories_are_drawn_uniformly_from_those_seen() -> None:
     X = training_table()
-    shares = draw_rows(X, 4000, np.zeros((3, 1)), (0, "boston", 0))["kind"].value_counts(normalize=True)
-    assert shares["rare"] == pytest.approx(0.5, abs=0.05)
-    assert shares["usual"] == pytest.approx(0.5, abs=0.05)
-    assert shares["never"] == 0
+    fractions = draw_rows(X, 4000, np.zeros((3, 1)), (0, "boston", 0))["kind"].value_counts(normalize=True)
+    assert fractions["rare"] == pytest.approx(0.5, abs=0.05)
+    assert fractions["usual"] == pytest.approx(0.5, abs=0.05)
+    assert fractions["never"] == 0
 
 
-def test_a_short_source_is_used_again_with_other_rows() -> None:
+def test_a_narrow_source_is_used_again_with_other_rows() -> None:
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 6)), columns=list("abcdef"))
     source = np.random.default_rng(1).normal(size=(1000, 2))
     drawn = draw_rows(X, 500, source, (0, "boston", 0))
@@ -59,7 +59,7 @@ def test_a_short_source_is_used_again_with_other_rows() -> None:
     assert all(tuple(pair) in pairs for pair in np.round(scaled[["a", "b"]].to_numpy(), 9)), "rows stay whole"
 
 
-def test_draws_depend_on_split_dataset_and_set_alone() -> None:
+def test_draws_depend_only_on_split_dataset_and_set() -> None:
     X, source = training_table(), np.random.default_rng(1).normal(size=(100, 4))
     first = draw_rows(X, 50, source, (3, "boston", 0))
     pd.testing.assert_frame_equal(first, draw_rows(X, 50, source, (3, "boston", 0)))
@@ -67,26 +67,26 @@ def test_draws_depend_on_split_dataset_and_set_alone() -> None:
         assert not first["a"].equals(draw_rows(X, 50, source, other)["a"])
 
 
-def test_sources_are_standardised(tables: Path) -> None:
-    numbers = standardised(YEAR, tables)
+def test_sources_are_standardized(tables: Path) -> None:
+    numbers = read_standardized(YEAR, tables)
     np.testing.assert_allclose(numbers.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(numbers.std(axis=0), 1)
 
 
-def test_where_rows_come_from(tables: Path) -> None:
+def test_the_sources_of_the_rows(tables: Path) -> None:
     assert check_sources(tables) == {"Year MSD": "year_msd_head1176.parquet", "Higgs": "higgs_56k.parquet"}
     assert sources_for(BY_NAME["boston"], tables) == (YEAR, HIGGS)
     assert sources_for(BY_NAME["churn"], tables) == (YEAR, HIGGS)
     assert sources_for(BY_NAME["year"], tables) == (HIGGS, HIGGS), "never from itself"
 
 
-def test_ct_slices_are_used_where_they_are(tables: Path) -> None:
+def test_ct_slices_are_used_if_they_exist(tables: Path) -> None:
     rows = np.random.default_rng(0).random((4, 386))
     text = "\n".join(",".join(f"{value:.3f}" for value in row) for row in rows)
     (tables / "slice_localization_data.csv").write_text(",".join(f"c{j}" for j in range(386)) + "\n" + text + "\n")
     assert sources_for(BY_NAME["churn"], tables) == (CT_SLICES, HIGGS)
     assert sources_for(BY_NAME["boston"], tables) == (YEAR, HIGGS)
-    assert standardised(CT_SLICES, tables).shape == (4, 384)
+    assert read_standardized(CT_SLICES, tables).shape == (4, 384)
 
 
 def test_a_missing_source_is_named(tables: Path) -> None:

@@ -14,9 +14,9 @@ def score(*values: float, first: int = 0) -> Score:
 
 def test_means_and_deviations_are_over_splits_in_order() -> None:
     scores = Scores([result("boston", split, "SGB", nll=2.0 + split, prr_total=0.5) for split in (2, 0, 1)])
-    found = scores.get("boston", "SGB", "nll")
-    assert found is not None
-    assert (found.splits, found.mean, found.deviation) == ((0, 1, 2), 3.0, 1.0)
+    nll = scores.get("boston", "SGB", "nll")
+    assert nll is not None
+    assert (nll.splits, nll.mean, nll.deviation) == ((0, 1, 2), 3.0, 1.0)
     assert scores.get("boston", "SGB", "prr", "knowledge") is None
     assert scores.get("yacht", "SGB", "nll") is None
     assert np.isnan(score(1.0).deviation)

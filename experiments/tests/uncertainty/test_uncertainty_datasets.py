@@ -1,4 +1,4 @@
-"""Which datasets are run, and how they are read."""
+"""The choice of datasets, and how they are read."""
 
 import os
 from pathlib import Path
@@ -13,18 +13,18 @@ from surefoot_experiments.skeleton.run import find_data_folder
 from surefoot_experiments.uncertainty import datasets
 from surefoot_experiments.uncertainty.datasets import BY_NAME, DATASETS, choose_datasets, load_table
 
-needs_data = pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA names no folder of tables")
+needs_data = pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA is not set")
 
 
-def test_without_names_all_that_are_there_are_run(tables: Path) -> None:
+def test_without_names_all_datasets_in_the_folder_are_run(tables: Path) -> None:
     assert [dataset.name for dataset in choose_datasets(None, tables, False)] == ["internet", "boston", "yacht"]
     (tables / "yacht_splits.npz").unlink()
     assert [dataset.name for dataset in choose_datasets(None, tables, True)] == ["internet", "boston"]
 
 
-def test_a_dataset_asked_for_must_exist_and_be_there(tables: Path, tmp_path: Path) -> None:
+def test_a_named_dataset_must_exist(tables: Path, tmp_path: Path) -> None:
     assert [dataset.name for dataset in choose_datasets(["yacht"], tables, False)] == ["yacht"]
-    with pytest.raises(ParameterError, match="no dataset 'yatch'; there is adult, amazon"):
+    with pytest.raises(ParameterError, match="no dataset 'yatch'; the datasets are adult, amazon"):
         choose_datasets(["yatch"], tables, False)
     with pytest.raises(DatasetMissingError, match=r"lacks power\.parquet, power_splits\.npz"):
         choose_datasets(["yacht", "power"], tables, False)
@@ -39,7 +39,7 @@ def test_a_table_and_its_splits(tables: Path) -> None:
     assert all(sorted([*train, *test]) == list(range(60)) for train, test in table.splits)
 
 
-def test_tasks_of_one_table_do_not_see_one_anothers_targets(tmp_path: Path) -> None:
+def test_tasks_of_one_table_do_not_share_targets(tmp_path: Path) -> None:
     tasks = ("churn", "appetency", "upselling")
     frame = pd.DataFrame({"Var1": [0.0, 1.0, 2.0], **{f"target_{task}": [0, 1, 0] for task in tasks}})
     frame["target_upselling"] = [1, 1, 0]
@@ -68,7 +68,7 @@ def test_splits_that_do_not_fit_are_refused(tables: Path) -> None:
         load_table(BY_NAME["boston"], tables)
     rows = {f"{part}_{k}": np.array([0, 60]) for part in ("train", "test") for k in range(20)}
     np.savez(tables / "boston_splits.npz", **rows)
-    with pytest.raises(DataError, match="beyond the 60 of boston"):
+    with pytest.raises(DataError, match="beyond the 60 rows of boston"):
         load_table(BY_NAME["boston"], tables)
 
 

@@ -1,4 +1,4 @@
-"""The whole run on tiny tables: what it leaves behind, and that it goes on where it stopped."""
+"""A run on tiny tables: its outputs, and that it continues where it stopped."""
 
 import subprocess
 import sys
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from run_checks import stopping_watch, without_seconds
+from run_checks import interrupting_callback, without_seconds
 
 from surefoot import ParameterError
 from surefoot_experiments.exceptions import DatasetMissingError
-from surefoot_experiments.uncertainty import experiment, trials
+from surefoot_experiments.uncertainty import experiment, trainings
 
 pytestmark = pytest.mark.usefixtures("tiny")
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("tiny")
 def run(
     tables: Path | None, out: Path, stop_before: int | None = None, report: bool = False, **options: object
 ) -> Path:
-    """Run on two splits; with ``stop_before``, as if Ctrl-C came when that many trainings are done.
+    """Run on two splits; ``stop_before`` simulates Ctrl-C after that many trainings.
 
     Drawing takes longer than all the training: it is left out where no ``report`` is wanted.
     """
@@ -26,11 +26,11 @@ def run(
     with pytest.MonkeyPatch.context() as patch:
         if not report:
             patch.setattr(experiment, "write_report", lambda *_: None)
-        experiment.run(data=tables, out=out, watch=stopping_watch(stop_before), **settings)  # type: ignore[arg-type]
+        experiment.run(data=tables, out=out, callback=interrupting_callback(stop_before), **settings)  # type: ignore[arg-type]
     return out
 
 
-def test_a_stopped_run_goes_on_to_the_same_results(tables: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_continues_to_the_same_results(tables: Path, tmp_path: Path) -> None:
     whole = without_seconds(run(tables, tmp_path / "whole") / "results.csv")
     assert len(whole) == (1 + 2 * 2) * 8  # Internet has one split, Boston and Yacht two; eight methods each
     for stop_before in (1, 2, 5):
@@ -51,17 +51,17 @@ def test_a_finished_run_trains_and_tunes_nothing_again(
     path = run(tables, tmp_path / "out", datasets=["yacht"]) / "results.csv"
     before = path.read_bytes()
     for name in ("tune", "train_boosters", "train_forests"):
-        monkeypatch.setattr(trials, name, lambda *_: pytest.fail("trained again"))
+        monkeypatch.setattr(trainings, name, lambda *_: pytest.fail("trained again"))
     run(tables, tmp_path / "out", datasets=["yacht"])
     assert path.read_bytes() == before
 
 
-def test_tuning_that_is_there_is_used(tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_tuning_is_used(tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = run(tables, tmp_path / "out", datasets=["yacht"], n_splits=1, parts=["boosters"])
     whole = without_seconds(out / "results.csv")
     lines = (out / "results.csv").read_text().splitlines(keepends=True)
     (out / "results.csv").write_text("".join(lines[:2]))
-    monkeypatch.setattr(trials, "tune", lambda *_: pytest.fail("tuned again"))
+    monkeypatch.setattr(trainings, "tune", lambda *_: pytest.fail("tuned again"))
     run(tables, out, datasets=["yacht"], n_splits=1, parts=["boosters"])
     again = without_seconds(out / "results.csv")
     pd.testing.assert_frame_equal(again, whole)
@@ -77,7 +77,7 @@ def test_the_settings_used_are_the_best_of_the_tuning(tables: Path, tmp_path: Pa
         assert used.tolist() == best.tolist()
 
 
-def test_what_a_run_leaves_behind(tables: Path, tmp_path: Path) -> None:
+def test_the_outputs_of_a_run(tables: Path, tmp_path: Path) -> None:
     out = run(tables, tmp_path / "out", report=True, parts=None)
     tables_written = [f"table-{k}.{kind}" for k in (1, 2, 4, 5, 6, 7) for kind in ("csv", "png")]
     figures = [f"figure-{k}.png" for k in (2, 3, 4)]
@@ -85,15 +85,17 @@ def test_what_a_run_leaves_behind(tables: Path, tmp_path: Path) -> None:
     assert sorted(file.name for file in out.iterdir()) == sorted([*tables_written, *figures, *others])
     assert all((out / name).read_bytes().startswith(b"\x89PNG") for name in figures)
     assert {path.name for path in experiment.Outputs(out).files} == {
-        *tables_written, *figures, *others,
-    } - {"settings.json"}  # fmt: skip
+        *tables_written,
+        *figures,
+        *others,
+    } - {"settings.json"}
     text = (out / "summary.md").read_text(encoding="utf-8")
     for words in (
         "No results for Adult (adult.parquet)",
         "Year MSD (YearPredictionMSD.txt)",
-        "CT slices are not at hand",
+        "CT slices (slice_localization_data.csv) are not available",
         "Boston 2 of 20",
-        "perfectly separated by knowledge uncertainty:",
+        "knowledge uncertainty separates the heart perfectly:",
         "The mask and the noise of the heart, and the spirals, are ours",
     ):
         assert words in text
@@ -128,10 +130,10 @@ def test_quick_results_are_marked_and_kept_apart(tables: Path, tmp_path: Path) -
     options = {"datasets": ["yacht"], "n_splits": 1, "parts": ["boosters"]}
     out = run(tables, tmp_path / "out", report=True, quick=True, **options)
     assert "QUICK RUN" in (out / "summary.md").read_text(encoding="utf-8").splitlines()[0]
-    with pytest.raises(ParameterError, match="quick True there, False now"):
+    with pytest.raises(ParameterError, match="quick was True, is False now"):
         run(tables, out, **options)
     (tables / "HIGGS.csv").write_text("")
-    with pytest.raises(ParameterError, match=r"Higgs from 'higgs_56k\.parquet' there, 'HIGGS\.csv' now"):
+    with pytest.raises(ParameterError, match=r"Higgs was read from 'higgs_56k\.parquet', now from 'HIGGS\.csv'"):
         run(tables, out, quick=True, **options)
 
 
@@ -146,22 +148,20 @@ def test_jobs_do_not_change_results(tables: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"parts": ["tables"]}, "no part 'tables'; there is figures, boosters, forests"),
-        ({"parts": []}, "parts names none; there is figures"),
+        ({"parts": ["tables"]}, "no part 'tables'; the parts are figures, boosters, forests"),
+        ({"parts": []}, "parts is empty; the parts are figures"),
         ({"n_splits": 0}, "splits must be 1 or more"),
         ({"n_jobs": 0}, "jobs must not be 0"),
         ({"datasets": ["x"]}, "no dataset 'x'"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(
-    tables: Path, tmp_path: Path, options: dict[str, object], message: str
-) -> None:
+def test_invalid_options_are_refused(tables: Path, tmp_path: Path, options: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         run(tables, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
 
 
-def test_heavy_packages_wait_until_they_are_needed() -> None:
+def test_heavy_packages_are_imported_late() -> None:
     code = """if True:
         import sys, surefoot
         before = set(sys.modules)

@@ -1,23 +1,44 @@
-"""The report of a run: Markdown, figures without a screen, and tables as CSV."""
+"""The report of a run: Markdown, figures that need no screen, and tables as CSV."""
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from surefoot._atomic_io import whole_file, write_text
 from surefoot_experiments.skeleton.judge import Finding
+
+QUICK_MARK = "QUICK RUN, not the experiment"
+
+
+@contextmanager
+def replace_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that replaces ``path`` once it is complete; a stopped run leaves the previous file in place."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as stream:
+            yield stream
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, completely or not at all."""
+    with replace_file(path) as stream:
+        stream.write(text.encode("utf-8"))
 
 
 def bullets(lines: Iterable[str]) -> str:
-    """One line per entry."""
+    """A list in Markdown."""
     return "\n".join(f"- {line}" for line in lines)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; the first column is aligned to the left."""
+    """A table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -26,7 +47,7 @@ DOTS_PER_INCH = 110
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure, in inches, that no window will ever show."""
+    """Create an empty figure, with its size in inches, that opens no window."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -37,7 +58,7 @@ def new_figure(width: float, height: float) -> Any:
 
 def save_figure(path: Path, figure: Any) -> None:
     """Write the figure as PNG."""
-    with whole_file(path) as stream:
+    with replace_file(path) as stream:
         figure.canvas.print_png(stream)
 
 
@@ -52,15 +73,15 @@ def write_table(path: Path, rows: Sequence[Any]) -> None:
 
 
 def image(name: str) -> str:
-    """A picture in Markdown; the file lies beside the summary."""
+    """A picture in Markdown; its file is in the folder of the summary."""
     return f"![{name}]({name}.png)"
 
 
 @dataclass(frozen=True)
 class Section:
-    """What a part has to say: Markdown under a heading, findings, and what a careful reader must know.
+    """The section of one part: Markdown under a heading, findings, and remarks that limit them.
 
-    ``seconds`` are those of one thread, summed over the lines of its files.
+    ``seconds`` is the time on one thread, summed over the lines of the part's files.
     """
 
     title: str

@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot import ParameterError
-from surefoot._atomic_io import write_text
+from surefoot import ParameterError, __version__
 from surefoot_experiments.exceptions import DatasetMissingError
+from surefoot_experiments.skeleton.report import write_text
 from surefoot_experiments.skeleton.unit import GrowingCsv
 
 RESULTS, SETTINGS, SUMMARY = "results.csv", "settings.json", "summary.md"
 
-Watcher = Callable[[int, int, str], None]  # units done, units in all, what comes next
+ProgressCallback = Callable[[int, int, str], None]  # units done, units in all, the next unit
+Watcher = ProgressCallback  # the name that the shift experiment still uses
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files that a run leaves in its folder."""
+    """The files of a finished run."""
 
     folder: Path
 
@@ -30,26 +31,25 @@ class Outputs:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The summary, then tables, then pictures."""
+        """The summary, then the tables, then the pictures."""
         return self.summary, *sorted(self.folder.glob("*.csv")), *sorted(self.folder.glob("*.png"))
 
 
 def default_folder(experiment: str, quick: bool) -> Path:
-    """Where results go unless told otherwise; quick ones never among the others."""
+    """The default folder of the results; quick runs have a folder of their own."""
     return Path("surefoot-results") / (f"{experiment}-quick" if quick else experiment)
 
 
 def open_folder(folder: Path, wanted: dict[str, Any], files: dict[str, type[Any]]) -> None:
-    """Make the folder and write the settings, unless results are there that speak against it.
+    """Create the folder and write the settings ``wanted``; refuse a folder with results of other settings.
 
-    ``files`` are the growing files of the run and the kind of their lines; those that are there must be readable.
+    ``files`` are the growing files of the run and the kind of their lines; existing files must be readable.
     """
-    from surefoot import __version__
-
-    settings = {"experiment": wanted["experiment"], "version": __version__, **wanted}
+    settings = {"experiment": wanted["experiment"], "version": __version__, **json.loads(json.dumps(wanted))}
     try:
-        checked = check_settings(folder / SETTINGS, settings, folder / RESULTS)
+        checked = settings
         for name, kind in files.items():
+            checked = check_settings(folder / SETTINGS, settings, folder / name)
             GrowingCsv(folder / name, kind)
         folder.mkdir(parents=True, exist_ok=True)
         write_settings(folder / SETTINGS, checked)
@@ -60,27 +60,36 @@ def open_folder(folder: Path, wanted: dict[str, Any], files: dict[str, type[Any]
 def check_jobs(n_jobs: int | None) -> None:
     """Refuse 0 threads."""
     if n_jobs == 0:
-        raise ParameterError("jobs must not be 0: 1 is one thread, -1 as many as there are.")
+        raise ParameterError("jobs must not be 0: use 1 for one thread, -1 for as many as there are cores.")
+
+
+def choose_count(name: str, wanted: int | None, default: int) -> int:
+    """How many seeds or splits to run; None is the default."""
+    if wanted is None:
+        return default
+    if wanted < 1:
+        raise ParameterError(f"{name} must be 1 or more, got {wanted}.")
+    return wanted
 
 
 def choose_parts(wanted: Sequence[str] | None, parts: Collection[str]) -> list[str]:
-    """The parts of an experiment to run, in its own order; None is all of them."""
+    """The parts of an experiment to run, in the order of the experiment; None is all of them."""
     chosen = parts if wanted is None else wanted
     unknown = [part for part in chosen if part not in parts]
     if unknown or not chosen:
-        wrong = f"there is no part {unknown[0]!r}" if unknown else "parts names none"
-        raise ParameterError(f"{wrong}; there is {', '.join(parts)}.")
+        wrong = f"there is no part {unknown[0]!r}" if unknown else "parts is empty"
+        raise ParameterError(f"{wrong}; the parts are {', '.join(parts)}.")
     return [part for part in parts if part in chosen]
 
 
 def check_settings(path: Path, settings: dict[str, Any], results_path: Path) -> dict[str, Any]:
-    """The settings to write to ``path``; refuses if results made with others are there.
+    """Return the settings to write to ``path``; refuse a folder with results of other settings.
 
-    Data files may be added to a run, never exchanged.
+    Data files may be added to a run, but not replaced.
     """
     if not path.exists():
         if results_path.exists():
-            raise ParameterError(f"{results_path} is there without {path.name}: choose another --out, or remove it.")
+            raise ParameterError(f"{results_path} exists without {path.name}: choose another --out, or remove it.")
         return settings
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
@@ -88,9 +97,9 @@ def check_settings(path: Path, settings: dict[str, Any], results_path: Path) -> 
     except (ValueError, KeyError, TypeError) as error:
         raise ParameterError(f"{path} cannot be read: choose another --out, or remove that folder.") from error
     changed = [key for key in settings if key != "sources" and before.get(key) != settings[key]]
-    differences = [f"{key} {before.get(key)!r} there, {settings[key]!r} now" for key in changed]
+    differences = [f"{key} was {before.get(key)!r}, is {settings[key]!r} now" for key in changed]
     differences += [
-        f"{key} from {before['sources'][key]!r} there, {sources[key]!r} now"
+        f"{key} was read from {before['sources'][key]!r}, now from {sources[key]!r}"
         for key in before["sources"]
         if before["sources"][key] != sources[key]
     ]
@@ -102,7 +111,7 @@ def check_settings(path: Path, settings: dict[str, Any], results_path: Path) -> 
 
 
 def write_settings(path: Path, settings: dict[str, Any]) -> None:
-    """Write the settings beside the results they belong to."""
+    """Write the settings into the folder of their results."""
     write_text(path, json.dumps(settings, indent=2) + "\n")
 
 
@@ -111,7 +120,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
     """Refuse a folder that another run is writing to; a run that was killed leaves no lock behind."""
     try:
         import fcntl
-    except ImportError:  # not a Unix: nothing to lock with
+    except ImportError:  # not a Unix system: there is no lock
         yield
         return
     path = folder / ".lock"
@@ -132,11 +141,11 @@ ENVIRONMENT = "SUREFOOT_DATA"
 
 
 def find_data_folder(given: str | Path | None, wanted: str) -> Path:
-    """``given``, or else what the environment variable SUREFOOT_DATA says; ``wanted`` are the files it should hold."""
+    """``given``, or else the value of the environment variable SUREFOOT_DATA; ``wanted`` names the expected files."""
     named = given if given is not None else os.environ.get(ENVIRONMENT)
     if not named:
         raise DatasetMissingError(f"No data folder: pass --data DIR, or set {ENVIRONMENT} to a folder with {wanted}.")
     folder = Path(named).expanduser()
     if not folder.is_dir():
-        raise DatasetMissingError(f"{folder} is not a folder: let --data or {ENVIRONMENT} name one with {wanted}.")
+        raise DatasetMissingError(f"{folder} is not a folder: set --data or {ENVIRONMENT} to one with {wanted}.")
     return folder

@@ -1,4 +1,4 @@
-"""The units of a run: one CSV line per finished unit, so that an interrupted run continues where it stopped."""
+"""The units of a run: one CSV line for each finished unit, so that an interrupted run can continue."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from surefoot import DataError
 
 
 class Line(Protocol):
-    """A frozen dataclass of numbers and text that says what it is about."""
+    """A frozen dataclass of numbers and text; ``unit`` identifies it."""
 
     @property
     def unit(self) -> Hashable: ...
@@ -21,7 +21,7 @@ L = TypeVar("L", bound=Line)
 
 
 class GrowingCsv(Generic[L]):
-    """The lines of ``path``, each a ``kind``; what is there already is read when it is opened."""
+    """A CSV file that grows by lines of one ``kind``; existing lines are read when it is opened."""
 
     def __init__(self, path: Path, kind: type[L]) -> None:
         self.path, self.kind = path, kind
@@ -32,12 +32,12 @@ class GrowingCsv(Generic[L]):
             self.lines = {line.unit: line for line in self._read()}
 
     def append(self, lines: Iterable[L]) -> None:
-        """Add the lines that are not there yet, each written whole and on its way to disk at once."""
-        fresh = [line for line in lines if line.unit not in self.lines]
+        """Add the lines of units that are not in the file yet; each line is flushed at once."""
+        new = [line for line in lines if line.unit not in self.lines]
         with self.path.open("a", newline="", encoding="utf-8") as file:
             if file.tell() == 0:
                 file.write(_text(self.columns))
-            for line in fresh:
+            for line in new:
                 file.write(self._text(line))
                 file.flush()
                 self.lines[line.unit] = line
@@ -68,7 +68,7 @@ class GrowingCsv(Generic[L]):
 
 
 def _cut_torn_line(path: Path) -> None:
-    """Remove a last line without an end: the machine stopped while it was written."""
+    """Remove a last line without a line end: the machine stopped while it was written."""
     content = path.read_bytes()
     if content and not content.endswith(b"\n"):
         with path.open("r+b") as file:

@@ -1,4 +1,4 @@
-"""Pictures that several parts have: correlations, and the instability of rules over trials and numbers of bags."""
+"""Pictures of several parts: correlations, and the instability of rules over trials and numbers of bags."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,11 +10,11 @@ from surefoot.plots import RuleCurve, StabilityDisplay
 from surefoot.plots.style import LEGEND_SIZE
 from surefoot_experiments.skeleton.report import new_figure, save_figure
 
-MAX_LABELS = 30  # names of more rows and columns could not be read
+MAX_LABELS = 30  # more names would be too small to read
 
 
 def draw_correlations(ax: Any, matrix: np.ndarray, labels: Sequence[str], label: str = "correlation") -> None:
-    """A matrix between -1 and 1 as coloured squares; grey where it is not a number."""
+    """Draw a matrix of numbers between -1 and 1 as coloured squares; NaN is grey."""
     from matplotlib import colormaps
 
     colours = colormaps["RdBu_r"].with_extremes(bad="0.8")
@@ -29,7 +29,7 @@ def draw_correlations(ax: Any, matrix: np.ndarray, labels: Sequence[str], label:
 
 
 def save_correlations(path: Path, title: str, matrix: np.ndarray, labels: Sequence[str]) -> None:
-    """A figure of one matrix."""
+    """Save a figure of one matrix."""
     figure = new_figure(6.4, 5.4)
     draw_correlations(figure.subplots(), matrix, labels)
     figure.suptitle(title)
@@ -37,7 +37,7 @@ def save_correlations(path: Path, title: str, matrix: np.ndarray, labels: Sequen
 
 
 def save_stability(path: Path, title: str, curves: Sequence[RuleCurve]) -> None:
-    """The three panels of figures 3 and 7."""
+    """Save the three panels of figures 3 and 7."""
     figure = new_figure(13.5, 4.9)
     display = StabilityDisplay(curves).plot(axes=figure.subplots(1, 3))
     legend_below(figure, display.axes_[0])
@@ -46,7 +46,7 @@ def save_stability(path: Path, title: str, curves: Sequence[RuleCurve]) -> None:
 
 
 def save_by_bags(path: Path, title: str, panels: Mapping[str, Mapping[int, Sequence[float]]]) -> None:
-    """Figures 12 and 13: of each rule the distribution of instability over trials, by the number of bags."""
+    """Save figures 12 and 13: the distribution of each rule's instability over trials, by the number of bags."""
     figure = new_figure(4.0 * len(panels), 4.2)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (name, by_bags) in zip(axes, panels.items(), strict=True):
@@ -62,7 +62,7 @@ def save_by_bags(path: Path, title: str, panels: Mapping[str, Mapping[int, Seque
 
 
 def legend_below(figure: Any, ax: Any) -> None:
-    """Move the legend of one of the axes below all of them."""
+    """Move the legend of one panel below all panels."""
     legend = ax.get_legend()
     handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
     legend.remove()

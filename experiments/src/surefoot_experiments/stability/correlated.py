@@ -1,20 +1,20 @@
-"""Covariates of which some are all but the same, and a response that two of them make (C.1 and C.3)."""
+"""Covariates of which some are nearly identical, and a response that depends on two of them (C.1 and C.3)."""
 
 import numpy as np
 
 BLOCKS = ((1, 2), (3, 4, 5))  # covariates, counted from 1, that vary together
 CORRELATION = 0.99
 RELEVANT = (1, 3)
-PRODUCT = " and ".join(f"({' or '.join(f'x{j}' for j in block)})" for block in BLOCKS)  # one of each block, in words
+PRODUCT = " and ".join(f"({' or '.join(f'x{j}' for j in block)})" for block in BLOCKS)  # one of each block, as text
 
 
 def covariate_names(n_columns: int) -> list[str]:
-    """Covariates are counted from 1, as in the paper."""
+    """Names of the covariates, counted from 1 as in the paper."""
     return [f"x{j}" for j in range(1, n_columns + 1)]
 
 
 def covariance(n_columns: int) -> np.ndarray:
-    """Figure 6: 0.99 within each block, 0 elsewhere, 1 on the diagonal."""
+    """The matrix of figure 6: 0.99 within each block, 0 elsewhere, 1 on the diagonal."""
     matrix = np.eye(n_columns)
     for block in BLOCKS:
         places = np.array(block) - 1
@@ -24,9 +24,10 @@ def covariance(n_columns: int) -> np.ndarray:
 
 
 def draw_table(n_rows: int, n_columns: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Covariates with that covariance, and the sum of the first and the third with normal noise.
+    """Covariates with the above covariance, and the sum of the first and the third with normal noise.
 
-    The covariates of a block share a common part; no matrix is factorised, which another machine would round otherwise.
+    The covariates of a block share a common part. No matrix is factorised, because the rounding would depend on the
+    machine.
     """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, n_columns))

@@ -1,23 +1,20 @@
 """Figures 2 to 15 and tables 2 to 4 of "Stabilizing black-box model selection with the inflated argmax"."""
 
 import hashlib
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from surefoot._atomic_io import write_text
 from surefoot_experiments.exceptions import DatasetMissingError
+from surefoot_experiments.skeleton.report import write_text
 from surefoot_experiments.skeleton.run import (
     ENVIRONMENT,
-    SETTINGS,
     SUMMARY,
     Outputs,
-    Watcher,
+    ProgressCallback,
     check_jobs,
-    check_settings,
     choose_parts,
     default_folder,
     find_data_folder,
@@ -44,37 +41,44 @@ def run(
     quick: bool = False,
     parts: Sequence[str] | None = None,
     n_jobs: int | None = None,
-    watch: Watcher = lambda done, total, label: None,
+    callback: ProgressCallback = lambda done, total, label: None,
 ) -> Outputs:
-    """Run what is not yet in the files of ``out``; then draw and write about everything that is there."""
+    """Run the units that are not in the files of ``out`` yet; then draw the figures and write the summary."""
     settings, chosen = StabilitySettings.make(quick), [PARTS[name] for name in choose_parts(parts, PARTS)]
     check_jobs(n_jobs)
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
     tables, sources = _find_data(data, chosen, outputs.folder)
-    _open(outputs.folder, settings, sources)
+    open_results(outputs.folder, settings, sources)
     with folder_lock(outputs.folder):
         for part in chosen:
-            part.run(outputs.folder, tables, settings, n_jobs, watch)
-        watch(1, 1, "drawing")
+            part.run(outputs.folder, tables, settings, n_jobs, callback)
+        callback(1, 1, "drawing")
         write_report(outputs.folder, tables, settings)
     return outputs
 
 
+def open_results(folder: Path, settings: StabilitySettings, sources: dict[str, str]) -> None:
+    """Create the folder of the results, or check that its results were made with these settings and data."""
+    kinds = {name: kind for part in PARTS.values() for name, kind in part.lines.items()}
+    wanted: dict[str, Any] = {"experiment": NAME, **asdict(settings), "sources": sources}
+    open_folder(folder, wanted, kinds)
+
+
 def write_report(folder: Path, data: Path, settings: StabilitySettings) -> None:
-    """Figures, tables and the summary, of all parts that have results."""
-    sections, not_run, no_data = [], [], []
+    """Draw the figures and write the tables and the summary of all parts that have results."""
+    sections, without_results, without_data = [], [], []
     for part in PARTS.values():
         if not _has_begun(part, folder):
-            not_run.append(part.name)
+            without_results.append(part.name)
         elif any(not (data / file).exists() for file in part.files):
-            no_data.append(part.name)  # a figure that shows the data itself cannot be drawn
+            without_data.append(part.name)  # some figures show the data itself
         elif (section := part.report(folder, data, settings)) is not None:
             sections.append(section)
         else:
-            not_run.append(part.name)
-    absent = [f"Not run, or not yet far enough: {', '.join(not_run)}."] if not_run else []
-    absent += [f"Not shown, for want of their data files: {', '.join(no_data)}."] if no_data else []
-    write_text(folder / SUMMARY, write_summary(sections, absent, settings))
+            without_results.append(part.name)
+    missing = [f"Not run, or too early for results: {', '.join(without_results)}."] if without_results else []
+    missing += [f"Not shown, because their data files are missing: {', '.join(without_data)}."] if without_data else []
+    write_text(folder / SUMMARY, write_summary(sections, missing, settings))
 
 
 def _has_begun(part: Part, folder: Path) -> bool:
@@ -82,7 +86,7 @@ def _has_begun(part: Part, folder: Path) -> bool:
 
 
 def _find_data(data: str | Path | None, parts: Sequence[Part], out: Path) -> tuple[Path, dict[str, str]]:
-    """The folder of the data files, and a mark of each file that is read: results belong to its content."""
+    """The folder of the data files, and a hash of each file that is read, because results belong to its content."""
     files = [file for part in parts for file in part.files]
     if not files and data is None and not os.environ.get(ENVIRONMENT):
         return Path(), {}
@@ -93,14 +97,6 @@ def _find_data(data: str | Path | None, parts: Sequence[Part], out: Path) -> tup
         raise DatasetMissingError(
             f"{folder} lacks {', '.join(missing)}: put it there, or leave out the part {owners[0]} with --parts."
         )
-    told = [part for part in PARTS.values() if part in parts or _has_begun(part, out)]  # the report reads them too
-    read = [folder / file for part in told for file in part.files if (folder / file).is_file()]
+    reported = [part for part in PARTS.values() if part in parts or _has_begun(part, out)]
+    read = [folder / file for part in reported for file in part.files if (folder / file).is_file()]
     return folder, {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in read}
-
-
-def _open(folder: Path, settings: StabilitySettings, sources: dict[str, str]) -> None:
-    kinds = {name: kind for part in PARTS.values() for name, kind in part.lines.items()}
-    wanted: dict[str, Any] = {"experiment": NAME, **json.loads(json.dumps(asdict(settings))), "sources": sources}
-    for name in kinds if not (folder / SETTINGS).exists() else ():
-        check_settings(folder / SETTINGS, wanted, folder / name)
-    open_folder(folder, wanted, kinds)

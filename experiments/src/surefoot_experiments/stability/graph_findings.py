@@ -1,157 +1,174 @@
-"""What the paper says about graphs of proteins (5.2.1 and D.2.1), and whether our bags agree."""
+"""The paper's statements about graphs of proteins (5.2.1 and D.2.1), and whether our bags agree."""
 
 from collections.abc import Sequence
 
-from surefoot_experiments.skeleton.judge import Finding, all_of, is_above, is_always, is_at_least, spread
+from surefoot_experiments.skeleton.judge import Finding, all_of, is_above, is_at_least, is_unanimous, spread
 from surefoot_experiments.stability import paper
-from surefoot_experiments.stability.graph_folds import LIKELIHOOD, PENALISED, Validation
-from surefoot_experiments.stability.graph_peer import DEFAULT, OURS, STRICT, Peers
-from surefoot_experiments.stability.graph_results import Edge, Graphs, graph_words
-from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INCLUSION, INFLATED, TOP_K, Contender, along
-from surefoot_experiments.stability.sweep_findings import what_is_promised
+from surefoot_experiments.stability.compared_rules import (
+    ARGMAX,
+    BASE,
+    INCLUSION,
+    INFLATED,
+    TOP_K,
+    ComparedRule,
+    rules_of_kind,
+)
+from surefoot_experiments.stability.graph_folds import LIKELIHOOD, PENALIZED, PenaltyValidation
+from surefoot_experiments.stability.graph_peer import DEFAULT, OURS, STRICT, PeerComparison
+from surefoot_experiments.stability.graph_results import Edge, GraphResults, graph_text
+from surefoot_experiments.stability.sweep_findings import promise_remark
 
-NAMES = {"pakts473": "Akt", "pmek": "Mek"}  # the table's for two of the paper's
-STABLE = 0.02  # what we hold the inflated argmax to
-BASE_RULE, ARGMAX_RULE, TOP_2 = Contender(BASE), Contender(ARGMAX), Contender(TOP_K, 2)
-OURS_RULE, INCLUSION_RULE = Contender(INFLATED, 0.02), Contender(INCLUSION, 0.5)
+NAMES = {"pakts473": "Akt", "pmek": "Mek"}  # the names in the table for two of the paper's
+STABLE = 0.02  # the instability that we allow the inflated argmax
+BASE_RULE, ARGMAX_RULE, TOP_2 = ComparedRule(BASE), ComparedRule(ARGMAX), ComparedRule(TOP_K, 2)
+OURS_RULE, INCLUSION_RULE = ComparedRule(INFLATED, 0.02), ComparedRule(INCLUSION, 0.5)
 
 
-def judge_graphs(graphs: Graphs, validation: Validation) -> tuple[Finding, ...]:
+def judge_graphs(graphs: GraphResults, validation: PenaltyValidation) -> tuple[Finding, ...]:
     """The findings, those about rules first."""
-    found = (_stable_and_small(graphs), _beside_top_2(graphs), _bagged(graphs), _single(graphs), _one_edge(graphs))
-    return (*found, *([_chosen_penalty(validation)] if len(validation.penalties) else []))
+    findings = (
+        _stable_and_small(graphs),
+        _compare_with_top_2(graphs),
+        _effect_of_bags(graphs),
+        _single_graphs(graphs),
+        _one_edge(graphs),
+    )
+    return (*findings, *([_chosen_penalty(validation)] if len(validation.penalties) else []))
 
 
-def _told(graphs: Graphs, rules: Sequence[Contender]) -> str:
-    told = [
+def _describe(graphs: GraphResults, rules: Sequence[ComparedRule]) -> str:
+    texts = [
         f"{rule.label}: instability {spread(graphs.instabilities(rule))}, "
         f"{spread(graphs.sizes(rule), '{:.2f}'.format)} graphs"
         for rule in rules
     ]
-    return f"mean and range over {graphs.n_seeds} seeds of {'; '.join(told)}."
+    return f"mean and range over {graphs.n_seeds} seeds of {'; '.join(texts)}."
 
 
-def _stable_and_small(graphs: Graphs) -> Finding:
-    found, sizes = graphs.instabilities(OURS_RULE), graphs.sizes(OURS_RULE)
+def _stable_and_small(graphs: GraphResults) -> Finding:
+    instabilities, sizes = graphs.instabilities(OURS_RULE), graphs.sizes(OURS_RULE)
     return Finding(
-        f"The {OURS_RULE.label} is unstable for at most {STABLE:.0%} of cells, with fewer than two graphs on average.",
-        all_of([is_at_least(-found, -STABLE), is_above(-sizes, -2.0)]),
-        _told(graphs, [OURS_RULE]),
+        text=f"The {OURS_RULE.label} is unstable for at most {STABLE:.0%} of cells, with fewer than two graphs on "
+        "average.",
+        holds=all_of([is_at_least(-instabilities, -STABLE), is_above(-sizes, -2.0)]),
+        detail=_describe(graphs, [OURS_RULE]),
     )
 
 
-def _beside_top_2(graphs: Graphs) -> Finding:
+def _compare_with_top_2(graphs: GraphResults) -> Finding:
     more_stable = is_at_least(graphs.instabilities(TOP_2) - graphs.instabilities(OURS_RULE))
     return Finding(
-        f"The {OURS_RULE.label} is at least as stable as {TOP_2.label}, and returns fewer graphs on average.",
-        all_of([more_stable, is_above(graphs.sizes(TOP_2) - graphs.sizes(OURS_RULE))]),
-        _told(graphs, [OURS_RULE, TOP_2]),
+        text=f"The {OURS_RULE.label} is at least as stable as {TOP_2.label}, and returns fewer graphs on average.",
+        holds=all_of([more_stable, is_above(graphs.sizes(TOP_2) - graphs.sizes(OURS_RULE))]),
+        detail=_describe(graphs, [OURS_RULE, TOP_2]),
     )
 
 
-def _bagged(graphs: Graphs) -> Finding:
+def _effect_of_bags(graphs: GraphResults) -> Finding:
     without, bagged = graphs.instabilities(BASE_RULE), graphs.instabilities(ARGMAX_RULE)
     return Finding(
-        f"Bags make argmax more stable, but it stays unstable for more than {STABLE:.0%} of cells.",
-        all_of([is_above(without - bagged), is_above(bagged, STABLE)]),
-        f"{without.mean():.3f} without bags, {spread(bagged)} with them, mean and range over {graphs.n_seeds} seeds.",
+        text=f"Bags make argmax more stable, but it stays unstable for more than {STABLE:.0%} of cells.",
+        holds=all_of([is_above(without - bagged), is_above(bagged, STABLE)]),
+        detail=f"{without.mean():.3f} without bags, {spread(bagged)} with them, mean and range over {graphs.n_seeds} "
+        "seeds.",
     )
 
 
-def _single(graphs: Graphs) -> Finding:
+def _single_graphs(graphs: GraphResults) -> Finding:
     ours, single = graphs.instabilities(OURS_RULE), (ARGMAX_RULE, INCLUSION_RULE)
     return Finding(
-        f"Rules that return one graph (argmax, inclusion probability) are less stable than the {OURS_RULE.label}.",
-        all_of(is_above(graphs.instabilities(rule) - ours) for rule in single),
-        _told(graphs, [*single, OURS_RULE]),
+        text=f"Rules that return one graph (argmax, inclusion probability) are less stable than the {OURS_RULE.label}.",
+        holds=all_of(is_above(graphs.instabilities(rule) - ours) for rule in single),
+        detail=_describe(graphs, [*single, OURS_RULE]),
     )
 
 
-def _one_edge(graphs: Graphs) -> Finding:
+def _one_edge(graphs: GraphResults) -> Finding:
     expected = {tuple(sorted(NAMES[name] for name in paper.FIGURE_5_EDGE))}
-    text = f"The two heaviest graphs differ by one edge, between {' and '.join(paper.FIGURE_5_EDGE)}."
     differing = [first[0] ^ second[0] for first, second, *_ in _several(graphs)]
     same = [{tuple(sorted(edge)) for edge in edges} == expected for edges in differing]
-    words = dict.fromkeys(graph_words(sorted(edges)) for edges in differing)
+    texts = dict.fromkeys(graph_text(sorted(edges)) for edges in differing)
     return Finding(
-        text,
-        is_always(same),
-        f"so with {sum(same)} of {graphs.n_seeds} seeds; ours differ by {' or '.join(words)} (the table's names).",
+        text=f"The two heaviest graphs differ by one edge, between {' and '.join(paper.FIGURE_5_EDGE)}.",
+        holds=is_unanimous(same),
+        detail=f"with {sum(same)} of {graphs.n_seeds} seeds; ours differ by {' or '.join(texts)} (the table's names).",
     )
 
 
-def _several(graphs: Graphs) -> list[Sequence[tuple[set[Edge], float]]]:
+def _several(graphs: GraphResults) -> list[Sequence[tuple[set[Edge], float]]]:
     """The heaviest graphs of the seeds that have more than one."""
     return [heaviest for heaviest in graphs.by_seed if len(heaviest) > 1]
 
 
-def _chosen_penalty(validation: Validation) -> Finding:
-    best, printed = validation.best(), int(paper.GRAPH_PENALTY)
+def _chosen_penalty(validation: PenaltyValidation) -> Finding:
+    best, printed = validation.best_penalties(), int(paper.GRAPH_PENALTY)
     return Finding(
-        f"Five folds choose the penalty {printed}, by the {LIKELIHOOD} or by equation 25, which takes the penalty off.",
-        printed in best.values(),
-        f"on folds of consecutive rows (nothing here is drawn) the held-out {LIKELIHOOD} is best at "
-        f"{best[LIKELIHOOD]}, equation 25 at {best[PENALISED]} (tried: {validation.penalties[0]} to "
+        text=f"Five folds choose the penalty {printed}, by the {LIKELIHOOD} or by equation 25, which subtracts the "
+        "penalty.",
+        holds=printed in best.values(),
+        detail=f"on folds of consecutive rows (nothing is random here) the held-out {LIKELIHOOD} is best at "
+        f"{best[LIKELIHOOD]}, equation 25 at {best[PENALIZED]} (tried: {validation.penalties[0]} to "
         f"{validation.penalties[-1]}, {len(validation.penalties)} penalties).",
     )
 
 
-def make_remarks(graphs: Graphs, peers: Peers) -> tuple[str, ...]:
-    """About promises, leave-one-out, and where our weights part from the paper's."""
+def make_remarks(graphs: GraphResults, peers: PeerComparison) -> tuple[str, ...]:
+    """Remarks on guarantees, leave-one-out, and the differences between our weights and the paper's."""
     return (
-        what_is_promised(OURS_RULE.parameter, graphs.n_rows, paper.GRAPH_BAG_SIZE),
-        *_promising(graphs),
-        "The weights without a cell come from one pool of bags: those that do not hold the cell are bags of the other "
-        f"cells, about {graphs.bags:,} for each. Argmax without bags is fitted anew without each cell.",
-        *([_strict(peers), _defaults(peers)] if peers.every else []),
+        promise_remark(OURS_RULE.parameter, graphs.n_rows, paper.GRAPH_BAG_SIZE),
+        *_guaranteed_rules(graphs),
+        "The weights without a cell come from one pool of bags: bags that do not contain the cell are bags of the "
+        f"other cells, about {graphs.bags:,} for each cell. Argmax without bags is refitted without each cell.",
+        *([_strict_tolerances(peers), _default_tolerances(peers)] if peers.tables else []),
     )
 
 
-def _promising(graphs: Graphs) -> list[str]:
-    """What the inflations that keep a promise return."""
-    promising = [one for one in along(graphs.rules, INFLATED) if graphs.delta(one.parameter) < 1]
+def _guaranteed_rules(graphs: GraphResults) -> list[str]:
+    """The sets of the inflated argmaxes that have a guarantee."""
+    rules = [rule for rule in rules_of_kind(graphs.rules, INFLATED) if graphs.delta(rule.parameter) < 1]
     return [
-        f"ε = {one.parameter:.3g} promises δ = {graphs.delta(one.parameter):.2g}, and with it "
+        f"ε = {rule.parameter:.3g} guarantees δ = {graphs.delta(rule.parameter):.2g}. With it, "
         + (
-            "every graph is within reach: bags so large cannot tell."
-            if graphs.undecided(one)
-            else f"{spread([line.set_size for line in graphs.rules[one]], '{:g}'.format)} graphs are returned."
+            "every graph would be returned: such large bags cannot decide."
+            if graphs.is_undecided(rule)
+            else f"{spread([line.set_size for line in graphs.rules[rule]], '{:g}'.format)} graphs are returned."
         )
-        for one in promising
+        for rule in rules
     ]
 
 
-def _strict(peers: Peers) -> str:
+def _strict_tolerances(peers: PeerComparison) -> str:
     """Whether our solver is right."""
     return (
-        f"scikit-learn with strict tolerances has our graph on {peers.exact(STRICT):,} of {len(peers.every):,} tables: "
-        f"{len(peers.bags):,} bags, and {len(peers.without):,} times all cells but one.{_unstable(peers, STRICT)}"
+        f"scikit-learn with strict tolerances has our graph on {peers.count_equal(STRICT):,} of {len(peers.tables):,} "
+        f"tables: {len(peers.bags):,} bags, and {len(peers.without_cell):,} times all cells but one."
+        f"{_instability(peers, STRICT)}"
     )
 
 
-def _defaults(peers: Peers) -> str:
-    """How far that depends on tolerances, beside what the paper prints."""
+def _default_tolerances(peers: PeerComparison) -> str:
+    """How much the graphs depend on tolerances, compared with the paper's numbers."""
     return (
-        f"With scikit-learn's default tolerances {peers.solved(DEFAULT):,} of these tables have a graph, "
-        f"{peers.exact(DEFAULT):,} of them ours. {_heaviest(peers, DEFAULT)}{_heaviest(peers, OURS)}"
-        f"The paper prints {_shares(paper.FIGURE_5_WEIGHTS)}.{_unstable(peers, DEFAULT)} What the "
-        "defaults of an older scikit-learn give is in docs/selection.md."
+        f"With scikit-learn's default tolerances {peers.count_solved(DEFAULT):,} of these tables have a graph, and "
+        f"{peers.count_equal(DEFAULT):,} of these graphs equal ours. {_heaviest(peers, DEFAULT)}"
+        f"{_heaviest(peers, OURS)}The paper prints {_percentages(paper.FIGURE_5_WEIGHTS)}."
+        f"{_instability(peers, DEFAULT)} docs/selection.md has the results of an older scikit-learn's defaults."
     )
 
 
-def _heaviest(peers: Peers, way: str) -> str:
-    shares = peers.top_two(way)
-    whose = "By them, the" if way == DEFAULT else "By ours, the"
-    return f"{whose} heaviest graphs have {_shares(shares)} of the bags that have one. " if shares else ""
+def _heaviest(peers: PeerComparison, solver: str) -> str:
+    fractions = peers.top_two(solver)
+    name = "scikit-learn" if solver == DEFAULT else "our solver"
+    return f"With {name}, the heaviest graphs have {_percentages(fractions)} of the solved bags. " if fractions else ""
 
 
-def _shares(weights: tuple[float, ...] | list[float]) -> str:
+def _percentages(weights: tuple[float, ...] | list[float]) -> str:
     return " and ".join(f"{weight:.2%}" for weight in weights)
 
 
-def _unstable(peers: Peers, way: str) -> str:
-    """The instability of argmax without bags, where each table has a graph."""
-    found, printed = peers.instability(way), paper.TABLE_2[BASE_RULE].instability
-    if found is None:
+def _instability(peers: PeerComparison, solver: str) -> str:
+    """The instability of argmax without bags, if each table has a graph."""
+    instability, printed = peers.instability(solver), paper.TABLE_2[BASE_RULE].instability
+    if instability is None:
         return ""
-    return f" Argmax without bags then has the instability {found:.3f}; the paper prints {printed}."
+    return f" Argmax without bags then has an instability of {instability:.3f}; the paper prints {printed}."

@@ -1,4 +1,4 @@
-"""What the graphs of proteins show: table 2 and figures 4, 5 and 11."""
+"""The section on graphs of proteins: table 2 and figures 4, 5 and 11."""
 
 from pathlib import Path
 from typing import Any
@@ -12,16 +12,18 @@ from surefoot_experiments.skeleton.report import Section, image, new_figure, sav
 from surefoot_experiments.stability import paper
 from surefoot_experiments.stability.charts import legend_below, save_correlations
 from surefoot_experiments.stability.graph_findings import OURS_RULE, judge_graphs, make_remarks
-from surefoot_experiments.stability.graph_folds import Validation, draw_figure_11
-from surefoot_experiments.stability.graph_peer import Peers
-from surefoot_experiments.stability.graph_results import Graphs
+from surefoot_experiments.stability.graph_folds import PenaltyValidation, draw_figure_11
+from surefoot_experiments.stability.graph_peer import PeerComparison
+from surefoot_experiments.stability.graph_results import GraphResults
 
 TOP = 2  # graphs that figure 5 shows
 FIGURES = ("figure-4", "figure-5", "figure-11", "graph-rules")
 
 
-def tell(folder: Path, cells: Any, graphs: Graphs, validation: Validation, peers: Peers, seconds: float) -> Section:
-    """Draw the figures, and say what they show."""
+def write_section(
+    folder: Path, cells: Any, graphs: GraphResults, validation: PenaltyValidation, peers: PeerComparison, seconds: float
+) -> Section:
+    """Draw the figures and write the section."""
     proteins = list(cells.columns)
     correlations = np.corrcoef(cells.to_numpy().T)
     title = f"Figure 4: correlations of {len(proteins)} proteins"
@@ -32,39 +34,39 @@ def tell(folder: Path, cells: Any, graphs: Graphs, validation: Validation, peers
         draw_figure_11(folder / "figure-11.png", validation)
     text = [
         f"{graphs.n_rows} cells, {len(proteins)} proteins; graphical lasso with penalty {paper.GRAPH_PENALTY:g}, "
-        f"{graphs.bags:,} bags of {paper.GRAPH_BAG_SIZE}. Every cell is left out once. Means over {graphs.n_seeds} "
-        "seeds of the bags, with the least and the largest; the paper has one.",
+        f"{graphs.bags:,} bags of {paper.GRAPH_BAG_SIZE}. Every cell is left out once. Numbers are means over "
+        f"{graphs.n_seeds} seeds of the bags, with minimum and maximum; the paper has one seed.",
         _table_2(graphs),
         _weights(graphs),
         *(image(name) for name in FIGURES if (folder / f"{name}.png").exists()),
     ]
     return Section(
-        "Graphs of proteins: table 2, figures 4, 5 and 11",
-        "\n\n".join(text),
-        judge_graphs(graphs, validation),
-        make_remarks(graphs, peers),
-        seconds,
+        title="Graphs of proteins: table 2, figures 4, 5 and 11",
+        text="\n\n".join(text),
+        findings=judge_graphs(graphs, validation),
+        remarks=make_remarks(graphs, peers),
+        seconds=seconds,
     )
 
 
-def _table_2(graphs: Graphs) -> str:
-    """Our numbers beside the paper's."""
+def _table_2(graphs: GraphResults) -> str:
+    """Our numbers and the paper's."""
     rows = []
-    for one, printed in paper.TABLE_2.items():
-        found = [spread(graphs.instabilities(one)), spread(graphs.sizes(one), "{:.2f}".format)]
-        rows.append([one.label, found[0], f"{printed.instability:.3f}", found[1], f"{printed.set_size:.2f}"])
+    for rule, printed in paper.TABLE_2.items():
+        ours = [spread(graphs.instabilities(rule)), spread(graphs.sizes(rule), "{:.2f}".format)]
+        rows.append([rule.label, ours[0], f"{printed.instability:.3f}", ours[1], f"{printed.set_size:.2f}"])
     header = ["rule", "instability", "paper", "mean set size without a cell", "paper"]
     return f"**Table 2**\n\n{table(header, rows)}"
 
 
-def _weights(graphs: Graphs) -> str:
-    weights = [[heaviest[place][1] for heaviest in graphs.by_seed if len(heaviest) > place] for place in range(TOP)]
-    shares = [spread(found, "{:.2%}".format) for found in weights if found]
+def _weights(graphs: GraphResults) -> str:
+    weights = [[heaviest[rank][1] for heaviest in graphs.by_seed if len(heaviest) > rank] for rank in range(TOP)]
+    ours = [spread(by_seed, "{:.2%}".format) for by_seed in weights if by_seed]
     printed = [f"{weight:.2%}" for weight in paper.FIGURE_5_WEIGHTS]
-    return f"The heaviest graphs have {' and '.join(shares)} of the bags; the paper's {' and '.join(printed)}."
+    return f"The heaviest graphs have {' and '.join(ours)} of the bags; the paper's {' and '.join(printed)}."
 
 
-def _draw_figure_5(path: Path, graphs: Graphs, proteins: list[str]) -> None:
+def _draw_figure_5(path: Path, graphs: GraphResults, proteins: list[str]) -> None:
     shown = graphs.heaviest[:TOP]
     figure = new_figure(4.9 * len(shown), 4.9)
     axes = figure.subplots(1, len(shown), squeeze=False)[0]
@@ -73,8 +75,8 @@ def _draw_figure_5(path: Path, graphs: Graphs, proteins: list[str]) -> None:
     save_figure(path, figure)
 
 
-def _draw_rules(path: Path, graphs: Graphs) -> None:
-    """Instability and mean set size along the inflation, which the paper has no figure of."""
+def _draw_rules(path: Path, graphs: GraphResults) -> None:
+    """Draw instability and mean set size by epsilon; the paper has no such figure."""
     figure = new_figure(9.6, 4.6)
     first, second = figure.subplots(1, 2)
     epsilon = OURS_RULE.parameter
@@ -82,5 +84,5 @@ def _draw_rules(path: Path, graphs: Graphs) -> None:
     StabilityDisplay(graphs.curves()).plot(axes=[first, second])
     second.set_ylabel("mean number of graphs without a cell")
     legend_below(figure, first)
-    figure.suptitle("Graphs of proteins: rules along their parameters")
+    figure.suptitle("Graphs of proteins: rules by their parameters")
     save_figure(path, figure)

@@ -1,16 +1,16 @@
-"""The lines of the files that parts fill: what a rule did on a table, and how heavy a model was."""
+"""The lines of the files of the parts: results of a rule on a table, and weights of models."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from surefoot_experiments.stability.rule_grid import Contender, Evaluation
+from surefoot_experiments.stability.compared_rules import ComparedRule, Evaluation
 
 ALL_ROWS = -1
 
 
 class RuleUnit(NamedTuple):
-    """What a line of rules is about."""
+    """Identifies a `RuleLine`."""
 
     trial: int
     bags: int
@@ -20,7 +20,7 @@ class RuleUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleLine:
-    """What a contender did on one table (see `Evaluation`); ``seconds`` is its share of the work on that table."""
+    """The `Evaluation` of a rule on one table; ``seconds`` is its part of the time spent on that table."""
 
     trial: int
     bags: int
@@ -34,13 +34,14 @@ class RuleLine:
     seconds: float
 
     @classmethod
-    def of(cls, trial: int, bags: int, contender: Contender, found: Evaluation, seconds: float) -> "RuleLine":
-        """What was found about a contender."""
-        return cls(trial, bags, contender.rule, contender.parameter, *found, seconds)
+    def of(cls, trial: int, bags: int, rule: ComparedRule, evaluation: Evaluation, seconds: float) -> "RuleLine":
+        """Make the line of an evaluated rule."""
+        measures = evaluation._asdict()
+        return cls(trial=trial, bags=bags, rule=rule.kind, parameter=rule.parameter, **measures, seconds=seconds)
 
     @property
-    def contender(self) -> Contender:
-        return Contender(self.rule, self.parameter)
+    def compared_rule(self) -> ComparedRule:
+        return ComparedRule(self.rule, self.parameter)
 
     @property
     def unit(self) -> RuleUnit:
@@ -48,7 +49,7 @@ class RuleLine:
 
 
 class WeightUnit(NamedTuple):
-    """What a line of weights is about."""
+    """Identifies a `WeightLine`."""
 
     trial: int
     row: int
@@ -57,7 +58,7 @@ class WeightUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class WeightLine:
-    """The weight of a model, in words, on a table without one of its rows (-1: with all of them)."""
+    """The weight of a model, written as text, on a table without one of its rows (-1: with all rows)."""
 
     trial: int
     row: int
@@ -69,11 +70,11 @@ class WeightLine:
         return WeightUnit(self.trial, self.row, self.model)
 
 
-OfTrial = TypeVar("OfTrial", RuleLine, WeightLine)
+LineOfTrial = TypeVar("LineOfTrial", RuleLine, WeightLine)
 
 
-def of_trials(lines: Iterable[OfTrial], trials: Collection[int]) -> list[OfTrial]:
-    """The lines that are about some trials."""
+def select_trials(lines: Iterable[LineOfTrial], trials: Collection[int]) -> list[LineOfTrial]:
+    """The lines of some trials."""
     return [line for line in lines if line.trial in trials]
 
 
@@ -83,19 +84,23 @@ def weight_lines(
     row: int = ALL_ROWS,
     *,
     top: int | None = None,
-    least: float = 0.0,
-    join: str = " ",
+    min_weight: float = 0.0,
+    separator: str = " ",
 ) -> list[WeightLine]:
-    """The ``top`` models, heaviest first, that weigh at least ``least``; written as items with ``join`` between."""
+    """The ``top`` heaviest models that weigh at least ``min_weight``, as text with a ``separator`` between items."""
     heaviest = list(weights.items())[:top]
-    return [WeightLine(trial, row, join.join(map(str, model)), weight) for model, weight in heaviest if weight >= least]
+    return [
+        WeightLine(trial=trial, row=row, model=separator.join(map(str, model)), weight=weight)
+        for model, weight in heaviest
+        if weight >= min_weight
+    ]
 
 
 @dataclass(frozen=True)
 class DrawLine:
-    """What the inflated argmax selected on a draw, in words.
+    """The selection of the inflated argmax on a draw, as text.
 
-    ``changed_row`` is the first row without which argmax selects another model; -1 where there is none.
+    ``changed_row`` is the first row without which argmax selects another model; -1 if there is none.
     """
 
     trial: int

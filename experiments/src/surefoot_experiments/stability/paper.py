@@ -1,17 +1,17 @@
-"""What the paper prints: the numbers of its tables 2 to 4, of C.3 and of its captions, and its settings.
+"""The paper's settings, and the numbers of its tables 2 to 4, of C.3 and of its captions.
 
 From "Stabilizing black-box model selection with the inflated argmax" (Adrian, Soloff & Willett 2024). The curves of
-its figures are pictures only.
+its figures are not available as numbers.
 """
 
 from dataclasses import dataclass
 
-from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INCLUSION, INFLATED, TOP_K, Contender
+from surefoot_experiments.stability.compared_rules import ARGMAX, BASE, INCLUSION, INFLATED, TOP_K, ComparedRule
 
 
 @dataclass(frozen=True)
-class Stability:
-    """A row of tables 2 and 4: leave-one-out instability, and the mean size of the sets without a row."""
+class PrintedResult:
+    """A row of tables 2 and 4: leave-one-out instability, and mean set size without a row."""
 
     instability: float
     set_size: float
@@ -19,19 +19,19 @@ class Stability:
 
 # Table 2: graphical lasso, n = 759, d = 11, K = 700, B = 10,000, penalty 77 (figure 11).
 TABLE_2 = {
-    Contender(BASE): Stability(0.453, 1.00),
-    Contender(INCLUSION, 0.5): Stability(0.013, 1.00),
-    Contender(ARGMAX): Stability(0.112, 1.00),
-    Contender(TOP_K, 2): Stability(0.008, 2.00),
-    Contender(INFLATED, 0.02): Stability(0.008, 1.58),
+    ComparedRule(BASE): PrintedResult(0.453, 1.00),
+    ComparedRule(INCLUSION, 0.5): PrintedResult(0.013, 1.00),
+    ComparedRule(ARGMAX): PrintedResult(0.112, 1.00),
+    ComparedRule(TOP_K, 2): PrintedResult(0.008, 2.00),
+    ComparedRule(INFLATED, 0.02): PrintedResult(0.008, 1.58),
 }
 GRAPH_PENALTY, GRAPH_BAG_SIZE = 77.0, 700
 LARGEST_PENALTY = 500  # figure 11 has 1 to 500
-FIGURE_5_WEIGHTS = (0.0931, 0.0854)  # caption: the shares of bags of the top two graphs
+FIGURE_5_WEIGHTS = (0.0931, 0.0854)  # caption: the fractions of the bags of the top two graphs
 FIGURE_5_EDGE = ("pakts473", "pmek")  # 5.2.1: the edge by which they differ
 
-# Table 3: five folds of a trajectory of predator and prey; None where the paper has a dash (a fold without any term)
-# or, in the last column of the row before the last, nothing at all. Chosen: penalty 0.01 and threshold 0.18.
+# Table 3: five folds of a trajectory of predator and prey. None means that the paper has a dash (a fold without any
+# term) or, in the last column of the row before the last, nothing. Chosen: penalty 0.01 and threshold 0.18.
 TABLE_3_PENALTIES = (0.0075, 0.01, 0.02, 0.03, 0.15, 1.0)
 TABLE_3_THRESHOLDS = (0.16, 0.17, 0.18, 0.19, 0.20, 0.25)
 TABLE_3 = (
@@ -43,7 +43,7 @@ TABLE_3 = (
     (None, None, None, 10.65, None, 14.94),
 )
 CHOSEN_PENALTY, CHOSEN_THRESHOLD = 0.01, 0.18
-# Equations 23 and 24: what is fitted to the whole trajectory with them.
+# Equations 23 and 24: the coefficients fitted to the whole trajectory with this choice.
 EQUATIONS = {
     ("u1", "u1"): 0.636,
     ("u1", "u1 u2"): -1.255,
@@ -54,22 +54,22 @@ TRUE_EQUATIONS = {("u1", "u1"): 2 / 3, ("u1", "u1 u2"): -4 / 3, ("u2", "u2"): -1
 
 # Table 4: decision trees on 50 of 547 cells, K = 45, B = 10,000; the row of 0.04 is in the text of F.1.
 TABLE_4 = {
-    Contender(BASE): Stability(0.40, 1.00),
-    Contender(ARGMAX): Stability(0.24, 1.00),
-    Contender(TOP_K, 2): Stability(0.12, 2.02),
-    Contender(INFLATED, 0.03): Stability(0.12, 1.74),
-    Contender(INFLATED, 0.04): Stability(0.04, 2.88),
+    ComparedRule(BASE): PrintedResult(0.40, 1.00),
+    ComparedRule(ARGMAX): PrintedResult(0.24, 1.00),
+    ComparedRule(TOP_K, 2): PrintedResult(0.12, 2.02),
+    ComparedRule(INFLATED, 0.03): PrintedResult(0.12, 1.74),
+    ComparedRule(INFLATED, 0.04): PrintedResult(0.04, 2.88),
 }
 TREE_CELLS, TREE_BAG_SIZE = 50, 45
-FIGURE_15_WEIGHTS = (0.0474, 0.0280, 0.0224)  # caption: the shares of bags of the top three trees
+FIGURE_15_WEIGHTS = (0.0474, 0.0280, 0.0224)  # caption: the fractions of the bags of the top three trees
 
-# C.1 and C.2: the regression trials. Figure 7's left panel, and the accuracy that its caption gives all three.
+# C.1 and C.2: the regression trials. The left panel of figure 7, and the accuracy of all three rules in its caption.
 REGRESSION_PENALTY, REGRESSION_BAG_SIZE = 0.5, 25
-FIGURE_7 = (Contender(INCLUSION, 0.3), Contender(TOP_K, 2), Contender(INFLATED, 0.8))
+FIGURE_7 = (ComparedRule(INCLUSION, 0.3), ComparedRule(TOP_K, 2), ComparedRule(INFLATED, 0.8))
 FIGURE_7_ACCURACY = 0.18
-# Section 5.1: the trials of predator and prey. Figure 3's left panel likewise.
+# Section 5.1: the trials of predator and prey. The left panel of figure 3, and the accuracy in its caption.
 DYNAMICS_BAG_SIZE = 15
-FIGURE_3 = (Contender(INCLUSION, 0.63), Contender(TOP_K, 2), Contender(INFLATED, 0.09))
+FIGURE_3 = (ComparedRule(INCLUSION, 0.63), ComparedRule(TOP_K, 2), ComparedRule(INFLATED, 0.09))
 FIGURE_3_ACCURACY = 0.3
 
 # C.3: one draw of 300 rows and 200 covariates.

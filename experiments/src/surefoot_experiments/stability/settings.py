@@ -1,15 +1,15 @@
-"""How much of everything a run does."""
+"""The sizes of a run."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class StabilitySettings:
-    """The experiment as the paper has it, or a quick look at it.
+    """The sizes of the paper's experiment, or of a quick run.
 
-    ``fewer_bags`` are the numbers of bags of figures 12 and 13, apart from the experiment's own. ``penalty_step`` is
-    that of figure 11, which tries penalties up to 500. Trees are slow: ``tree_left_out_bags`` are the bags behind the
-    weights without a row, where the other parts take as many as behind the weights by all rows.
+    ``fewer_bags`` are the further numbers of bags in figures 12 and 13. ``penalty_step`` is the step between the
+    penalties of figure 11, which go up to 500. ``tree_left_out_bags`` is the number of bags for the weights without a
+    row; it is smaller than ``tree_bags`` because trees are slow. The other parts use as many bags as with all rows.
     """
 
     quick: bool = False
@@ -28,11 +28,21 @@ class StabilitySettings:
 
     @classmethod
     def make(cls, quick: bool) -> "StabilitySettings":
-        """Those of the experiment, or of a run that takes a minute or two."""
+        """The sizes of the experiment, or of a run that takes a minute or two."""
         if not quick:
             return cls()
         return cls(
-            quick=True, regression_trials=6, regression_bags=500, larger_draws=2, larger_bags=500, dynamics_trials=4,
-            dynamics_bags=300, fewer_bags=(10, 100), graph_bags=300, penalty_step=25, tree_draws=2, tree_bags=200,
+            quick=True,
+            regression_trials=6,
+            regression_bags=500,
+            larger_draws=2,
+            larger_bags=500,
+            dynamics_trials=4,
+            dynamics_bags=300,
+            fewer_bags=(10, 100),
+            graph_bags=300,
+            penalty_step=25,
+            tree_draws=2,
+            tree_bags=200,
             tree_left_out_bags=50,
-        )  # fmt: skip
+        )

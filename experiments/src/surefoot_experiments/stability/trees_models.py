@@ -1,4 +1,4 @@
-"""The heaviest trees of a draw, kept so that they can be grown again for a picture."""
+"""The heaviest trees of a draw, stored so that they can be grown again for a picture."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,12 +31,12 @@ class Cells:
         return cls(frame.drop(columns=FATE).astype(np.float64), frame[FATE].astype(str).to_numpy(dtype=object))
 
     def draw(self, seed: int) -> "Cells":
-        """Some of the cells, as many as the paper takes, in the order of the table."""
+        """As many random cells as in the paper, in the order of the table."""
         rows = np.sort(np.random.default_rng(seed).choice(len(self.fates), paper.TREE_CELLS, replace=False))
         return Cells(self.genes.iloc[rows].reset_index(drop=True), self.fates[rows])
 
     def correlations(self) -> np.ndarray:
-        """Of the genes; not a number where one is the same in all cells."""
+        """The correlations of the genes; NaN for a gene that is constant over the cells."""
         X = self.genes.to_numpy()
         varies = (X[0] != X).any(axis=0)
         matrix = np.full((X.shape[1], X.shape[1]), np.nan)
@@ -44,14 +44,14 @@ class Cells:
         return matrix
 
 
-TOP = 3  # as many as figure 15 shows
+TOP = 3  # trees in figure 15
 CHANCE, FIXED = "chance", "fixed"
-TIES = {CHANCE: "by chance", FIXED: "in a fixed way"}  # how equally good splits are decided
-SEED = 0  # of the fixed way
+TIES = {CHANCE: "at random", FIXED: "in a fixed way"}  # how equally good splits are decided
+SEED = 0  # of the trees with fixed ties
 
 
 class TreeUnit(NamedTuple):
-    """What a line is about."""
+    """Identifies a `TreeLine`."""
 
     draw: int
     ties: str
@@ -60,10 +60,10 @@ class TreeUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class TreeLine:
-    """One of the heaviest trees of a draw, heaviest first from place 1 on.
+    """One of the heaviest trees of a draw; ``place`` 1 is the heaviest.
 
-    ``left_out`` are the cells of the draw (counted from 0) that the first bag which chose it leaves out: the tree of
-    the others has its structure. ``models`` is how many different trees the bags of the draw chose.
+    ``left_out`` are the cells of the draw (counted from 0) that are not in the first bag that chose the tree: a tree
+    fitted to the other cells has the same structure. ``models`` is the number of different trees that the bags chose.
     """
 
     draw: int
@@ -80,16 +80,16 @@ class TreeLine:
 
 
 def tree_selector(ties: str) -> TreeSelector:
-    """scikit-learn's defaults, which leave ties to chance; or the same with a seed."""
+    """scikit-learn's defaults, which decide ties at random, or the same with a fixed seed."""
     return TreeSelector() if ties == CHANCE else TreeSelector(random_state=SEED)
 
 
-def tree_words(model: Any) -> str:
+def one_line_text(model: Any) -> str:
     """A model of `TreeSelector` in one line: ``gene(low, high)``, with fates for leaves."""
     if not isinstance(model, tuple):
         return str(model)
     gene, low, high = model
-    return f"{gene}({tree_words(low)}, {tree_words(high)})"
+    return f"{gene}({one_line_text(low)}, {one_line_text(high)})"
 
 
 def tree_lines(stable: StableSelector, draw: int, ties: str) -> list[TreeLine]:
@@ -99,13 +99,24 @@ def tree_lines(stable: StableSelector, draw: int, ties: str) -> list[TreeLine]:
         bag = int(np.argmax(stable.bag_models_ == stable.models_.index(model)))
         pool = stable._bagging.pool
         left_out = np.setdiff1d(np.arange(pool.n_rows), pool.bags(bag, bag + 1)[0])
-        words = " ".join(map(str, left_out.tolist()))
-        lines.append(TreeLine(draw, ties, place, weight, tree_words(model), words, len(stable.models_)))
+        line = TreeLine(
+            draw=draw,
+            ties=ties,
+            place=place,
+            weight=weight,
+            model=one_line_text(model),
+            left_out=" ".join(map(str, left_out.tolist())),
+            models=len(stable.models_),
+        )
+        lines.append(line)
     return lines
 
 
 def grow_again(cells: Cells, line: TreeLine) -> Any:
-    """scikit-learn's tree of the cells of a draw that a line does not leave out; classes are codes of sorted fates."""
+    """Fit scikit-learn's tree to the cells of a draw, without those that a line leaves out.
+
+    The classes are codes of the sorted fates.
+    """
     X = np.ascontiguousarray(cells.genes.to_numpy(dtype=np.float64))
     table = SelectionTable(X, tuple(cells.genes.columns), np.arange(X.shape[1], dtype=np.int32), y=cells.fates)
     rows = np.delete(np.arange(len(X), dtype=np.int32), [int(row) for row in line.left_out.split()])

@@ -1,4 +1,4 @@
-"""What the draws of cells gave: rules and heaviest trees, over all draws."""
+"""The results on draws of cells: rules, and the heaviest trees."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,31 +6,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.plots import RuleCurve
+from surefoot_experiments.stability.compared_rules import ARGMAX, BASE, INFLATED, TOP_K, ComparedRule, rules_of_kind
 from surefoot_experiments.stability.lines import RuleLine
-from surefoot_experiments.stability.rule_grid import ARGMAX, BASE, INFLATED, TOP_K, Contender, along
 from surefoot_experiments.stability.trees_models import TreeLine
 
 
 @dataclass(frozen=True)
-class Draws:
-    """The lines of every draw that is whole."""
+class TreeResults:
+    """The lines of the complete draws."""
 
-    rules: dict[Contender, list[RuleLine]]
+    rules: dict[ComparedRule, list[RuleLine]]
     trees: dict[int, list[TreeLine]]
 
     @classmethod
-    def of(cls, rules: Iterable[RuleLine], trees: Iterable[TreeLine], bags: int, n_contenders: int) -> "Draws":
-        """From the lines of the files; a draw of which lines are missing is left out."""
+    def of(cls, rules: Iterable[RuleLine], trees: Iterable[TreeLine], bags: int, n_rules: int) -> "TreeResults":
+        """Sort the lines of the files; a draw with missing lines is left out."""
         by_draw: dict[int, list[RuleLine]] = {}
         for line in rules:
             if line.bags == bags:
                 by_draw.setdefault(line.trial, []).append(line)
-        whole = [draw for draw in sorted(by_draw) if len(by_draw[draw]) == n_contenders]
-        by_rule: dict[Contender, list[RuleLine]] = {}
-        for draw in whole:
+        complete = [draw for draw in sorted(by_draw) if len(by_draw[draw]) == n_rules]
+        by_rule: dict[ComparedRule, list[RuleLine]] = {}
+        for draw in complete:
             for line in by_draw[draw]:
-                by_rule.setdefault(line.contender, []).append(line)
-        heaviest: dict[int, list[TreeLine]] = {draw: [] for draw in whole}
+                by_rule.setdefault(line.compared_rule, []).append(line)
+        heaviest: dict[int, list[TreeLine]] = {draw: [] for draw in complete}
         for tree in sorted(trees, key=lambda line: line.place):
             if tree.draw in heaviest:
                 heaviest[tree.draw].append(tree)
@@ -38,44 +38,48 @@ class Draws:
 
     @property
     def numbers(self) -> list[int]:
-        """Of the draws."""
+        """The numbers of the draws."""
         return list(self.trees)
 
     @property
     def seconds(self) -> float:
-        """Of one thread."""
+        """The time on one thread."""
         return sum(line.seconds for lines in self.rules.values() for line in lines)
 
-    def instabilities(self, contender: Contender) -> np.ndarray:
-        """Of each draw."""
-        return np.array([line.instability for line in self.rules[contender]])
+    def instabilities(self, rule: ComparedRule) -> np.ndarray:
+        """The instability on each draw."""
+        return np.array([line.instability for line in self.rules[rule]])
 
-    def sizes(self, contender: Contender) -> np.ndarray:
-        """The mean set size without a cell, of each draw."""
-        return np.array([line.left_out_size for line in self.rules[contender]])
+    def sizes(self, rule: ComparedRule) -> np.ndarray:
+        """The mean set size without a cell, on each draw."""
+        return np.array([line.left_out_size for line in self.rules[rule]])
 
     def weights(self, place: int) -> np.ndarray:
-        """The weight of the tree at a place, of each draw."""
+        """The weight of the tree of rank ``place`` on each draw."""
         return np.array([trees[place - 1].weight if len(trees) >= place else 0.0 for trees in self.trees.values()])
 
-    def along(self, rule: str) -> list[Contender]:
-        """The contenders of a kind, by parameter."""
-        return along(self.rules, rule)
+    def rules_of_kind(self, kind: str) -> list[ComparedRule]:
+        """The rules of one kind, sorted by parameter."""
+        return rules_of_kind(self.rules, kind)
 
-    def curves(self, shown: dict[str, Contender]) -> list[RuleCurve]:
-        """Of the inflated argmax, top-k and argmax; ``shown`` are those whose distribution over draws is drawn."""
+    def curves(self, shown: dict[str, ComparedRule]) -> list[RuleCurve]:
+        """The curves of the inflated argmax, top-k and argmax.
+
+        ``shown`` are the rules whose distribution over draws is drawn, by kind.
+        """
+        inflated, tops = self.rules_of_kind(INFLATED), self.rules_of_kind(TOP_K)
         return [
-            self._curve("inflated argmax", self.along(INFLATED), shown[INFLATED], f"ε = {shown[INFLATED].parameter:g}"),
-            self._curve("top-k", self.along(TOP_K), shown[TOP_K], f"k = {shown[TOP_K].parameter:g}"),
-            self._curve("argmax", [Contender(ARGMAX)], Contender(ARGMAX), None),
-            self._curve("argmax, no bags", [Contender(BASE)], Contender(BASE), None),
+            self._curve("inflated argmax", inflated, shown[INFLATED], f"ε = {shown[INFLATED].parameter:g}"),
+            self._curve("top-k", tops, shown[TOP_K], f"k = {shown[TOP_K].parameter:g}"),
+            self._curve("argmax", [ComparedRule(ARGMAX)], ComparedRule(ARGMAX), None),
+            self._curve("argmax, no bags", [ComparedRule(BASE)], ComparedRule(BASE), None),
         ]
 
-    def _curve(self, label: str, contenders: Sequence[Contender], shown: Contender, setting: str | None) -> RuleCurve:
+    def _curve(self, label: str, rules: Sequence[ComparedRule], shown: ComparedRule, setting: str | None) -> RuleCurve:
         return RuleCurve(
             label,
             self.instabilities(shown),
-            worst=[self.instabilities(one).max() for one in contenders],
-            set_size=[float(np.median([line.set_size for line in self.rules[one]])) for one in contenders],
+            worst=[self.instabilities(rule).max() for rule in rules],
+            set_size=[float(np.median([line.set_size for line in self.rules[rule]])) for rule in rules],
             setting=setting,
         )

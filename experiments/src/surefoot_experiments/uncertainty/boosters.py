@@ -1,4 +1,4 @@
-"""Single boosters, ensembles of ten and virtual ensembles: one training of ten models serves them all."""
+"""Single boosters, ensembles of ten and virtual ensembles, all from one training of ten models."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,14 +18,19 @@ from surefoot_experiments.uncertainty.tuning import L2
 def train_boosters(
     problem: Problem, method: str, chosen: TuningLine, settings: UncertaintySettings, n_jobs: int | None
 ) -> dict[str, Predictor]:
-    """Train an ensemble on all training rows with the settings that tuning found; its predictors by method."""
+    """Train an ensemble on all training rows with the tuned settings; return its predictors by method."""
     kind = BoostingEnsembleRegressor if problem.is_regression else BoostingEnsembleClassifier
     ensemble = kind(
-        method="sglb" if method == SGLB else "sgb", n_members=settings.members, n_estimators=chosen.trees,
-        max_depth=chosen.depth, learning_rate=chosen.rate, random_state=problem.split, n_jobs=n_jobs,
+        method="sglb" if method == SGLB else "sgb",
+        n_members=settings.members,
+        n_estimators=chosen.trees,
+        max_depth=chosen.depth,
+        learning_rate=chosen.rate,
+        random_state=problem.split,
+        n_jobs=n_jobs,
         l2_regularization=L2[problem.is_regression],
-        **_stopping(problem, method, chosen.trees),
-    ).fit(problem.X, problem.y)  # fmt: skip
+        **_early_stopping(problem, method, chosen.trees),
+    ).fit(problem.X, problem.y)
     models = ensemble.estimators_
     single, several, *_ = BOOSTER_TRAININGS[method]
     predictors: dict[str, Predictor] = {
@@ -37,15 +42,18 @@ def train_boosters(
     return predictors
 
 
-def _stopping(problem: Problem, method: str, trees: int) -> dict[str, Any]:
-    """The number of trees is known: held-out rows are there to fit the scale (of SGB, they may cut the last trees)."""
+def _early_stopping(problem: Problem, method: str, trees: int) -> dict[str, Any]:
+    """Parameters with which held-out rows only fit the scale (with SGB they may also remove the last trees).
+
+    The number of trees is known from tuning.
+    """
     if not problem.is_regression or method not in methods.HELD_OUT_FOR_SCALE:
         return {"early_stopping": False}
     return {"early_stopping": "scale"} if method == SGLB else {"early_stopping": True, "n_iter_no_change": trees}
 
 
 def predict_members(models: Sequence[Any], X: Any) -> Members:
-    """What each of the models predicts."""
+    """The predictions of each model."""
     if hasattr(models[0], "predict_proba"):
         return ClassificationMembers(np.stack([model.predict_proba(X) for model in models]), models[0].classes_)
     distributions = [model.predict_distribution(X) for model in models]

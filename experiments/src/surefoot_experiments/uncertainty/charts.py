@@ -1,4 +1,4 @@
-"""A picture of each table: our numbers, filled and with standard errors, beside the paper's, hollow."""
+"""A picture of each table: our numbers (filled markers, with standard errors) and the paper's (hollow markers)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from typing import Any
 
 from surefoot.plots.style import COLOURS
 from surefoot_experiments.skeleton.report import new_figure, save_figure
-from surefoot_experiments.uncertainty.comparison_table import TITLES, Cell, Layout
-from surefoot_experiments.uncertainty.table_2 import MEASURES, BarRow
+from surefoot_experiments.uncertainty.comparison_table import TITLES, TableCell, TableLayout
+from surefoot_experiments.uncertainty.table_2 import MEASURES, ThresholdRow
 
-NAMED = {"total": " TU", "knowledge": " KU", "": ""}
+SUFFIXES = {"total": " TU", "knowledge": " KU", "": ""}
 ROW_HEIGHT, PANEL_WIDTH = 0.34, 6.4
 MARKERS = "osD^v"
-SHARES = ("prr", "auc")  # drawn as they are; likelihoods and errors as differences to the paper's
+PERCENTAGES = ("prr", "auc")  # drawn directly; likelihoods and errors are drawn as differences to the paper's
 
 
 @dataclass(frozen=True)
 class Point:
-    """A number of ours, its standard error, and the paper's (None where ours is the difference to it)."""
+    """One of our numbers, its standard error, and the paper's number (None if ours is the difference to it)."""
 
     row: int
     series: str
@@ -38,85 +38,88 @@ class Panel:
     points: list[Point]
 
 
-def draw_comparison(path: Path, layout: Layout, cells: Sequence[Cell]) -> None:
-    """The cells that the paper has a number for, a panel for each block of the table."""
+def draw_comparison(path: Path, layout: TableLayout, cells: Sequence[TableCell]) -> None:
+    """Draw the cells for which the paper has a number, with a panel for each block of the table."""
     panels = [_panel(task, measure, cells) for task, measure in layout.parts]
     _draw(path, f"Table {layout.number}: {layout.title}", [panel for panel in panels if panel.points])
 
 
-def draw_bars(path: Path, title: str, rows: Sequence[BarRow]) -> None:
-    """Our mean minus the better of NGBoost and CatBoost; the hollow marker is the bar."""
+def draw_table_2(path: Path, title: str, rows: Sequence[ThresholdRow]) -> None:
+    """Draw our mean minus the better of NGBoost and CatBoost; the hollow marker is the threshold."""
     panels = []
     for measure, name in MEASURES.items():
-        here = [row for row in rows if row.measure == measure]
+        of_measure = [row for row in rows if row.measure == measure]
         points = [
             Point(
-                k,
-                "SGB",
-                row.score.mean - row.better.value,
-                row.score.deviation / sqrt(len(row.score.splits)),
-                row.bar - row.better.value,
+                row=k,
+                series="SGB",
+                ours=row.score.mean - row.better.value,
+                error=row.score.deviation / sqrt(len(row.score.splits)),
+                paper=row.threshold - row.better.value,
             )
-            for k, row in enumerate(here)
+            for k, row in enumerate(of_measure)
         ]
         xlabel = f"{name} minus the better of NGBoost and CatBoost"
-        panels.append(Panel(name, xlabel, [row.dataset.title for row in here], points))
-    _draw(path, title, [panel for panel in panels if panel.points], hollow="the bar")
+        panels.append(Panel(name, xlabel, [row.dataset.title for row in of_measure], points))
+    _draw(path, title, [panel for panel in panels if panel.points], hollow="threshold")
 
 
-def _panel(task: str, measure: str, cells: Sequence[Cell]) -> Panel:
-    here = [cell for cell in cells if (cell.dataset.task, cell.measure) == (task, measure) and cell.paper is not None]
-    labels = list(dict.fromkeys(_label(cell) for cell in here))
-    points = [point for cell in here if (point := _point(cell, labels.index(_label(cell)))) is not None]
+def _panel(task: str, measure: str, cells: Sequence[TableCell]) -> Panel:
+    of_panel = [
+        cell for cell in cells if (cell.dataset.task, cell.measure) == (task, measure) and cell.paper is not None
+    ]
+    labels = list(dict.fromkeys(_label(cell) for cell in of_panel))
+    points = [point for cell in of_panel if (point := _point(cell, labels.index(_label(cell)))) is not None]
     title = TITLES[measure, task]
-    xlabel = title if measure in SHARES else f"{title} minus the paper's"
+    xlabel = title if measure in PERCENTAGES else f"{title} minus the paper's"
     if measure == "error":
         xlabel = f"{title}, difference to the paper's in percent of it"
-    return Panel(f"{task.capitalize()}, {title}", xlabel, labels, points)
+    return Panel(title=f"{task.capitalize()}, {title}", xlabel=xlabel, rows=labels, points=points)
 
 
-def _label(cell: Cell) -> str:
-    return f"{cell.dataset.title}{'†' if cell.dataset.remark else ''}{NAMED[cell.uncertainty]}"
+def _label(cell: TableCell) -> str:
+    return f"{cell.dataset.title}{'†' if cell.dataset.remark else ''}{SUFFIXES[cell.uncertainty]}"
 
 
-def _point(cell: Cell, row: int) -> Point | None:
+def _point(cell: TableCell, row: int) -> Point | None:
     assert cell.paper is not None
     paper, error = cell.paper.value, cell.deviation / sqrt(cell.n_splits)
-    if cell.measure in SHARES:
-        return Point(row, cell.method, cell.mean, error, paper)
+    if cell.measure in PERCENTAGES:
+        return Point(row=row, series=cell.method, ours=cell.mean, error=error, paper=paper)
     if cell.measure == "nll":
-        return Point(row, cell.method, cell.mean - paper, error, None)
-    if paper == 0:  # printed as 0.00: no percentage of it
+        return Point(row=row, series=cell.method, ours=cell.mean - paper, error=error, paper=None)
+    if paper == 0:  # printed as 0.00, so there is no percentage of it
         return None
-    return Point(row, cell.method, 100 * (cell.mean / paper - 1), 100 * error / paper, None)
+    difference = 100 * (cell.mean / paper - 1)
+    return Point(row=row, series=cell.method, ours=difference, error=100 * error / paper, paper=None)
 
 
 def _draw(path: Path, title: str, panels: Sequence[Panel], hollow: str = "paper") -> None:
-    """Two panels side by side, as many times as it takes."""
+    """Draw the panels in two columns."""
     n_rows = max(-(-len(panels) // 2), 1)
     heights = [max([len(panel.rows) for panel in panels[2 * k : 2 * k + 2]], default=1) for k in range(n_rows)]
     figure = new_figure(2 * PANEL_WIDTH, 1.2 + sum(1.3 + ROW_HEIGHT * height for height in heights))
-    figure.suptitle(title if panels else f"{title}: no results yet that the paper has numbers for")
+    figure.suptitle(title if panels else f"{title}: no results yet to compare with the paper's numbers")
     series = list(dict.fromkeys(point.series for panel in panels for point in panel.points))
-    looks = {name: (COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]) for k, name in enumerate(series)}
+    styles = {name: (COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]) for k, name in enumerate(series)}
     axes = figure.subplots(n_rows, 2, squeeze=False, height_ratios=[1.3 + ROW_HEIGHT * height for height in heights])
     for ax, panel in zip(axes.flat, panels, strict=False):
-        _draw_panel(ax, panel, looks)
+        _draw_panel(ax, panel, styles)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
     if panels:
         has_hollow = any(point.paper is not None for panel in panels for point in panel.points)
-        _draw_legend(figure, looks, hollow if has_hollow else None)
+        _draw_legend(figure, styles, hollow if has_hollow else None)
     save_figure(path, figure)
 
 
-def _draw_panel(ax: Any, panel: Panel, looks: dict[str, tuple[str, str]]) -> None:
+def _draw_panel(ax: Any, panel: Panel, styles: dict[str, tuple[str, str]]) -> None:
     names = list(dict.fromkeys(point.series for point in panel.points))
     for point in panel.points:
-        y = point.row + 0.7 * ((names.index(point.series) + 0.5) / len(names) - 0.5)  # side by side, not on top
-        colour, marker = looks[point.series]
-        bar = None if isnan(point.error) else point.error
-        ax.errorbar(point.ours, y, xerr=bar, fmt=marker, markersize=4, color=colour, elinewidth=1)
+        y = point.row + 0.7 * ((names.index(point.series) + 0.5) / len(names) - 0.5)  # so that markers do not overlap
+        colour, marker = styles[point.series]
+        error = None if isnan(point.error) else point.error
+        ax.errorbar(point.ours, y, xerr=error, fmt=marker, markersize=4, color=colour, elinewidth=1)
         if point.paper is not None:
             ax.plot(point.paper, y, marker, markersize=5, markerfacecolor="none", markeredgecolor=colour)
     if all(point.paper is None for point in panel.points):
@@ -128,12 +131,12 @@ def _draw_panel(ax: Any, panel: Panel, looks: dict[str, tuple[str, str]]) -> Non
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_legend(figure: Any, looks: dict[str, tuple[str, str]], hollow: str | None) -> None:
+def _draw_legend(figure: Any, styles: dict[str, tuple[str, str]], hollow: str | None) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
         Line2D([], [], color=colour, marker=marker, linestyle="none", label=name)
-        for name, (colour, marker) in looks.items()
+        for name, (colour, marker) in styles.items()
     ]
     if hollow is not None:
         plain: dict[str, Any] = {"color": "0.3", "marker": "o", "linestyle": "none"}

@@ -1,4 +1,4 @@
-"""The tables of the experiment: which there are, which are at hand, and how they are read."""
+"""The datasets of the experiment: their list, which of them are in a folder, and how they are read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from surefoot_experiments.exceptions import DatasetMissingError
 from surefoot_experiments.originals import read_frame, read_year
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
-YEAR_FILE, YEAR_TRAIN_ROWS = "YearPredictionMSD.txt", 463_715  # its first rows are for training, by its authors
+YEAR_FILE, YEAR_TRAIN_ROWS = "YearPredictionMSD.txt", 463_715  # its authors train on these first rows
 QUICK = ("boston", "concrete", "energy", "wine", "yacht", "internet")
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset of the paper; ``remark`` says why its numbers cannot be compared with the paper's."""
+    """A dataset of the paper; ``remark`` explains why its numbers cannot be compared with the paper's."""
 
     name: str
     title: str
@@ -48,14 +48,18 @@ def _classification(name: str, title: str, rows: int, file: str, remark: str = "
 
 
 def _kdd(task: str) -> Dataset:
-    remark = (
-        "a case-control part with as many rows of one class as of the other, raw columns instead of the paper's 419, "
-        "and a split of its own"
-    )
     return Dataset(
-        task, f"KDD-{task.capitalize()}", CLASSIFICATION, "kdd09_casecontrol.parquet", 1, 50_000,
-        f"target_{task}", f"{task}_", remark,
-    )  # fmt: skip
+        name=task,
+        title=f"KDD-{task.capitalize()}",
+        task=CLASSIFICATION,
+        file="kdd09_casecontrol.parquet",
+        n_splits=1,
+        paper_rows=50_000,
+        label=f"target_{task}",
+        splits_prefix=f"{task}_",
+        remark="a case-control sample with equally many rows of each class, raw columns instead of the paper's 419, "
+        "and a different split",
+    )
 
 
 DATASETS = (
@@ -82,7 +86,7 @@ BY_NAME = {dataset.name: dataset for dataset in DATASETS}
 
 
 @dataclass(frozen=True)
-class Table:
+class LoadedDataset:
     """A dataset as read; ``splits`` are pairs of (training rows, test rows)."""
 
     dataset: Dataset
@@ -91,11 +95,14 @@ class Table:
     splits: list[tuple[np.ndarray, np.ndarray]]
 
 
+Table = LoadedDataset  # the name that the shift experiment still uses
+
+
 def choose_datasets(names: Sequence[str] | None, folder: Path, quick: bool) -> list[Dataset]:
-    """The datasets to run: those named, which must be there, or else all that are."""
+    """The datasets to run: the named ones, which must be in the folder, or else all datasets in the folder."""
     unknown = [name for name in names or () if name not in BY_NAME]
     if unknown:
-        raise ParameterError(f"there is no dataset {unknown[0]!r}; there is {', '.join(BY_NAME)}.")
+        raise ParameterError(f"there is no dataset {unknown[0]!r}; the datasets are {', '.join(BY_NAME)}.")
     wanted = [dataset for dataset in DATASETS if dataset.name in (names or (QUICK if quick else BY_NAME))]
     missing = [dataset for dataset in wanted if not dataset.is_in(folder)]
     if missing and (names or len(missing) == len(wanted)):
@@ -104,20 +111,20 @@ def choose_datasets(names: Sequence[str] | None, folder: Path, quick: bool) -> l
     return [dataset for dataset in wanted if dataset not in missing]
 
 
-def load_table(dataset: Dataset, folder: Path) -> Table:
+def load_table(dataset: Dataset, folder: Path) -> LoadedDataset:
     """Read a dataset and its splits."""
     path = folder / dataset.file
     if dataset.file == YEAR_FILE:
         X, y = read_year(path)
         rows = np.arange(len(y))
-        return Table(dataset, _as_frame(X), y, [(rows[:YEAR_TRAIN_ROWS], rows[YEAR_TRAIN_ROWS:])])
+        return LoadedDataset(dataset, _as_frame(X), y, [(rows[:YEAR_TRAIN_ROWS], rows[YEAR_TRAIN_ROWS:])])
     frame = read_frame(path)
     if dataset.label not in frame.columns:
         raise DataError(f"{path}: has no column {dataset.label!r}.")
     labels = frame[dataset.label].to_numpy()
     y = labels.astype(np.float64) if dataset.task == REGRESSION else labels
-    X = frame[[name for name in frame.columns if not name.startswith("target")]]  # KDD has three targets
-    return Table(dataset, X, y, _read_splits(dataset, folder / dataset.files[1], len(y)))
+    X = frame[[name for name in frame.columns if not name.startswith("target")]]  # the KDD table has three targets
+    return LoadedDataset(dataset, X, y, _read_splits(dataset, folder / dataset.files[1], len(y)))
 
 
 def _read_splits(dataset: Dataset, path: Path, n_rows: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -129,7 +136,7 @@ def _read_splits(dataset: Dataset, path: Path, n_rows: int) -> list[tuple[np.nda
     except (OSError, KeyError, ValueError) as error:
         raise DataError(f"{path}: does not hold the splits of {dataset.title} ({error}).") from error
     if max(int(rows.max()) for pair in pairs for rows in pair) >= n_rows:
-        raise DataError(f"{path}: names rows beyond the {n_rows} of {dataset.file}.")
+        raise DataError(f"{path}: has row numbers beyond the {n_rows} rows of {dataset.file}.")
     return [(train.astype(np.int64), test.astype(np.int64)) for train, test in pairs]
 
 

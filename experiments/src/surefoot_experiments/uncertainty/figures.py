@@ -1,4 +1,4 @@
-"""Figures 2 to 4: the uncertainty of heart and spiral."""
+"""Figures 2 to 4: the uncertainty on the heart and spiral datasets."""
 
 from pathlib import Path
 from typing import Any
@@ -8,16 +8,16 @@ import numpy as np
 from surefoot.plots.feature_map import FeatureMap
 from surefoot.plots.style import COLOURS
 from surefoot_experiments.skeleton.report import new_figure, save_figure
-from surefoot_experiments.uncertainty.heart import CALM, NOISY
+from surefoot_experiments.uncertainty.heart import HIGH_NOISE, LOW_NOISE
 from surefoot_experiments.uncertainty.maps import TITLES, draw_map
 from surefoot_experiments.uncertainty.methods import SGLB_ENSEMBLE
 from surefoot_experiments.uncertainty.spiral import EXTENT, N_CLASSES, training_rows
 
-SCALE = {"vmin": 0.5 * CALM, "vmax": 1.25 * NOISY}  # one scale for true and estimated
+SCALE = {"vmin": 0.5 * LOW_NOISE, "vmax": 1.25 * HIGH_NOISE}  # one scale for true and estimated uncertainty
 
 
 def draw_figure_2(path: Path, heart: Any) -> None:
-    """Three panels side by side, as in the paper."""
+    """Draw three panels in a row, as in the paper."""
     figure = new_figure(15.0, 4.4)
     first, second, third = figure.subplots(1, 3)
     truth = np.where(heart["inside"], np.nan, heart["true_variance"])
@@ -35,7 +35,7 @@ def draw_figure_2(path: Path, heart: Any) -> None:
 
 
 def draw_figure_3(path: Path, spiral: Any) -> None:
-    """Three panels side by side, as in the paper."""
+    """Draw three panels in a row, as in the paper."""
     figure = new_figure(15.0, 4.4)
     first, second, third = figure.subplots(1, 3)
     points, classes = training_rows()
@@ -50,11 +50,11 @@ def draw_figure_3(path: Path, spiral: Any) -> None:
 
 
 def draw_figure_4(path: Path, heart: Any, spiral: Any) -> None:
-    """Four panels side by side, as in the paper; each has a scale of its own."""
+    """Draw four panels in a row, as in the paper, each with its own scale."""
     figure = new_figure(19.0, 4.0)
     panels = figure.subplots(1, 4)
-    plans = [("Heart", heart, "target squared", "Reds"), ("Spiral", spiral, "nats", "Blues")]
-    shown = [(plan, method) for plan in plans for method in TITLES]
+    datasets = [("Heart", heart, "target squared", "Reds"), ("Spiral", spiral, "nats", "Blues")]
+    shown = [(dataset, method) for dataset in datasets for method in TITLES]
     for ax, letter, ((name, frame, unit, colours), method) in zip(panels, "abcd", shown, strict=True):
         draw_map(ax, frame, method, "knowledge", f"({letter}) {name} {TITLES[method]} KU", unit, cmap=colours)
         if name == "Heart":

@@ -1,7 +1,7 @@
 """Random forests of scikit-learn: one in ten parts (vRF), and an ensemble of ten.
 
-Each forest of the authors' ensemble has as many trees as the single one; ours have a tenth of them, so that the
-ensemble costs no more than the single forest. Trees of a forest do not know of one another, so little is lost.
+Each forest of the authors' ensemble has as many trees as the single forest. Ours have a tenth of them, so that the
+ensemble costs no more than the single forest. Trees of a forest are independent, so little accuracy is lost.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from surefoot_experiments.uncertainty.problem import Problem
 def train_forests(
     problem: Problem, training: str, settings: UncertaintySettings, n_jobs: int | None
 ) -> dict[str, Predictor]:
-    """Train one forest, or ten small ones; their predictors by method."""
+    """Train one forest, or ten small ones; return the predictors by method."""
     encoder = LeaveOneOutEncoder(seed=problem.split)
     target = problem.y if problem.is_regression else (problem.y == np.unique(problem.y)[-1]).astype(np.float64)
     X = encoder.fit_transform(problem.X, target)
@@ -43,7 +43,7 @@ def _fit_forest(
     kind = RandomForestRegressor if problem.is_regression else RandomForestClassifier
     seed = int(np.random.SeedSequence([problem.split, member]).generate_state(1)[0])
     forest = kind(n_trees, max_depth=settings.forest_depth, random_state=seed, n_jobs=n_jobs).fit(X, problem.y)
-    return forest.set_params(n_jobs=1)  # several threads add up predictions in an order that chance decides
+    return forest.set_params(n_jobs=1)  # several threads would add up predictions in a random order
 
 
 def _predict_members(forests: list[Any], X: np.ndarray) -> Members:

@@ -1,8 +1,8 @@
 """The heart: two categorical features of nine values each, and no training rows inside a heart-shaped region.
 
 The target is a random level of its cell, uniform between 0 and 1, plus normal noise. The paper shows its heart and its
-noise only as a picture: the mask here is drawn by us, and so is the noise, which is four times as large (as a variance)
-in the cells around the heart as elsewhere, so that a border that shows in the wrong place would be seen.
+noise only as a picture, so the mask and the noise are our own. The variance of the noise is four times as large in the
+cells around the heart as in the other cells, so that a border in the wrong place is visible.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from surefoot import BoostingEnsembleRegressor, metrics
-from surefoot_experiments.uncertainty.maps import map_of
+from surefoot_experiments.uncertainty.maps import make_map
 from surefoot_experiments.uncertainty.methods import SGLB_ENSEMBLE, VIRTUAL_SGLB, UncertaintySettings
 
 DRAWING = """
@@ -24,12 +24,12 @@ DRAWING = """
 .........
 .........
 """
-CALM, NOISY = 0.01, 0.04  # variances
+LOW_NOISE, HIGH_NOISE = 0.01, 0.04  # variances
 SEED = 0
 
 
 def mask() -> np.ndarray:
-    """Which of the 9 x 9 cells lie inside."""
+    """Which of the 9 x 9 cells are inside the heart."""
     return np.array([[mark == "#" for mark in line] for line in DRAWING.split()])
 
 
@@ -37,7 +37,7 @@ def variances() -> np.ndarray:
     """The variance of the noise of every cell."""
     inside = np.pad(mask(), 1)
     shifted = [inside[1 + i : 10 + i, 1 + j : 10 + j] for i in (-1, 0, 1) for j in (-1, 0, 1)]
-    return np.where(np.any(shifted, axis=0), NOISY, CALM)
+    return np.where(np.any(shifted, axis=0), HIGH_NOISE, LOW_NOISE)
 
 
 def training_rows(rows_per_cell: int) -> tuple[Any, np.ndarray]:
@@ -50,21 +50,27 @@ def training_rows(rows_per_cell: int) -> tuple[Any, np.ndarray]:
 
 
 def run(settings: UncertaintySettings, n_jobs: int | None) -> Any:
-    """Train the ensemble and ask about every cell: a map with columns ``inside`` and ``true_variance`` too."""
+    """Train the ensemble and make a map of all cells, with the further columns ``inside`` and ``true_variance``."""
     import pandas as pd
 
     X, y = training_rows(settings.rows_per_cell)
     ensemble = BoostingEnsembleRegressor(
-        method="sglb", n_members=settings.members, n_estimators=settings.trees, early_stopping=False,
-        learning_rate=0.1, l2_regularization=3.0, random_state=SEED, n_jobs=n_jobs,
-    ).fit(X, y)  # fmt: skip
+        method="sglb",
+        n_members=settings.members,
+        n_estimators=settings.trees,
+        early_stopping=False,
+        learning_rate=0.1,
+        l2_regularization=3.0,
+        random_state=SEED,
+        n_jobs=n_jobs,
+    ).fit(X, y)
     up, across = (index.ravel() for index in np.indices(mask().shape))
     places = pd.DataFrame({"x2": across, "x1": up, "inside": mask().ravel(), "true_variance": variances().ravel()})
-    return map_of(places, ensemble, _frame(up, across), settings.members)
+    return make_map(places, ensemble, _frame(up, across), settings.members)
 
 
-def detection(frame: Any) -> dict[str, dict[str, float]]:
-    """By method and kind of uncertainty, the AUC-ROC of the cells of the heart against the others."""
+def detection_aucs(frame: Any) -> dict[str, dict[str, float]]:
+    """The AUC-ROC of the cells of the heart against the others, by method and kind of uncertainty."""
     inside = frame["inside"].to_numpy(bool)
 
     def auc(column: str) -> float:

@@ -6,13 +6,14 @@ import numpy as np
 
 
 class LeaveOneOutEncoder:
-    """Numbers stay as they are; of a category that no other row has, the mean of all targets is taken.
+    """Encode categories; numbers do not change.
 
-    A missing value counts as a category of its own. New rows get the mean over all training rows of their category.
+    A category of a single row becomes the mean of all targets. A missing value is a category of its own. New rows get
+    the mean over all training rows of their category.
 
-    Leaving the row out tells its target: within a category, rows with a high target get a low mean. ``noise``
-    multiplies the means of the training rows by normal numbers of mean 1 and this standard deviation, so that trees do
-    not learn that instead; 0.3 is what the authors of the paper used.
+    Leaving a row out reveals its target: within a category, rows with a high target get a low mean. To prevent trees
+    from learning this, the means of the training rows are multiplied by normal numbers with mean 1 and standard
+    deviation ``noise``. The authors of the paper used 0.3.
     """
 
     def __init__(self, noise: float = 0.3, seed: int = 0) -> None:
@@ -53,7 +54,7 @@ class LeaveOneOutEncoder:
 
 
 def _codes(column: Any) -> np.ndarray | None:
-    """Codes of a categorical column, with those of missing values last; None for numbers."""
+    """Codes of a categorical column, with missing values as the last code; None for numbers."""
     if not hasattr(column, "cat"):
         return None
     codes = column.cat.codes.to_numpy(np.int64)

@@ -1,4 +1,4 @@
-"""The lines of the two files that a run fills: what was tried in tuning, and what came out."""
+"""The lines of the two files of a run: the settings tried in tuning, and the results."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,15 +7,15 @@ TUNING = "tuning.csv"
 
 
 class MethodUnit(NamedTuple):
-    """What one line of the results is about."""
+    """Identifies a `MethodLine`."""
 
     dataset: str
     split: int
     method: str
 
 
-class Trial(NamedTuple):
-    """What one line of the tuning is about."""
+class TuningUnit(NamedTuple):
+    """Identifies a `TuningLine`."""
 
     dataset: str
     split: int
@@ -26,7 +26,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class TuningLine:
-    """Settings that were tried: the number of trees that is best for the validation rows, and their likelihood."""
+    """One setting: its best number of trees for the validation rows, and their negative log-likelihood."""
 
     dataset: str
     split: int
@@ -38,17 +38,17 @@ class TuningLine:
     seconds: float
 
     @property
-    def unit(self) -> Trial:
-        return Trial(self.dataset, self.split, self.method, self.depth, self.rate)
+    def unit(self) -> TuningUnit:
+        return TuningUnit(self.dataset, self.split, self.method, self.depth, self.rate)
 
 
 @dataclass(frozen=True)
-class ResultLine:
-    """What a method reached on the test rows of a split.
+class MethodLine:
+    """The results of a method on the test rows of a split.
 
-    ``error`` is the RMSE or the share of wrong labels; ``prr``, ``auc`` and ``auc2`` (the second set of rows from
-    elsewhere) are given for total and for knowledge uncertainty, NaN where a method has none. ``depth``, ``rate`` and
-    ``trees`` are those of one model. ``seconds`` is this method's share of its training, tuning not included.
+    ``error`` is the RMSE or the fraction of wrong labels. ``prr``, ``auc`` and ``auc2`` (the second set of
+    out-of-domain rows) are computed for total and for knowledge uncertainty; NaN if a method has none. ``depth``,
+    ``rate`` and ``trees`` describe one model. ``seconds`` is this method's part of its training time, without tuning.
     """
 
     dataset: str

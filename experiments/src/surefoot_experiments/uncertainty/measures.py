@@ -1,4 +1,4 @@
-"""How good predictions are, and how well their uncertainties find errors and rows from elsewhere."""
+"""The quality of predictions, and how well their uncertainties detect errors and out-of-domain rows."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ from surefoot import Uncertainty, metrics
 from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
 from surefoot_experiments.uncertainty.problem import Problem
 
-MIN_PROBABILITY = np.finfo(np.float64).eps  # a forest may rule out what then happens; so does scikit-learn's log_loss
+MIN_PROBABILITY = np.finfo(np.float64).eps  # a forest may predict 0 for the true class; log_loss uses the same bound
 NAN = float("nan")
 
 Predictor: TypeAlias = Callable[[Any], Members]
@@ -22,16 +22,16 @@ def measure(problem: Problem, predict: Predictor) -> dict[str, float]:
     members = predict(problem.X_test)
     inside = members.uncertainty()
     several = _count(members) > 1
-    found = {"nll": likelihood(members, problem.y_test), **_errors(members, problem.y_test, inside, several)}
-    for name, rows in zip(("auc", "auc2"), problem.elsewhere, strict=True):
+    values = {"nll": mean_nll(members, problem.y_test), **_errors(members, problem.y_test, inside, several)}
+    for name, rows in zip(("auc", "auc2"), problem.out_of_domain, strict=True):
         outside = predict(rows).uncertainty()
-        found[f"{name}_total"] = _auc(inside.total, outside.total)
-        found[f"{name}_knowledge"] = _auc(inside.knowledge, outside.knowledge) if several else NAN
-    return found
+        values[f"{name}_total"] = _auc(inside.total, outside.total)
+        values[f"{name}_knowledge"] = _auc(inside.knowledge, outside.knowledge) if several else NAN
+    return values
 
 
-def likelihood(members: Members, y: np.ndarray) -> float:
-    """Mean of minus the log of the members' mean likelihood; NaN for members that predict a number alone."""
+def mean_nll(members: Members, y: np.ndarray) -> float:
+    """The mean negative log of the members' mean likelihood; NaN for members without a predicted variance."""
     if isinstance(members, ClassificationMembers):
         probabilities = np.maximum(members.probabilities.mean(axis=0), MIN_PROBABILITY)
         return metrics.nll(y, probabilities / probabilities.sum(axis=1, keepdims=True), labels=members.classes)
@@ -42,7 +42,7 @@ def likelihood(members: Members, y: np.ndarray) -> float:
 
 
 def _errors(members: Members, y: np.ndarray, inside: Uncertainty, several: bool) -> dict[str, float]:
-    """RMSE or share of wrong labels, and how well the uncertainties find the errors."""
+    """The RMSE or the fraction of wrong labels, and how well the uncertainties detect the errors."""
     if isinstance(members, RegressionMembers):
         predicted, loss = members.means.mean(axis=0), "squared_error"
         error = float(np.sqrt(np.mean((predicted - y) ** 2)))
@@ -53,8 +53,8 @@ def _errors(members: Members, y: np.ndarray, inside: Uncertainty, several: bool)
     def ratio(uncertainty: np.ndarray | None) -> float:
         if uncertainty is None:
             return NAN
-        found = metrics.rejection_curve(y, predicted, uncertainty, loss=loss).ratio
-        return NAN if found is None else found
+        curve = metrics.rejection_curve(y, predicted, uncertainty, loss=loss)
+        return NAN if curve.ratio is None else curve.ratio
 
     return {
         "error": error,

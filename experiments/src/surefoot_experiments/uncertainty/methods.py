@@ -1,4 +1,4 @@
-"""What is compared: the paper's names of the methods, their settings, and which of them share a training."""
+"""The compared methods: the paper's names, their settings, and which of them share a training."""
 
 from dataclasses import dataclass
 
@@ -8,17 +8,17 @@ FOREST, VIRTUAL_FOREST, FORESTS = "RF", "vRF", "RF ensemble"
 BOOSTERS = (SGB, SGLB, SGB_ENSEMBLE, SGLB_ENSEMBLE, VIRTUAL_SGLB)
 ENSEMBLES = (SGB_ENSEMBLE, SGLB_ENSEMBLE, VIRTUAL_SGLB)
 
-# One training fills several lines of the results: a single model is the first member of its ensemble.
+# One training gives the results of several methods: a single model is the first member of its ensemble.
 BOOSTER_TRAININGS = {SGB: (SGB, SGB_ENSEMBLE), SGLB: (SGLB, SGLB_ENSEMBLE, VIRTUAL_SGLB)}
 FOREST_TRAININGS = {FOREST: (FOREST, VIRTUAL_FOREST), FORESTS: (FORESTS,)}
-FOREST_SPLITS = 5  # forests are run on the first so many splits, to save hours
-# Regressors of these methods learn their scale from a model that holds a tenth of the rows back, as they do by default.
+FOREST_SPLITS = 5  # forests are run only on the first splits, to save hours
+# Regressors of these methods fit their scale with a model that holds out a tenth of the rows, as by default.
 HELD_OUT_FOR_SCALE: tuple[str, ...] = (SGB, SGLB)
 
 
 @dataclass(frozen=True)
 class UncertaintySettings:
-    """Everything that the results depend on, but for the splits: each split stands for itself."""
+    """All settings that the results depend on, apart from the splits, which are independent of each other."""
 
     quick: bool = False
     trees: int = 1000
@@ -31,5 +31,7 @@ class UncertaintySettings:
 
     @classmethod
     def make(cls, quick: bool) -> "UncertaintySettings":
-        """The paper's, or those of a quick look."""
-        return cls(True, 400, (3, 6), (0.1,), forest_trees=100, rows_per_cell=500) if quick else cls()
+        """The paper's settings, or those of a quick run."""
+        if not quick:
+            return cls()
+        return cls(quick=True, trees=400, depths=(3, 6), rates=(0.1,), forest_trees=100, rows_per_cell=500)

@@ -1,10 +1,10 @@
-"""Rows from elsewhere: those of another table, dressed up as rows of this one.
+"""Out-of-domain rows: rows of another table, made to look like rows of this one.
 
-Numerical columns are standardised and rescaled to the mean and variance of the training rows; categories are drawn
+Numerical columns are standardized and rescaled to the mean and variance of the training rows; categories are drawn
 uniformly from those of the training rows. The paper draws from Year MSD, and for the KDD tasks from CT slices; without
-CT slices the KDD tasks use Year MSD too. The second set, from Higgs, is ours. Rows are drawn with replacement: only a
-small part of Year MSD may be at hand. A table with more columns than the source meets the source's columns again, with
-rows drawn anew.
+CT slices the KDD tasks use Year MSD too. The second set, from Higgs, is ours. Rows are drawn with replacement, because
+only a small part of Year MSD may be available. If a table has more columns than the source, the columns of the source
+are used again, with newly drawn rows.
 """
 
 import zlib
@@ -24,8 +24,8 @@ NEEDS_CT = ("appetency", "churn", "upselling", "year")
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """A table to draw from, and the files that it may be read from: the first that is there."""
+class OutOfDomainSource:
+    """A table to draw from, and its possible files, of which the first existing one is read."""
 
     title: str
     files: dict[str, Callable[[Path], np.ndarray]]
@@ -35,7 +35,7 @@ class Source:
 
 
 def _columns(read: Callable[[Path], tuple[np.ndarray, np.ndarray]]) -> Callable[[Path], np.ndarray]:
-    """A reader that leaves out the labels."""
+    """Make a reader that leaves out the labels."""
     return lambda path: read(path)[0]
 
 
@@ -43,11 +43,11 @@ def _frame_columns(path: Path) -> np.ndarray:
     return originals.read_frame(path).drop(columns="target").to_numpy(np.float64)
 
 
-YEAR = Source(
+YEAR = OutOfDomainSource(
     "Year MSD", {"YearPredictionMSD.txt": _columns(originals.read_year), "year_msd_head1176.parquet": _frame_columns}
 )
-CT_SLICES = Source("CT slices", {"slice_localization_data.csv": originals.read_ct_slices})
-HIGGS = Source(
+CT_SLICES = OutOfDomainSource("CT slices", {"slice_localization_data.csv": originals.read_ct_slices})
+HIGGS = OutOfDomainSource(
     "Higgs",
     {
         "HIGGS.csv": _columns(originals.read_higgs),
@@ -58,26 +58,26 @@ HIGGS = Source(
 
 
 def check_sources(folder: Path) -> dict[str, str]:
-    """The files that rows from elsewhere come from, by title; CT slices may be missing, the others not."""
-    found = {source.title: source.find(folder) for source in (YEAR, HIGGS, CT_SLICES)}
+    """The files of the out-of-domain rows, by title; CT slices may be missing, the other files not."""
+    paths = {source.title: source.find(folder) for source in (YEAR, HIGGS, CT_SLICES)}
     for source in (YEAR, HIGGS):
-        if found[source.title] is None:
+        if paths[source.title] is None:
             raise DatasetMissingError(
-                f"{folder} lacks {' or '.join(source.files)}, which out-of-domain rows come from: put it there."
+                f"{folder} lacks {' or '.join(source.files)}, the source of the out-of-domain rows: put it there."
             )
-    return {title: path.name for title, path in found.items() if path is not None}
+    return {title: path.name for title, path in paths.items() if path is not None}
 
 
-def sources_for(dataset: Dataset, folder: Path) -> tuple[Source, Source]:
-    """Where the first and the second set of rows come from."""
+def sources_for(dataset: Dataset, folder: Path) -> tuple[OutOfDomainSource, OutOfDomainSource]:
+    """The sources of the first and the second set of rows."""
     if dataset.name in NEEDS_CT and CT_SLICES.find(folder) is not None:
         return CT_SLICES, HIGGS
     return (HIGGS if dataset.name == "year" else YEAR), HIGGS
 
 
 @lru_cache(maxsize=4)
-def standardised(source: Source, folder: Path) -> np.ndarray:
-    """The source's columns with mean 0 and variance 1; constant ones are left out."""
+def read_standardized(source: OutOfDomainSource, folder: Path) -> np.ndarray:
+    """The source's columns with mean 0 and variance 1; constant columns are left out."""
     path = source.find(folder)
     assert path is not None, source.title
     numbers = source.files[path.name](path).astype(np.float64)
@@ -87,7 +87,7 @@ def standardised(source: Source, folder: Path) -> np.ndarray:
 
 
 def draw_rows(X: Any, n_rows: int, source: np.ndarray, seed: tuple[int, str, int]) -> Any:
-    """So many rows from elsewhere in the columns of the training table ``X``; ``seed`` is (split, dataset, set)."""
+    """Draw out-of-domain rows with the columns of the training table ``X``; ``seed`` is (split, dataset, set)."""
     import pandas as pd
 
     split, name, which = seed
@@ -102,7 +102,7 @@ def draw_rows(X: Any, n_rows: int, source: np.ndarray, seed: tuple[int, str, int
 
 
 def _draw_numbers(n_columns: int, n_rows: int, source: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Whole rows of the source; as often as it takes to fill the columns."""
+    """Draw rows of the source, several times if it has too few columns."""
     times = -(-n_columns // source.shape[1])
     blocks = [source[rng.integers(len(source), size=n_rows)] for _ in range(times)]
     return np.concatenate(blocks, axis=1)[:, :n_columns] if blocks else np.empty((n_rows, 0))

@@ -8,16 +8,16 @@ from typing import NamedTuple
 NGBOOST, CATBOOST, DEEP_ENSEMBLE = "NGBoost", "CatBoost", "Deep ensemble"
 
 
-class Printed(NamedTuple):
-    """A number and what follows its ±; decimals as printed."""
+class PrintedNumber(NamedTuple):
+    """A number, the number after ±, and the printed decimals."""
 
     value: float
     spread: float | None
     decimals: int
 
 
-class Place(NamedTuple):
-    """Where a number stands; ``uncertainty`` is ``"total"``, ``"knowledge"`` or empty."""
+class TableKey(NamedTuple):
+    """Identifies a number in a table; ``uncertainty`` is ``"total"``, ``"knowledge"`` or empty."""
 
     table: int
     dataset: str
@@ -26,23 +26,23 @@ class Place(NamedTuple):
     method: str
 
 
-def printed(place: Place) -> Printed | None:
-    """What the paper prints there, if anything."""
-    return _numbers().get(place)
+def printed(key: TableKey) -> PrintedNumber | None:
+    """The number that the paper prints, if any."""
+    return _numbers().get(key)
 
 
 @lru_cache(maxsize=1)
-def _numbers() -> dict[Place, Printed]:
+def _numbers() -> dict[TableKey, PrintedNumber]:
     text = files("surefoot_experiments.uncertainty").joinpath("paper.csv").read_text(encoding="utf-8")
-    found = {}
+    numbers = {}
     for row in csv.DictReader(text.splitlines()):
         table, dataset, measure, uncertainty, *_ = row.values()
         for method, cell in list(row.items())[4:]:
             if cell:
-                found[Place(int(table), dataset, measure, uncertainty, method)] = _parse(cell)
-    return found
+                numbers[TableKey(int(table), dataset, measure, uncertainty, method)] = _parse(cell)
+    return numbers
 
 
-def _parse(cell: str) -> Printed:
+def _parse(cell: str) -> PrintedNumber:
     value, _, spread = cell.partition("±")
-    return Printed(float(value), float(spread) if spread else None, len(value.partition(".")[2]))
+    return PrintedNumber(float(value), float(spread) if spread else None, len(value.partition(".")[2]))

@@ -1,4 +1,4 @@
-"""One split of one dataset: rows to train on, rows to test on, and rows from elsewhere."""
+"""One split of one dataset: training rows, test rows, and out-of-domain rows."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from surefoot_experiments.uncertainty.datasets import REGRESSION, Table
-from surefoot_experiments.uncertainty.out_of_domain import draw_rows, sources_for, standardised
+from surefoot_experiments.uncertainty.datasets import REGRESSION, LoadedDataset
+from surefoot_experiments.uncertainty.out_of_domain import draw_rows, read_standardized, sources_for
 
-VALIDATION_SHARE = 0.2
+VALIDATION_FRACTION = 0.2
 
 
 @dataclass(frozen=True)
 class Problem:
-    """``elsewhere`` are the two sets of out-of-domain rows, as many as test rows each."""
+    """The rows of one split; ``out_of_domain`` are two sets of out-of-domain rows, each as large as the test set."""
 
     name: str
     split: int
@@ -23,26 +23,34 @@ class Problem:
     y: np.ndarray
     X_test: Any
     y_test: np.ndarray
-    elsewhere: tuple[Any, Any]
+    out_of_domain: tuple[Any, Any]
 
     @classmethod
-    def from_table(cls, table: Table, split: int, folder: Path) -> "Problem":
+    def from_table(cls, table: LoadedDataset, split: int, folder: Path) -> "Problem":
         train, test = table.splits[split]
         X, name = table.X.iloc[train], table.dataset.name
         drawn = [
-            draw_rows(X, len(test), standardised(source, folder), (split, name, which))
+            draw_rows(X, len(test), read_standardized(source, folder), (split, name, which))
             for which, source in enumerate(sources_for(table.dataset, folder))
         ]
         return cls(
-            name, split, table.dataset.task == REGRESSION, X, table.y[train], table.X.iloc[test], table.y[test],
-            (drawn[0], drawn[1]),
-        )  # fmt: skip
+            name=name,
+            split=split,
+            is_regression=table.dataset.task == REGRESSION,
+            X=X,
+            y=table.y[train],
+            X_test=table.X.iloc[test],
+            y_test=table.y[test],
+            out_of_domain=(drawn[0], drawn[1]),
+        )
 
-    def part_for_validation(self) -> tuple[np.ndarray, np.ndarray]:
-        """A fifth of the training rows to choose settings by, and the others; each class in proportion."""
+    def split_for_validation(self) -> tuple[np.ndarray, np.ndarray]:
+        """Four fifths of the training rows, and a fifth to choose settings by, stratified by class."""
         from sklearn.model_selection import train_test_split
 
         rows = np.arange(len(self.y))
         strata = None if self.is_regression else self.y
-        train, validation = train_test_split(rows, test_size=VALIDATION_SHARE, random_state=self.split, stratify=strata)
+        train, validation = train_test_split(
+            rows, test_size=VALIDATION_FRACTION, random_state=self.split, stratify=strata
+        )
         return np.sort(train), np.sort(validation)

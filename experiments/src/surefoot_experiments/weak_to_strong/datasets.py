@@ -1,4 +1,4 @@
-"""The tables of the weak-to-strong experiment: where they may lie, and how they are found and read."""
+"""The tables of the weak-to-strong experiment: their possible files, and how they are read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ Reader = Callable[[Path], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
-class Source:
-    """A table of the paper and the files it may be read from: the first that is there, originals before parts."""
+class PaperTable:
+    """A table of the paper and its possible files, originals before parts; the first existing file is read."""
 
     name: str
     title: str
@@ -28,10 +28,10 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table as read: labels are -1 and +1."""
+class LoadedTable:
+    """A table in memory, with labels -1 and +1."""
 
-    source: Source
+    source: PaperTable
     file: str
     X: np.ndarray
     y: np.ndarray
@@ -42,62 +42,79 @@ class Table:
 
 
 SOURCES = (
-    Source(
-        "higgs", "Higgs", 300_000, True,
-        {
+    PaperTable(
+        name="higgs",
+        title="Higgs",
+        paper_rows=300_000,
+        large=True,
+        files={
             "HIGGS.csv": originals.read_higgs,
             "HIGGS.csv.gz": originals.read_higgs,
             "higgs_56k.parquet": partial(originals.read_parquet, low=0, high=1),
         },
     ),
-    Source("boone", "MiniBooNE", 130_064, True, {"MiniBooNE_PID.txt": originals.read_miniboone}, required=False),
-    Source(
-        "covertype", "Forest cover", 495_141, True,
-        {
+    PaperTable(
+        name="boone",
+        title="MiniBooNE",
+        paper_rows=130_064,
+        large=True,
+        files={"MiniBooNE_PID.txt": originals.read_miniboone},
+        required=False,
+    ),
+    PaperTable(
+        name="covertype",
+        title="Forest cover",
+        paper_rows=495_141,
+        large=True,
+        files={
             "covtype.data": originals.read_covertype,
             "covtype.data.gz": originals.read_covertype,
             "covertype_177k.parquet": partial(originals.read_parquet, low=1, high=2),
         },
     ),
-    Source(
-        "pima", "Diabetes (Pima)", 768, False,
-        {
+    PaperTable(
+        name="pima",
+        title="Diabetes (Pima)",
+        paper_rows=768,
+        large=False,
+        files={
             "pima-indians-diabetes.csv": originals.read_pima,
             "pima.parquet": partial(originals.read_parquet, low=0, high=1),
         },
     ),
-)  # fmt: skip
+)
 
 
 def data_folder(given: str | Path | None) -> Path:
-    """The folder of the data files: ``given``, or else what the environment variable SUREFOOT_DATA says."""
-    return find_data_folder(given, _wanted())
+    """The folder of the data files: ``given``, or else the value of the environment variable SUREFOOT_DATA."""
+    return find_data_folder(given, _file_names())
 
 
-def load_tables(folder: Path) -> tuple[list[Table], list[Source]]:
-    """The tables, and the sources that are not at hand; raises if a required one is missing, before reading any."""
-    found = {source.name: _find(source, folder) for source in SOURCES}
-    missing = [source for source in SOURCES if found[source.name] is None]
+def load_tables(folder: Path) -> tuple[list[LoadedTable], list[PaperTable]]:
+    """The tables, and the missing ones; raises an error before reading any if a required table is missing."""
+    paths = [(source, _find(source, folder)) for source in SOURCES]
+    missing = [source for source, path in paths if path is None]
     required = [source for source in missing if source.required]
     if required:
-        raise DatasetMissingError(f"{folder} lacks {_wanted(required)}: put the files there, or name another folder.")
-    files = ((source, found[source.name]) for source in SOURCES)
-    return [_read(source, path) for source, path in files if path is not None], missing
+        raise DatasetMissingError(
+            f"{folder} lacks {_file_names(required)}: put the files there, or name another folder."
+        )
+    return [_read(source, path) for source, path in paths if path is not None], missing
 
 
-def _find(source: Source, folder: Path) -> Path | None:
+def _find(source: PaperTable, folder: Path) -> Path | None:
     paths = (folder / name for name in source.files)
     return next((path for path in paths if path.is_file()), None)
 
 
-def _read(source: Source, path: Path) -> Table:
+def _read(source: PaperTable, path: Path) -> LoadedTable:
     X, y = source.files[path.name](path)
     if min((y < 0).sum(), (y > 0).sum()) < 2:
         raise DataError(f"{path}: needs at least two rows of each class.")
-    return Table(source, path.name, X, y)
+    return LoadedTable(source=source, file=path.name, X=X, y=y)
 
 
-def _wanted(sources: list[Source] | None = None) -> str:
-    """The file names that will do, for an error message."""
+def _file_names(sources: list[PaperTable] | None = None) -> str:
+    """The possible file names, for an error message."""
     required = [source for source in SOURCES if source.required] if sources is None else sources
     return ", ".join(" or ".join(source.files) for source in required)

@@ -1,8 +1,8 @@
 """Figures 1 and 2 of "The Many Faces of Optimal Weak-to-Strong Learning" (Høgsgaard, Larsen & Mathiasen 2024).
 
-Test accuracy of Majority-of-X, Bagged AdaBoost and Larsen-Ritzert against their number of members, with plain AdaBoost
-as a level line: 300 rounds of stumps, five seeds, a fifth of the rows set aside for testing. Larsen-Ritzert uses all
-its sub-samples on the two small datasets and randomly drawn ones on the large ones.
+Test accuracy of Majority-of-X, Bagged AdaBoost and Larsen-Ritzert by their number of members, with plain AdaBoost as a
+horizontal line: 300 rounds of stumps, five seeds, a fifth of the rows held out for testing. Larsen-Ritzert uses all its
+sub-samples on the two small datasets and randomly drawn ones on the large datasets.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import ParameterError
-from surefoot._atomic_io import write_text
+from surefoot_experiments.skeleton.report import QUICK_MARK, write_text
 from surefoot_experiments.skeleton.run import (
     RESULTS,
     Outputs,
-    Watcher,
+    ProgressCallback,
     check_jobs,
+    choose_count,
     default_folder,
     folder_lock,
     open_folder,
@@ -24,13 +25,13 @@ from surefoot_experiments.skeleton.run import (
 from surefoot_experiments.weak_to_strong.adversarial import DEFAULT_GAMMA, DEFAULT_HYPOTHESES
 from surefoot_experiments.weak_to_strong.adversarial_grid import GRID, grid_differences, grid_trials
 from surefoot_experiments.weak_to_strong.comparison import Accuracies
-from surefoot_experiments.weak_to_strong.datasets import Source, Table, data_folder, load_tables
+from surefoot_experiments.weak_to_strong.datasets import LoadedTable, PaperTable, data_folder, load_tables
 from surefoot_experiments.weak_to_strong.figures import draw_figure
 from surefoot_experiments.weak_to_strong.summary import write_summary
 from surefoot_experiments.weak_to_strong.trials import (
-    Dataset,
     Result,
     ResultsFile,
+    TrialDataset,
     adversarial_dataset,
     plan_trials,
     results_of,
@@ -42,12 +43,11 @@ from surefoot_experiments.weak_to_strong.trials import (
 NAME = "weak-to-strong"
 SEEDS, QUICK_SEEDS = 5, 5
 TITLE = "The Many Faces of Optimal Weak-to-Strong Learning, figures 1 and 2"
-QUICK_MARK = "QUICK RUN, not the experiment"
 
 
 @dataclass(frozen=True)
 class WeakToStrongSettings:
-    """Everything that the results depend on, but for the seeds: each seed stands for itself."""
+    """All settings that the results depend on, apart from the seeds, which are independent of each other."""
 
     quick: bool = False
     rounds: int = 300
@@ -63,7 +63,8 @@ class WeakToStrongSettings:
         if hypotheses < 1:
             raise ParameterError(f"hypotheses must be 1 or more, got {hypotheses}.")
         if quick:
-            return cls(True, 100, (3, 5, 9, 15), 12_000, gamma, hypotheses)
+            members = (3, 5, 9, 15)
+            return cls(quick=True, rounds=100, members=members, max_rows=12_000, gamma=gamma, hypotheses=hypotheses)
         return cls(gamma=gamma, hypotheses=hypotheses)
 
 
@@ -76,25 +77,32 @@ def run(
     gamma: float = DEFAULT_GAMMA,
     hypotheses: int = DEFAULT_HYPOTHESES,
     n_jobs: int | None = None,
-    watch: Watcher = lambda done, total, label: None,
+    callback: ProgressCallback = lambda done, total, label: None,
 ) -> Outputs:
-    """Run what is not yet in the results of ``out``, then draw the figures and write the summary."""
+    """Run the trials without results in ``out``; then draw the figures and write the summary."""
     settings = WeakToStrongSettings.make(quick, gamma, hypotheses)
-    seeds = range(_count_seeds(n_seeds, quick))
+    seeds = range(choose_count("seeds", n_seeds, QUICK_SEEDS if quick else SEEDS))
     check_jobs(n_jobs)
     tables, missing = load_tables(data_folder(data))
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
-    _open_folder(outputs, settings, tables)
+    sources = {table.source.name: f"{table.file}, {len(table.y)} rows" for table in tables}
+    open_results(outputs.folder, settings, sources)
     datasets = make_datasets(tables, settings)
     with folder_lock(outputs.folder):
         results = ResultsFile(outputs.folder / RESULTS)
-        run_trials(datasets, settings, seeds, results, n_jobs, watch)
-        run_grid(outputs.folder, settings, seeds, n_jobs, watch)
+        run_trials(datasets, settings, seeds, results, n_jobs, callback)
+        run_grid(outputs.folder, settings, seeds, n_jobs, callback)
         write_report(outputs, results, datasets, settings, seeds, _remarks(tables, missing, settings))
     return outputs
 
 
-def make_datasets(tables: Sequence[Table], settings: WeakToStrongSettings) -> list[Dataset]:
+def open_results(folder: Path, settings: WeakToStrongSettings, sources: dict[str, str]) -> None:
+    """Create the folder of the results, or check that its results were made with these settings and data."""
+    wanted: dict[str, Any] = {"experiment": NAME, **asdict(settings), "sources": sources}
+    open_folder(folder, wanted, {RESULTS: Result, GRID: Result})
+
+
+def make_datasets(tables: Sequence[LoadedTable], settings: WeakToStrongSettings) -> list[TrialDataset]:
     """The tables and the adversarial instance."""
     return [
         *(table_dataset(table, settings.max_rows) for table in tables),
@@ -103,14 +111,14 @@ def make_datasets(tables: Sequence[Table], settings: WeakToStrongSettings) -> li
 
 
 def run_trials(
-    datasets: Sequence[Dataset],
+    datasets: Sequence[TrialDataset],
     settings: WeakToStrongSettings,
     seeds: Sequence[int],
     results: ResultsFile,
     n_jobs: int | None,
-    watch: Watcher,
+    callback: ProgressCallback,
 ) -> None:
-    """Every trial that has a unit without result; results are written as soon as a trial ends."""
+    """Run every trial without results; results are written as soon as a trial ends."""
     plans = [(dataset, seed, plan_trials(dataset, seed, settings.members)) for dataset in datasets for seed in seeds]
     total = sum(len(trial.counts) for _, _, trials in plans for trial in trials)
     done = 0
@@ -119,37 +127,37 @@ def run_trials(
         done += sum(len(trial.counts) for trial in trials if trial not in waiting)
         split = dataset.split(seed) if waiting else None
         for trial in waiting:
-            watch(done, total, f"{dataset.title}, seed {seed}: {trial.learner}")
+            callback(done, total, f"{dataset.title}, seed {seed}: {trial.learner}")
             assert split is not None
             accuracies, seconds = run_trial(trial, split, settings.rounds, n_jobs)
             results.append(results_of(trial, dataset, accuracies, seconds))
             done += len(trial.counts)
-    watch(total, total, "adversarial instances")
+    callback(total, total, "adversarial instances")
 
 
 def run_grid(
-    folder: Path, settings: WeakToStrongSettings, seeds: Sequence[int], n_jobs: int | None, watch: Watcher
+    folder: Path, settings: WeakToStrongSettings, seeds: Sequence[int], n_jobs: int | None, callback: ProgressCallback
 ) -> None:
-    """The adversarial instance with other parameters; their results go to a file of their own."""
+    """Run the adversarial instance with other parameters; their results have a file of their own."""
     results = ResultsFile(folder / GRID)
     trials = grid_trials(seeds, settings.members)
     for done, (dataset, trial) in enumerate(trials):
         if any(unit not in results.results for unit in units_of(trial)):
-            watch(done, len(trials), f"Adversarial, {dataset.name}, seed {trial.seed}: {trial.learner}")
+            callback(done, len(trials), f"Adversarial, {dataset.name}, seed {trial.seed}: {trial.learner}")
             accuracies, seconds = run_trial(trial, dataset.split(trial.seed), settings.rounds, n_jobs)
             results.append(results_of(trial, dataset, accuracies, seconds))
-    watch(len(trials), len(trials), "drawing")
+    callback(len(trials), len(trials), "drawing")
 
 
 def write_report(
     outputs: Outputs,
     results: ResultsFile,
-    datasets: Sequence[Dataset],
+    datasets: Sequence[TrialDataset],
     settings: WeakToStrongSettings,
     seeds: Sequence[int],
     remarks: Sequence[str],
 ) -> None:
-    """Both figures and the summary, from the results of these datasets and seeds."""
+    """Draw both figures and write the summary, from the results of these datasets and seeds."""
     names = {dataset.name for dataset in datasets}
     used = [result for result in results.results.values() if result.dataset in names and result.seed in seeds]
     accuracies = Accuracies(used, seeds)
@@ -175,21 +183,6 @@ def write_report(
     write_text(outputs.summary, text)
 
 
-def _open_folder(outputs: Outputs, settings: WeakToStrongSettings, tables: Sequence[Table]) -> None:
-    sources = {table.source.name: f"{table.file}, {len(table.y)} rows" for table in tables}
-    wanted: dict[str, Any] = {"experiment": NAME, **asdict(settings), "sources": sources}
-    wanted["members"] = list(settings.members)
-    open_folder(outputs.folder, wanted, {RESULTS: Result, GRID: Result})
-
-
-def _count_seeds(n_seeds: int | None, quick: bool) -> int:
-    if n_seeds is None:
-        return QUICK_SEEDS if quick else SEEDS
-    if n_seeds < 1:
-        raise ParameterError(f"seeds must be 1 or more, got {n_seeds}.")
-    return n_seeds
-
-
 def _command(settings: WeakToStrongSettings, n_seeds: int) -> str:
     quick = " --quick" if settings.quick else ""
     return (
@@ -198,18 +191,18 @@ def _command(settings: WeakToStrongSettings, n_seeds: int) -> str:
     )
 
 
-def _remarks(tables: Sequence[Table], missing: Sequence[Source], settings: WeakToStrongSettings) -> list[str]:
-    """What a reader must know before comparing with the paper."""
+def _remarks(tables: Sequence[LoadedTable], missing: Sequence[PaperTable], settings: WeakToStrongSettings) -> list[str]:
+    """Remarks on the comparison with the paper."""
     remarks = [
         f"{table.source.title} is PARTIAL: {table.file} has {len(table.y):,} of the {table.source.paper_rows:,} rows."
         for table in tables
         if table.is_partial
     ]
-    remarks += [f"{source.title} is not at hand ({' or '.join(source.files)}) and left out." for source in missing]
+    remarks += [f"{source.title} is not available ({' or '.join(source.files)}) and left out." for source in missing]
     remarks.append(
         f"The paper gives neither gamma nor the number of hypotheses of the adversarial weak learner: "
-        f"{settings.gamma:g} and {settings.hypotheses:,} are our choice, made so that the effect shows. "
-        "What other pairs give is in the last table."
+        f"{settings.gamma:g} and {settings.hypotheses:,} are our choice, so that the effect is visible. The last table "
+        "has the results of other pairs."
     )
     if settings.quick:
         remarks.insert(

@@ -1,4 +1,4 @@
-"""The two figures: accuracy, and difference to AdaBoost, against the number of members."""
+"""The two figures: accuracy, and difference to AdaBoost, by the number of members."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,24 +8,24 @@ import numpy as np
 
 from surefoot_experiments.skeleton.report import new_figure, save_figure
 from surefoot_experiments.weak_to_strong.comparison import Accuracies
-from surefoot_experiments.weak_to_strong.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
+from surefoot_experiments.weak_to_strong.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, TrialDataset
 
-SHOWN_ERRORS = 2.0  # standard errors that error bars show
-# Okabe and Ito's colours, which colour-blind readers can tell apart; markers and dashes say it again.
+SHOWN_ERRORS = 2.0  # length of the error bars in standard errors
+# Okabe and Ito's colours, which colour-blind readers can distinguish; markers and dashes differ too.
 STYLES: dict[str, dict[str, Any]] = {
     ADABOOST: {"color": "#0072B2", "marker": "none", "linestyle": "--"},
     MAJORITY: {"color": "#D55E00", "marker": "o"},
     BAGGED: {"color": "#009E73", "marker": "s"},
     LARSEN_RITZERT: {"color": "#CC79A7", "marker": "^"},
 }
-SIDE_STEP = {MAJORITY: -0.22, BAGGED: 0.0, LARSEN_RITZERT: 0.22}  # so that one bar does not hide another
-LINEAR_POINTS = 5.0  # a scale that reaches far beyond this is logarithmic from here on
+X_OFFSETS = {MAJORITY: -0.22, BAGGED: 0.0, LARSEN_RITZERT: 0.22}  # so that error bars do not overlap
+LINEAR_POINTS = 5.0  # a scale that goes far beyond this is logarithmic from this value on
 WIDE_POINTS = 15.0
 TICKS = (-50, -20, -10, -5, -2, 0, 2, 5)
 
 
-def draw_figure(path: Path, accuracies: Accuracies, datasets: Sequence[Dataset], title: str) -> None:
-    """One column per dataset: accuracy above, paired difference to AdaBoost below."""
+def draw_figure(path: Path, accuracies: Accuracies, datasets: Sequence[TrialDataset], title: str) -> None:
+    """Draw a column for each dataset: accuracy above, paired difference to AdaBoost below."""
     figure = new_figure(1.0 + 5.2 * len(datasets), 8.0)
     axes = figure.subplots(2, len(datasets), squeeze=False, sharex="col")
     for dataset, (above, below) in zip(datasets, axes.T, strict=True):
@@ -41,7 +41,7 @@ def draw_figure(path: Path, accuracies: Accuracies, datasets: Sequence[Dataset],
     save_figure(path, figure)
 
 
-def _caption(accuracies: Accuracies, dataset: Dataset) -> str:
+def _caption(accuracies: Accuracies, dataset: TrialDataset) -> str:
     lines = [f"{dataset.title}, {dataset.rows:,} rows", dataset.note]
     counts = accuracies.counts(dataset.name, LARSEN_RITZERT)
     if len(counts) == 1:
@@ -49,20 +49,20 @@ def _caption(accuracies: Accuracies, dataset: Dataset) -> str:
     return "\n".join(lines)
 
 
-def _draw_accuracies(axis: Any, accuracies: Accuracies, dataset: Dataset) -> None:
+def _draw_accuracies(axis: Any, accuracies: Accuracies, dataset: TrialDataset) -> None:
     x = accuracies.counts(dataset.name, MAJORITY)
-    _draw_level(axis, x, 1, accuracies.adaboost(dataset.name), ADABOOST, 1.0)
-    for learner in SIDE_STEP:
+    _draw_horizontal(axis, x, 1, accuracies.adaboost(dataset.name), ADABOOST, 1.0)
+    for learner in X_OFFSETS:
         _draw_learner(axis, x, accuracies, dataset, learner, accuracies.curve(dataset.name, learner), 1.0)
-    _tidy(axis, x)
+    _format_axis(axis, x)
 
 
-def _draw_differences(axis: Any, accuracies: Accuracies, dataset: Dataset) -> None:
+def _draw_differences(axis: Any, accuracies: Accuracies, dataset: TrialDataset) -> None:
     x = accuracies.counts(dataset.name, MAJORITY)
     axis.axhline(0.0, linewidth=1.8, color=STYLES[ADABOOST]["color"], linestyle="--")
     errors_per_deviation = SHOWN_ERRORS / np.sqrt(len(accuracies.seeds))
     lowest = 0.0
-    for learner in SIDE_STEP:
+    for learner in X_OFFSETS:
         points = 100.0 * (accuracies.curve(dataset.name, learner) - accuracies.adaboost(dataset.name))
         _draw_learner(axis, x, accuracies, dataset, learner, points, errors_per_deviation)
         lowest = min(lowest, float(points.mean(axis=1).min()))
@@ -72,42 +72,48 @@ def _draw_differences(axis: Any, accuracies: Accuracies, dataset: Dataset) -> No
         axis.minorticks_off()
         note = f"beyond ±{LINEAR_POINTS:g} points the scale is logarithmic"
         axis.set_title(note, loc="right", fontsize=8, color="0.4")
-    _tidy(axis, x)
+    _format_axis(axis, x)
 
 
 def _draw_learner(
-    axis: Any, x: list[int], accuracies: Accuracies, dataset: Dataset, learner: str, values: np.ndarray, scale: float
+    axis: Any,
+    x: list[int],
+    accuracies: Accuracies,
+    dataset: TrialDataset,
+    learner: str,
+    values: np.ndarray,
+    scale: float,
 ) -> None:
-    """A curve with error bars of ``scale`` deviations; a level line for a learner with one number of members."""
+    """Draw a curve with error bars of ``scale`` deviations, or a horizontal line if there is one number of members."""
     counts = accuracies.counts(dataset.name, learner)
     if len(counts) == 1:
-        _draw_level(axis, x, 2, values[0], learner, scale)
+        _draw_horizontal(axis, x, 2, values[0], learner, scale)
         return
     style = STYLES[learner]
     axis.plot(counts, values.mean(axis=1), markersize=5, linewidth=1.7, label=learner, **style)
-    aside = np.array(counts) + SIDE_STEP[learner]
-    _draw_bars(axis, aside, values.mean(axis=1), scale * _deviation(values), style["color"])
+    shifted = np.array(counts) + X_OFFSETS[learner]
+    _draw_bars(axis, shifted, values.mean(axis=1), scale * _deviation(values), style["color"])
 
 
-def _draw_level(axis: Any, x: list[int], place: int, values: np.ndarray, learner: str, scale: float) -> None:
-    """A level line; its error bar stands to the right of the last number of members."""
+def _draw_horizontal(axis: Any, x: list[int], position: int, values: np.ndarray, learner: str, scale: float) -> None:
+    """Draw a horizontal line; its error bar is to the right of the last number of members."""
     style = STYLES[learner]
     axis.axhline(
         values.mean(), color=style["color"], linestyle=style.get("linestyle", "-."), linewidth=1.8, label=learner
     )
-    _draw_bars(axis, np.array([x[-1] + 0.9 * place]), values.mean(), scale * _deviation(values), style["color"])
+    _draw_bars(axis, np.array([x[-1] + 0.9 * position]), values.mean(), scale * _deviation(values), style["color"])
 
 
 def _draw_bars(axis: Any, x: np.ndarray, middle: Any, length: np.ndarray, color: str) -> None:
     axis.errorbar(x, middle, yerr=length, fmt="none", ecolor=color, elinewidth=1.1, capsize=1.8, alpha=0.55)
 
 
-def _tidy(axis: Any, x: list[int]) -> None:
+def _format_axis(axis: Any, x: list[int]) -> None:
     axis.set_xticks(x)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
 
 
 def _deviation(values: np.ndarray) -> np.ndarray:
-    """Standard deviation over seeds, 0 where there is only one."""
+    """The standard deviation over seeds; 0 if there is only one."""
     return values.std(axis=-1, ddof=1) if values.shape[-1] > 1 else np.zeros(values.shape[:-1])

@@ -1,4 +1,4 @@
-"""The summary of a run in Markdown: a table per dataset, and whether the paper's findings hold."""
+"""The summary of a run in Markdown: whether the paper's findings hold, and a table for each dataset."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -7,20 +7,20 @@ import numpy as np
 
 from surefoot_experiments.skeleton.report import bullets
 from surefoot_experiments.weak_to_strong.adversarial_grid import grid_section
-from surefoot_experiments.weak_to_strong.comparison import Accuracies, ClaimsFinding, Difference, judge_boosters
-from surefoot_experiments.weak_to_strong.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, Dataset
+from surefoot_experiments.weak_to_strong.comparison import Accuracies, BoosterFinding, Difference, judge_boosters
+from surefoot_experiments.weak_to_strong.trials import ADABOOST, BAGGED, LARSEN_RITZERT, MAJORITY, TrialDataset
 
 HOW_TO_READ = """\
-Accuracy is the mean over seeds on the test rows, ± its standard deviation; the difference to AdaBoost is paired by
-seed, in percentage points, ± its standard error. The best number of members was picked by looking at the test rows, so
-it flatters; the verdicts use the mean over all numbers of members. A difference counts from five seeds on, where the
-95% interval of its mean (Student's t over seeds) does not hold 0; otherwise it cannot be told. Splits of one table
-share rows, so intervals over seeds are somewhat too narrow."""
+Accuracy is the mean over seeds on the test rows, ± its standard deviation. The difference to AdaBoost is paired by
+seed, in percentage points, ± its standard error. The best number of members was chosen on the test rows, so its
+accuracy is optimistic; the verdicts use the mean over all numbers of members. A learner is ahead or behind if there are
+at least five seeds and the 95% interval of its mean difference (Student's t over seeds) does not contain 0; otherwise
+the result is inconclusive. Splits of one table share rows, so intervals over seeds are somewhat too narrow."""
 
 
 def write_summary(
     accuracies: Accuracies,
-    datasets: Sequence[Dataset],
+    datasets: Sequence[TrialDataset],
     *,
     title: str,
     command: str,
@@ -29,7 +29,7 @@ def write_summary(
     figures: Sequence[str] = (),
     grid: Mapping[str, Difference] | None = None,
 ) -> str:
-    """The whole page; ``figures`` are names of files beside it."""
+    """The whole page; ``figures`` are names of files in the same folder."""
     findings = judge_boosters(accuracies, datasets)
     parts = [
         f"# {title}",
@@ -42,7 +42,7 @@ def write_summary(
         ),
         "## Findings of the paper",
         *(_finding(finding) for finding in findings),
-        "## What to know",
+        "## Remarks",
         bullets(remarks),
         HOW_TO_READ,
         *(f"![{name}]({name})" for name in figures),
@@ -52,15 +52,15 @@ def write_summary(
     return "\n\n".join(parts) + "\n"
 
 
-def _finding(finding: ClaimsFinding) -> str:
+def _finding(finding: BoosterFinding) -> str:
     claims = [
-        f"{claim.text}: {claim.verdict} ({show(claim.difference)}; by seed {_range(claim.difference)})"
+        f"{claim.text}: {claim.verdict} ({difference_text(claim.difference)}; by seed {_range(claim.difference)})"
         for claim in finding.claims
     ]
     return f"**{finding.text}** {finding.verdict.capitalize()}.\n\n" + bullets(claims)
 
 
-def _section(accuracies: Accuracies, dataset: Dataset) -> str:
+def _section(accuracies: Accuracies, dataset: TrialDataset) -> str:
     lines = [
         f"## {dataset.title}",
         "",
@@ -75,8 +75,8 @@ def _section(accuracies: Accuracies, dataset: Dataset) -> str:
     return "\n".join(lines)
 
 
-def _learner_rows(accuracies: Accuracies, dataset: Dataset, learner: str) -> list[str]:
-    """The best number of members, five, the most, and the mean over all; or the only one there is."""
+def _learner_rows(accuracies: Accuracies, dataset: TrialDataset, learner: str) -> list[str]:
+    """The best number of members, five, the largest, and the mean over all; or the only number."""
     counts = accuracies.counts(dataset.name, learner)
     baseline = accuracies.adaboost(dataset.name)
 
@@ -97,16 +97,16 @@ def _learner_rows(accuracies: Accuracies, dataset: Dataset, learner: str) -> lis
 
 
 def _row(learner: str, members: str, accuracy: np.ndarray, difference: Difference | None) -> str:
-    spread = f" ± {accuracy.std(ddof=1):.4f}" if len(accuracy) > 1 else ""
-    compared = "" if difference is None else f"{show(difference)}, {difference.standing}"
-    return f"| {learner} | {members} | {accuracy.mean():.4f}{spread} | {compared} |"
+    deviation = f" ± {accuracy.std(ddof=1):.4f}" if len(accuracy) > 1 else ""
+    compared = "" if difference is None else f"{difference_text(difference)}, {difference.standing}"
+    return f"| {learner} | {members} | {accuracy.mean():.4f}{deviation} | {compared} |"
 
 
 def _range(difference: Difference) -> str:
     return f"{min(difference.by_seed):+.2f} to {max(difference.by_seed):+.2f}"
 
 
-def show(difference: Difference) -> str:
+def difference_text(difference: Difference) -> str:
     """A difference in points as text."""
     error = "" if isnan(difference.standard_error) else f" ± {difference.standard_error:.2f}"
     return f"{difference.points:+.2f}{error}"

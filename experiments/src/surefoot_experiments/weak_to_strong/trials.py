@@ -19,11 +19,11 @@ from surefoot.boosting import (
 from surefoot.boosting.larsen_ritzert import subsample_levels
 from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.weak_to_strong import adversarial
-from surefoot_experiments.weak_to_strong.datasets import Table
+from surefoot_experiments.weak_to_strong.datasets import LoadedTable
 
 
 class VoteUnit(NamedTuple):
-    """What one line of the results is about."""
+    """Identifies a `Result`."""
 
     dataset: str
     seed: int
@@ -33,7 +33,7 @@ class VoteUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the results; ``seconds`` is what this unit added to the run."""
+    """One line of the results; ``seconds`` is the time of this unit."""
 
     dataset: str
     seed: int
@@ -61,13 +61,13 @@ class ResultsFile(GrowingCsv[Result]):
 
 
 ADABOOST, MAJORITY, BAGGED, LARSEN_RITZERT = "AdaBoost", "Majority-of-X", "Bagged AdaBoost", "Larsen-Ritzert"
-BAGGED_SHARE = 0.95  # rows drawn for each bagged member, with replacement, as in the paper
-TEST_SHARE = 0.2
+BAGGED_FRACTION = 0.95  # fraction of rows drawn for each bagged member, with replacement, as in the paper
+TEST_FRACTION = 0.2
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train on and rows to test on; ``estimator`` is the weak learner (None: a stump)."""
+    """Training rows and test rows; ``estimator`` is the weak learner (None: a stump)."""
 
     X: np.ndarray
     y: np.ndarray
@@ -77,8 +77,8 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Dataset:
-    """What trials run on: ``split(seed)`` shuffles and sets test rows aside."""
+class TrialDataset:
+    """The data of trials; ``split(seed)`` shuffles the rows and holds out the test rows."""
 
     name: str
     title: str
@@ -91,7 +91,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Trial:
-    """One learner to train; ``counts`` are the numbers of members to measure (several share one training)."""
+    """One learner to train; ``counts`` are the numbers of members to evaluate, from a single training."""
 
     dataset: str
     seed: int
@@ -99,62 +99,76 @@ class Trial:
     counts: tuple[int, ...]
 
 
-def table_dataset(table: Table, max_rows: int | None) -> Dataset:
-    """A table of the paper; with ``max_rows``, each seed takes only so many of its shuffled rows."""
+def table_dataset(table: LoadedTable, max_rows: int | None) -> TrialDataset:
+    """A table of the paper; each seed uses at most ``max_rows`` of its shuffled rows."""
     rows = len(table.y) if max_rows is None else min(len(table.y), max_rows)
-    n_test = round(TEST_SHARE * rows)
+    n_test = round(TEST_FRACTION * rows)
 
     def split(seed: int) -> Split:
         order = np.random.default_rng([seed, 1]).permutation(len(table.y))[:rows]
         test, train = order[:n_test], order[n_test:]
-        return Split(table.X[train], table.y[train], table.X[test], table.y[test])
+        return Split(X=table.X[train], y=table.y[train], X_test=table.X[test], y_test=table.y[test])
 
     source = table.source
     notes = [f"part of the paper's {source.paper_rows:,} rows"] if rows < source.paper_rows else []
-    note = "; ".join([table.file, *notes])
-    return Dataset(source.name, source.title, source.large, rows, rows - n_test, note, split)
+    return TrialDataset(
+        name=source.name,
+        title=source.title,
+        large=source.large,
+        rows=rows,
+        train_rows=rows - n_test,
+        note="; ".join([table.file, *notes]),
+        split=split,
+    )
 
 
-def adversarial_dataset(gamma: float, n_hypotheses: int) -> Dataset:
-    """The adversarial instance: every seed draws its own rows and hypotheses; tested on the whole universe."""
+def adversarial_dataset(gamma: float, n_hypotheses: int) -> TrialDataset:
+    """The adversarial instance: every seed draws its own rows and hypotheses; the test set is the whole universe."""
 
     def split(seed: int) -> Split:
         learner = adversarial.AdversarialLearner(gamma=gamma, n_hypotheses=n_hypotheses, hypothesis_seed=seed)
-        return Split(*adversarial.draw_sample(seed), *adversarial.whole_universe(), learner)
+        (X, y), (X_test, y_test) = adversarial.draw_sample(seed), adversarial.whole_universe()
+        return Split(X=X, y=y, X_test=X_test, y_test=y_test, estimator=learner)
 
-    rows = adversarial.N_SAMPLES
-    note = f"gamma {gamma:g} and {n_hypotheses:,} hypotheses, our choice"
-    return Dataset("adversarial", "Adversarial", False, rows, rows, note, split)
+    return TrialDataset(
+        name="adversarial",
+        title="Adversarial",
+        large=False,
+        rows=adversarial.N_SAMPLES,
+        train_rows=adversarial.N_SAMPLES,
+        note=f"gamma {gamma:g} and {n_hypotheses:,} hypotheses, our choice",
+        split=split,
+    )
 
 
-def plan_trials(dataset: Dataset, seed: int, members: tuple[int, ...]) -> list[Trial]:
-    """All trials of one dataset and seed, the cheapest first."""
+def plan_trials(dataset: TrialDataset, seed: int, members: tuple[int, ...]) -> list[Trial]:
+    """All trials of one dataset and seed, cheapest first."""
     majority = [Trial(dataset.name, seed, MAJORITY, (count,)) for count in members]
-    everything = 3 ** subsample_levels(dataset.train_rows)
-    drawn = tuple(count for count in members if count <= everything) if dataset.large else ()
+    n_subsamples = 3 ** subsample_levels(dataset.train_rows)
+    drawn = tuple(count for count in members if count <= n_subsamples) if dataset.large else ()
     return [
         Trial(dataset.name, seed, ADABOOST, (1,)),
         *majority,
         Trial(dataset.name, seed, BAGGED, members),
-        Trial(dataset.name, seed, LARSEN_RITZERT, drawn or (everything,)),
+        Trial(dataset.name, seed, LARSEN_RITZERT, drawn or (n_subsamples,)),
     ]
 
 
 def units_of(trial: Trial) -> list[VoteUnit]:
-    """The lines of the results that a trial fills."""
+    """The units that a trial gives results for."""
     return [VoteUnit(trial.dataset, trial.seed, trial.learner, count) for count in trial.counts]
 
 
-def results_of(trial: Trial, dataset: Dataset, accuracies: list[float], seconds: list[float]) -> list[Result]:
-    """The same lines, filled."""
+def results_of(trial: Trial, dataset: TrialDataset, accuracies: list[float], seconds: list[float]) -> list[Result]:
+    """The lines of the results of a trial."""
     return [
-        Result(*unit, accuracy, added, dataset.rows, dataset.note)
+        Result(**unit._asdict(), accuracy=accuracy, seconds=added, rows=dataset.rows, note=dataset.note)
         for unit, accuracy, added in zip(units_of(trial), accuracies, seconds, strict=True)
     ]
 
 
 def run_trial(trial: Trial, split: Split, n_rounds: int, n_jobs: int | None) -> tuple[list[float], list[float]]:
-    """Test accuracy for each number of members, and the seconds that each number added."""
+    """Test accuracy for each number of members, and the time that each number added."""
     started = time.perf_counter()
     booster = _make_booster(trial, split, n_rounds, n_jobs)
     with warnings.catch_warnings():
@@ -162,14 +176,14 @@ def run_trial(trial: Trial, split: Split, n_rounds: int, n_jobs: int | None) -> 
         booster.fit(split.X, split.y)
     members = [booster] if trial.learner == ADABOOST else booster.estimators_
     accuracies = prefix_accuracies(members, split, trial.counts)
-    shares = np.diff(trial.counts, prepend=0) / trial.counts[-1]
-    return accuracies, list((time.perf_counter() - started) * shares)
+    fractions = np.diff(trial.counts, prepend=0) / trial.counts[-1]
+    return accuracies, list((time.perf_counter() - started) * fractions)
 
 
 def prefix_accuracies(members: list[Any], split: Split, counts: tuple[int, ...]) -> list[float]:
     """Accuracy of the vote of the first ``k`` members, for each ``k`` in ``counts``; a tie counts as +1.
 
-    The first members of an ensemble are the same however many follow, so one training serves every number of members.
+    The first members of an ensemble do not depend on the number of members, so one training is enough.
     """
     if len(members) != counts[-1]:
         raise AssertionError(f"{counts[-1]} members expected, {len(members)} trained")
@@ -184,13 +198,13 @@ def prefix_accuracies(members: list[Any], split: Split, counts: tuple[int, ...])
 
 def _make_booster(trial: Trial, split: Split, n_rounds: int, n_jobs: int | None) -> Any:
     shared = {"estimator": split.estimator, "n_estimators": n_rounds, "random_state": trial.seed, "n_jobs": n_jobs}
-    shared["calibrate"] = False  # votes are compared, not probabilities
+    shared["calibrate"] = False  # the experiment compares votes, not probabilities
     n_members = trial.counts[-1]
     if trial.learner == ADABOOST:
         return AdaBoostClassifier(**shared)
     if trial.learner == MAJORITY:
         return MajorityBoostClassifier(n_members=n_members, **shared)
     if trial.learner == BAGGED:
-        return BaggedBoostClassifier(n_members=n_members, max_samples=BAGGED_SHARE, **shared)
-    everything = n_members == 3 ** subsample_levels(len(split.y))
-    return LarsenRitzertClassifier(n_members=None if everything else n_members, **shared)
+        return BaggedBoostClassifier(n_members=n_members, max_samples=BAGGED_FRACTION, **shared)
+    uses_all = n_members == 3 ** subsample_levels(len(split.y))
+    return LarsenRitzertClassifier(n_members=None if uses_all else n_members, **shared)

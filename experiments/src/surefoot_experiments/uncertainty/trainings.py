@@ -1,16 +1,16 @@
-"""The work of a run: every training that has a method without a result, tuning first."""
+"""The trainings of a run: those of methods without results, with tuning first."""
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from surefoot_experiments.skeleton.run import RESULTS, Watcher
+from surefoot_experiments.skeleton.run import RESULTS, ProgressCallback
 from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.uncertainty.boosters import train_boosters
 from surefoot_experiments.uncertainty.datasets import Dataset, load_table
 from surefoot_experiments.uncertainty.forests import train_forests
-from surefoot_experiments.uncertainty.lines import TUNING, MethodUnit, ResultLine, TuningLine
+from surefoot_experiments.uncertainty.lines import TUNING, MethodLine, MethodUnit, TuningLine
 from surefoot_experiments.uncertainty.measures import Predictor, measure
 from surefoot_experiments.uncertainty.methods import (
     BOOSTER_TRAININGS,
@@ -19,12 +19,12 @@ from surefoot_experiments.uncertainty.methods import (
     UncertaintySettings,
 )
 from surefoot_experiments.uncertainty.problem import Problem
-from surefoot_experiments.uncertainty.tuning import best, tune
+from surefoot_experiments.uncertainty.tuning import best_line, tune
 
 
 @dataclass(frozen=True)
 class Training:
-    """One training on one split, and the methods that it gives results for."""
+    """One training on one split, and the methods whose results it gives."""
 
     dataset: Dataset
     split: int
@@ -40,25 +40,25 @@ class Training:
         return f"{self.dataset.title}, split {self.split}: {self.name}"
 
 
-class Trials:
-    """The trainings of a run, and the two files that their results go to."""
+class TrainingRun:
+    """The trainings of a run, and the two files of their results."""
 
     def __init__(self, folder: Path, data: Path, settings: UncertaintySettings, n_jobs: int | None) -> None:
         self.data, self.settings, self.n_jobs = data, settings, n_jobs
-        self.results = GrowingCsv(folder / RESULTS, ResultLine)
+        self.results = GrowingCsv(folder / RESULTS, MethodLine)
         self.tuning = GrowingCsv(folder / TUNING, TuningLine)
 
-    def run(self, trainings: Sequence[Training], watch: Watcher) -> None:
-        """Every training that lacks a result; results are written as soon as it ends."""
+    def run(self, trainings: Sequence[Training], callback: ProgressCallback) -> None:
+        """Run every training without results; results are written as soon as a training ends."""
         waiting = [training for training in trainings if any(unit not in self.results.lines for unit in training.units)]
         done = len(trainings) - len(waiting)
         for training, problem in self._problems(waiting):
-            watch(done, len(trainings), training.label)
+            callback(done, len(trainings), training.label)
             self._train(training, problem)
             done += 1
 
     def _problems(self, trainings: Sequence[Training]) -> Iterator[tuple[Training, Problem]]:
-        """Each training with its split; a table is read once for all that follow one another."""
+        """Each training with its split; consecutive trainings share the table and the split."""
         table, problem = None, None
         for training in trainings:
             if table is None or table.dataset != training.dataset:
@@ -68,7 +68,7 @@ class Trials:
             yield training, problem
 
     def _train(self, training: Training, problem: Problem) -> None:
-        chosen = self._tuned(training, problem) if training.name in BOOSTER_TRAININGS else None
+        chosen = self._tune(training, problem) if training.name in BOOSTER_TRAININGS else None
         started = time.perf_counter()
         if chosen is not None:
             predictors = train_boosters(problem, training.name, chosen, self.settings, self.n_jobs)
@@ -76,21 +76,21 @@ class Trials:
         else:
             predictors = train_forests(problem, training.name, self.settings, self.n_jobs)
             shape = (self.settings.forest_depth, float("nan"), self.settings.forest_trees)
-        self.results.append(_measured(problem, predictors, shape, started))
+        self.results.append(_measure_all(problem, predictors, shape, started))
 
-    def _tuned(self, training: Training, problem: Problem) -> TuningLine:
-        """The best of the settings tried on this split; tries them if that has not been done."""
+    def _tune(self, training: Training, problem: Problem) -> TuningLine:
+        """The best settings on this split; tries them if they are not in the file yet."""
         settings = self.settings
-        there = [
+        lines = [
             line for line in self.tuning.lines.values() if line.unit[:3] == (problem.name, problem.split, training.name)
         ]
-        if len(there) < len(settings.depths) * len(settings.rates):
-            there = tune(problem, training.name, settings, self.n_jobs)
-            self.tuning.append(there)
-        return best(there)
+        if len(lines) < len(settings.depths) * len(settings.rates):
+            lines = tune(problem, training.name, settings, self.n_jobs)
+            self.tuning.append(lines)
+        return best_line(lines)
 
 
-def plan(datasets: Sequence[Dataset], n_splits: int, *, boosters: bool, forests: bool) -> list[Training]:
+def plan_trainings(datasets: Sequence[Dataset], n_splits: int, *, boosters: bool, forests: bool) -> list[Training]:
     """All trainings, dataset by dataset and split by split."""
 
     def trainings(dataset: Dataset, split: int) -> dict[str, tuple[str, ...]]:
@@ -105,16 +105,25 @@ def plan(datasets: Sequence[Dataset], n_splits: int, *, boosters: bool, forests:
     ]
 
 
-def _measured(
+def _measure_all(
     problem: Problem, predictors: dict[str, Predictor], shape: tuple[int, float, int], started: float
-) -> list[ResultLine]:
-    """A line for each method; they share the seconds of the training evenly."""
-    measured = {method: measure(problem, predict) for method, predict in predictors.items()}
+) -> list[MethodLine]:
+    """A line for each method; the time of the training is divided evenly among them."""
+    measures = {method: measure(problem, predict) for method, predict in predictors.items()}
+    depth, rate, trees = shape
     seconds = (time.perf_counter() - started) / len(predictors)
     return [
-        ResultLine(
-            dataset=problem.name, split=problem.split, method=method, **found, depth=shape[0], rate=shape[1],
-            trees=shape[2], train_rows=len(problem.y), test_rows=len(problem.y_test), seconds=seconds,
+        MethodLine(
+            dataset=problem.name,
+            split=problem.split,
+            method=method,
+            **values,
+            depth=depth,
+            rate=rate,
+            trees=trees,
+            train_rows=len(problem.y),
+            test_rows=len(problem.y_test),
+            seconds=seconds,
         )
-        for method, found in measured.items()
-    ]  # fmt: skip
+        for method, values in measures.items()
+    ]

@@ -1,4 +1,4 @@
-"""Equations of motion: fitted by SINDy to states in time, written out, and solved."""
+"""Systems of differential equations: fitted by SINDy to states over time, written as text, and solved."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from surefoot_experiments.stability import paper
 
 DEGREE = 2
 NAMES = ("u1", "u2")  # prey and predators
-JOIN = "; "  # between the items of a model in words
-RUNAWAY = 1e6  # a solution that has grown so large is not followed any further
+SEPARATOR = "; "  # between the items of a model as text
+MAX_STATE = 1e6  # a solution that grows beyond this is stopped
 TOLERANCES = {"rtol": 1e-8, "atol": 1e-8}
 
 
 @dataclass(frozen=True)
-class Motion:
+class EquationSystem:
     """Coefficients (terms, equations) of polynomials of the states."""
 
     library: PolynomialLibrary
@@ -29,17 +29,17 @@ class Motion:
     @classmethod
     def fit(
         cls, states: np.ndarray, times: np.ndarray, penalty: float, threshold: float, names: Sequence[str] = NAMES
-    ) -> "Motion":
-        """By SINDy on all rows; the coefficients of the chosen terms are those of least squares."""
+    ) -> "EquationSystem":
+        """Fit by SINDy on all rows; the coefficients of the chosen terms are those of least squares."""
         groups = np.arange(states.shape[1], dtype=np.int32)
         table = SelectionTable(np.ascontiguousarray(states), tuple(names), groups, extras={"t": times})
         prepared = SINDySelector(degree=DEGREE, threshold=threshold, alpha=penalty).prepare(table)
-        every = np.arange(len(states), dtype=np.int32)[np.newaxis]
-        return cls(PolynomialLibrary(tuple(names), DEGREE), prepared.coefficients(every)[0])
+        all_rows = np.arange(len(states), dtype=np.int32)[np.newaxis]
+        return cls(PolynomialLibrary(tuple(names), DEGREE), prepared.coefficients(all_rows)[0])
 
     @classmethod
-    def of(cls, equations: Mapping[tuple[str, str], float], names: Sequence[str] = NAMES) -> "Motion":
-        """From the coefficient of each (equation, term)."""
+    def of(cls, equations: Mapping[tuple[str, str], float], names: Sequence[str] = NAMES) -> "EquationSystem":
+        """Make a system from the coefficient of each (equation, term)."""
         library = PolynomialLibrary(tuple(names), DEGREE)
         coefficients = np.zeros((library.n_terms, len(names)))
         for (equation, term), value in equations.items():
@@ -48,7 +48,7 @@ class Motion:
 
     @property
     def equations(self) -> dict[tuple[str, str], float]:
-        """The coefficient of each (equation, term) that is not zero."""
+        """The nonzero coefficients, by (equation, term)."""
         return {
             (equation, term): float(self.coefficients[i, j])
             for j, equation in enumerate(self.library.variables)
@@ -57,8 +57,8 @@ class Motion:
         }
 
     @property
-    def words(self) -> list[str]:
-        """One line for each equation."""
+    def text_lines(self) -> list[str]:
+        """The equations as text."""
         lines = []
         for equation in self.library.variables:
             parts = [(term, value) for (name, term), value in self.equations.items() if name == equation]
@@ -68,20 +68,20 @@ class Motion:
         return lines
 
     def solve(self, start: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """The states at ascending times, the first of which is that of ``start``; infinite once they run away."""
+        """Compute the states at ascending times, of which ``start`` is the first; infinite after they diverge."""
         from scipy.integrate import solve_ivp
 
         def velocity(_: float, state: np.ndarray) -> np.ndarray:
             return self.library.values(state[np.newaxis])[0] @ self.coefficients
 
         def escape(_: float, state: np.ndarray) -> float:
-            return RUNAWAY - float(np.abs(state).max())
+            return MAX_STATE - float(np.abs(state).max())
 
         escape.terminal = True  # type: ignore[attr-defined]
         span = (float(times[0]), float(times[-1]))
-        found: Any = solve_ivp(velocity, span, start, method="LSODA", t_eval=times, events=escape, **TOLERANCES)
+        solution: Any = solve_ivp(velocity, span, start, method="LSODA", t_eval=times, events=escape, **TOLERANCES)
         states = np.full((len(times), len(start)), np.inf)
-        states[: found.y.shape[1]] = found.y.T
+        states[: solution.y.shape[1]] = solution.y.T
         return states
 
 
@@ -98,23 +98,27 @@ def fit_bags(
     """SINDy with the paper's parameters on bags of the rows."""
     import pandas as pd
 
-    selector = SINDySelector(degree=DEGREE, threshold=paper.CHOSEN_THRESHOLD, alpha=paper.CHOSEN_PENALTY)
     stable = StableSelector(
-        selector, rule=Argmax(), n_bags=bags, bag_size=paper.DYNAMICS_BAG_SIZE, replace=replace, random_state=seed,
+        SINDySelector(degree=DEGREE, threshold=paper.CHOSEN_THRESHOLD, alpha=paper.CHOSEN_PENALTY),
+        rule=Argmax(),
+        n_bags=bags,
+        bag_size=paper.DYNAMICS_BAG_SIZE,
+        replace=replace,
+        random_state=seed,
         n_jobs=n_jobs,
-    )  # fmt: skip
+    )
     return stable.fit(pd.DataFrame(np.asarray(states, dtype=np.float64), columns=list(names)), t=times)
 
 
-def in_words(weights: Mapping[Any, float]) -> dict[tuple[str, ...], float]:
+def name_items(weights: Mapping[Any, float]) -> dict[tuple[str, ...], float]:
     """The same models with text for their items, such as "u1: u1 u2" for the term u1 u2 in the equation of u1."""
     return {tuple(f"{equation}: {term}" for equation, term in model): weight for model, weight in weights.items()}
 
 
-def items_in_words(names: Sequence[str] = NAMES) -> list[str]:
-    """All items that a model may have, in their order."""
+def item_names(names: Sequence[str] = NAMES) -> list[str]:
+    """All possible items of a model, as text."""
     terms = PolynomialLibrary(tuple(names), DEGREE).names
     return [f"{equation}: {term}" for equation in names for term in terms]
 
 
-TRUTH = Motion.of(paper.TRUE_EQUATIONS)
+TRUTH = EquationSystem.of(paper.TRUE_EQUATIONS)
