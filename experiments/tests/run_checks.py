@@ -24,9 +24,6 @@ def interrupting_callback(stop_before: int | None) -> Callable[[int, int, str], 
     return callback
 
 
-stopping_watch = interrupting_callback  # the name that the tests of the shift experiment still use
-
-
 def without_seconds(path: Path) -> pd.DataFrame:
     """A file of results without times."""
     return pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="seconds", errors="ignore")

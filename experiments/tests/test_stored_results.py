@@ -23,7 +23,7 @@ EXPERIMENTS: dict[str, tuple[Any, Any]] = {
     weak_to_strong.NAME: (weak_to_strong.open_results, WeakToStrongSettings()),
     uncertainty.NAME: (uncertainty.open_results, UncertaintySettings.make(quick=False)),
     stability.NAME: (stability.open_results, StabilitySettings.make(quick=False)),
-    shift.NAME: (shift._open, ShiftSettings.make(quick=False)),
+    shift.NAME: (shift.open_results, ShiftSettings.make(quick=False)),
 }
 pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="docs/results is not part of this distribution")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from run_checks import stopping_watch, without_seconds
+from run_checks import interrupting_callback, without_seconds
 
 from surefoot import ParameterError
 from surefoot_experiments.exceptions import DatasetMissingError
@@ -26,7 +26,7 @@ def run(
     with pytest.MonkeyPatch.context() as patch:
         if not report:
             patch.setattr(experiment, "write_report", lambda *_: None)
-        experiment.run(data=tables, out=out, callback=stopping_watch(stop_before), **{"n_splits": 2, **options})  # type: ignore[arg-type]
+        experiment.run(data=tables, out=out, callback=interrupting_callback(stop_before), **{"n_splits": 2, **options})  # type: ignore[arg-type]
     return out
 
 

@@ -27,7 +27,7 @@ def test_verdicts():
     assert verdict(findings, "raises the target's RMSE") is True
     assert verdict(findings, "something to gain") is True
     assert verdict(findings, 'V-matrix boosting, kind="joint" lowers') is not True
-    text = findings[0].words
+    text = findings[0].markdown
     assert "0.950 (0.950 to 0.950), better on 6, worse on 0 of 6 tasks" in text
 
 

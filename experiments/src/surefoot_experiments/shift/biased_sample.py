@@ -15,7 +15,7 @@ from surefoot_experiments.shift.protocol import (
     TRAINING_FRACTION,
     TWO_FEATURES,
 )
-from surefoot_experiments.uncertainty.datasets import Table
+from surefoot_experiments.uncertainty.datasets import LoadedDataset
 
 
 def generator_for(dataset: str, split: int, selection: str) -> np.random.Generator:
@@ -90,7 +90,7 @@ class BiasedSample:
     shift: float
 
     @classmethod
-    def from_table(cls, table: Table, split: int, selection: str) -> "BiasedSample":
+    def from_table(cls, table: LoadedDataset, split: int, selection: str) -> "BiasedSample":
         """Draw the sample of this split and selection."""
         from scipy.stats import ks_2samp
 

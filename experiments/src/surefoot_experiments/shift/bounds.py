@@ -11,7 +11,7 @@ from surefoot import VMatrix, vmatrix_error
 from surefoot._parallel import Cancellation, run_tasks
 from surefoot_experiments.shift.lines import BOUNDS_FILE, BoundLine, BoundUnit
 from surefoot_experiments.shift.protocol import BOUND_ROWS, CONFIDENCE, ShiftSettings
-from surefoot_experiments.skeleton.run import Watcher
+from surefoot_experiments.skeleton.run import ProgressCallback
 from surefoot_experiments.skeleton.unit import GrowingCsv
 
 CONTINUOUS, TIES = "one feature, continuous", "one feature, with ties"
@@ -66,7 +66,7 @@ DRAWS_PER_TASK = 50
 NO_BOUND = float("nan")
 
 
-def run_bounds(folder: Path, settings: ShiftSettings, n_jobs: int | None, callback: Watcher) -> None:
+def run_bounds(folder: Path, settings: ShiftSettings, n_jobs: int | None, callback: ProgressCallback) -> None:
     """Measure the cases and numbers of target rows that are not in the file yet."""
     file = GrowingCsv(folder / BOUNDS_FILE, BoundLine)
     units = [(name, n_target) for name in CASES for n_target in settings.target_sizes]

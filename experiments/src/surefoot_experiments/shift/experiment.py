@@ -23,7 +23,7 @@ from surefoot_experiments.skeleton.run import (
     SETTINGS,
     SUMMARY,
     Outputs,
-    Watcher,
+    ProgressCallback,
     check_jobs,
     check_settings,
     choose_parts,
@@ -46,14 +46,14 @@ def run(
     parts: Sequence[str] | None = None,
     n_splits: int | None = None,
     n_jobs: int | None = None,
-    callback: Watcher = lambda done, total, label: None,
+    callback: ProgressCallback = lambda done, total, label: None,
 ) -> Outputs:
     """Run what is not yet in the files of ``out``; then write the report of all results."""
     settings, splits, chosen = ShiftSettings.make(quick), _count_splits(n_splits, quick), choose_parts(parts, PARTS)
     check_jobs(n_jobs)
     tables = Tables.find(data, datasets, quick) if STUDY in chosen else Tables()
     outputs = Outputs(Path(out) if out is not None else default_folder(NAME, quick))
-    _open(outputs.folder, settings, tables.sources)
+    open_results(outputs.folder, settings, tables.sources)
     with folder_lock(outputs.folder):
         if BOUNDS in chosen:
             run_bounds(outputs.folder, settings, n_jobs, callback)
@@ -74,7 +74,7 @@ def write_report(folder: Path, settings: ShiftSettings) -> None:
     write_text(folder / SUMMARY, write_summary(present, absent, settings))
 
 
-def _open(folder: Path, settings: ShiftSettings, sources: dict[str, str]) -> None:
+def open_results(folder: Path, settings: ShiftSettings, sources: dict[str, str]) -> None:
     """Check that results in the folder have the same protocol, the same booster defaults and the same tables."""
     fixed = {
         name.lower(): getattr(protocol, name)

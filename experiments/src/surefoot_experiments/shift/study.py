@@ -12,7 +12,7 @@ from surefoot_experiments.shift.lines import ResultLine, SampleUnit
 from surefoot_experiments.shift.methods import fit_method, methods
 from surefoot_experiments.shift.protocol import SELECTIONS, Budget, ShiftSettings
 from surefoot_experiments.shift.tables import Tables
-from surefoot_experiments.skeleton.run import RESULTS, Watcher
+from surefoot_experiments.skeleton.run import RESULTS, ProgressCallback
 from surefoot_experiments.skeleton.unit import GrowingCsv
 from surefoot_experiments.uncertainty.datasets import Dataset, load_table
 
@@ -49,7 +49,7 @@ def plan(datasets: Sequence[Dataset], n_splits: int) -> list[SampleSpec]:
 
 
 def run_study(
-    folder: Path, tables: Tables, n_splits: int, settings: ShiftSettings, n_jobs: int | None, callback: Watcher
+    folder: Path, tables: Tables, n_splits: int, settings: ShiftSettings, n_jobs: int | None, callback: ProgressCallback
 ) -> None:
     """Fit what is not in the file of results yet; lines are written as soon as a sample is finished."""
     file, names, specs = GrowingCsv(folder / RESULTS, ResultLine), methods(), plan(tables.datasets, n_splits)

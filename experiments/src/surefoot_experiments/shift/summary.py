@@ -34,7 +34,7 @@ def write_summary(sections: Sequence[Section], absent: Sequence[str], settings: 
 
 
 def _page(section: Section) -> str:
-    parts = [f"## {section.title}", bullets(finding.words for finding in section.findings), section.text]
+    parts = [f"## {section.title}", bullets(finding.markdown for finding in section.findings), section.text]
     parts += [f"Notes:\n\n{bullets(section.remarks)}"] if section.remarks else []
     return "\n\n".join([*parts, f"{section.seconds / 60:.1f} minutes of one thread."])
 

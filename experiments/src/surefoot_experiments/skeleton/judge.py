@@ -106,5 +106,3 @@ class Finding:
     def markdown(self) -> str:
         """One line of Markdown."""
         return f"**{self.text}** {VERDICTS[self.holds].capitalize()}: {self.detail}"
-
-    words = markdown  # the name that the shift experiment still uses

@@ -16,7 +16,6 @@ from surefoot_experiments.skeleton.unit import GrowingCsv
 RESULTS, SETTINGS, SUMMARY = "results.csv", "settings.json", "summary.md"
 
 ProgressCallback = Callable[[int, int, str], None]  # units done, units in all, the next unit
-Watcher = ProgressCallback  # the name that the shift experiment still uses
 
 
 @dataclass(frozen=True)

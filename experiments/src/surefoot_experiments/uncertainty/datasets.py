@@ -95,9 +95,6 @@ class LoadedDataset:
     splits: list[tuple[np.ndarray, np.ndarray]]
 
 
-Table = LoadedDataset  # the name that the shift experiment still uses
-
-
 def choose_datasets(names: Sequence[str] | None, folder: Path, quick: bool) -> list[Dataset]:
     """The datasets to run: the named ones, which must be in the folder, or else all datasets in the folder."""
     unknown = [name for name in names or () if name not in BY_NAME]
