@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._extras import needs
+from surefoot._formatting import shortened
 from surefoot._parameters import check_integer
-from surefoot.plots.model_weights_display import LETTER, room_in_inches, shortened
+from surefoot.plots.model_weights_display import LETTER, room_in_inches
 from surefoot.plots.style import LEGEND_SIZE, require_method
 
 if TYPE_CHECKING:

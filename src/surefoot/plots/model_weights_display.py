@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError
 from surefoot._extras import needs
+from surefoot._formatting import shortened
 from surefoot._parameters import check_integer
 from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or_new, require_method
 
@@ -304,13 +305,6 @@ def _text(model: Any) -> str:
         parts = [_text(part) if part else str(part) for part in model]
         return "(" + ", ".join(sorted(parts) if isinstance(model, frozenset) else parts) + ")" if parts else "nothing"
     return " ".join(str(model).split())
-
-
-def shortened(text: str, most: int) -> str:
-    """Without its middle if it is long: names often differ at their ends."""
-    if len(text) <= most:
-        return text
-    return f"{text[: most // 2]}…{text[len(text) - (most - most // 2 - 1) :]}"
 
 
 def room_in_inches(ax: "Axes") -> tuple[float, float]:

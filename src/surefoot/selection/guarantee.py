@@ -1,13 +1,13 @@
 """What epsilon and delta promise each other: how many rows may turn the conclusion over when they are removed."""
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context
 from math import e, expm1, inf, isnan, log1p, sqrt
 from typing import Any
 
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._formatting import rounded_up
 from surefoot._parameters import check_integer, check_number
 from surefoot.selection.rules import LARGEST_EPSILON, check_epsilon
 
@@ -218,9 +218,3 @@ def _unreachable(delta: float, least: float, n_bags: int | None) -> str:
         f"delta={delta!r} would need an epsilon above the square root of 2, with which no model could ever win: the "
         f"least delta within reach is {rounded_up(least)}; allow that, or take smaller bags, more rows{more_bags}."
     )
-
-
-def rounded_up(share: float) -> str:
-    """Three digits, never less than the share but for the noise of rounding: less would be promised too much."""
-    noiseless = Context(prec=12).create_decimal(share)
-    return f"{float(Context(prec=3, rounding=ROUND_CEILING).plus(noiseless)):.3g}"

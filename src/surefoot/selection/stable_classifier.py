@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._formatting import rounded_up
 from surefoot._parallel import Cancellation, row_blocks, run_tasks
 from surefoot._parameters import check_integer
 from surefoot._progress import BagWatch
@@ -18,7 +19,7 @@ from surefoot._random import seed_from, stream_key
 from surefoot.data.columns import is_frame
 from surefoot.data.problem import check_labels, encode_labels
 from surefoot.selection.bag_sampler import BagPool
-from surefoot.selection.guarantee import Promise, bag_rows, refuse_both, rounded_up
+from surefoot.selection.guarantee import Promise, bag_rows, refuse_both
 from surefoot.selection.rules import inflated_argmax_many
 from surefoot.selection.selector import open_random_states
 from surefoot.selection.table import take_rows
