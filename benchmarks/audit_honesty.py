@@ -91,7 +91,7 @@ def _interval(case: Case, run: AuditRun, audit: Audit) -> str | None:
     if case.fresh is None and case.there is None:
         return None
     accuracy, shift = audit.accuracy, audit.shift
-    measure = main_measure(run.table.target, run.splits.judged)
+    measure = main_measure(run.table.target, run.splits.held_out)
     loss = next(model for model in accuracy.models if model.chosen).loss
     if case.there is not None:
         loss, measure = None if shift.weighted is None else shift.weighted.loss, shift.measure

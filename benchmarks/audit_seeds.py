@@ -28,7 +28,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 from surefoot.report import run
 from surefoot.report.audit import Audit, audit_run
 from surefoot.report.sections import NAMES
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate
 
 BUNDLED = {
     "breast cancer": load_breast_cancer,

@@ -22,8 +22,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
 
-from surefoot.report.statistics import cross_fitted, share_interval
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate, cross_fitted, rate_interval
 from surefoot.report.statistics.spread import spread_of
 
 N_FOLDS, ROWS = 5, (60, 200, 1000)
@@ -91,7 +90,7 @@ def log_loss(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def interval(losses: np.ndarray) -> Estimate:
     """Without the rules by which it may be withheld or open, so that what overlap does is seen alone."""
     if np.isin(losses, (0.0, 1.0)).all():
-        return share_interval(losses)
+        return rate_interval(losses)
     spread, value = spread_of(losses), float(losses.mean())
     assert spread is not None
     return Estimate(value, *spread.skewed_ends(value))

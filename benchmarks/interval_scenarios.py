@@ -7,22 +7,22 @@ import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
 from surefoot.report.statistics import (
+    Estimate,
     auc_interval,
     explained_variance,
     mean_interval,
     mean_loss_interval,
     paired_auc_difference,
     paired_mean_difference,
+    paired_rate_difference,
     paired_rms_ratio,
-    paired_share_difference,
     rate_difference,
+    rate_interval,
     rate_ratio,
     rejection_ratio_interval,
     rms_ratio,
     root_mean_square_interval,
-    share_interval,
 )
-from surefoot.report.statistics.estimates import Estimate
 
 Errors = Callable[[np.random.Generator, int], np.ndarray]
 LARGE = 2_000_000  # rows for a truth without a formula
@@ -106,14 +106,14 @@ def unpaired_cases() -> Iterator[Case]:
 def rate_cases() -> Iterator[Case]:
     for rate in (0.01, 0.05, 0.3):
         for n in (20, 100, 1000):
-            yield Case(f"error rate {rate}", n, rate, lambda rng, r=rate, n=n: share_interval(rng.random(n) < r))
+            yield Case(f"error rate {rate}", n, rate, lambda rng, r=rate, n=n: rate_interval(rng.random(n) < r))
             yield Case(f"error rate {rate}, mean of 5 repeats", n, rate, lambda rng, r=rate, n=n: repeats(rng, r, n))
 
             def paired(rng: np.random.Generator, r=rate, n=n) -> Estimate:
-                return paired_share_difference(*pair_of_errors(rng, r, n))
+                return paired_rate_difference(*pair_of_errors(rng, r, n))
 
             def paired_repeats(rng: np.random.Generator, r=rate, n=n) -> Estimate:
-                return paired_share_difference(*fractional_pair(rng, r, n))
+                return paired_rate_difference(*fractional_pair(rng, r, n))
 
             yield Case(f"paired difference, rates {rate} and {rate / 2}", n, rate / 2, paired)
             yield Case("the same, means of 5 repeats", n, rate / 2, paired_repeats)
@@ -131,7 +131,7 @@ def rate_cases() -> Iterator[Case]:
 
 def repeats(rng: np.random.Generator, rate: float, n: int) -> Estimate:
     """Rows differ in how often five models are wrong about them."""
-    return share_interval(rng.binomial(5, rng.beta(0.5 * rate, 0.5 * (1 - rate), n)) / 5)
+    return rate_interval(rng.binomial(5, rng.beta(0.5 * rate, 0.5 * (1 - rate), n)) / 5)
 
 
 def pair_of_errors(rng: np.random.Generator, rate: float, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -191,14 +191,14 @@ def group_cases() -> Iterator[Case]:
 
             def rate(rng: np.random.Generator, g=n_groups, u=unequal) -> Estimate:
                 groups = drawn_groups(rng, g, u)
-                return share_interval(rng.random(len(groups)) < rng.beta(0.5, 4.5, g)[groups], groups)
+                return rate_interval(rng.random(len(groups)) < rng.beta(0.5, 4.5, g)[groups], groups)
 
             yield Case(f"error rate 0.1, {n_groups} {sizes} groups", 30 * n_groups, 0.1, rate)
 
             def apart(rng: np.random.Generator, g=n_groups, u=unequal) -> Estimate:
                 groups = drawn_groups(rng, g, u)
                 hard, draws = rng.beta(0.5, 4.5, g)[groups], rng.random((2, len(groups)))
-                return paired_share_difference(draws[0] < hard, draws[1] < hard / 2, groups)
+                return paired_rate_difference(draws[0] < hard, draws[1] < hard / 2, groups)
 
             yield Case(f"paired difference, {n_groups} {sizes} groups", 30 * n_groups, 0.05, apart)
 

@@ -16,6 +16,7 @@ FOUNDATION = {
     "_estimator",
     "_exceptions",
     "_extras",
+    "_formatting",
     "_jit",
     "_parallel",
     "_parameters",

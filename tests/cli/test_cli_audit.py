@@ -94,15 +94,15 @@ def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):
         ("", (), "cannot be read"),
         ("\x00\x01\x02", (), "table.csv"),
         ("a,b\n1,2\n", (), "has no column 'y'"),
-        ("y\n1\n", (), "has no column besides"),
+        ("y\n1\n", (), "has no column except the target 'y'"),
         ("a,y\n1,2\n3,4\n", (), "at least 20"),
-        ("a,y\n" + "1,one\n" * 30, (), "the column 'y' is 'one' in every row that has a value"),
-        ("a,y\n" + "1,2\n" * 30, ("--fail-on", "luck"), "is no rule"),
-        ("a,y\n" + "1,2\n" * 30, ("--time-limit", "soon"), "is no length of time"),
-        ("a,y\n" + "1,2\n" * 30, ("--group", "g"), "There is no column 'g' in "),
-        ("a,y\n" + "1,2\n" * 30, ("--group", "a", "--time", "a"), "--group and --time are both the column 'a'"),
+        ("a,y\n" + "1,one\n" * 30, (), "--target y: y is 'one' in every row that has a value"),
+        ("a,y\n" + "1,2\n" * 30, ("--fail-on", "luck"), "is not a rule"),
+        ("a,y\n" + "1,2\n" * 30, ("--time-limit", "soon"), "is not a duration"),
+        ("a,y\n" + "1,2\n" * 30, ("--group", "g"), "--group g: There is no column 'g' in X"),
+        ("a,y\n" + "1,2\n" * 30, ("--group", "a", "--time", "a"), "--group a: groups and time are both the column 'a'"),
         ("a,y\n" + "1,2\n" * 30, ("--time", "y"), "--time y is the target: name another column"),
-        ("a,b,y\n" + "x,1,2\n" * 30, ("--time", "a"), "--time a has values that are neither numbers nor dates"),
+        ("a,b,y\n" + "x,1,2\n" * 30, ("--time", "a"), "--time a: time has values that are neither numbers nor dates"),
         ("a,y\n" + "1,2\n" * 30, ("--new", "nowhere.csv"), "There is no file nowhere.csv"),
     ],
 )
@@ -123,13 +123,13 @@ def test_errors_name_files_and_options(tmp_path):
     X.assign(y=y).to_csv(table, index=False)
     X.drop(columns="age").to_csv(new, index=False)
     made = run(table, "--target", "y", "--new", new, "-o", tmp_path / "page.html")
-    assert f"{new} lacks the columns 'age'" in made.stderr
+    assert f"{new}: X_new lacks the columns 'age'" in made.stderr
     X.assign(y="other").to_csv(new, index=False)
     made = run(table, "--target", "y", "--new", new, "-o", tmp_path / "page.html")
-    assert f"the column 'y' of {new} has none of the classes of the column 'y', such as 'sick'" in made.stderr
+    assert f"column 'y' of {new}: y_new has none of the classes of y, such as 'sick'" in made.stderr
     new.write_text("prediction\nsick\n")
     made = run(table, "--target", "y", "--predictions", new, "-o", tmp_path / "page.html")
-    assert f"{new} has 1 rows, but {table} has 160." in made.stderr
+    assert f"{new}: predictions has 1 rows, but X has 160." in made.stderr
 
 
 def test_a_folder_that_is_not_there_is_refused_before_the_work(tmp_path):

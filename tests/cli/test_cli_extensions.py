@@ -6,19 +6,19 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from surefoot.cli import extensions
+from surefoot.cli import app as commands
 
 
 def app_with(monkeypatch, *found):
-    monkeypatch.setattr(extensions, "entry_points", lambda **wanted: found)
+    monkeypatch.setattr(commands, "entry_points", lambda **wanted: found)
     app = typer.Typer()
     app.callback()(lambda: None)
-    extensions.add_extension(app, "reproduce", "Run an experiment.", distribution="surefoot-experiments")
+    commands.add_extension(app, "reproduce", "Run an experiment.", distribution="surefoot-experiments")
     return app
 
 
 def test_a_command_that_is_installed_runs(monkeypatch):
-    entry_point = EntryPoint("reproduce", "platform:machine", extensions.GROUP)
+    entry_point = EntryPoint("reproduce", "platform:machine", commands.EXTENSIONS)
     assert CliRunner().invoke(app_with(monkeypatch, entry_point), ["reproduce"]).exit_code == 0
 
 
@@ -35,7 +35,7 @@ def test_help_says_what_it_needs(monkeypatch):
 
 
 def test_a_command_that_cannot_be_loaded_leaves_the_others_alone(monkeypatch):
-    entry_point = EntryPoint("reproduce", "surefoot_no_such_module:command", extensions.GROUP)
+    entry_point = EntryPoint("reproduce", "surefoot_no_such_module:command", commands.EXTENSIONS)
     result = CliRunner().invoke(app_with(monkeypatch, entry_point), ["reproduce"])
     assert result.exit_code == 2
     assert "cannot be loaded (No module named 'surefoot_no_such_module')" in result.stderr

@@ -119,10 +119,10 @@ def test_what_cannot_be_written_is_refused_before_the_work(command, folder, monk
 def test_a_folder_that_takes_no_files_is_refused_before_the_work(command, folder, monkeypatch):
     monkeypatch.chdir(folder)
     if os.geteuid() == 0:  # whom permissions do not stop: a folder of the system does
-        assert "no file can be made in the folder" in refusal(folder, command.replace("@OUT", "/proc/x"))
+        assert "no file can be created in the folder" in refusal(folder, command.replace("@OUT", "/proc/x"))
         return
     (folder / "folder").chmod(0o500)
-    assert "no file can be made in the folder" in refusal(folder, command.replace("OUT", "folder/x"))
+    assert "no file can be created in the folder" in refusal(folder, command.replace("OUT", "folder/x"))
 
 
 @needs_posix
@@ -212,7 +212,7 @@ def test_a_pipe_that_nobody_reads_is_one_line(ready):
     os.close(writing)
     assert (made.exit_code, made.stderr) == (
         2,
-        "surefoot: an output is a pipe that was closed before all was written.\n",
+        "surefoot: an output is a pipe that was closed before everything was written.\n",
     )
 
 

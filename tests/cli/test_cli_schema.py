@@ -83,7 +83,7 @@ def test_values_never_seen_are_counted_on_standard_error(fitted):
     rows = rows.assign(code=rows["code"].mask(rows.index < 5, "B7"))
     _, made = accuracy_of(folder, rows)
     assert made.stderr == (
-        "surefoot: column 'code': 5 of 120 rows have values that the model has never seen: 'B7'; they count as "
+        "surefoot: column 'code': 5 of 120 rows have values that are not in the training data: 'B7'; they count as "
         "missing.\n"
     )
 
@@ -118,10 +118,10 @@ def test_numbers_outside_of_the_range_are_counted(tmp_path):
     rows.loc[3, "day"] = "2025-01-01"
     _, made = accuracy_of(tmp_path, rows)
     assert made.stderr.splitlines() == [
-        "surefoot: 2 of 120 rows have numbers outside of the range of training:",
-        f"surefoot: column 'noise': training had {low:.6g} to {high:.6g}, 2 of 120 rows have "
+        "surefoot: 2 of 120 rows have numbers outside the range of the training data:",
+        f"surefoot: column 'noise': the training data has {low:.6g} to {high:.6g}, 2 of 120 rows have "
         f"{low - 1:.6g} to {high + 2:.6g}.",
-        "surefoot: column 'day': training had 2024-01-01 to 2024-04-29, 1 of 120 rows have 2025-01-01.",
+        "surefoot: column 'day': the training data has 2024-01-01 to 2024-04-29, 1 of 120 rows have 2025-01-01.",
     ]
 
 
@@ -158,8 +158,8 @@ def test_new_rows_of_an_audit_are_read_as_the_table_was(codes, tmp_path):
     found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     assert found["verdict"][4]["answer"] != "no", found["verdict"][4]
     counted = [line for line in made.stderr.splitlines() if line.startswith("surefoot:")]
-    seen = f"surefoot: {tmp_path / 'new.csv'}, column 'code': 1 of {len(new)} rows have values that the first table has"
-    assert counted == ([] if codes[-1] == "X" else [f"{seen} never seen: '009'."])
+    seen = f"surefoot: {tmp_path / 'new.csv'}, column 'code': 1 of {len(new)} rows have values that are not in the"
+    assert counted == ([] if codes[-1] == "X" else [f"{seen} training data: '009'."])
 
 
 def test_predictions_of_codes_are_read_as_the_target_was(tmp_path):

@@ -25,7 +25,7 @@ from surefoot.report.sections.uncertainty.findings import (
     UncertainRow,
     UncertaintyFindings,
 )
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate
 from surefoot.report.subject import ColumnNote, DataCheck, Subject
 
 GUARANTEE = (

@@ -10,7 +10,7 @@ from surefoot.report.sections.section import UNKNOWN, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftedColumn, ShiftFindings
 from surefoot.report.sections.stability.findings import RowRemoval, StabilityFindings, StableSet
 from surefoot.report.sections.uncertainty.findings import Calibration, Rejection, UncertainRow, UncertaintyFindings
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate
 from surefoot.report.subject import ColumnNote, DataCheck, Subject
 
 SCRIPT = "<script>alert(1)</script>"

@@ -31,14 +31,14 @@ def test_every_row_is_predicted_by_a_model_that_has_not_seen_it(of_classes):
     run, found = of_classes
     table, splits = run.table, run.splits
     assert {model.name for model in found.accuracy.models} == {"constant", "linear", "forest", *BOOSTERS}
-    assert np.array_equal(np.sort(np.concatenate([judge for _, judge in splits.folds])), np.arange(160))
+    assert np.array_equal(np.sort(np.concatenate([test for _, test in splits.folds])), np.arange(160))
     for name in ("linear", "Bagged AdaBoost"):
         fitted = next(each for each in run.fitted if each.name == name)
         chances = np.empty(160)
-        for train, judge in splits.folds:
-            assert not set(train) & set(judge)
+        for train, test in splits.folds:
+            assert not set(train) & set(test)
             model = clone(fitted.candidate.model).fit(table.frame.iloc[train], table.target.labels[train])
-            chances[judge] = model.predict_proba(table.frame.iloc[judge])[:, 1]
+            chances[test] = model.predict_proba(table.frame.iloc[test])[:, 1]
         line = next(model for model in found.accuracy.models if model.name == name)
         assert line.loss.value == np.mean((chances > 0.5) != table.target.y)
         assert line.auc.value == pytest.approx(roc_auc_score(table.target.y, chances))
@@ -117,9 +117,9 @@ def test_ones_own_model_is_judged_by_clones_fitted_to_every_fold(quick_audit):
     own = make_pipeline(StandardScaler(), RandomForestClassifier(15, random_state=3)).fit(X, y)
     run, found = quick_audit(X, y, model=own)
     wrong = np.empty(160, dtype=bool)
-    for train, judge in run.splits.folds:
+    for train, test in run.splits.folds:
         again = clone(own).fit(X.iloc[train], y.iloc[train])
-        wrong[judge] = again.predict(X.iloc[judge]) != y.iloc[judge]
+        wrong[test] = again.predict(X.iloc[test]) != y.iloc[test]
     yours = next(model for model in found.accuracy.models if model.yours)
     assert yours.chosen
     assert yours.loss.value == wrong.mean()
@@ -136,7 +136,7 @@ def test_a_model_that_is_behind_gets_a_no(quick_audit):
     _, found = quick_audit(X, y, model=blind)
     assert found.accuracy.behind.low > 0.05
     assert found.answer("accuracy") == "no"
-    assert "is behind" in found.verdict[1].sentence
+    assert "higher than that of the linear model" in found.verdict[1].sentence
     _, fair = quick_audit(X, y, model=model)
     assert fair.answer("accuracy") != "no"
 
@@ -152,8 +152,8 @@ def test_ones_own_predictions_groups_and_time(quick_audit):
     assert found.answer("shift") == "unknown"  # the model behind the predictions is not known
     assert not {"patient", "day"} & set(run.table.frame.columns)  # neither is given to the models
     assert run.splits.later.min() == 128
-    for train, judge in run.splits.folds:
-        assert train.max() < judge.min()
+    for train, test in run.splits.folds:
+        assert train.max() < test.min()
 
 
 def test_ones_own_model_is_judged_even_if_there_is_no_time():
@@ -185,7 +185,7 @@ def test_what_there_is_no_time_for_is_left_out_and_named():
         ({"time_limit": -1}, "time_limit must be above 0"),
         ({"time_limit": "10s"}, "time_limit must be a finite number"),
         ({"shift_tolerance": -0.1}, "shift_tolerance must be"),
-        ({"model": RandomForestClassifier()}, "does not predict numbers"),
+        ({"model": RandomForestClassifier()}, "needs a regressor"),
         ({"random_state": -1}, "random_state"),
         ({"task": "ranking"}, "task must be one of"),
         ({"model": LinearRegression(), "predictions": [1.0]}, "pass one of them"),
@@ -203,7 +203,7 @@ def test_bad_arguments_are_refused_before_anything_is_trained(arguments, said):
 def test_new_rows_that_are_old_ones_are_noticed():
     X, y = numbers()
     found = audit(X, y, X_new=pd.concat([X[:7], X + 9]), time_limit=0.05)
-    assert "7 of the new rows are rows of the table" in " ".join(found.subject.remarks)
+    assert "7 of the new rows are also rows of the table" in " ".join(found.subject.remarks)
 
 
 def test_new_targets_of_other_classes_are_refused():
@@ -217,7 +217,7 @@ def test_predictions_that_are_worthless_are_called_so_where_the_columns_are_not(
     _, found = quick_audit(X, y, predictions=np.random.default_rng(5).normal(size=len(y)))
     assert found.answer("accuracy") == "no"
     assert found.verdict[0].answer != "yes"
-    assert "linear" in found.verdict[1].sentence
+    assert "the linear model" in found.verdict[1].sentence
     with pytest.raises(ParameterError, match="question must be one of"):
         found.answer("luck")
 
@@ -237,8 +237,8 @@ def test_copies_stay_on_one_side_and_noise_stays_noise(quick_audit):
     order = np.random.default_rng(1).permutation(600) % 300
     run, found = quick_audit(X.iloc[order].reset_index(drop=True), y.iloc[order].reset_index(drop=True))
     assert any(check.kind == "copies" for check in found.subject.checks)
-    for train, judge in run.splits.folds:
-        assert not set(order[train]) & set(order[judge])
+    for train, test in run.splits.folds:
+        assert not set(order[train]) & set(order[test])
     assert found.verdict[0].answer != "yes"
 
 

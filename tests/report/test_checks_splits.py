@@ -8,7 +8,7 @@ from surefoot.report.checks import suggest_roles
 from surefoot.report.checks.column_roles import role_excess
 from surefoot.report.checks.split_comparison import SplitComparison, as_fraction, is_ruled_out, is_shown
 from surefoot.report.inputs.target import Target
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate
 
 N = 600
 

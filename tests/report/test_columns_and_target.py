@@ -89,7 +89,7 @@ def test_days_are_the_same_however_they_are_written(written):
     table = AuditTable.read(X, np.random.default_rng(0).normal(size=40))
     np.testing.assert_array_equal(table.frame["day"], [*np.arange(1.0, 40.0), np.nan])
     assert [note.sentence for note in table.notes if note.column == "day"] == [
-        "A date: models see it as days since 1970. 1 of its values are no dates and count as missing."
+        "A date: models see it as days since 1970. Values that are not dates count as missing (1 row)."
     ]
 
 
@@ -100,7 +100,8 @@ def test_later_dates_must_be_written_as_dates_too():
     np.testing.assert_array_equal(later["day"], table.frame["day"])
     mixed = [*days.strftime("%Y-%m-%d")[:20], *days.strftime("%d.%m.%Y")[20:]]  # each of them says which day it is
     np.testing.assert_array_equal(table.like(made(40, day=mixed), "X_new")["day"], table.frame["day"])
-    with pytest.raises(DataError, match=r"Column 'day' held dates in the first table; now .* write them all as"):
+    message = r"Column 'day' held dates in the training data, but has other values now in 40 rows, .* write them all as"
+    with pytest.raises(DataError, match=message):
         table.like(made(40, day=days.strftime("%m/%d/%Y")), "X_new")
 
 
@@ -117,7 +118,7 @@ def test_another_table_is_read_in_the_same_way():
     later = table.like(pd.DataFrame({"word": ["b", "new", None], "x": ["1", "2.5", None], "more": 1}), "X_new")
     assert later["word"].astype(object).fillna("-").tolist() == ["b", "new", "-"]
     np.testing.assert_array_equal(later["x"], [1.0, 2.5, np.nan])
-    with pytest.raises(DataError, match="1 of its values are not, such as '3 kg'"):
+    with pytest.raises(DataError, match="has other values now in 1 row, such as '3 kg'"):
         table.like(pd.DataFrame({"word": ["a"], "x": ["3 kg"]}), "X_new")
     with pytest.raises(DataError, match="X_new lacks the columns 'word'"):
         table.like(pd.DataFrame({"x": [1.0]}), "X_new")
@@ -132,7 +133,7 @@ def test_tables_of_every_kind_are_read_alike():
         pd.testing.assert_frame_equal(frames[0], other)
     with pytest.raises(DataError, match="lazy"):
         to_pandas(pl.from_pandas(frame).lazy(), "X")
-    with pytest.raises(DataError, match="two columns of one name"):
+    with pytest.raises(DataError, match="two columns of the same name"):
         to_pandas(pd.concat([frame, frame], axis=1), "X")
 
 
@@ -185,7 +186,7 @@ def test_predictions_of_others_are_read_as_labels_probabilities_or_numbers():
     target, _ = Target.read(["no", "yes", "no"], 3)
     assert target.read_predictions([0.2, 0.7, 0.5], 3, "p").tolist() == ["no", "yes", "yes"]
     assert target.read_predictions(["yes", "no", "no"], 3, "p").tolist() == ["yes", "no", "no"]
-    with pytest.raises(DataError, match=r"p has values that are no class of the target: maybe"):
+    with pytest.raises(DataError, match=r"p has values that are not a class of the target: maybe"):
         target.read_predictions(["yes", "maybe", "no"], 3, "p")
     with pytest.raises(DataError, match="p has 2 rows"):
         target.read_predictions(["yes", "no"], 3, "p")

@@ -4,8 +4,16 @@ from math import inf, nan
 
 import pytest
 
-from surefoot.report.statistics import cross_fitted, decide, is_one_sided, is_withheld, redrawn, rows_needed, withheld
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import (
+    Estimate,
+    cross_fitted,
+    decide,
+    is_one_sided,
+    is_withheld,
+    redrawn,
+    rows_needed,
+    withheld,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Answers that are close to a limit: the folds are drawn again, and numbers are means over the draws."""
+"""Answers that are close to a limit: the folds are drawn again, and numbers are means over these draws."""
 
 from dataclasses import replace
 from math import inf, nan
@@ -13,8 +13,7 @@ from surefoot.report.audit import audit_run
 from surefoot.report.sections.accuracy.measure import mean_accuracy
 from surefoot.report.sections.stability.findings import StabilityFindings, StableSet
 from surefoot.report.sections.stability.verdict import moved_leads, stability_line
-from surefoot.report.statistics.estimates import Estimate
-from surefoot.report.statistics.repeats import mean_record, narrowed_record, standard_error
+from surefoot.report.statistics import Estimate, mean_record, narrowed_record, standard_error
 
 
 def numbers(n_rows=200, noise=1.0, seed=0):
@@ -45,7 +44,7 @@ def thrice(few_candidates):
 def test_numbers_are_means_over_the_draws(thrice):
     run, found = thrice
     assert found.subject.n_draws == len(run.draws) == 3
-    assert "held out 3 times, in 5 folds that are drawn anew each time" in found.subject.split
+    assert "held out 3 times, in 5 folds that are drawn again each time" in found.subject.split
     audited = [each.audited for each in run.comparisons]
     assert len({each.name for each in audited}) == 1
     errors = [np.sqrt(each.outcome.losses.mean()) for each in audited]
@@ -59,7 +58,7 @@ def test_numbers_are_means_over_the_draws(thrice):
 
 def test_every_draw_has_folds_of_its_own(thrice):
     run, _ = thrice
-    judged = [np.concatenate([judge for _, judge in fitted[0].splits.folds]) for fitted in run.draws]
+    judged = [np.concatenate([test for _, test in fitted[0].splits.folds]) for fitted in run.draws]
     assert all(sorted(rows) == list(range(200)) for rows in judged)
     assert not any(np.array_equal(judged[0], other) for other in judged[1:])
     others = [[run.seed_of(draw) for draw in range(3)], [replace(run, seed=1).seed_of(draw) for draw in range(3)]]
@@ -123,8 +122,8 @@ def test_the_gain_of_a_chosen_model_is_that_of_draws_with_all_candidates(thrice)
 
 def test_what_a_draw_has_shown_is_measured_once(thrice):
     run, _ = thrice
-    kept = [key[0] for key in run.kept]
-    assert run.loss_increases.cache_info().misses == kept.count("uncertainty") == kept.count("accuracy") == 3
+    measured = [key[0] for key in run.measurements]
+    assert run.loss_increases.cache_info().misses == measured.count("uncertainty") == measured.count("accuracy") == 3
 
 
 @pytest.mark.parametrize(
@@ -199,7 +198,7 @@ def test_progress_never_falls(quick_audit, close):
 def test_the_page_says_how_often_rows_were_held_out(thrice):
     page = thrice[1].to_html()
     assert "held out 3 times" in page
-    assert "numbers are means over the draws" in page
+    assert "numbers are means over these draws" in page
 
 
 def test_question_4_compares_with_the_mean_over_the_draws(quick_audit, close):

@@ -2,24 +2,24 @@
 
 import numpy as np
 import pytest
+from reference.bootstrap import bootstrap_interval
 from scipy.stats import binomtest, ttest_1samp
 from sklearn.metrics import roc_auc_score
 
 from surefoot.report.statistics import (
     auc_interval,
-    bootstrap_interval,
     mean_interval,
     paired_auc_difference,
-    paired_share_difference,
+    paired_rate_difference,
+    rate_interval,
     root_of,
-    share_interval,
     unpaired_difference,
 )
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 7), (3, 10), (10, 10), (123, 1000)])
 def test_a_share_has_wilsons_interval(hits, n):
-    found = share_interval(np.arange(n) < hits)
+    found = rate_interval(np.arange(n) < hits)
     expected = binomtest(hits, n).proportion_ci(method="wilson")
     np.testing.assert_allclose(
         [found.value, found.low, found.high], [hits / n, expected.low, expected.high], atol=1e-12
@@ -61,7 +61,7 @@ def test_paired_differences_hold_the_truth_about_as_often_as_promised():
         rng = np.random.default_rng(seed)
         common = rng.random(60)
         first, second = common < 0.3, np.where(rng.random(60) < 0.8, common < 0.2, rng.random(60) < 0.2)
-        found = paired_share_difference(first, second)
+        found = paired_rate_difference(first, second)
         return found.low, found.high
 
     assert 0.92 < coverage(measure, 0.1) < 0.99

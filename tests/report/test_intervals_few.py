@@ -8,18 +8,18 @@ from sklearn.metrics import roc_auc_score
 
 from surefoot.metrics import rejection_curve
 from surefoot.report.statistics import (
+    Estimate,
     auc_interval,
     is_withheld,
     mean_interval,
     paired_auc_difference,
-    paired_share_difference,
+    paired_rate_difference,
     rate_difference,
+    rate_interval,
     rate_ratio,
     rejection_ratio_interval,
-    share_interval,
     unpaired_ratio,
 )
-from surefoot.report.statistics.estimates import Estimate
 from surefoot.report.statistics.spread import spread_of
 
 
@@ -105,19 +105,19 @@ def test_rejection_ratios_of_heavy_tails_hold_the_truth():
 def test_rates_between_0_and_1_have_wilsons_interval_and_narrower_ones():
     hits = np.arange(40) < 3
     expected = binomtest(3, 40).proportion_ci(method="wilson")
-    found = share_interval(hits)
+    found = rate_interval(hits)
     np.testing.assert_allclose([found.low, found.high], [expected.low, expected.high])
-    even = share_interval(np.full(40, 3 / 40))
+    even = rate_interval(np.full(40, 3 / 40))
     assert found.low < even.low
     assert even.high < found.high
-    assert share_interval(np.zeros(40)).high == pytest.approx(binomtest(0, 40).proportion_ci(method="wilson").high)
+    assert rate_interval(np.zeros(40)).high == pytest.approx(binomtest(0, 40).proportion_ci(method="wilson").high)
 
 
 def test_paired_differences_of_repeats_are_those_of_bonett_and_price_for_0_and_1():
     first, second = np.arange(50) < 9, np.arange(50) >= 46
     more, less = 10 / 52, 5 / 52
     reach = 1.959964 * ((more + less - (more - less) ** 2) / 52) ** 0.5
-    found = paired_share_difference(first, second)
+    found = paired_rate_difference(first, second)
     np.testing.assert_allclose(
         [found.value, found.low, found.high], [0.1, more - less - reach, more - less + reach], rtol=1e-6
     )
@@ -169,8 +169,8 @@ def test_fewer_than_four_groups_have_no_interval(n_groups):
     groups, values = np.arange(60) % n_groups, np.arange(60.0) % 7
     positive = np.arange(60) % 2 == 0
     assert is_withheld(mean_interval(values, groups))
-    assert is_withheld(share_interval(positive, groups))
+    assert is_withheld(rate_interval(positive, groups))
     assert is_withheld(auc_interval(values, positive, groups))
     assert is_withheld(paired_auc_difference(values, -values, positive, groups))
-    assert is_withheld(paired_share_difference(positive, ~positive, groups))
+    assert is_withheld(paired_rate_difference(positive, ~positive, groups))
     assert is_withheld(rejection_ratio_interval(positive, values, groups))

@@ -16,7 +16,7 @@ class WorstClass:
     question = "Is every class predicted about as well?"
 
     def measure(self, run):
-        target, rows = run.table.target, run.splits.judged
+        target, rows = run.table.target, run.splits.held_out
         wrong = run.audited.outcome.losses
         return {str(each): float(wrong[target.labels[rows] == each].mean()) for each in target.classes}
 
@@ -43,14 +43,14 @@ def test_a_section_of_ones_own(quick_audit):
 
 def test_names_of_sections_are_new_and_whole():
     X, y = two_classes()
-    with pytest.raises(ParameterError, match="sections has the name 'shift', which is taken"):
+    with pytest.raises(ParameterError, match="sections contains the name 'shift', which is taken"):
         audit(X, y, sections=[type("Taken", (WorstClass,), {"name": "shift"})()])
-    with pytest.raises(ParameterError, match="sections has a object without name"):
+    with pytest.raises(ParameterError, match="sections contains an entry of type object without 'name'"):
         audit(X, y, sections=[object()])
 
 
 def test_the_former_name_of_the_callback_still_works():
     seen = []
-    with pytest.warns(FutureWarning, match="watch is now called callback"):
+    with pytest.warns(FutureWarning, match="watch was renamed to callback"):
         audit(*two_classes(), time_limit=0.01, watch=lambda done, step: seen.append(step))
     assert seen[0] == "reading the table"

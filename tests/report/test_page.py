@@ -111,13 +111,13 @@ def test_what_was_left_out_is_said(pages):
     for question in QUESTIONS:  # the verdict does not even name them
         assert text.count(question) == 2
     without = page_html(classification().but(uncertainty=None, stability=None, shift=None))
-    assert without.count('<a href="#remarks">remarks</a> say why') == 3
+    assert without.count('<a href="#remarks">remarks</a> give the reason') == 3
 
 
 def test_a_set_of_one_model_leaves_nothing_undecided(pages):
-    assert "It holds 2 choices, between which the rows cannot decide" in PageOutline(pages["classification"]).text
+    assert "It contains 2 choices, between which the rows cannot decide" in PageOutline(pages["classification"]).text
     text = PageOutline(pages["empty_sections"]).text
-    assert "It holds 1 choice." in text
+    assert "It contains 1 choice." in text
     assert "cannot decide" not in text
 
 
@@ -144,9 +144,9 @@ def test_numbers_of_classes(pages):
         GUARANTEE,
         "for 0.4% of them (95% upper limit 1.1%) the set would share no choice with this one",
         "38 of 300",
-        "With 375 training rows the loss is 1.8% above that with 750 (95% interval \u22121.1% to 4.7%).",
+        "The loss with 375 training rows is 1.8% above the loss with 750 (95% interval \u22121.1% to 4.7%).",
         "0.46 (95% interval 0.35 to 0.56)",
-        "Dropping more than one row, without guarantee",
+        "Dropping more than one row, without a guarantee",
         "surefoot audit credit.csv --target risk --new new.csv -o report.html",
         "2 min 27 s",
         "audited",
@@ -160,7 +160,7 @@ def test_numbers_of_regression(pages):
     for part in ("48.1 to 60.5", "50.5%", "Variance explained", "a standard deviation of", "It cannot be known"):
         assert part in text, part
     assert "error rate" not in text
-    assert "as much as 9 rows would" in text
+    assert "as much information as 9 rows" in text
 
 
 def test_where_it_will_be_used_can_be_asked():
@@ -181,14 +181,14 @@ def test_the_slider_says_what_the_curve_says(pages):
         assert step["x"] == pytest.approx(share / 100)
         assert step["y"] == pytest.approx(audit.uncertainty.by_total.error[share])
         assert step["share"] == f"{share}%"
-        assert int(step["kept"].replace(",", "")) == kept == audit.uncertainty.n_rows - int(step["handed"])
+        assert int(step["kept"].replace(",", "")) == kept == audit.uncertainty.n_rows - int(step["rejected"])
         assert step["error"] == f"{100 * error:.1f}%"
         interval = binomtest(round(error * kept), kept).proportion_ci(method="wilson")
         low, high = re.findall(r"[\d.]+(?=%)", step["interval"])[1:]
         assert float(low) == pytest.approx(100 * min(interval.low, error), abs=0.051)
         assert float(high) == pytest.approx(100 * max(interval.high, error), abs=0.051)
     assert data["steps"][0]["rule"] == ""
-    assert "0.615 nats or more" in data["steps"][10]["rule"]
+    assert "at least 0.615 nats" in data["steps"][10]["rule"]
 
 
 def test_the_slider_snaps_to_shares_that_there_are():
@@ -231,14 +231,14 @@ def test_a_chart_says_its_numbers(pages):
     descriptions = PageOutline(pages["classification"]).texts["desc"]
     assert any("gradient boosting: 24.0% (19.0% to 29.0%)" in text for text in descriptions)
     assert any("750 rows: 24.0%" in text for text in descriptions)
-    assert any("10% handed over: 18.1% left (random order 21.6%, best 14.0%)" in text for text in descriptions)
+    assert any("10% rejected: 18.1% remaining (random order 21.6%, best 14.0%)" in text for text in descriptions)
 
 
 def test_many_rows_are_cut_and_counted():
     plain = classification()
     columns = tuple(replace(plain.shift.columns[0], name=f"column {place}") for place in range(5000))
     html = page_html(plain.but(shift=replace(plain.shift, columns=columns)))
-    assert "4,940 further columns" in html
+    assert "4,940 more columns are not shown here" in html
     assert len(html.encode()) < MAX_BYTES
 
 

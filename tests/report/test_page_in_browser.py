@@ -12,7 +12,7 @@ from surefoot.report.page.document import page_html
 
 PHONE, SCREEN = 390, 1400
 SHARE = "document.getElementById('share')"
-SAYS = "document.getElementById('share-says').textContent"
+OUTPUT = "document.getElementById('share-result').textContent"
 pytestmark = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium; on Debian: apt install chromium")
 
 
@@ -86,8 +86,8 @@ def test_the_slider_moves_the_numbers(browser, paths):
         browser.press(key)
         step = data["steps"][value]
         assert browser.run(f"{SHARE}.valueAsNumber") == value
-        said = browser.run(SAYS)
-        assert f"Hand over the {step['share']} most uncertain rows, {step['handed']} of 1,000" in said
+        said = browser.run(OUTPUT)
+        assert f"Reject the {step['share']} most uncertain rows, {step['rejected']} of 1,000" in said
         assert f"the other {step['kept']} have an error rate of {step['error']}{step['interval']}" in said
         assert said.strip().endswith(step["rule"] or ".")
         assert browser.run(f"{SHARE}.getAttribute('aria-valuetext')") == f"{step['share']} of the rows"
@@ -170,7 +170,7 @@ def test_without_script_the_page_says_the_same(browser, paths):
         browser.open(paths["classification"])
         assert browser.run(f"getComputedStyle({SHARE}.parentNode).display") == "none"
         assert browser.run("document.querySelectorAll('thead button').length") == 0
-        assert "Hand over the 10% most uncertain rows, 100 of 1,000" in browser.run(SAYS)
+        assert "Reject the 10% most uncertain rows, 100 of 1,000" in browser.run(OUTPUT)
         assert browser.run("document.querySelectorAll('#uncertainty tbody tr').length") > 10
     finally:
         browser.send("Emulation.setScriptExecutionDisabled", value=False)

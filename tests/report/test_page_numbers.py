@@ -1,5 +1,6 @@
 """Numbers and sentences of the page."""
 
+from dataclasses import replace
 from math import inf, nan
 
 import pytest
@@ -19,8 +20,8 @@ from surefoot.report.page.numbers import (
 from surefoot.report.sections.accuracy.findings import Duplicates, LearningCurve
 from surefoot.report.sections.accuracy.page import last_doubling, noise_floor
 from surefoot.report.sections.uncertainty.findings import Calibration
-from surefoot.report.sections.uncertainty.page import overconfidence, ratio_in_words
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.sections.uncertainty.page import mean_in_words, ratio_in_words, slope_in_words
+from surefoot.report.statistics import Estimate
 
 
 @pytest.mark.parametrize(
@@ -63,14 +64,14 @@ def test_numbers_are_written_for_readers(written, wanted):
 
 def test_the_last_doubling_has_its_interval():
     step = Estimate(0.02, -0.01, 0.03)
-    sentence = "With 50 training rows the loss is 2.0% above that with 100 (95% interval \u22121.0% to 3.0%)."
+    sentence = "The loss with 50 training rows is 2.0% above the loss with 100 (95% interval \u22121.0% to 3.0%)."
     assert last_doubling(LearningCurve("linear", (50, 100), (step, step), step)) == sentence
 
 
 def test_duplicates_tell_of_noise():
     assert noise_floor(Duplicates(0, 0, 0, None), "RMSE").startswith("No two rows")
     assert "never differ" in noise_floor(Duplicates(4, 2, 0, 0.0), "error rate")
-    assert "below 12.5% is out of reach" in noise_floor(Duplicates(8, 4, 2, 0.125), "error rate")
+    assert "below 12.5% is impossible" in noise_floor(Duplicates(8, 4, 2, 0.125), "error rate")
     assert "much below 3.20 cannot be expected" in noise_floor(Duplicates(8, 4, 2, 3.2), "RMSE")
     assert noise_floor(Duplicates(2, 1, 2, None), "RMSE").endswith("different targets.")
 
@@ -79,20 +80,36 @@ def gap_of(value, low, high, rare=None, share=None):
     return Calibration(Estimate(value, low, high), (), (), (), (), (), (), "", "", rare, share)
 
 
-def test_confidence_is_judged_by_its_interval():
-    assert "2.0 points (95% interval 1.0 to 3.0) more than came true: they are over" in overconfidence(
-        gap_of(0.02, 0.01, 0.03)
-    )
-    assert overconfidence(gap_of(-0.02, -0.03, -0.01)).endswith("less than came true: they are underconfident.")
-    assert overconfidence(gap_of(0.0, -0.01, 0.01)).endswith("no bias can be told from chance.")
+def test_mean_probabilities_have_the_limit_of_the_verdict():
+    high = mean_in_words(gap_of(0.08, 0.06, 0.1))
+    assert "8.0 points (95% interval 6.0 to 10.0) above the accuracy: the probabilities are too high." in high
+    assert mean_in_words(gap_of(-0.08, -0.1, -0.06)).endswith("below the accuracy: the probabilities are too low.")
+    assert mean_in_words(gap_of(0.02, 0.01, 0.03)).endswith("above the accuracy, within the tolerance of 5.0 points.")
+    assert mean_in_words(gap_of(0.04, 0.01, 0.07)).endswith("not shown to be within the tolerance of 5.0 points.")
 
 
-def test_of_a_rare_class_rows_are_counted():
-    said = overconfidence(gap_of(0.01, 0.004, 0.016, "fraud", 0.03))
-    assert said.startswith("By the predicted probabilities 4.0% of the held-out rows would be fraud; 3.0% are.")
-    assert said.endswith("they expect too many.")
-    assert overconfidence(gap_of(-0.01, -0.02, -0.001, "fraud", 0.03)).endswith("they expect too few.")
-    assert overconfidence(gap_of(0.0, -0.01, 0.01, "fraud", 0.03)).endswith("no bias can be told from chance.")
+def test_mean_probabilities_of_one_class_are_compared_with_its_fraction():
+    sentence = mean_in_words(gap_of(0.08, 0.06, 0.1, "fraud", 0.03))
+    assert sentence.startswith("The mean predicted probability of fraud is 11.0%; 3.0% of the held-out rows are fraud.")
+    assert sentence.endswith("the probabilities are too high.")
+    assert mean_in_words(gap_of(-0.08, -0.1, -0.06, "fraud", 0.3)).endswith("the probabilities are too low.")
+    assert mean_in_words(gap_of(0.0, -0.01, 0.01, "fraud", 0.03)).endswith("within the tolerance of 5.0 points.")
+
+
+@pytest.mark.parametrize(
+    ("slope", "change", "ending"),
+    [
+        (Estimate(0.95, 0.85, 1.05), 0.01, "between the limits of 0.8 and 1.25."),
+        (Estimate(0.9, 0.7, 1.1), 0.03, "not shown to be between the limits of 0.8 and 1.25."),
+        (Estimate(0.5, 0.4, 0.6), 0.08, "the probabilities are too extreme."),
+        (Estimate(2.0, 1.5, 2.5), 0.08, "the probabilities are too moderate."),
+        (Estimate(-1.0, -1.5, -0.5), 0.08, "the probabilities are inverted."),
+        (Estimate(0.5, 0.4, 0.6), 0.02, "not shown to be between the limits of 0.8 and 1.25."),  # hardly any change
+    ],
+)
+def test_slopes_have_the_limits_of_the_verdict(slope, change, ending):
+    sentence = slope_in_words(replace(gap_of(0.0, -0.01, 0.01), slope=slope, change=change))
+    assert sentence.split(" Recalibration")[0].endswith(ending)
 
 
 def test_other_sentences():

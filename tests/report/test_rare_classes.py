@@ -34,9 +34,9 @@ def test_models_are_shown_by_the_area_under_the_curve_and_chosen_by_log_loss(qui
         assert by_name[fitted.name].loss.value == pytest.approx(1 - auc)
     assert found.accuracy.audited != "constant"
     assert found.verdict[0].answer == "yes"
-    assert f"{found.accuracy.n_rare} held-out rows are of the rare class" in found.verdict[0].sentence
+    assert f"{found.accuracy.n_rare} held-out rows belong to the rare class" in found.verdict[0].sentence
     assert found.answer("accuracy") != "no"
-    assert "of the rows to be fraud" in found.verdict[2].sentence
+    assert "of the rows are fraud" in found.verdict[2].sentence
     calibration, share = found.uncertainty.calibration, np.mean(y[:2400] == "fraud")
     assert (calibration.of_class, calibration.share) == ("fraud", share)
     expected = run.audited.predictions.probabilities[:, 1 if run.table.target.classes[1] == "fraud" else 0].mean()

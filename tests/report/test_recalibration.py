@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from surefoot.report.sections.uncertainty.recalibration import recalibration
+from surefoot.report.sections.uncertainty.calibration import recalibration
 
 
 def calibration_slope(*arguments):

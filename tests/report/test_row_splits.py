@@ -15,9 +15,9 @@ def target_of(n, classes=None):
 
 def check(splits):
     """No row trains a model that judges it, and every judged row is judged once."""
-    for train, judge in splits.folds:
-        assert not set(train) & set(judge)
-    assert np.array_equal(np.sort(np.concatenate([judge for _, judge in splits.folds])), splits.judged)
+    for train, test in splits.folds:
+        assert not set(train) & set(test)
+    assert np.array_equal(np.sort(np.concatenate([test for _, test in splits.folds])), splits.held_out)
 
 
 @pytest.mark.parametrize(("n", "n_folds"), [(60, 10), (150, 10), (151, 5), (25_000, 3)])
@@ -25,15 +25,15 @@ def test_every_row_is_held_out_once(n, n_folds):
     splits = Splits.draw(target_of(n), None, None, False, 0)
     check(splits)
     assert len(splits.folds) == n_folds
-    assert len(splits.judged) == n
+    assert len(splits.held_out) == n
     assert splits.units is None
 
 
 def test_folds_have_the_classes_alike():
     splits = Splits.draw(target_of(400, 4), None, None, False, 0)
     check(splits)
-    for _, judge in splits.folds:
-        assert np.array_equal(np.bincount(judge % 4), [20] * 4)
+    for _, test in splits.folds:
+        assert np.array_equal(np.bincount(test % 4), [20] * 4)
 
 
 @pytest.mark.parametrize("n", [60, 400, 25_000])  # ten, five and three folds
@@ -42,12 +42,12 @@ def test_smaller_folds_judge_every_row_once_and_have_the_classes_alike(n, fracti
     target = target_of(n, 4)
     splits = Splits.draw(target, None, None, False, 0)
     folds = smaller_folds(splits, target, None, fraction, 0)
-    assert np.array_equal(np.sort(np.concatenate([judge for _, judge in folds])), splits.judged)
-    for train, judge in folds:
-        assert not set(train) & set(judge)
+    assert np.array_equal(np.sort(np.concatenate([test for _, test in folds])), splits.held_out)
+    for train, test in folds:
+        assert not set(train) & set(test)
         assert len(train) == pytest.approx(fraction * len(splits.folds[0][0]), abs=4)
         assert np.ptp(np.bincount(target.y[train], minlength=4)) <= 1
-        assert len(judge) == pytest.approx(n / 2, abs=8)
+        assert len(test) == pytest.approx(n / 2, abs=8)
 
 
 @pytest.mark.parametrize("classes", [None, 2])
@@ -55,11 +55,11 @@ def test_groups_stay_whole(classes):
     groups = (np.arange(240) // 8).astype(str).astype(object)
     splits = Splits.draw(target_of(240, classes), groups, None, False, 0)
     check(splits)
-    for train, judge in splits.folds:
-        assert not set(groups[train]) & set(groups[judge])
-    for half, judge in smaller_folds(splits, target_of(240, classes), None, 0.5, 0):
+    for train, test in splits.folds:
+        assert not set(groups[train]) & set(groups[test])
+    for half, test in smaller_folds(splits, target_of(240, classes), None, 0.5, 0):
         assert len(half) == pytest.approx(len(splits.folds[0][0]) / 2, abs=8)
-        assert not set(groups[half]) & set(groups[judge])
+        assert not set(groups[half]) & set(groups[test])
         assert all(np.sum(groups[half] == group) == 8 for group in set(groups[half]))
     with pytest.raises(DataError, match="at least 4"):
         Splits.draw(target_of(240), (np.arange(240) % 3).astype(object), None, False, 0)
@@ -69,30 +69,30 @@ def test_by_time_only_earlier_rows_train():
     time = np.random.default_rng(0).permutation(400).astype(float)
     splits = Splits.draw(target_of(400), None, time, False, 0)
     check(splits)
-    for train, judge in splits.folds:
-        assert time[train].max() < time[judge].min()
+    for train, test in splits.folds:
+        assert time[train].max() < time[test].min()
     assert time[splits.later].min() == 320
-    assert set(time[splits.judged]) == set(range(160, 320))
-    assert len(np.unique(splits.judged_units)) >= 20  # runs of neighbours
+    assert set(time[splits.held_out]) == set(range(160, 320))
+    assert len(np.unique(splits.held_out_units)) >= 20  # runs of neighbours
     late = smaller_folds(splits, target_of(400), time, 0.5, 0)[-1][0]
     assert time[late].min() > np.median(time[splits.folds[-1][0]]) - 1
     with_new = Splits.draw(target_of(400), None, time, True, 0)
     assert not len(with_new.later)
-    assert set(time[with_new.judged]) == set(range(200, 400))
+    assert set(time[with_new.held_out]) == set(range(200, 400))
 
 
 def test_by_time_groups_that_are_judged_do_not_train_if_others_are_enough():
     time = np.arange(400.0)
     changing = (np.arange(400) // 10).astype(str).astype(object)
-    for train, judge in Splits.draw(target_of(400), changing, time, False, 0).folds:
-        assert not set(changing[train]) & set(changing[judge])
+    for train, test in Splits.draw(target_of(400), changing, time, False, 0).folds:
+        assert not set(changing[train]) & set(changing[test])
     lasting = (np.arange(400) % 10).astype(str).astype(object)
-    for train, judge in Splits.draw(target_of(400), lasting, time, False, 0).folds:
-        assert set(lasting[train]) == set(lasting[judge])
+    for train, test in Splits.draw(target_of(400), lasting, time, False, 0).folds:
+        assert set(lasting[train]) == set(lasting[test])
 
 
 def test_one_time_cannot_be_split():
-    with pytest.raises(DataError, match="time has too few different values"):
+    with pytest.raises(DataError, match="time has too few distinct values"):
         Splits.draw(target_of(100), None, np.zeros(100), False, 0)
 
 

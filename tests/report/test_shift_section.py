@@ -13,8 +13,7 @@ from surefoot.report.inputs.deployment_data import DeploymentData
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target
-from surefoot.report.models.candidate_models import CONSTANT, CandidateModel
-from surefoot.report.models.cross_fitting import cross_fit
+from surefoot.report.models.cross_fitting import CONSTANT, CandidateModel, cross_fit
 from surefoot.report.models.scoring import ERROR_RATE, LOG_LOSS, RMSE, Outcome
 from surefoot.report.sections.shift.density_ratio import effective_rows, importance_weights
 from surefoot.report.sections.shift.deployment_loss import Tolerances, bias_of, decisive, rise_of
@@ -26,10 +25,10 @@ from surefoot.report.sections.shift.findings import (
     ShiftFindings,
     WeightedEstimate,
 )
-from surefoot.report.sections.shift.measure import ShiftInputs, measure_shift, no_deployment_data, target_there
+from surefoot.report.sections.shift.measure import ShiftInputs, measure_shift, no_deployment_data, target_shift
 from surefoot.report.sections.shift.unusual_rows import rows_outside
 from surefoot.report.sections.shift.verdict import bias_in_words, rise_in_words, shift_line
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate
 from surefoot.report.time_budget import TimeBudget
 
 SOME = Estimate(0.2, 0.18, 0.22)
@@ -101,7 +100,9 @@ def test_a_flipped_rule_without_targets_is_not_known():
     generator = np.random.default_rng(0)
     found, line = asked(*numbers(generator, 400), generator.normal(size=(200, 4)))
     assert line.answer == "unknown"
-    assert line.sentence.startswith("Without targets from there, a changed rule cannot be seen.")
+    assert line.sentence.startswith(
+        "Without targets of deployment rows, a change in how the target depends on the columns cannot be seen."
+    )
     assert found.loss_there is None
     assert found.weighted.loss.low < found.loss_here.value < found.weighted.loss.high
 
@@ -312,17 +313,17 @@ def test_numbers_there_are_compared_by_their_distribution():
     generator = np.random.default_rng(0)
     here, there = generator.normal(size=400), generator.normal(0.5, size=300)
     target, _ = Target.read(here, 400)
-    found = target_there(target, np.arange(400), np.append(there, np.nan).astype(object))
+    found = target_shift(target, np.arange(400), np.append(there, np.nan).astype(object))
     assert found.distance == pytest.approx(ks_2samp(here, there).statistic)
     assert found.outcome == "shifted"
     assert found.text.startswith(f"mean {here.mean():.4g} in the training data, {there.mean():.4g} in the deployment")
-    same = target_there(target, np.arange(0, 400, 2), here[1::2].astype(object))
+    same = target_shift(target, np.arange(0, 400, 2), here[1::2].astype(object))
     assert same.outcome == "not shifted"
 
 
 def test_classes_there_are_compared_by_their_fractions():
     target, _ = Target.read(np.repeat([0, 1], [80, 20]), 100)
-    found = target_there(target, np.arange(100), np.array(["0"] * 20 + ["1"] * 20 + ["2"] * 10 + [None], dtype=object))
+    found = target_shift(target, np.arange(100), np.array(["0"] * 20 + ["1"] * 20 + ["2"] * 10 + [None], dtype=object))
     assert found.outcome == "shifted"
     expected = "0: 80.0% of the training rows, 40.0% of the deployment rows; 2, not in the training data: 20.0%"
     assert found.text == expected

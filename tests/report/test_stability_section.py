@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
-from surefoot.report.models.candidate_models import CandidateModel, candidate_models
-from surefoot.report.models.cross_fitting import Comparison, cross_fit
+from surefoot.report.models.candidate_models import candidate_models
+from surefoot.report.models.cross_fitting import CandidateModel, Comparison, cross_fit, row_losses
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES
 from surefoot.report.sections.stability.bags import (
     BAG_SEED,
@@ -22,16 +22,16 @@ from surefoot.report.sections.stability.bags import (
     Bagged,
     SmallestSum,
     Units,
-    draw_lots,
+    choose_between_copies,
     upper_limit,
 )
 from surefoot.report.sections.stability.column_selection import LASSO, TREE, SelectionFrame, columns_of, copies_of
 from surefoot.report.sections.stability.findings import StabilityFindings
 from surefoot.report.sections.stability.leading_column import MAX_COLUMNS, N_PERMUTATIONS, LossIncreases
 from surefoot.report.sections.stability.measure import column_set, measure_stability
+from surefoot.report.sections.stability.page import status_of
 from surefoot.report.sections.stability.stable_sets import LEADING, WINNER, in_words, stable_set
 from surefoot.report.sections.stability.verdict import stability_line
-from surefoot.report.sections.stability.winner import comparable_losses
 from surefoot.report.time_budget import TimeBudget
 from surefoot.selection import inflated_argmax
 
@@ -200,7 +200,7 @@ def test_columns_that_say_the_same_but_for_a_little_noise_are_a_choice(seed):
 def test_lots_are_drawn_between_copies():
     chosen = np.zeros((2000, 4), dtype=bool)
     chosen[:, 0] = chosen[:, 3] = True
-    draw_lots(chosen, [[0, 2]], np.arange(2000)[:, np.newaxis])
+    choose_between_copies(chosen, [[0, 2]], np.arange(2000)[:, np.newaxis])
     assert (chosen[:, [0, 2]].sum(axis=1) == 1).all()
     assert 0.45 < chosen[:, 2].mean() < 0.55
     assert chosen[:, 3].all()
@@ -227,10 +227,10 @@ def test_increases_are_those_of_one_permutation_after_the_other():
     found = LossIncreases.of(audited)
     assert found.columns == (*X.columns,)
     assert sorted(found.rows) == list(range(120))
-    for model, (_, judge) in zip(audited.fold_models, splits.folds, strict=True):
-        judge, generator = np.sort(judge), np.random.default_rng(BAG_SEED)
-        orders = [generator.permutation(len(judge)) for _ in range(N_PERMUTATIONS)]
-        rows, truth = table.frame.iloc[judge], y.to_numpy()[judge]
+    for model, (_, test) in zip(audited.fold_models, splits.folds, strict=True):
+        test, generator = np.sort(test), np.random.default_rng(BAG_SEED)
+        orders = [generator.permutation(len(test)) for _ in range(N_PERMUTATIONS)]
+        rows, truth = table.frame.iloc[test], y.to_numpy()[test]
         before = (model.predict(rows) - truth) ** 2
         for place, name in enumerate(X.columns):
             after = []
@@ -240,7 +240,7 @@ def test_increases_are_those_of_one_permutation_after_the_other():
                 changed["kind"] = pd.Categorical(changed["kind"], categories=table.frame["kind"].cat.categories)
                 after.append((model.predict(changed) - truth) ** 2)
             expected = np.mean(after, axis=0) - before
-            ours = found.increases[[list(found.rows).index(row) for row in judge], place]
+            ours = found.increases[[list(found.rows).index(row) for row in test], place]
             np.testing.assert_allclose(ours, expected, atol=1e-9)
 
 
@@ -250,17 +250,17 @@ def test_increases_of_classes_are_those_of_the_log_loss():
     splits = Splits.draw(table.target, None, None, False, 0)
     audited = cross_fitted(table, splits, LogisticRegression())[-1]
     found = LossIncreases.of(audited)
-    model, judge = audited.fold_models[0], np.sort(splits.folds[0][1])
-    rows, truth = table.frame.iloc[judge], table.target.labels[judge]
+    model, test = audited.fold_models[0], np.sort(splits.folds[0][1])
+    rows, truth = table.frame.iloc[test], table.target.labels[test]
     generator = np.random.default_rng(BAG_SEED)
-    orders = [generator.permutation(len(judge)) for _ in range(N_PERMUTATIONS)]
+    orders = [generator.permutation(len(test)) for _ in range(N_PERMUTATIONS)]
 
     def losses(X):
         chance = model.predict_proba(X)[np.arange(len(X)), np.searchsorted(model.classes_, truth)]
         return -np.log(np.maximum(chance, 0.001))
 
     after = [losses(rows.assign(c1=rows["c1"].to_numpy()[order])) for order in orders]
-    ours = found.increases[[list(found.rows).index(row) for row in judge], 1]
+    ours = found.increases[[list(found.rows).index(row) for row in test], 1]
     np.testing.assert_allclose(ours, np.mean(after, axis=0) - losses(rows), atol=1e-9)
 
 
@@ -294,7 +294,7 @@ def test_of_many_columns_those_that_say_most_are_permuted():
     found = LossIncreases.of(audited)
     assert len(found.columns) == MAX_COLUMNS
     assert {"c2", "c39"} <= set(found.columns)
-    assert "Of 40 columns, the 30" in found.remarks[0]
+    assert "The 30 of 40 columns" in found.remarks[0]
 
 
 def test_every_conclusion_of_a_clear_table_survives(of_clear_table):
@@ -305,11 +305,11 @@ def test_every_conclusion_of_a_clear_table_survives(of_clear_table):
     line = stability_line(of_clear_table)
     assert line.answer == YES
     assert line.sentence == (
-        "Every conclusion survives: linear is the best model; the LASSO chooses c1 and c3; a small decision tree asks "
-        "for c1 and c3; the model relies most on c1."
+        "Every conclusion survives: linear is the best model; the LASSO chooses c1 and c3; a small decision tree "
+        "splits on c1 and c3; the model relies most on c1."
     )
     assert "For at most 5% of the rows" in found[LASSO].guarantee
-    assert "It says nothing about training without that row" in found[WINNER].guarantee
+    assert "It is not about training without that row" in found[WINNER].guarantee
     drop = of_clear_table.drops[0]
     assert (drop.what, drop.n_rows, drop.winner_changed, drop.n_refits) == ("a random 1% of the rows", 3, 0.0, 1)
     assert 0 < drop.predictions_changed < 0.5
@@ -341,7 +341,7 @@ def test_groups_are_dropped_whole():
     assert [drop.n_refits for drop in found.drops] == [1, 1, 1] + 7 * [0]
     line = stability_line(found)
     assert line.answer == UNKNOWN
-    assert "linear is the best model (0 of 40 groups overturn it when dropped; about 59 would have" in line.sentence
+    assert "linear is the best model (0 of 40 groups overturn it when dropped; about 59 groups" in line.sentence
     few = measured(X, y, np.repeat([f"g{k}" for k in range(10)], 24))
     assert few.sets == ()
     assert stability_line(few).answer == UNKNOWN
@@ -356,22 +356,22 @@ def test_a_model_without_probabilities_is_compared_by_its_errors():
 
     table = AuditTable.read(X, y)
     fitted = cross_fitted(table, Splits.draw(table.target, None, None, False, 0), LinearSVC())
-    names, losses = comparable_losses(fitted, fitted[-1])
+    names, losses = row_losses(fitted, fitted[-1])
     assert names == ("constant", "linear", "other")
     assert set(np.unique(losses)) == {0.0, 1.0}
-    names, losses = comparable_losses(fitted, fitted[1])
+    names, losses = row_losses(fitted, fitted[1])
     assert names == ("constant", "linear")
     assert losses.max() > 1
 
 
 def test_a_slow_model_is_not_trained_again(of_clear_table):
-    from surefoot.report.sections.stability.row_removal import measure_drops
+    from surefoot.report.sections.stability.row_removal import measure_removals
 
     X, y = clear_table(100)
     table = AuditTable.read(X, y)
     fitted = cross_fitted(table, Splits.draw(table.target, None, None, False, 0))
     slow = replace(fitted[-1], seconds=11.0 * len(fitted[-1].fold_models))
-    drop = measure_drops([fitted[0], slow], slow, None, 0, TimeBudget())[0]
+    drop = measure_removals([fitted[0], slow], slow, None, 0, TimeBudget())[0]
     assert (drop.n_refits, drop.predictions_changed) == (0, None)
 
 
@@ -404,14 +404,14 @@ def test_the_sentence_says_why_a_conclusion_does_not_survive(changes, reason):
     assert reason in line.sentence
     both = stability_line(StabilityFindings((fake(holds=True), fake(**changes)), (), None))
     assert both.answer == PARTLY
-    assert both.sentence.startswith("What survives: the LASSO chooses a and b. What does not, or may not: ")
+    assert both.sentence.startswith("These survive: the LASSO chooses a and b. These do not, or may not: ")
 
 
 def test_too_few_rows_make_a_conclusion_unknown():
     few = fake(n_left_out=40, n_dropped=40)
     line = stability_line(StabilityFindings((few,), (), None))
     assert line.answer == UNKNOWN
-    assert "about 59 would have to be tried" in line.sentence
+    assert "about 59 rows would decide it" in line.sentence
     assert upper_limit(0, 59) < 0.05 <= upper_limit(0, 58)
     assert stability_line(StabilityFindings((few, fake(undecided=True)), (), None)).answer == UNKNOWN
     assert stability_line(StabilityFindings((few, fake(holds=True)), (), None)).answer == PARTLY
@@ -422,7 +422,7 @@ def test_a_lead_that_is_not_clear_is_open():
     line = stability_line(StabilityFindings((ahead, fake(undecided=True)), (), None))
     assert line.answer == UNKNOWN
     assert line.sentence.startswith(
-        "No conclusion is known to survive: linear is the best model (it leads by 2.2 standard errors, and 3 are asked"
+        "No conclusion is known to survive: linear is the best model (it leads by 2.2 standard errors; 3 are needed"
     )
     generator = np.random.default_rng(0)
     losses = generator.normal(size=(200, 3)) + np.array([0.0, 0.3, 0.1])
@@ -434,6 +434,16 @@ def test_a_lead_that_is_not_clear_is_open():
     assert not stable_set(WINNER, Bagged.run(chooser, units, 500, 1, 0.05)).holds
     assert SmallestSum(("a", "b"), np.zeros((5, 2))).lead == 0.0
     assert SmallestSum(("a", "b"), np.tile([0.0, 1.0], (5, 1))).lead == np.inf
+
+
+def test_the_page_and_the_verdict_agree_on_what_survives():
+    assert status_of(fake(holds=True)) == "survives"
+    for changes in ({"undecided": True}, {"claim_inside": False}, {"n_models": 2}, {"instability": 0.06}):
+        assert status_of(fake(**changes)) == "does not survive"
+        assert stability_line(StabilityFindings((fake(**changes),), (), None)).answer == NO
+    for changes in ({"lead": 2.0, "undecided": True}, {"n_left_out": 40, "n_dropped": 40}):
+        assert status_of(fake(**changes)) == "not known"
+        assert stability_line(StabilityFindings((fake(**changes),), (), None)).answer == UNKNOWN
 
 
 def test_nothing_to_say():

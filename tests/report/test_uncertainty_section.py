@@ -16,10 +16,9 @@ from surefoot import DataError
 from surefoot.metrics import prediction_rejection_ratio
 from surefoot.report.inputs.target import Target
 from surefoot.report.models.predictions import ModelPredictions, probabilities_of
-from surefoot.report.sections.uncertainty.measure import _imagined, residual_intervals
-from surefoot.report.sections.uncertainty.rejection import claimed_ratio
+from surefoot.report.sections.uncertainty.measure import claimed_ratio, residual_intervals, simulated_losses
 from surefoot.report.sections.uncertainty.verdict import uncertainty_line
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate
 
 
 class Sayer:
@@ -68,7 +67,7 @@ def test_yes_needs_both_intervals_inside_their_limits():
     assert line_of(calibration=wide).answer == "unknown"
     bent = replace(calibration, gap=around(0.0, 0.01), slope=around(0.5, 0.1), change=0.08)
     assert line_of(calibration=bent).answer == "partly"
-    assert "too extreme (calibration slope 0.50 (0.40 to 0.60); 1 is right)" in line_of(calibration=bent).sentence
+    assert "too extreme (calibration slope 0.50 (0.40 to 0.60); 1 is ideal)" in line_of(calibration=bent).sentence
     biased = replace(calibration, gap=around(0.2, 0.05), slope=around(1.0, 0.1), change=0.0)
     worse = ratio_of(around(-0.3, 0.1), None)
     assert line_of(calibration=biased, by_total=worse).answer == "no"
@@ -120,7 +119,7 @@ def test_intervals_are_judged_at_every_level_and_in_both_tails():
     assert line_of_intervals(0.05, 0.05).answer == "yes"
     lopsided = line_of_intervals(0.10, 0.0)  # 90% hold 90%, all misses on one side
     assert lopsided.answer == "partly"
-    assert "90% intervals have below them 10%" in lopsided.sentence
+    assert "10% of the targets (9% to 11%) lie below its 90% intervals" in lopsided.sentence
     assert line_of_intervals(0.15, 0.15).answer == "partly"
     assert line_of_intervals(0.05, 0.05, reach=0.06).answer == "unknown"
 
@@ -156,7 +155,7 @@ def test_a_model_without_intervals_gets_those_of_its_errors(quick_audit):
     run, found = quick_audit(*numbers(400), model=LinearRegression())
     assert not found.uncertainty.own
     assert found.answer("uncertainty") in ("no", "partly")
-    assert "gives neither probabilities nor intervals" in found.verdict[2].sentence
+    assert "predicts neither probabilities nor intervals" in found.verdict[2].sentence
     place = residual_intervals(run.audited).below
     assert 0.4 < np.mean(place) < 0.6
     _, bayes = quick_audit(*numbers(400), model=BayesianRidge())
@@ -200,7 +199,7 @@ def test_claims_are_drawn_from_the_tails_that_a_model_predicts():
     target = SimpleNamespace(is_classes=False)
     claims = []
     for freedom in (None, np.full(2000, np.inf), np.full(2000, 3.5)):
-        draws, total = _imagined(replace(predictions, freedom=freedom), target, std**2, 0)
+        draws, total = simulated_losses(replace(predictions, freedom=freedom), target, std**2, 0)
         losses = list(draws)
         assert np.mean([np.mean(each / std**2) for each in losses]) == pytest.approx(1.0, abs=0.1)
         claims.append(claimed_ratio(losses, total, False).value)

@@ -81,7 +81,7 @@ def test_the_stored_results_belong_to_the_protocol_and_the_defaults(
     monkeypatch.undo()  # the booster itself
     stored = Path(__file__).parents[3] / "docs" / "results" / "shift" / "settings.json"
     (tmp_path / "settings.json").write_bytes(stored.read_bytes())
-    experiment._open(tmp_path, ShiftSettings(), {})
+    experiment.open_results(tmp_path, ShiftSettings(), {})
     assert json.loads((tmp_path / "settings.json").read_text()) == json.loads(stored.read_text())
 
 

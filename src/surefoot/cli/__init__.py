@@ -2,11 +2,15 @@
 
 import sys
 
-FOUND, USER_ERROR, INTERRUPTED = 1, 2, 130  # exit codes: a rule of --fail-on is broken; wrong input; Ctrl-C
+FAILED, USER_ERROR, INTERRUPTED = (
+    1,
+    2,
+    130,
+)  # exit codes: a rule of --fail-on is broken, or training fails; wrong input; Ctrl-C
 
 
 def main() -> None:
-    """Entry point of the ``surefoot`` command; what it needs is imported late, so that its absence can be explained."""
+    """Entry point of the ``surefoot`` command; optional packages are imported late, so that an error can name them."""
     try:
         from surefoot.cli.app import app
 
@@ -16,6 +20,6 @@ def main() -> None:
         sys.exit(USER_ERROR)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader of the output has closed it
         sys.stderr.close()
         sys.exit(0)

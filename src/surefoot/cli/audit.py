@@ -12,13 +12,14 @@ import typer
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from surefoot import DataError, UnknownCategoryWarning
-from surefoot.cli import FOUND
+from surefoot.cli import FAILED
 from surefoot.cli.console import Bar, fail, failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import kinds_of, read_table_file, take_target
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
 from surefoot.report import Audit
 from surefoot.report import audit as run_audit
+from surefoot.report.inputs.arguments import AuditArguments
 from surefoot.report.inputs.column_readers import CATEGORY, NUMBER, kind_of
 from surefoot.report.sections import NAMES
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN
@@ -32,60 +33,62 @@ def audit(
     data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
     target: Annotated[str, typer.Option(help="The column to predict.")],
     new: Annotated[
-        Path | None, typer.Option(help="Rows of where the model will be used; with the target, if it is known there.")
+        Path | None, typer.Option(help="Deployment data: rows from where the model will be used, if known with target.")
     ] = None,
     predictions: Annotated[
         Path | None,
-        typer.Option(help="Your own predictions, a row for each row of the table, by a model that has not seen it."),
+        typer.Option(help="Your own predictions, one for each row, by a model that was not trained on that row."),
     ] = None,
     group: Annotated[
-        str | None, typer.Option(help="Column of groups that belong together (patients, shops): held out together.")
+        str | None, typer.Option(help="Column of groups that belong together, such as patients: held out together.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option(help="Column of time: the last fifth of the rows is where the model will be used.")
+        str | None, typer.Option(help="Column of time: the last fifth of the rows is the deployment data.")
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="binary, classes or regression; default: found out, and said.")
+        str | None, typer.Option(help="binary, classes or regression; detected from the target by default.")
     ] = None,
     shift_tolerance: Annotated[
-        float, typer.Option(help="By what fraction the error may be larger where the model will be used.")
-    ] = 0.25,
+        float, typer.Option(help="By what fraction the loss may be higher on the deployment data.")
+    ] = AuditArguments.shift_tolerance,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The page; default: the table's name with -audit.html.")
+        Path | None, typer.Option("--output", "-o", help="The page; by default the table's name with -audit.html.")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="All numbers as JSON, into this file.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write all numbers to this file as JSON.")] = None,
     fail_on: Annotated[
         str | None,
         typer.Option(
-            help="Exit with code 1 if an answer is no: accuracy, uncertainty, stability, shift or any, with commas "
-            "between; 'shift=partly' is stricter, 'shift=unknown' strictest."
+            help="Exit with code 1 if an answer is no: accuracy, uncertainty, stability, shift or any, separated by "
+            "commas; 'shift=partly' is stricter, 'shift=unknown' strictest."
         ),
     ] = None,
     time_limit: Annotated[
-        str | None, typer.Option(help="Such as 90s, 10m or 1h: what does not fit is left out.")
+        str | None, typer.Option(help="Such as 90s, 10m or 1h: steps that do not fit are left out.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of everything that is drawn at random.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The numbers do not depend on it.")] = -1,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = AuditArguments.random_state,
+    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = -1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Ask four questions about a table and the model of it; the answers are one HTML page.
+    """Answer four questions about a table and its model, on one HTML page.
 
     Is it as accurate as the data allows? Does it know what it does not know? Would the conclusion survive dropping a
     row? Does it hold where it will be used?
 
     Example: surefoot audit patients.csv --target outcome --group hospital --new next-year.csv
     """
-    called = {
+    options = {
         "X": data,
-        "y": f"the column {target!r}",
+        "y": f"--target {target}",
         "X_new": new,
-        "y_new": f"the column {target!r} of {new}",
+        "y_new": f"column {target!r} of {new}",
         "predictions": predictions,
         "groups": f"--group {group}",
         "time": f"--time {time}",
-        "groups and time": "--group and --time",
+        "task": "--task",
+        "shift_tolerance": "--shift-tolerance",
+        "random_state": "--seed",
     }
-    with failures_in_one_line(called):
+    with failures_in_one_line(options):
         if target in (group, time):
             fail(f"--{'group' if target == group else 'time'} {target} is the target: name another column.")
         rules = _rules(fail_on)
@@ -96,9 +99,9 @@ def audit(
             {"the table": data, "--new": new, "--predictions": predictions},
         )
         with Bar(TimeElapsedColumn(), TimeRemainingColumn(), quiet=quiet) as bar, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnknownCategoryWarning)  # they are counted below
+            warnings.simplefilter("ignore", UnknownCategoryWarning)  # unknown categories are counted below
             tables = _tables(data, target, new, predictions)
-            found = run_audit(
+            result = run_audit(
                 **tables,
                 groups=group,
                 time=time,
@@ -107,36 +110,36 @@ def audit(
                 time_limit=limit,
                 random_state=seed,
                 n_jobs=jobs,
-                callback=bar.show_share,
+                callback=bar.show_fraction,
             )
-            subject = replace(found.subject, source=data.name)
-            found = replace(found, subject=subject, command=shlex.join(["surefoot", *sys.argv[1:]]))
-            bar.show_share(0.97, "drawing the page")
-            found.to_html(page)
+            subject = replace(result.subject, source=data.name)
+            result = replace(result, subject=subject, command=shlex.join(["surefoot", *sys.argv[1:]]))
+            bar.show_fraction(0.97, "drawing the page")
+            result.to_html(page)
             if json is not None:
-                found.to_json(json)
+                result.to_json(json)
     if not quiet:
-        for line in _unseen(tables):
+        for line in _unknown_texts(tables):
             typer.echo(f"surefoot: {new}, {line}", err=True)
-        echo_beside(f"{found}\n\nThe page: {page}", page, json)
-    _apply(rules, found)
+        echo_beside(f"{result}\n\nThe page: {page}", page, json)
+    _apply(rules, result)
 
 
 def _tables(data: Path, target: str, new: Path | None, predictions: Path | None) -> dict[str, Any]:
-    """The arguments of an audit from files; the later ones are read as the first table was."""
+    """The arguments of an audit from files; later files are read with the types of the first table."""
     first = read_table_file(data)
     X, y = take_target(first, target, data)
-    found: dict[str, Any] = {"X": X, "y": y}
+    tables: dict[str, Any] = {"X": X, "y": y}
     if new is not None:
         later = read_table_file(new, kinds_of(first))
-        found["y_new"] = later.pop(target) if target in later.columns else None
-        found["X_new"] = later
+        tables["y_new"] = later.pop(target) if target in later.columns else None
+        tables["X_new"] = later
     if predictions is not None:
-        found["predictions"] = _predictions(predictions, y)
-    return found
+        tables["predictions"] = _predictions(predictions, y)
+    return tables
 
 
-def _unseen(tables: dict[str, Any]) -> list[str]:
+def _unknown_texts(tables: dict[str, Any]) -> list[str]:
     """A line for each column of the new rows with text that the table does not have."""
     if "X_new" not in tables:
         return []
@@ -145,24 +148,24 @@ def _unseen(tables: dict[str, Any]) -> list[str]:
 
 
 def _predictions(path: Path, y: Any) -> Any:
-    """The column of predictions: as text, to the letter, if all of them are values that a target of text has."""
-    guessed = read_table_file(path)
-    name = _column_of_predictions(guessed, str(y.name), path)
+    """The column of predictions; as text, if all of them are values of a target that is text."""
+    frame = read_table_file(path)
+    name = _column_of_predictions(frame, str(y.name), path)
     if kind_of(y) != NUMBER:
         text = read_table_file(path, {name: CATEGORY})[name]
         if text.dropna().isin(y.dropna().unique()).all():
             return text
-    return guessed[name]
+    return frame[name]
 
 
 def _column_of_predictions(frame: Any, target: str, path: Path) -> str:
-    """Named so, or like the target, or the only one."""
+    """The column named prediction, or like the target, or the only one."""
     for name in ("prediction", "predictions", target):
         if name in frame.columns:
             return name
     if len(frame.columns) == 1:
         return str(frame.columns[0])
-    raise DataError(f"{path} has several columns, and none is named 'prediction': name the one that is.")
+    raise DataError(f"{path} has several columns, and none is named 'prediction': rename the one with predictions.")
 
 
 def _rules(text: str | None) -> list[tuple[str, tuple[str, ...]]]:
@@ -173,23 +176,23 @@ def _rules(text: str | None) -> list[tuple[str, tuple[str, ...]]]:
             continue
         name, _, level = rule.strip().partition("=")
         if name not in (*NAMES, ANY) or (level or NO) not in LEVELS:
+            names = ", ".join((*NAMES, ANY))
             fail(
-                f"--fail-on {rule.strip()!r} is no rule: write one of {', '.join((*NAMES, ANY))}, and behind it "
-                "nothing, =partly or =unknown."
+                f"--fail-on {rule.strip()!r} is not a rule: write one of {names}, optionally with =partly or =unknown."
             )
         rules += [(each, LEVELS[level or NO]) for each in (NAMES if name == ANY else (name,))]
     return rules
 
 
-def _apply(rules: list[tuple[str, tuple[str, ...]]], found: Audit) -> None:
-    broken = [f"{name} is {found.answer(name)!r}" for name, answers in rules if found.answer(name) in answers]
+def _apply(rules: list[tuple[str, tuple[str, ...]]], result: Audit) -> None:
+    broken = [f"{name} is {result.answer(name)!r}" for name, answers in rules if result.answer(name) in answers]
     if broken:
         typer.echo(f"surefoot: {'; '.join(broken)}.", err=True)
-        raise typer.Exit(FOUND)
+        raise typer.Exit(FAILED)
 
 
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
     if match is None or float(match[1]) == 0:
-        fail(f"--time-limit {text!r} is no length of time: write 90s, 10m or 1h.")
+        fail(f"--time-limit {text!r} is not a duration: write 90s, 10m or 1h.")
     return float(match[1]) * UNITS[match[2]]

@@ -1,6 +1,5 @@
-"""What every sub-command says in the same way: one line on failure, and how far it is."""
+"""The parts of every sub-command: errors in one line, and progress."""
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -15,23 +14,24 @@ from surefoot.cli import INTERRUPTED, USER_ERROR
 
 
 def fail(message: str) -> NoReturn:
-    """One line that says what to do, and the exit code for it."""
+    """Print one line that says what to do, and exit with the code for wrong input."""
     typer.echo(f"surefoot: {message}", err=True)
     raise typer.Exit(USER_ERROR)
 
 
 @contextmanager
-def failures_in_one_line(called: Mapping[str, object] | None = None) -> Iterator[None]:
-    """What a user can do something about is one line and an exit code; Ctrl-C is another. Nothing is half-written.
+def failures_in_one_line(options: Mapping[str, object] | None = None) -> Iterator[None]:
+    """Turn errors that a user can correct, and Ctrl-C, into one line and an exit code. No partial file is left.
 
-    ``called`` says what arguments of Python are called on the command line, such as X for the path of a table.
+    ``options`` has the option or file of an argument of Python, by the name that the error has in ``argument``.
     """
     try:
         yield
     except SurefootError as error:
-        fail(_in_its_words(str(error), called or {}))
+        option = (options or {}).get(getattr(error, "argument", None) or "")
+        fail(str(error) if option is None else f"{option}: {error}")
     except BrokenPipeError:
-        fail("an output is a pipe that was closed before all was written.")
+        fail("an output is a pipe that was closed before everything was written.")
     except OSError as error:
         fail(f"{error.filename or 'a file'}: {error.strerror or error}.")
     except KeyboardInterrupt:
@@ -39,18 +39,8 @@ def failures_in_one_line(called: Mapping[str, object] | None = None) -> Iterator
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _in_its_words(message: str, called: Mapping[str, object]) -> str:
-    """A message with files and options in place of Python's arguments; what stands in quotes is someone's data."""
-
-    def name(found: re.Match[str]) -> str:
-        return str(called.get(found[1], found[1]))
-
-    message = re.sub(r"^(predictions|groups and time|groups|time|n_members)\b(?!=)", name, message)
-    return re.sub(r"(?<![\w'\"./-])(X_new|y_new|X|y)(?![\w'\"/-])", name, message)
-
-
 class Bar:
-    """A bar on a terminal; where there is none to draw it on, a line for each step."""
+    """A progress bar on a terminal; elsewhere, a line for each step."""
 
     def __init__(self, *columns: ProgressColumn, quiet: bool = False) -> None:
         console = Console(stderr=True)
@@ -69,11 +59,11 @@ class Bar:
         self._progress.stop()
 
     def show(self, done: int, total: int, label: str) -> None:
-        """So many pieces of work are done; ``label`` is the next."""
+        """Show that ``done`` of ``total`` pieces of work are done; ``label`` is the next one."""
         self._move(done, total, f"{done}/{total}", label)
 
-    def show_share(self, done: float, label: str) -> None:
-        """Such a share of the work is done; ``label`` is what is being done."""
+    def show_fraction(self, done: float, label: str) -> None:
+        """Show that a fraction of the work is done; ``label`` is the current step."""
         self._move(done, 1.0, f"{done:.0%}", label)
 
     def _move(self, done: float, total: float, amount: str, label: str) -> None:

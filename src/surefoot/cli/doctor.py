@@ -1,4 +1,4 @@
-"""``surefoot doctor``: what is installed, and whether it works."""
+"""``surefoot doctor``: installed versions, and a test that training works."""
 
 import importlib
 import os
@@ -15,7 +15,7 @@ import joblib
 import typer
 
 import surefoot
-from surefoot.cli import FOUND
+from surefoot.cli import FAILED
 
 PACKAGES = (
     "surefoot",
@@ -32,7 +32,7 @@ PACKAGES = (
     "typer",
     "rich",
 )
-ROOMS_WITH_KERNELS = ("data", "trees", "boosting", "uncertainty", "selection", "shift")
+PACKAGES_WITH_KERNELS = ("data", "trees", "boosting", "uncertainty", "selection", "shift")
 CACHE_FILES = ("*.nbi", "*.nbc")  # the index of a compiled function, and its code
 TRIAL = """
 import warnings
@@ -52,11 +52,13 @@ surefoot.VMatrixBoostingRegressor(n_estimators=5, random_state=0).fit(X, y, X_ta
 
 
 def doctor(
-    clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled kernels; they are made again.")] = False,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove the compiled kernels; they are compiled again.")
+    ] = False,
 ) -> None:
-    """Show versions, threads and the kernel cache; train a little of everything, and repair a broken cache.
+    """Show versions, threads and the kernel cache; train small models of every kind, and repair a broken cache.
 
-    The exit code is 0 if all is well, also after a repair, and 1 if not.
+    The exit code is 0 if training works, also after a repair, and 1 if not.
     """
     for name in PACKAGES:
         typer.echo(f"{name:14} {_version(name)}")
@@ -76,22 +78,22 @@ def doctor(
 
 def _examine() -> int:
     """Train in a fresh process; if that fails, clear the cache and try again."""
-    begun, problem = time.perf_counter(), trial()
+    started, problem = time.perf_counter(), trial()
     if problem is not None:
         removed = clear_cache()
-        typer.echo(f"{'trial':14} failed ({problem}); {removed} files of the kernel cache removed, once more ...")
+        typer.echo(f"{'trial':14} failed ({problem}); {removed} files of the kernel cache removed, trying again ...")
         problem = trial()
         if problem is None:
             typer.echo(f"{'repaired':14} the kernel cache was broken")
     if problem is not None:
-        typer.echo(f"surefoot: training fails, and not for its cache: {problem}", err=True)
-        return FOUND
-    typer.echo(f"{'trial':14} everything trains ({time.perf_counter() - begun:.0f} s)")
+        typer.echo(f"surefoot: training fails, even without the kernel cache: {problem}", err=True)
+        return FAILED
+    typer.echo(f"{'trial':14} everything trains ({time.perf_counter() - started:.0f} s)")
     return 0
 
 
 def trial() -> str | None:
-    """Why a little of everything cannot be trained in a fresh process; None if it can."""
+    """Train small models of every kind in a fresh process; None, or the error."""
     run = subprocess.run([sys.executable, "-c", TRIAL], capture_output=True, text=True, check=False)
     if run.returncode == 0:
         return None
@@ -100,11 +102,11 @@ def trial() -> str | None:
 
 
 def cache_folders() -> list[Path]:
-    """Where numba keeps the compiled kernels of surefoot."""
+    """The folders of the compiled kernels of surefoot."""
     folders = set()
-    for room in ROOMS_WITH_KERNELS:
-        package = importlib.import_module(f"surefoot.{room}")
-        for module in pkgutil.walk_packages(package.__path__, f"surefoot.{room}."):
+    for name in PACKAGES_WITH_KERNELS:
+        package = importlib.import_module(f"surefoot.{name}")
+        for module in pkgutil.walk_packages(package.__path__, f"surefoot.{name}."):
             for thing in vars(importlib.import_module(module.name)).values():
                 if hasattr(thing, "py_func") and getattr(thing.stats, "cache_path", None):
                     folders.add(Path(thing.stats.cache_path))
@@ -112,7 +114,7 @@ def cache_folders() -> list[Path]:
 
 
 def clear_cache() -> int:
-    """Remove the compiled kernels, and say how many files that was."""
+    """Remove the compiled kernels, and return the number of files."""
     files = [file for folder in cache_folders() for file in _files(folder)]
     for file in files:
         file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""``surefoot fit``: an ensemble that knows what it does not know, in a file."""
+"""``surefoot fit``: train an ensemble with uncertainty, and save it to a file."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,25 +21,36 @@ def fit(
     target: Annotated[str, typer.Option(help="The column to predict.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file, such as model.surefoot.")],
     task: Annotated[
-        str | None, typer.Option(help="binary, classes or regression; default: found out, and said.")
+        str | None, typer.Option(help="binary, classes or regression; detected from the target by default.")
     ] = None,
-    method: Annotated[str | None, typer.Option(help="sgb or sglb; default: sgb for classes, sglb for numbers.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="sgb or sglb; by default sgb for classes, sglb for regression.")
+    ] = None,
     distribution: Annotated[
         str | None,
         typer.Option(
-            help="Of numbers: normal (default), lognormal, laplace, student_t, poisson (for counts) or gamma."
+            help="For regression: normal (default), lognormal, laplace, student_t, poisson (for counts) or gamma."
         ),
     ] = None,
-    members: Annotated[int, typer.Option(help="Models of the ensemble.")] = 10,
-    seed: Annotated[int, typer.Option(help="Of everything that is drawn at random.")] = 0,
+    members: Annotated[int, typer.Option(help="Number of models in the ensemble.")] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The model does not depend on it.")] = -1,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Train an ensemble of gradient boosters on a table, and write it to a file that is safe to share.
+    """Train an ensemble of gradient boosters on a table, and save it to a file that is safe to share.
 
     Example: surefoot fit patients.csv --target outcome -o outcome.surefoot
     """
-    with failures_in_one_line({"X": data, "y": f"the column {target!r}", "n_members": "--members"}):
+    options = {
+        "X": data,
+        "y": f"--target {target}",
+        "task": "--task",
+        "method": "--method",
+        "distribution": "--distribution",
+        "n_members": "--members",
+        "random_state": "--seed",
+    }
+    with failures_in_one_line(options):
         check_outputs({"--output": output}, {"the table": data})
         X, y = take_target(read_table_file(data), target, data)
         table = AuditTable.read(X, y, task)
@@ -50,7 +61,7 @@ def fit(
             "verbose": int(not quiet),
         }
         if distribution is not None:
-            settings["distribution"] = _of_numbers(distribution, table.target)
+            settings["distribution"] = _for_regression(distribution, table.target)
         model = new_ensemble(table.target, method, **settings)
         model.fit(table.frame, table.target.labels)
         model._schema = replace(model._schema, dates=_dates(table))
@@ -59,19 +70,20 @@ def fit(
         for note in table.notes:
             echo_beside(f"{note.column}: {note.sentence}", output)
         if distribution is None and _are_counts(table.target):
-            echo_beside(f"{target!r} holds counts: --distribution poisson would predict them as such.", output)
-        made = f"{type(model).__name__} of {members} members for {target!r} ({table.target.sentence})"
-        echo_beside(f"{made}: {output}", output)
+            echo_beside(f"{target!r} contains counts: --distribution poisson would predict them as counts.", output)
+        summary = f"{type(model).__name__} with {members} members for {target!r} ({table.target.sentence})"
+        echo_beside(f"{summary}: {output}", output)
 
 
 def _dates(table: AuditTable) -> frozenset[int]:
-    """Positions of the columns that were dates: a later table is read in the same way."""
+    """Positions of the columns that were dates, so that later tables are read in the same way."""
     return frozenset(j for j, reader in enumerate(table.readers) if reader.kind == DATE)
 
 
-def _of_numbers(distribution: str, target: Target) -> str:
+def _for_regression(distribution: str, target: Target) -> str:
     if target.is_classes:
-        raise ParameterError(f"--distribution {distribution} is of numbers, but the target has classes: leave it out.")
+        message = f"{distribution} is for regression, but the target has classes: leave the option out."
+        raise ParameterError(message, argument="distribution")
     return distribution
 
 

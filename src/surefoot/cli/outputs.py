@@ -1,4 +1,4 @@
-"""What a command writes: checked before any work, so that no input is lost and no work is done in vain."""
+"""The output files of a command: checked before any work, so that no input is overwritten and no work is lost."""
 
 import errno
 import os
@@ -15,9 +15,9 @@ from surefoot.cli.console import fail
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | None]) -> None:
-    """Refuse outputs that cannot be written, or that are an input or another output, under whatever name.
+    """Refuse outputs that cannot be written, or that are the same file as an input or another output.
 
-    Both are by what they are called on the command line, such as ``--json``; those that are None are not there.
+    Both are given by their names on the command line, such as ``--json``; None stands for an option that is not used.
     """
     given = {option: path for option, path in outputs.items() if path is not None}
     for option, path in given.items():
@@ -31,19 +31,19 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Path 
 
 
 def check_output_folder(option: str, folder: Path, name: str, source: Path | None) -> None:
-    """Refuse a folder of results that is the folder of the data."""
+    """Refuse a results folder that is the data folder."""
     if source is not None and _is_same(folder, source):
         fail(f"{option} {folder} is {name} ({source}): choose another folder for the results.")
 
 
 def echo_beside(text: object, *outputs: Path | None) -> None:
-    """Say something on standard output, or on standard error if one of the outputs goes to standard output."""
-    taken = any(path is not None and open_descriptor(path) == STANDARD_OUTPUT for path in outputs)
-    typer.echo(text, err=taken)
+    """Print text on standard output, or on standard error if one of the outputs goes to standard output."""
+    is_taken = any(path is not None and open_descriptor(path) == STANDARD_OUTPUT for path in outputs)
+    typer.echo(text, err=is_taken)
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    """Whether two paths are one file, also through links; where one is not there yet, whether it would be the other."""
+    """Whether two paths are the same file, also through links; also if a file does not exist yet."""
     try:
         return os.path.samefile(one, other)
     except OSError:
@@ -66,11 +66,11 @@ def _check_writable(path: Path) -> None:
 
 
 def _check_folder(path: Path, folder: Path) -> None:
-    """Try to write a file without a name into the folder: permissions alone do not tell whether that can be done."""
+    """Try to write a temporary file into the folder: permissions alone do not show whether that is possible."""
     if not folder.is_dir():
         fail(f"{path} cannot be written: there is no folder {folder}.")
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        fail(f"{path} cannot be written: no file can be made in the folder {folder} ({error.strerror}).")
+        fail(f"{path} cannot be written: no file can be created in the folder {folder} ({error.strerror}).")

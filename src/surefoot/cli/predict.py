@@ -1,4 +1,4 @@
-"""``surefoot predict``: predictions and named uncertainties for the rows of a table."""
+"""``surefoot predict``: predictions and uncertainties for the rows of a table."""
 
 import warnings
 from pathlib import Path
@@ -18,21 +18,21 @@ LEVEL = 0.9
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model file, made by surefoot fit or by surefoot.save.")],
+    model: Annotated[Path, typer.Argument(help="A model file, written by surefoot fit or by surefoot.save.")],
     data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The predictions: CSV, a row for each row.")],
-    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The numbers do not depend on it.")] = -1,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The predictions: CSV, with one line for each row.")],
+    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = -1,
 ) -> None:
-    """Predict every row of a table, with what is uncertain about it and why.
+    """Predict every row of a table, with its uncertainty.
 
-    Columns: prediction; of classes, the probability of each; of numbers, low and high of the 90% interval; total, data
-    and knowledge uncertainty where the model is an ensemble. Standard error says how many rows have categories that the
-    model has never seen, and how many have numbers outside of the range that it was trained on.
+    Columns: prediction; for classes, the probability of each class; for regression, low and high of the 90% prediction
+    interval; total, data and knowledge uncertainty if the model is an ensemble. Standard error reports how many rows
+    have categories that are not in the training data, and how many have numbers outside its range.
 
     Example: surefoot predict outcome.surefoot new-patients.csv -o predicted.csv
     """
     with failures_in_one_line(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownCategoryWarning)  # they are counted below
+        warnings.simplefilter("ignore", UnknownCategoryWarning)  # unknown categories are counted below
         check_outputs({"--output": output}, {"the model": model, "the table": data})
         fitted = load(model)
         fitted.set_params(n_jobs=jobs)
@@ -45,26 +45,26 @@ def predict(
 
 
 def rows_for(model: Any, path: Path) -> Any:
-    """The columns that a model was fitted to, read as it reads them: dates as days, text as categories."""
+    """The columns that a model was fitted to, with its types: dates as days, text as categories."""
     import pandas as pd
 
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        raise DataError("The model was fitted to an array, whose columns have no names: predict with Python.")
+        raise DataError("The model was fitted to an array without column names: predict in Python.")
     kinds = _kinds(names, model._schema)
     frame = read_table_file(path, kinds)
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise DataError(f"{path} lacks the columns {', '.join(map(repr, missing))}, which the model was fitted to.")
-    read = {}
+    columns = {}
     for name in names:
         kind = kinds.get(name) or (DATE if kind_of(frame[name]) == DATE else NUMBER)
-        read[name] = ColumnReader(name, kind).read(frame[name])
-    return pd.DataFrame(read)
+        columns[name] = ColumnReader(name, kind).read(frame[name])
+    return pd.DataFrame(columns)
 
 
 def _kinds(names: Any, schema: Any) -> dict[str, str]:
-    """What each column is to the model. Older files do not say which numbers were dates: these are left open."""
+    """The kind of each column in the model. Older files do not store which numbers were dates: these are left out."""
     kinds = {}
     for position, name in enumerate(names):
         if position in schema.categories:
@@ -75,11 +75,11 @@ def _kinds(names: Any, schema: Any) -> dict[str, str]:
 
 
 def _warn_of_unusual_rows(rows: Any, schema: Any) -> None:
-    """Say on standard error which rows are unlike those that the model was fitted to."""
+    """Report on standard error which rows are unlike the training data."""
     lines = lines_of(unseen_categories(rows, schema), "; they count as missing")
     outside, n_rows = outside_range(rows, schema)
     if outside:
-        lines.append(f"{n_rows:,} of {len(rows):,} rows have numbers outside of the range of training:")
+        lines.append(f"{n_rows:,} of {len(rows):,} rows have numbers outside the range of the training data:")
         lines += lines_of(outside)
     for line in lines:
         typer.echo(f"surefoot: {line}", err=True)

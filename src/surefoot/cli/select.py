@@ -1,4 +1,4 @@
-"""``surefoot select``: sets of variables that survive dropping a row."""
+"""``surefoot select``: sets of variables that are stable when a row is dropped."""
 
 import json as json_format
 from dataclasses import asdict
@@ -21,20 +21,20 @@ from surefoot.report.sections.stability.measure import column_set
 
 def select(
     data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
-    target: Annotated[str, typer.Option(help="The column that variables are to tell.")],
+    target: Annotated[str, typer.Option(help="The column to predict.")],
     task: Annotated[
-        str | None, typer.Option(help="binary, classes or regression; default: found out, and said.")
+        str | None, typer.Option(help="binary, classes or regression; detected from the target by default.")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="All numbers as JSON, into this file.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the bags of rows.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The result does not depend on it.")] = -1,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors; for use with --json.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write all numbers to this file as JSON.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the bags of rows.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = -1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors; use with --json.")] = False,
 ) -> None:
-    """Select sets of variables by the LASSO and by small trees, on thousands of bags of rows, with a guarantee.
+    """Select sets of variables by the LASSO and by small trees, from thousands of bags of rows, with a guarantee.
 
     Example: surefoot select patients.csv --target outcome
     """
-    with failures_in_one_line({"X": data, "y": f"the column {target!r}"}):
+    with failures_in_one_line({"X": data, "y": f"--target {target}", "task": "--task"}):
         check_outputs({"--json": json}, {"the table": data})
         X, y = take_target(read_table_file(data), target, data)
         table = AuditTable.read(X, y, task)
@@ -44,14 +44,18 @@ def select(
         if json is not None:
             write_text(json, json_format.dumps([asdict(each) for each in sets], indent=1, allow_nan=False) + "\n")
     if not quiet:
-        echo_beside("\n\n".join(_told(each) for each in sets), json)
+        echo_beside("\n\n".join(_in_words(each) for each in sets), json)
 
 
-def _told(found: StableSet) -> str:
-    """One selector's findings in words."""
-    single = f"{found.single} (chosen by {found.single_weight:.0%} of {found.n_bags:,} bags of {found.bag_size:,} rows)"
-    lines = [f"{found.selector}, one look at all rows: {single}", f"stable set: {found.stable}", found.guarantee]
-    measured = f"{found.instability:.1%} (95% upper limit {found.instability_limit:.1%})"
-    lines.append(f"Measured by leaving out {found.n_left_out:,} rows in turn: {measured}.")
-    lines += [f"  {weight:6.1%}  {model}" for model, weight in found.models]
-    return "\n".join([*lines, *found.remarks])
+def _in_words(result: StableSet) -> str:
+    """The result of one selector."""
+    bags = f"{result.n_bags:,} bags of {result.bag_size:,} rows"
+    lines = [
+        f"{result.selector} on all rows: {result.single} (chosen by {result.single_weight:.0%} of {bags})",
+        f"stable set: {result.stable}",
+        result.guarantee,
+    ]
+    measured = f"{result.instability:.1%} (95% upper limit {result.instability_limit:.1%})"
+    lines.append(f"Measured by leaving out {result.n_left_out:,} rows in turn: {measured}.")
+    lines += [f"  {weight:6.1%}  {model}" for model, weight in result.models]
+    return "\n".join([*lines, *result.remarks])

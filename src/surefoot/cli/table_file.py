@@ -1,27 +1,34 @@
-"""Tables in files: CSV, TSV, Parquet and Arrow."""
+"""Tables in files: CSV, TSV, Parquet and Arrow.
 
+Columns of text files are numbers if every cell is one; otherwise they stay as they are written.
+"""
+
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from surefoot import DataError
-from surefoot.cli.text_columns import read_cells
-from surefoot.report.inputs.column_readers import CATEGORY, NUMBER, kind_of
+from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, kind_of
 
 DELIMITERS = (",", ";", "\t", "|")
 TEXT = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None}
 PARQUET, ARROW = {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
 PACKED = {".gz", ".bz2", ".xz", ".zip"}
 CELLS = "string[pyarrow]"  # text as it is written, in little memory
+TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+A_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)
+WITH_COMMA = r"[+-]?[0-9]+(?:,[0-9]+)?"
 
 
 def read_table_file(path: Path, kinds: Mapping[str, str] | None = None) -> Any:
-    """A file as a pandas frame; one that cannot be read is refused in one line.
+    """A file as a pandas frame; an error says in one line why it cannot be read.
 
-    ``kinds`` are those of columns that a model or a first table has: they are read so, and no row's value depends on
-    which other rows the file has. The kinds of other columns are found out from the whole column.
+    ``kinds`` has the kinds of columns that a model or a first table has: they are read as such, so no value depends on
+    the other rows of the file. The kinds of other columns are detected from the whole column.
     """
     if not path.is_file():
         raise DataError(f"There is no file {path}.")
@@ -32,7 +39,7 @@ def read_table_file(path: Path, kinds: Mapping[str, str] | None = None) -> Any:
         raise
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not written in UTF-8: save it as UTF-8 (in a spreadsheet: CSV UTF-8).") from error
-    except Exception as error:  # whatever a reader of files raises on what is not such a file
+    except Exception as error:  # readers raise many kinds of errors for files of another format
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(f"{path} cannot be read as {_kind(suffix)}: {reason[:200]}") from error
     if not len(frame) or not len(frame.columns):
@@ -41,7 +48,7 @@ def read_table_file(path: Path, kinds: Mapping[str, str] | None = None) -> Any:
 
 
 def kinds_of(frame: Any) -> dict[str, str]:
-    """The kind of each column of a first table, by which later ones are read."""
+    """The kind of each column of a first table, by which later tables are read."""
     return {name: kind_of(frame[name]) for name in frame.columns}
 
 
@@ -65,7 +72,7 @@ def _read(path: Path, suffix: str, kinds: Mapping[str, str]) -> Any:
         return _with_kinds(pd.read_feather(path), kinds, path)
     if suffix not in TEXT:
         known = ", ".join(sorted([*TEXT, *PARQUET, *ARROW]))
-        raise DataError(f"{path} has the ending {suffix!r}: surefoot reads {known}.")
+        raise DataError(f"{path} has the suffix {suffix!r}: surefoot reads {known}.")
     delimiter = TEXT[suffix] or _delimiter(path)
     cells = pd.read_csv(path, sep=delimiter, skipinitialspace=True, low_memory=False, encoding="utf-8-sig", dtype=CELLS)
     columns = {name: read_cells(cells.pop(name), kinds.get(name), delimiter != ",") for name in list(cells.columns)}
@@ -73,11 +80,11 @@ def _read(path: Path, suffix: str, kinds: Mapping[str, str]) -> Any:
 
 
 def _with_kinds(frame: Any, kinds: Mapping[str, str], path: Path) -> Any:
-    """The columns of a file that says their types: categories as text, and numbers where numbers are due."""
+    """The columns of a file with types: categories as text, and numbers where numbers are expected."""
     import pandas as pd
 
     if frame.columns.has_duplicates:
-        raise DataError(f"{path} has two columns of one name: rename one.")
+        raise DataError(f"{path} has two columns of the same name: rename one.")
     columns = {}
     for name in frame.columns:
         column, kind = frame[name], kinds.get(name) or kind_of(frame[name])
@@ -90,7 +97,7 @@ def _with_kinds(frame: Any, kinds: Mapping[str, str], path: Path) -> Any:
 
 
 def _texts(column: Any) -> Any:
-    """Values as text would have them in a CSV file: a missing one makes floats of whole numbers, so 1.0 is 1."""
+    """Values as a CSV file would have them: a missing value turns whole numbers into floats, so 1.0 becomes 1."""
     import pandas as pd
 
     texts = [_text(value) if known else np.nan for value, known in zip(column, column.notna(), strict=True)]
@@ -103,7 +110,7 @@ def _text(value: Any) -> str:
 
 
 def _delimiter(path: Path) -> str:
-    """The one that the first line has most of."""
+    """The most frequent delimiter in the first line."""
     import pandas as pd
 
     head = pd.read_csv(
@@ -122,5 +129,86 @@ def take_target(frame: Any, target: str, path: Path) -> tuple[Any, Any]:
         more = f" and {len(frame.columns) - 12} more" if len(frame.columns) > 12 else ""
         raise DataError(f"{path} has no column {target!r}; it has {names}{more}.")
     if len(frame.columns) == 1:
-        raise DataError(f"{path} has no column besides {target!r} to learn from.")
+        raise DataError(f"{path} has no column except the target {target!r}.")
     return frame.drop(columns=[target]), frame[target]
+
+
+def read_cells(text: Any, kind: str | None, decimal_comma: bool) -> Any:
+    """A column of cells as a pandas series; ``text`` is a series of strings and missing cells.
+
+    ``kind`` is the kind of the column in the model or in the first table: categories and dates stay text, for any other
+    rows of this file. If it is not known (None), the whole column decides: truth values if all cells are True or False,
+    numbers if all are numbers, and text otherwise. A column that should be numbers but is not stays text; its reader
+    raises an error.
+    """
+    if kind not in (CATEGORY, DATE):
+        for read in (_numbers, _truth_values, _numbers_with_comma if decimal_comma else None):
+            values = None if read is None else read(text)
+            if values is not None:
+                return values
+        mixed = _numbers_and_truth_values(text) if kind == NUMBER else None
+        if mixed is not None:
+            return mixed
+    return as_text(text)
+
+
+def as_text(text: Any) -> Any:
+    """Cells as Python's text, NaN where missing."""
+    import pandas as pd
+
+    return pd.Series(text.to_numpy(dtype=object, na_value=np.nan), index=text.index, name=text.name, dtype=object)
+
+
+def _truth_values(text: Any) -> Any:
+    """Truth values, as objects if some are missing; None if any cell is something else, or all are missing."""
+    known = text.dropna()
+    if not len(known) or known.iloc[0] not in TRUTH or not known.isin(TRUTH).all():
+        return None
+    values = as_text(text).map(TRUTH)
+    return values.astype(object) if text.isna().any() else values.astype(bool)
+
+
+def _numbers(text: Any) -> Any:
+    """Exact numbers, as integers if all are whole and none is missing; None if any cell is something else."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = pc.utf8_trim_whitespace(pa.array(text.to_numpy(dtype=object, na_value=None), pa.large_string()))
+    values: np.ndarray | None
+    try:
+        values = np.array(pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False))
+        if (values == np.floor(values)).all():
+            with suppress(pa.ArrowInvalid):  # a decimal point, or too large
+                values = np.array(pc.cast(cells, pa.int64()))
+    except pa.ArrowInvalid:
+        values = _numbers_one_by_one(cells.to_pylist(), {})
+    return None if values is None else pd.Series(values, index=text.index, name=text.name)
+
+
+def _numbers_with_comma(text: Any) -> Any:
+    """Numbers with a decimal comma; None if any cell is something else."""
+    cells = text.str.strip()
+    return _numbers(cells.str.replace(",", ".")) if cells.dropna().str.fullmatch(WITH_COMMA).all() else None
+
+
+def _numbers_and_truth_values(text: Any) -> Any:
+    import pandas as pd
+
+    values = _numbers_one_by_one(as_text(text).where(text.notna(), None), TRUTH)
+    return None if values is None else pd.Series(values, index=text.index, name=text.name)
+
+
+def _numbers_one_by_one(cells: Any, words: dict[str, bool]) -> np.ndarray | None:
+    """Numbers that Arrow does not read, such as +1 and 1e400, and ``words``; None if any cell is something else."""
+    values = np.full(len(cells), np.nan)
+    for place, cell in enumerate(cells):
+        if cell is None:
+            continue
+        if cell in words:
+            values[place] = words[cell]
+        elif A_NUMBER.fullmatch(cell.strip()):
+            values[place] = float(cell)
+        else:
+            return None
+    return values

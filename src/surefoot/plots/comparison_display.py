@@ -7,11 +7,12 @@ import numpy as np
 
 from surefoot._exceptions import DataError
 from surefoot._extras import needs
+from surefoot._formatting import shortened
 from surefoot._parameters import check_choice
 from surefoot.metrics.checks import check_numbers, check_row_labels
 from surefoot.metrics.intervals import student_interval, wilson_interval
 from surefoot.metrics.rejection import LOSSES
-from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or_new, shortened
+from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

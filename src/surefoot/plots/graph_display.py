@@ -8,6 +8,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._extras import needs
+from surefoot._formatting import shortened
 from surefoot._parameters import check_integer
 from surefoot.plots.style import (
     LEGEND_SIZE,
@@ -15,7 +16,6 @@ from surefoot.plots.style import (
     check_panels,
     require_stable_selector,
     room_in_inches,
-    shortened,
 )
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError
 from surefoot._extras import needs
+from surefoot._formatting import shortened
 from surefoot._parameters import check_integer
 from surefoot.plots.style import (
     COLOURS,
@@ -17,7 +18,6 @@ from surefoot.plots.style import (
     legend_above_axes,
     require_stable_selector,
     room_in_inches,
-    shortened,
     wrapped,
 )
 from surefoot.selection.chosen_models import item_name

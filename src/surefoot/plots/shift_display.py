@@ -6,12 +6,13 @@ import numpy as np
 
 from surefoot._exceptions import ParameterError
 from surefoot._extras import needs
+from surefoot._formatting import counted, one_line, p_value_in_words
 from surefoot._parameters import check_integer
 from surefoot.plots.style import COLOURS, LEGEND_SIZE, axes_or_new, legend_above_axes, room_in_inches, wrapped
 from surefoot.shift import column_shift
 from surefoot.shift.column_shift import LEVEL, ColumnShift
 from surefoot.shift.shift_report import ShiftReport, shift_report
-from surefoot.shift.shift_report_text import counted, one_line, outcomes_in_words, p_value_in_words
+from surefoot.shift.shift_report_text import outcomes_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -96,13 +96,6 @@ def room_in_inches(ax: "Axes") -> tuple[float, float]:
     return box.width / ax.figure.dpi, box.height / ax.figure.dpi
 
 
-def shortened(text: str, max_letters: int) -> str:
-    """A long text without its middle, because names often differ at their ends."""
-    if len(text) <= max_letters:
-        return text
-    return f"{text[: max_letters // 2]}…{text[len(text) - (max_letters - max_letters // 2 - 1) :]}"
-
-
 def wrapped(texts: Sequence[str], letters: int) -> str:
     """Each text on lines of its own, with at most ``letters`` letters."""
     return "\n".join(line for text in texts for line in textwrap.wrap(text, letters))

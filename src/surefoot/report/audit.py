@@ -1,4 +1,4 @@
-"""Four questions about one table and the model of it, and their answers."""
+"""The audit: four questions about one table and its model, and their answers."""
 
 import json
 import math
@@ -31,17 +31,17 @@ class Audit:
     Parameters
     ----------
     subject : Subject
-        What was audited: target, task, rows, columns, and what was noticed about them.
+        What was audited: target, task, rows and columns, with notes on them.
     verdict : tuple of VerdictLine
         A headline, and for each question an ``answer`` ("yes", "partly", "no", "unknown") and a ``sentence``.
     accuracy, uncertainty, stability, shift : records of numbers
-        The findings of the four questions. None where there was no time for one.
+        The findings of the four questions. None where there was not enough time.
     seconds : float
-        Time that the audit took.
+        Duration of the audit.
     random_state : int
         The seed.
     version, command : str
-        Of surefoot, and the command line, if there was one.
+        The version of surefoot, and the command line, if there was one.
     own_findings : dict of str to records
         The findings of your own sections by name.
     sections : tuple of Section
@@ -52,7 +52,7 @@ class Audit:
     >>> from sklearn.datasets import load_wine
     >>> from surefoot import audit
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> result = audit(X, y, time_limit=0.01)  # a trial: nearly everything is left out
+    >>> result = audit(X, y, time_limit=0.01)  # a very short limit: most steps are left out
     >>> result.subject.task, result.answer("shift")
     ('classes', 'unknown')
     """
@@ -72,7 +72,7 @@ class Audit:
 
     @property
     def findings(self) -> dict[str, Any]:
-        """The findings of every section by name; None where there was no time for one."""
+        """The findings of every section by name; None where there was not enough time."""
         return {name: getattr(self, name) for name in NAMES} | dict(self.own_findings)
 
     def answer(self, question: str) -> str:
@@ -92,12 +92,12 @@ class Audit:
         return self.verdict[1 + names.index(check_choice("question", question, names))].answer
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Return the page: one file that needs no other.
+        """Return the page: one self-contained file.
 
         Parameters
         ----------
         path : str or Path, default=None
-            Where to write it: the whole page or, if that fails, nothing.
+            File to write the page to. If writing fails, no partial file is left.
 
         Returns
         -------
@@ -112,17 +112,17 @@ class Audit:
         return text
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Return all numbers as JSON; a number that is not finite is null.
+        """Return all numbers as JSON; numbers that are not finite are null.
 
         Parameters
         ----------
         path : str or Path, default=None
-            Where to write it: the whole file or, if that fails, nothing.
+            File to write the JSON to. If writing fails, no partial file is left.
 
         Returns
         -------
         str
-            The JSON. The findings of a section of your own are below its name.
+            The JSON. The findings of your own sections are stored under their names.
         """
         names = [each.name for each in fields(self) if each.name not in ("own_findings", "sections")]
         values = {name: getattr(self, name) for name in names} | dict(self.own_findings)
@@ -167,48 +167,48 @@ def audit(
     callback: ProgressCallback | None = None,
     watch: ProgressCallback | None = None,
 ) -> Audit:
-    """Ask four questions about a table of data and the model of it.
+    """Answer four questions about a table of data and its model.
 
     Is it as accurate as the data allows? Does it know what it does not know? Would the conclusion survive dropping a
-    row? Does it hold where it will be used? All four answers are about one model, yours or the one that is chosen.
-    Every row is held out once, and predicted by models that have not seen it. An answer is *yes* or *no* where an
+    row? Does it hold where it will be used? All four answers are about one model: yours, or the best candidate.
+    Every row is held out once, and predicted by models that were not trained on it. An answer is *yes* or *no* if an
     interval lies inside or outside a stated tolerance, and *unknown* otherwise.
 
     Parameters
     ----------
     X : array, pandas or polars frame of shape (n_rows, n_columns)
-        Dates, text and missing values are taken as they are.
+        The table. It may contain dates, text and missing values.
     y : array or series of shape (n_rows,)
-        Rows without a value are left out.
+        The target. Rows without a value are left out.
     X_new : table with the columns of X, default=None
-        Deployment data: rows of where the model will be used.
+        Deployment data: rows from where the model will be used.
     y_new : array of shape (n_new,), default=None
-        Their target, if it is known.
+        The target of the deployment data, if it is known.
     model : scikit-learn estimator, default=None
-        Your own. Clones of it are fitted to the rows of X as they are, one for each fold.
+        Your own model. Clones of it are fitted to the rows of X without any preprocessing, one for each fold.
     predictions : array of shape (n_rows,), default=None
-        Predictions of your own for the rows of X, made by a model that has not seen them.
+        Your own predictions for the rows of X, by a model that was not trained on them.
     groups : name of a column of X, or array of shape (n_rows,), default=None
-        Groups of rows that belong together are held out together. They are not given to the models.
+        Groups of rows that belong together. They are held out together, and not passed to the models.
     time : name of a column of X, or array of shape (n_rows,), default=None
-        Rows are predicted by models of earlier ones, and the last fifth is deployment data, unless there is
-        ``X_new``. It is not given to the models.
+        Time of the rows. Rows are predicted by models of earlier rows, and the last fifth is the deployment data,
+        unless there is ``X_new``. It is not passed to the models.
     task : {"binary", "classes", "regression"}, default=None
-        None: taken from the values of y, and reported.
+        The task. None detects it from the values of y; the page reports it.
     shift_tolerance : float, default=0.25
-        By what fraction the error may be larger on the deployment data, for question 4 to be answered with yes.
+        By what fraction the loss may be higher on the deployment data for question 4 to be answered with yes.
     time_limit : float, default=None
-        Seconds. Steps for which there is not enough time are left out, and named.
+        Seconds. Steps for which there is not enough time are left out, and listed.
     random_state : int, default=0
-        Seed of everything that is drawn at random.
+        Seed of all random numbers.
     n_jobs : int, default=None
-        Threads; the numbers do not depend on it.
+        Number of threads; the results do not depend on it.
     sections : sequence of Section, default=None
-        Sections of your own. They come after the four questions, in the verdict, on the page and in the JSON.
+        Your own sections. They follow the four questions in the verdict, on the page and in the JSON.
     callback : callable, default=None
         Called with the fraction of the work that is done and the name of the next step.
     watch : callable, default=None
-        The former name of ``callback``; it goes with the next release.
+        Deprecated name of ``callback``, which will be removed in the next release.
 
     Returns
     -------
@@ -219,55 +219,58 @@ def audit(
     >>> from sklearn.datasets import load_wine
     >>> from surefoot import audit
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> found = audit(X, y, time_limit=0.01)  # a trial: nearly everything is left out
-    >>> found.to_html().startswith("<!DOCTYPE html>")  # to_html("wine.html") writes it
+    >>> result = audit(X, y, time_limit=0.01)  # a very short limit: most steps are left out
+    >>> result.to_html().startswith("<!DOCTYPE html>")  # to_html("wine.html") writes a file
     True
     """
     arguments = dict(locals())
     if arguments.pop("watch") is not None:
-        warnings.warn("watch is now called callback, and goes with the next release.", FutureWarning, stacklevel=2)
+        message = "The parameter watch was renamed to callback; the old name will be removed in the next release."
+        warnings.warn(message, FutureWarning, stacklevel=2)
         arguments["callback"] = callback or watch
     return audit_run(**arguments)[1]
 
 
 def audit_run(X: Any, y: Any, *, sections: Sequence[Section] | None = None, **arguments: Any) -> tuple[AuditRun, Audit]:
-    """An audit with everything that was fitted for it; the arguments are those of `audit`."""
+    """An audit and everything that was fitted for it; the arguments are those of `audit`."""
     from surefoot import __version__
 
     every = (*SECTIONS, *_checked(sections or ()))
     run = AuditRun.begin(X, y, **arguments)
-    found = run.measure(every)
+    findings = run.measure(every)
     subject = run.subject()
-    context = SectionContext(subject=subject, findings=found)
-    lines = [section.verdict(found[section.name], context) for section in every]
+    context = SectionContext(subject=subject, findings=findings)
+    lines = [section.verdict(findings[section.name], context) for section in every]
     result = Audit(
         subject=subject,
-        verdict=(headline(subject, found["accuracy"]), *lines),
-        **{name: found[name] for name in NAMES},
+        verdict=(headline(subject, findings["accuracy"]), *lines),
+        **{name: findings[name] for name in NAMES},
         seconds=run.budget.seconds,
         random_state=run.seed,
         version=__version__,
-        own_findings={name: findings for name, findings in found.items() if name not in NAMES},
+        own_findings={name: own for name, own in findings.items() if name not in NAMES},
         sections=every,
     )
     return run, result
 
 
 def _checked(sections: Sequence[Section]) -> Sequence[Section]:
-    """The user's sections; their names are keys of the JSON, so that they must be new ones."""
+    """The user's sections; their names are keys of the JSON, so no name may occur twice."""
     taken = {each.name for each in fields(Audit)} | {"findings", "verdict", "checks", "remarks", "limits"}
     for section in sections:
         missing = [part for part in ("name", "question", "measure", "verdict", "page") if not hasattr(section, part)]
         if missing:
-            raise ParameterError(f"sections has a {type(section).__name__} without {missing[0]}: give it one.")
+            message = f"sections contains an entry of type {type(section).__name__} without {missing[0]!r}: add it."
+            raise ParameterError(message, argument="sections")
         if section.name in taken:
-            raise ParameterError(f"sections has the name {section.name!r}, which is taken: choose another.")
+            message = f"sections contains the name {section.name!r}, which is taken: choose another one."
+            raise ParameterError(message, argument="sections")
         taken.add(section.name)
     return sections
 
 
 def _plain(value: Any) -> Any:
-    """The same as plain values, with None for numbers that JSON does not have."""
+    """The value as dicts, lists and plain values, with None for numbers that JSON does not have."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, Mapping):

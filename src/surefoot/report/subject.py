@@ -1,11 +1,18 @@
-"""What was audited: the table, its target and its columns."""
+"""What was audited: the table, its target, its columns and the folds."""
 
 from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from surefoot.report.run import AuditRun
 
 
 @dataclass(frozen=True)
 class ColumnNote:
-    """Something about a column that a reader should know; ``used`` says whether models were given it."""
+    """A note on a column; ``used`` is whether models are given the column."""
 
     column: str
     what: str  # "identifier", "constant", "all missing", "leak", "date", "infinite", "many categories", "text"
@@ -15,12 +22,12 @@ class ColumnNote:
 
 @dataclass(frozen=True)
 class DataCheck:
-    """Something about the rows that a reader should know; if it ``matters``, the errors may be too small."""
+    """A check of the rows; if it ``matters``, the measured errors may be too small."""
 
     kind: str  # "copies", "near copies", "row order", "column role" or "predictions"
     matters: bool
     sentence: str
-    undecided: str = ""  # what is not known, if it is not: "whether ..."
+    undecided: str = ""  # "whether ...", if the check could not decide it
 
 
 @dataclass(frozen=True)
@@ -36,12 +43,62 @@ class Subject:
     n_folds: int
     n_new: int
     split: str  # how the rows were split, in a sentence
-    classes: tuple[str, ...]  # their fractions, in the same order, below; both are empty for numbers
-    shares: tuple[float, ...]
+    classes: tuple[str, ...]  # empty for regression
+    shares: tuple[float, ...]  # fractions of the classes, in the same order
     notes: tuple[ColumnNote, ...]
     checks: tuple[DataCheck, ...]
-    remarks: tuple[str, ...]  # rows without a target, what was left out when time ran out, and the like
+    remarks: tuple[str, ...]  # such as rows without a target, and steps for which there was not enough time
     fingerprint: str  # of all values of the table
-    source: str | None = None  # the file it came from
+    source: str | None = None  # the file of the table
     date: str = ""
     n_draws: int = 1  # of the folds
+
+    @classmethod
+    def of(cls, run: "AuditRun") -> "Subject":
+        """The subject of an audit, as far as the audit has come."""
+        table, target = run.table, run.table.target
+        late = [f"Not enough time for: {', '.join(run.budget.left_out)}."] if run.budget.left_out else []
+        shares = np.bincount(target.y) / len(target.y) if target.is_classes else np.empty(0)
+        return cls(
+            target=target.name,
+            task=target.task,
+            task_sentence=target.sentence,
+            n_rows=table.n_rows,
+            n_columns=len(table.readers),
+            n_judged=len(run.splits.held_out),
+            n_folds=len(run.splits.folds),
+            n_draws=len(run.draws),
+            n_new=0 if run.deployment is None else len(run.deployment.frame),
+            split=_split_sentence(run),
+            classes=tuple(map(str, target.classes)),
+            shares=tuple(shares.tolist()),
+            notes=table.notes,
+            checks=run.checks,
+            remarks=(*run.remarks, *late),
+            fingerprint=table.fingerprint,
+            date=date.today().isoformat(),
+        )
+
+
+def _split_sentence(run: "AuditRun") -> str:
+    """How the rows were split."""
+    splits, n_folds, n_draws = run.splits, len(run.splits.folds), len(run.draws)
+    if splits.by_time:
+        how = "every part of the later half is predicted by a model trained on all earlier rows"
+        groups = "" if run.groups is None else ", where possible without rows of the same groups"
+        return f"The rows are split by time: {how}{groups}. Intervals count runs of neighbouring rows."
+    times, again, means = "once", "", ""
+    if n_draws > 1:
+        times, again = f"{n_draws} times", " that are drawn again each time"
+        means = " Because an answer is close to its limit, all numbers are means over these draws."
+    if run.groups is not None:
+        n_groups = len(np.unique(run.groups[splits.rows]))
+        return (
+            f"Each of the {n_groups:,} groups is held out {times} as a whole, in {n_folds} folds{again}. Intervals "
+            f"count groups, not rows.{means}"
+        )
+    copies = " or a copy of it" if splits.units is not None else ""
+    return (
+        f"Every row is held out {times}, in {n_folds} folds{again}, and predicted by a model that was not trained on "
+        f"it{copies}.{means}"
+    )

@@ -1,4 +1,4 @@
-"""How far an audit is, and how much time it has left."""
+"""Progress of an audit, and the time that is left."""
 
 import time
 from collections.abc import Callable
@@ -6,17 +6,17 @@ from math import inf
 
 from surefoot._parameters import check_number
 
-COMPARISON = "comparison with "  # and the name of a candidate model
+COMPARISON = "comparison with "  # followed by the name of a candidate model
 ProgressCallback = Callable[[float, str], None]  # fraction of the work that is done, and the name of the next step
 
 
 class TimeBudget:
-    """Reports progress to ``callback``, and decides which steps there is still time for.
+    """Reports progress to ``callback``, and decides for which steps there is enough time.
 
     Parameters
     ----------
     time_limit : float or None
-        Seconds that the whole audit may take. When it gets short, steps that can be left out are left out.
+        Seconds that the whole audit may take. When time is short, optional steps are left out.
     callback : callable or None
         Called with the fraction of the work that is done and with the name of the next step.
     """
@@ -34,28 +34,28 @@ class TimeBudget:
         """Seconds since the start."""
         return time.perf_counter() - self.started
 
-    def step(self, done: float, what: str) -> None:
-        """Report the next step; the fraction that is done never falls, though steps may come again."""
+    def step(self, done: float, name: str) -> None:
+        """Report the next step; the fraction that is done never falls, even where steps are repeated."""
         self._done = max(self._done, done)
         if self.callback is not None:
-            self.callback(self._done, what)
+            self.callback(self._done, name)
 
-    def has_time_for(self, what: str, share: float = 1.0, expected: float = 0.0) -> bool:
-        """Whether a step of so many ``expected`` seconds would end within the fraction ``share`` of the time.
+    def has_time_for(self, name: str, fraction: float = 1.0, expected: float = 0.0) -> bool:
+        """Whether a step of ``expected`` seconds would end within this fraction of the time limit.
 
-        If not, ``what`` is noted as left out.
+        If not, the step is noted as left out.
         """
-        if self.time_limit is None or self.seconds + expected < share * self.time_limit:
+        if self.time_limit is None or self.seconds + expected < fraction * self.time_limit:
             return True
-        self.leave_out(what)
+        self.leave_out(name)
         return False
 
-    def leave_out(self, what: str) -> None:
+    def leave_out(self, name: str) -> None:
         """Note that a step was left out."""
-        if what not in self.left_out:
-            self.left_out.append(what)
+        if name not in self.left_out:
+            self.left_out.append(name)
 
     @property
     def left_out_candidates(self) -> list[str]:
         """Names of the models that were not compared."""
-        return [what.removeprefix(COMPARISON) for what in self.left_out if what.startswith(COMPARISON)]
+        return [name.removeprefix(COMPARISON) for name in self.left_out if name.startswith(COMPARISON)]

@@ -1,13 +1,13 @@
 """The guarantee of the inflated argmax: which delta goes with an epsilon, and which epsilon with a delta."""
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context
 from math import e, expm1, inf, isnan, log1p, nan, sqrt
 from typing import Any
 
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._formatting import rounded_up
 from surefoot._parameters import check_integer, check_number
 
 MIN_ROWS = 3
@@ -237,9 +237,3 @@ def _unreachable(delta: float, min_delta: float, n_bags: int | None) -> str:
         f"delta={delta!r} would need an epsilon above the square root of 2, with which no model could ever win: the "
         f"smallest possible delta is {rounded_up(min_delta)}; use that, or {advice}."
     )
-
-
-def rounded_up(fraction: float) -> str:
-    """Three digits, rounded up except for rounding noise: a smaller number would guarantee too much."""
-    noiseless = Context(prec=12).create_decimal(fraction)
-    return f"{float(Context(prec=3, rounding=ROUND_CEILING).plus(noiseless)):.3g}"

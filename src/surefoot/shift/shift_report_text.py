@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from surefoot._formatting import MIN_P_VALUE, counted, fixed, one_line, p_value_in_words
 from surefoot.shift.column_shift import LEVEL, NOT_SHIFTED, NOT_TESTED, ColumnShift
 
 if TYPE_CHECKING:
@@ -11,8 +12,6 @@ if TYPE_CHECKING:
 
 MAX_LINES = 20  # columns in the table
 MAX_NAMED = 3  # columns in the verdict
-MAX_LETTERS = 32  # of a name
-MIN_P_VALUE = 0.0001
 HEADS = ("column", "kind", "distance", "p-value", "stability", "missing", "in target", "unseen", "importance", "")
 
 
@@ -49,11 +48,6 @@ def _columns_sentence(report: "ShiftReport") -> str:
     return (one if n_tested == 1 else several) + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def p_value_in_words(p_value: float) -> str:
-    """Write a p-value, such as "p = 0.03", or "p < 0.0001" for all smaller ones."""
-    return f"p < {MIN_P_VALUE}" if p_value < MIN_P_VALUE else f"p = {p_value:.2g}"
-
-
 def text_of(report: "ShiftReport") -> str:
     """Return the verdict and a table of the columns with the largest shift."""
     lines = [HEADS, *(_cells(column) for column in report.columns[:MAX_LINES])]
@@ -74,12 +68,6 @@ def html_of(report: "ShiftReport") -> str:
     return f"<div>{heading}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}</div>"
 
 
-def one_line(name: str, most: int = MAX_LETTERS) -> str:
-    """Return a name without line breaks, and without its middle if it is long: names often differ at their ends."""
-    name = " ".join(name.split()) or "(no name)"
-    return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - most // 2 - 1) :]}"
-
-
 def outcomes_in_words(columns: Sequence[ColumnShift]) -> str:
     """Describe the columns that are not shown, such as "3 of them shifted"."""
     if len(columns) == 1:
@@ -88,11 +76,6 @@ def outcomes_in_words(columns: Sequence[ColumnShift]) -> str:
     n_untested = sum(column.outcome == NOT_TESTED for column in columns)
     shifted = "all" if n_shifted == len(columns) else f"{n_shifted:,}" if n_shifted else "none"
     return f"{shifted} of them shifted" + (f", {n_untested:,} not tested" if n_untested else "")
-
-
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun, such as "1 row" or "2,000 rows"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _heading(report: "ShiftReport") -> list[str]:
@@ -110,23 +93,19 @@ def _rest(report: "ShiftReport") -> list[str]:
 
 
 def _cells(column: ColumnShift) -> tuple[str, ...]:
-    p_value = f"<{MIN_P_VALUE}" if column.p_value < MIN_P_VALUE else _number(column.p_value, ".4f")
+    p_value = f"<{MIN_P_VALUE}" if column.p_value < MIN_P_VALUE else fixed(column.p_value, 4)
     return (
         one_line(column.name),
         column.kind,
-        _number(column.distance, ".3f"),
+        fixed(column.distance, 3),
         p_value,
-        _number(column.stability_index, ".3f"),
+        fixed(column.stability_index, 3),
         f"{column.missing:.1%}",
         f"{column.missing_target:.1%}",
         f"{column.unseen:.1%}",
-        _number(column.importance, ".3f"),
+        fixed(column.importance, 3),
         "" if column.outcome == NOT_SHIFTED else column.outcome,
     )
-
-
-def _number(value: float, digits: str) -> str:
-    return "-" if value != value else f"{value:{digits}}"
 
 
 def _aligned(cells: tuple[str, ...], widths: list[int]) -> list[str]:

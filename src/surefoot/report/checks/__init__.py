@@ -1,4 +1,4 @@
-"""Checks of a table before anything is trained on it: copies, leaks, the order of the rows, and what columns are."""
+"""Checks of a table before models are compared: copies, leaks, row order, and roles of columns."""
 
 from surefoot.report.checks.column_roles import RoleQuestion, suggest_roles
 from surefoot.report.checks.copies import Copies, find_copies

@@ -1,20 +1,20 @@
-"""Whether a target of a few whole numbers counts something, or names classes."""
+"""Whether a target of a few whole numbers contains counts, or labels of classes."""
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln, xlogy
 from scipy.stats import nbinom, poisson
 
-MIN_EVIDENCE = -3.0  # log of the Bayes factor of counts against labels; what is in between looks like a count
-MIN_ROWS = 100  # of fewer rows, the evidence has to be for counts
-CLOSE = 0.02  # total variation distance to a count's distribution that nobody would call a misfit
+MIN_EVIDENCE = -3.0  # log of the Bayes factor of counts against labels; undecided targets are treated as counts
+MIN_ROWS = 100  # with fewer rows, the evidence must favour counts
+CLOSE = 0.02  # total variation distance to a distribution of counts that counts as a good fit
 
 
 def looks_like_counts(numbers: np.ndarray) -> bool:
-    """Whether whole numbers from 0, three to ten different ones, are distributed as counts are.
+    """Whether whole numbers from 0, with three to ten distinct values, are distributed like counts.
 
-    Poisson, negative binomial and zero-inflated distributions are compared with labels, whose frequencies may be
-    anything (all equally likely beforehand) or nearly equal. Counts fall off towards large values; labels need not.
+    Poisson, negative binomial and zero-inflated distributions are compared with those of labels, which have arbitrary
+    frequencies (with a uniform prior) or nearly equal ones. Counts fall off towards large values; labels need not.
     """
     if numbers.min() != 0 or not np.all(numbers == np.floor(numbers)) or numbers.max() > 50:
         return False
@@ -29,7 +29,7 @@ def looks_like_counts(numbers: np.ndarray) -> bool:
 
 
 def _falls_from_one_peak(counts: np.ndarray) -> bool:
-    """Whether frequencies rise to one peak and fall from it, as far as their noise can tell."""
+    """Whether frequencies rise to one peak and fall from it, within their noise."""
     peak = int(counts.argmax())
     rises = np.r_[-np.diff(counts[: peak + 1]), np.diff(counts[peak:])]
     pairs = np.r_[counts[:peak] + counts[1 : peak + 1], counts[peak:-1] + counts[peak + 1 :]]
@@ -45,13 +45,13 @@ def _count_distributions(counts: np.ndarray) -> list[tuple[np.ndarray, float]]:
     fits = [(poisson.pmf(values, mean), each)]
     if variance > 1.02 * mean:
         fits.append((nbinom.pmf(values, mean**2 / (variance - mean), mean / variance), 2 * each))
-    if len(counts) > 3 and counts[0] < n:  # of three values, a free frequency of 0 would fit anything
+    if len(counts) > 3 and counts[0] < n:  # with three values, a free frequency of 0 would fit anything
         fits.append((_zero_inflated(counts, mean), 2 * each))
     return fits
 
 
 def _zero_inflated(counts: np.ndarray, mean: float) -> np.ndarray:
-    """Zeros as often as they are, the rest as a Poisson distribution without 0 that has their mean."""
+    """The observed fraction of zeros, and a Poisson distribution without 0 with the mean of the rest."""
     values, zeros = np.arange(len(counts)), counts[0] / counts.sum()
     positive_mean = mean / (1 - zeros)
     if positive_mean <= 1:
@@ -63,13 +63,13 @@ def _zero_inflated(counts: np.ndarray, mean: float) -> np.ndarray:
 
 
 def _distance(counts: np.ndarray, probabilities: np.ndarray) -> float:
-    """Total variation between frequencies and a distribution, the values that were never seen included."""
+    """Total variation between frequencies and a distribution, including values that do not occur."""
     beyond = max(0.0, 1.0 - float(probabilities.sum()))
     return 0.5 * (float(np.abs(counts / counts.sum() - probabilities).sum()) + beyond)
 
 
 def _evidence_of_labels(counts: np.ndarray) -> float:
-    """Log of the probability of the frequencies if they are those of labels: anything, or nearly equal."""
+    """Log of the probability of the frequencies of labels, which are arbitrary or nearly equal."""
     seen = counts[counts > 0]
 
     def dirichlet(alpha: float) -> float:

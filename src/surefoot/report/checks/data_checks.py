@@ -1,4 +1,4 @@
-"""What may make the numbers of an audit too good: copies, the order of the rows, groups nobody has named."""
+"""Checks for reasons why measured errors may be too small: copies, row order, groups that were not named."""
 
 from typing import Any
 
@@ -29,15 +29,15 @@ def check_data(
     seed: int,
     n_jobs: int | None,
 ) -> list[DataCheck]:
-    """Everything that was noticed; what ``matters`` or is undecided rules out the answer yes to question 1."""
+    """All remarkable results; a check that ``matters`` or is undecided rules out the answer yes to question 1."""
     checks = []
     if copies.groups is not None:
-        apart = groups is not None and _cross(copies.groups, groups)
-        where = " Some are in different groups, so that a model may have seen them." if apart else ""
-        checks.append(DataCheck(COPIES, apart, f"{copies.sentence}{where}"))
+        is_apart = groups is not None and _cross(copies.groups, groups)
+        where = " Some are in different groups, so a model may have been trained on them." if is_apart else ""
+        checks.append(DataCheck(COPIES, is_apart, f"{copies.sentence}{where}"))
     sides = np.full(table.n_rows, -1)
-    for k, (_, judge) in enumerate(splits.folds):
-        sides[judge] = k
+    for k, (_, test) in enumerate(splits.folds):
+        sides[test] = k
     near = near_copies(table.frame, sides, seed)
     if near.matters:
         checks.append(DataCheck(NEAR_COPIES, True, near.sentence))
@@ -45,16 +45,16 @@ def check_data(
     if groups is None and time is None:
         checks += _row_order(comparison, table)
     raw = to_pandas(table.raw, "X").rename(columns=str)
-    known = {GROUP: groups is not None, TIME: time is not None}
-    questions = [question for question in suggest_roles(raw, table.target) if not known[question.role]]
+    is_named = {GROUP: groups is not None, TIME: time is not None}
+    questions = [question for question in suggest_roles(raw, table.target) if not is_named[question.role]]
     return checks + [_role(comparison, raw, question) for question in questions]
 
 
 def _row_order(comparison: SplitComparison, table: AuditTable) -> list[DataCheck]:
-    """Whether the order of the rows matters, unless it is shown that it does not."""
+    """Whether the order of the rows matters, unless it is shown not to matter."""
     order = check_row_order(comparison, table.frame, table.target)
     if order is None:
-        sentence = "There are too few rows to tell whether their order matters."
+        sentence = "There are too few rows to test whether their order matters."
         return [DataCheck(ROW_ORDER, False, sentence, ORDER_MATTERS)]
     if order.matters or order.neighbours_alike:
         return [DataCheck(ROW_ORDER, True, order.sentence)]
@@ -62,33 +62,33 @@ def _row_order(comparison: SplitComparison, table: AuditTable) -> list[DataCheck
 
 
 def _role(comparison: SplitComparison, raw: Any, question: RoleQuestion) -> DataCheck:
-    """A question about a column, with what it would cost to respect its groups or times."""
+    """A question about a column, with the cost of splits that respect its groups or times."""
     excess = role_excess(comparison, raw[question.column], question)
     matters = f"whether {question.column} matters for the split"
     if excess is None:
         return DataCheck(ROLE, False, question.sentence, matters)
-    split = "groups that they have not seen" if question.role == GROUP else "the first and the last fifth of its order"
+    split = "unseen groups" if question.role == GROUP else "the first and the last fifth of its order"
     measured = (
-        f" On {split}, quick models have a loss that is higher by {percent(excess.value)} ({between(excess, percent)}) "
-        "than under random splits."
+        f" On {split}, the loss of quick models is {percent(excess.value)} ({between(excess, percent)}) higher than "
+        "under random splits."
     )
     undecided = "" if is_shown(excess) or is_ruled_out(excess) else matters
     return DataCheck(ROLE, is_shown(excess), question.sentence + measured, undecided)
 
 
 def check_predictions(given: CrossFitted, reference: CrossFitted) -> list[DataCheck]:
-    """Whether predictions look as if their model had seen the rows."""
-    table, rows = given.table, given.splits.judged
+    """Whether predictions look as if their model was trained on the rows."""
+    table, rows = given.table, given.splits.held_out
     target: Any = table.target.of_rows(rows)
     if target.is_classes:
         if reference.predictions.probabilities is None:
             return []
         own = given.predictions.probabilities
         values = own if own is not None else np.searchsorted(target.classes, given.predictions.values)
-        found = question_predictions(target, values, reference.predictions.probabilities)
+        result = question_predictions(target, values, reference.predictions.probabilities)
     else:
-        found = question_predictions(target, given.predictions.values, reference.predictions.values)
-    return [DataCheck(SEEN, True, found.sentence)] if found is not None and found.questioned else []
+        result = question_predictions(target, given.predictions.values, reference.predictions.values)
+    return [DataCheck(SEEN, True, result.sentence)] if result is not None and result.questioned else []
 
 
 def _cross(copies: np.ndarray, groups: np.ndarray) -> bool:

@@ -1,4 +1,4 @@
-"""Columns that may give the target away: alone, as a sum or difference of two, or exactly in some of the rows."""
+"""Columns that may reveal the target: alone, as a sum or difference of two, or exactly in some rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,23 +11,23 @@ from surefoot.report.checks.single_leaks import single_leaks
 
 MAX_ROWS = 5000
 MAX_LEAKS = 12
-QUESTION = "Is it known before the target is? If not, leave it out and run the audit again."
-QUESTION_OF_TWO = "Are both known before the target is? If not, leave them out and run the audit again."
+QUESTION = "Is it known before the target? If not, leave it out and run the audit again."
+QUESTION_OF_TWO = "Are both known before the target? If not, leave them out and run the audit again."
 
 
 @dataclass(frozen=True)
 class Leak:
-    """Something that tells much about the target by itself: a question to whoever knows the columns, no verdict.
+    """A column, or a pair of columns, that predicts the target suspiciously well.
 
-    ``kind`` is "strong" (``measure`` is "AUC" or "R2", on rows not used to fit), "pair" (the same of ``columns[0]``
-    plus or minus ``columns[1]``) or "exact" (``value`` is the fraction of the rows in which the target is certain).
+    ``kind`` is "strong" (``measure`` is "AUC" or "R2", on rows not used to fit), "pair" (the same for ``columns[0]``
+    plus or minus ``columns[1]``) or "exact" (``value`` is the fraction of the rows with a certain target).
     """
 
     columns: tuple[str, ...]
     kind: str
     measure: str
     value: float
-    n_rows: int  # that the finding is about
+    n_rows: int  # rows on which the value was measured
     sentence: str
 
 
@@ -36,21 +36,21 @@ def find_leaks(frame: Any, target: Any) -> tuple[Leak, ...]:
     n = len(frame)
     rows = np.sort(np.random.default_rng(0).permutation(n)[:MAX_ROWS])
     part, y, labels = frame.iloc[rows], target.y[rows], [str(each) for each in target.classes]
-    found = []
+    leaks = []
     strong = single_leaks(part, y, target.is_classes)
     for column, value, k in strong:
-        found.append(Leak((column,), "strong", _measure(target), value, len(rows), _strong(value, k, labels)))
+        leaks.append(Leak((column,), "strong", _measure(target), value, len(rows), _strong(value, k, labels)))
     named = {column for column, _, _ in strong}
     for first, second, sign, value, k in pair_leaks(part, y, target.is_classes, named):
         sentence = _pair(first, second, sign, value, k, labels)
-        found.append(Leak((first, second), "pair", _measure(target), value, len(rows), sentence))
-    found.sort(key=lambda leak: -leak.value)
+        leaks.append(Leak((first, second), "pair", _measure(target), value, len(rows), sentence))
+    leaks.sort(key=lambda leak: -leak.value)
     exact = exact_leaks(frame, target.y, target.is_classes, named)
     for column, where, what, n_rows in exact:
         what = f"the target is always {labels[what]}" if isinstance(what, int) else str(what)
         sentence = f"Where it is {where} ({n_rows:,} rows), {what}, far more often than by chance. {QUESTION}"
-        found.append(Leak((column,), "exact", "fraction of rows", n_rows / n, n_rows, sentence))
-    return tuple(found[:MAX_LEAKS])
+        leaks.append(Leak((column,), "exact", "fraction of rows", n_rows / n, n_rows, sentence))
+    return tuple(leaks[:MAX_LEAKS])
 
 
 def _measure(target: Any) -> str:
@@ -60,8 +60,8 @@ def _measure(target: Any) -> str:
 def _strength(value: float, k: int | None, labels: list[str]) -> str:
     if k is None:
         return f"explains {value:.1%} of the variance of the target"
-    who = "the two classes" if len(labels) == 2 else f"class {labels[k]} from the others"
-    return f"tells {who} apart with an AUC of {value:.3f}"
+    classes = "the two classes" if len(labels) == 2 else f"class {labels[k]} from the others"
+    return f"separates {classes} with an AUC of {value:.3f}"
 
 
 def _strong(value: float, k: int | None, labels: list[str]) -> str:
@@ -69,5 +69,5 @@ def _strong(value: float, k: int | None, labels: list[str]) -> str:
 
 
 def _pair(first: str, second: str, sign: int, value: float, k: int | None, labels: list[str]) -> str:
-    word = "plus" if sign > 0 else "less"
-    return f"{first} {word} {second} {_strength(value, k, labels)}. {QUESTION_OF_TWO}"
+    operation = "plus" if sign > 0 else "minus"
+    return f"{first} {operation} {second} {_strength(value, k, labels)}. {QUESTION_OF_TWO}"

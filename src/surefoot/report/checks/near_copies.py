@@ -6,40 +6,40 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from surefoot.report.checks.column_codes import RowHashes, codes_of, pattern_ids
+from surefoot.report.checks.copies import RowHashes, codes_of, pattern_ids
 
-QUERIES = (200, 1000)  # rows looked at: fewer in large tables
+QUERIES = (200, 1000)  # rows that are checked: fewer in large tables
 MAX_DISTANCES = 10_000_000
-MAX_ROWS = 300_000  # among which neighbours are looked for
+MAX_ROWS = 300_000  # that are searched for neighbours
 MAX_COLUMNS = 60
-K = 10  # a near copy is far closer than the tenth neighbour is
-CHANCE = 1e-3  # probability that a row which is no copy is so close
-CLOSE = 0.02  # of a standard deviation, for each column: a near copy is as close as that
+K = 10  # a near copy is far closer than the tenth neighbour
+CHANCE = 1e-3  # probability that a row that is not a copy is so close
+CLOSE = 0.02  # maximum distance of a near copy, in standard deviations for each column
 MIN_FRACTION = 0.1  # ordinary tables have up to 6%
-CATEGORY_WIDTH = 4  # random numbers for each category, so that any two categories are about equally far apart
+CATEGORY_WIDTH = 4  # random numbers for each category, so that any two categories have about the same distance
 
 
 @dataclass(frozen=True)
 class NearCopies:
-    """How many rows have a neighbour on another side of the split that is far closer than neighbours are by chance."""
+    """How many rows have a neighbour on another side of the split that is far closer than by chance."""
 
-    n_looked_at: int
+    n_checked: int
     n_near_copies: int
-    fraction: float  # of the rows looked at
-    by_chance: float  # the same fraction in a table whose columns are shuffled in two halves
+    fraction: float  # of the checked rows
+    by_chance: float  # the same fraction after one half of the columns is shuffled against the other
     matters: bool
     sentence: str
 
 
 def near_copies(frame: Any, sides: np.ndarray, seed: int = 0) -> NearCopies:
-    """Count near copies; ``sides`` has the fold of each row (or 0 for training and 1 for testing, -1 for neither)."""
+    """Count near copies; ``sides`` has the fold of each row (or 0 for training and 1 for test rows, -1 for neither)."""
     generator = np.random.default_rng(seed)
     rows = np.flatnonzero(np.asarray(sides) >= 0)
     if len(rows) > MAX_ROWS:
         rows = np.sort(generator.choice(rows, MAX_ROWS, replace=False))
     part, sides = frame.iloc[rows], np.asarray(sides)[rows]
     if len(rows) < 10 * K or len(np.unique(sides)) < 2:
-        return NearCopies(0, 0, 0.0, 0.0, False, "Too few rows to look for near copies.")
+        return NearCopies(0, 0, 0.0, 0.0, False, "There are too few rows to check for near copies.")
     points = _points(part, generator)
     patterns = pattern_ids(RowHashes([codes_of(part[name]) for name in part.columns]).total)
     queries = generator.permutation(len(rows))[: int(np.clip(MAX_DISTANCES / len(rows), *QUERIES))]
@@ -54,30 +54,31 @@ def near_copies(frame: Any, sides: np.ndarray, seed: int = 0) -> NearCopies:
 def _report(is_near: np.ndarray, by_chance: float) -> NearCopies:
     n, fraction = int(is_near.sum()), float(is_near.mean())
     matters = fraction >= MIN_FRACTION + 3 * by_chance
-    sentence = f"{n:,} of {len(is_near):,} rows looked at have a near copy on the other side of the split"
+    sentence = f"{n:,} of {len(is_near):,} checked rows have a near copy on the other side of the split"
     if matters:
         sentence += (
-            ": a row far more alike than neighbours usually are. Errors measured there are too small if these are "
-            "not new subjects. Do they belong together? Then name the column that says so with --group (groups= in "
-            "Python)."
+            ": a row far closer than neighbours usually are. If they are not independent subjects, the measured errors "
+            "are too small. Do they belong together? Then name the column that identifies them with --group (groups= "
+            "in Python)."
         )
     else:
-        sentence += ", which is no more than chance gives." if n else "."
+        sentence += ", which is no more than by chance." if n else "."
     return NearCopies(len(is_near), n, fraction, by_chance, matters, sentence)
 
 
 def _near(points: np.ndarray, patterns: np.ndarray, sides: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """Which queries have a neighbour on another side that is much nearer than the tenth; equal rows do not count.
 
-    Around a row that is no copy, the number of rows within a distance grows as a power of it, the dimension, which
-    the tenth and the thirtieth neighbour tell. It says how rarely the nearest is how much nearer than the tenth.
+    Around a row that is not a copy, the number of rows within a distance grows as a power of the distance. This power,
+    the dimension, is estimated from the tenth and the thirtieth neighbour. It determines how rarely the nearest
+    neighbour is much nearer than the tenth.
     """
-    first = np.unique(patterns, return_index=True)[1]  # of rows that are equal, one
+    first = np.unique(patterns, return_index=True)[1]  # one of all rows that are equal
     k = min(3 * K, len(first) - 1)
-    distances, places = (
+    distances, positions = (
         NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points[first]).kneighbors(points[queries])
     )
-    neighbours = first[places]
+    neighbours = first[positions]
     is_other = patterns[neighbours] != patterns[queries][:, np.newaxis]
     crosses = is_other & (sides[neighbours] != sides[queries][:, np.newaxis])
     nearest = np.where(crosses, distances, np.inf).min(axis=1)
@@ -92,7 +93,7 @@ def _near(points: np.ndarray, patterns: np.ndarray, sides: np.ndarray, queries: 
 
 
 def _points(frame: Any, generator: np.random.Generator) -> np.ndarray:
-    """Numbers in units of their standard deviation, categories as random points; a mark for missing numbers."""
+    """Numbers in standard deviations with missing-value indicators, and categories as random points."""
     columns = list(frame.columns)
     if len(columns) > MAX_COLUMNS:
         columns = [columns[j] for j in np.sort(generator.choice(len(columns), MAX_COLUMNS, replace=False))]
@@ -100,10 +101,10 @@ def _points(frame: Any, generator: np.random.Generator) -> np.ndarray:
     for name in columns:
         column = frame[name]
         if column.dtype.kind != "f":
-            places = generator.normal(size=(len(column.cat.categories) + 1, CATEGORY_WIDTH)) / np.sqrt(
+            centres = generator.normal(size=(len(column.cat.categories) + 1, CATEGORY_WIDTH)) / np.sqrt(
                 2 * CATEGORY_WIDTH
             )
-            parts.append(places[column.cat.codes.to_numpy() + 1])
+            parts.append(centres[column.cat.codes.to_numpy() + 1])
             continue
         values = column.to_numpy()
         missing = np.isnan(values)
@@ -112,7 +113,7 @@ def _points(frame: Any, generator: np.random.Generator) -> np.ndarray:
         values = np.where(missing, np.median(values[~missing]), values)
         low, high = np.quantile(values, [0.01, 0.99])
         if low < high:
-            values = np.clip(values, low, high)  # a few huge values would make all others alike
+            values = np.clip(values, low, high)  # a few huge values would make all others equal
         parts.append(((values - values.mean()) / (values.std() or 1.0))[:, np.newaxis])
         if missing.any():
             parts.append(missing[:, np.newaxis].astype(float))

@@ -3,27 +3,28 @@
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from surefoot.report.checks.single_leaks import (
     MIN_AUC,
     MIN_R2,
     auc_beyond_chance,
-    auc_of_scores,
     aucs_of_column,
     frequent_classes,
     r2_of_column,
 )
+from surefoot.report.statistics import auc_of_ranks
 
 MAX_TRIED = 30  # pairs for which the AUC is computed, those with the largest difference of means first
-MIN_AUC_OF_MANY = 0.99  # one of many classes is easily told from the others by some pair
+MIN_AUC_OF_MANY = 0.99  # one of many classes is easily separated from the others by some pair
 MAX_NAMED = 3
-MUCH_BETTER = 0.5  # what the pair leaves unexplained, as a fraction of what the better column leaves
+MUCH_BETTER = 0.5  # unexplained by the pair, as a fraction of what is unexplained by the better column
 
 Pair = tuple[str, str, int, float, int | None]
 
 
 def pair_leaks(frame: Any, y: np.ndarray, is_classes: bool, skip: set[str]) -> list[Pair]:
-    """Pairs (first, second, +1 or -1, AUC or R2, class), each column in at most one; columns of ``skip`` are left."""
+    """Pairs (first, second, +1 or -1, AUC or R2, class), each column in at most one; not of columns in ``skip``."""
     names = [name for name in frame.columns if frame[name].dtype.kind == "f" and str(name) not in skip]
     names = [name for name in names if frame[name].nunique() > 2 and not frame[name].isna().all()]
     if len(names) < 2:
@@ -33,29 +34,30 @@ def pair_leaks(frame: Any, y: np.ndarray, is_classes: bool, skip: set[str]) -> l
     values = values - values.mean(axis=0)
     if np.abs(values).max() > 1e100:
         return []
-    found: list[Pair] = []
-    least = MIN_R2 if not is_classes else MIN_AUC if y.max() < 2 else MIN_AUC_OF_MANY
+    pairs: list[Pair] = []
+    minimum = MIN_R2 if not is_classes else MIN_AUC if y.max() < 2 else MIN_AUC_OF_MANY
     for k in frequent_classes(y) if is_classes else [None]:
-        for value, i, j, sign in _of_one_target(frame[names], values, y, k, least):
-            found.append((str(names[i]), str(names[j]), sign, value, k))
-    return _each_column_once(sorted(found, key=lambda each: -each[3]))
+        for value, i, j, sign in _for_one_target(frame[names], values, y, k, minimum):
+            pairs.append((str(names[i]), str(names[j]), sign, value, k))
+    return _each_column_once(sorted(pairs, key=lambda each: -each[3]))
 
 
-def _of_one_target(
-    frame: Any, values: np.ndarray, y: np.ndarray, k: int | None, least: float
+def _for_one_target(
+    frame: Any, values: np.ndarray, y: np.ndarray, k: int | None, minimum: float
 ) -> list[tuple[float, int, int, int]]:
+    """Pairs that predict the target, or one of its classes, far better than either column."""
     target = y if k is None else (y == k)
     numbers = target.astype(float)
     single: dict[int, float] = {}
-    found = []
+    pairs = []
     for i, j, sign in _most_correlated(values, numbers):
         both = values[:, i] + sign * values[:, j]
         if k is None:
             value = float(np.corrcoef(both, numbers)[0, 1]) ** 2
         else:
-            value = auc_of_scores(both, target)
+            value = auc_of_ranks(rankdata(both), target)
             value = max(value, 1 - value)
-        if value < least:
+        if value < minimum:
             continue
         if k is not None and not auc_beyond_chance(value, target, values.shape[1] ** 2):
             continue
@@ -64,8 +66,8 @@ def _of_one_target(
                 column = frame[frame.columns[one]]
                 single[one] = r2_of_column(column, y) if k is None else aucs_of_column(column, [target])[0]
         if 1 - value <= MUCH_BETTER * (1 - max(single[i], single[j])):
-            found.append((value, i, j, sign))
-    return found
+            pairs.append((value, i, j, sign))
+    return pairs
 
 
 def _most_correlated(values: np.ndarray, y: np.ndarray) -> list[tuple[int, int, int]]:
@@ -84,12 +86,12 @@ def _most_correlated(values: np.ndarray, y: np.ndarray) -> list[tuple[int, int, 
         scores.append(score)
         pairs += [(int(a), int(b), sign) for a, b in zip(i, j, strict=True)]
     order = np.argsort(-np.concatenate(scores), kind="stable")[:MAX_TRIED]
-    return [pairs[place] for place in order]
+    return [pairs[position] for position in order]
 
 
-def _each_column_once(found: list[Pair]) -> list[Pair]:
+def _each_column_once(pairs: list[Pair]) -> list[Pair]:
     chosen: list[Pair] = []
-    for pair in found:
+    for pair in pairs:
         used = {name for each in chosen for name in each[:2]}
         if not used & {pair[0], pair[1]} and len(chosen) < MAX_NAMED:
             chosen.append(pair)

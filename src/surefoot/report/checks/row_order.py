@@ -1,4 +1,4 @@
-"""Whether the order of the rows matters: models without one end of the table on that end, and neighbours alike."""
+"""Whether the order of the rows matters: models without one end of the table on that end, and similar neighbours."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,22 +8,22 @@ from scipy.stats import spearmanr, t
 
 from surefoot.report.checks.split_comparison import SplitComparison, as_fraction, is_ruled_out, is_shown
 from surefoot.report.page.numbers import between, percent
-from surefoot.report.statistics.estimates import Estimate, withheld
+from surefoot.report.statistics import Estimate, withheld
 
-N_BLOCKS = 10  # of the last rows, whose means tell how sure the difference is
+N_BLOCKS = 10  # of the last rows; intervals count blocks
 MUCH_WORSE = 0.25
 MIN_CORRELATION = 0.1
 MIN_Z = 4.0
 SORTED = 0.97  # rank correlation of the target with the row number
-SHARE_OF_CHANGES = 0.05  # changes of class from row to row, as a fraction of what a random order has
+MAX_CHANGES = 0.05  # changes of class from row to row, as a fraction of those in a random order
 
 
 @dataclass(frozen=True)
 class RowOrder:
-    """Models that lack the first or the last fifth of the rows, on that fifth, beside models of random rows.
+    """Models without the first or the last fifth of the rows, on that fifth, compared with models of random rows.
 
-    Losses are Brier scores (classes: the squared error of the probabilities) or squared errors. Where the rows are
-    sorted by the target, only ``sorted_by_target`` is set: no split by order could tell anything then.
+    Losses are Brier scores (classes: the squared error of the probabilities) or squared errors. If the rows are sorted
+    by the target, only ``sorted_by_target`` is set: no split by order would be informative then.
 
     Attributes
     ----------
@@ -31,12 +31,12 @@ class RowOrder:
         By what fraction the loss on both ends is higher than that of models of as many random rows, on the same rows.
     later : Estimate
         By what fraction the loss of a model of the first four fifths, on the last fifth, is higher than that of models
-        of random rows on all rows: rows that come later may be harder even where the rule stays.
+        of random rows on all rows: later rows may be harder even if the rule does not change.
     error_in_order, error_shuffled : float
         Error rate or root mean squared error of a model of the first four fifths on the last fifth, and of models of
         random rows on all rows.
     neighbour_correlation : float
-        Of the residuals of neighbouring rows.
+        Correlation of the residuals of neighbouring rows.
     sorted_by : str or None
         A column by which the rows are sorted.
     """
@@ -58,7 +58,7 @@ class RowOrder:
 
     @property
     def undecided(self) -> bool:
-        """Whether it is neither shown that the order matters nor that it does not."""
+        """Whether it is shown neither that the order matters nor that it does not matter."""
         return not self.matters and not is_ruled_out(self.excess)
 
 
@@ -71,18 +71,18 @@ def check_row_order(comparison: SplitComparison, frame: Any, target: Any) -> Row
     if not comparison.is_enough:
         return None
     if sorted_by_target(target.y, target.is_classes):
-        return _nothing_to_tell(target)
+        return _not_testable(target)
     return _compare(comparison, _sorting_column(frame), target.is_classes)
 
 
 def sorted_by_target(y: np.ndarray, is_classes: bool) -> bool:
-    """Whether rows stand in the order of their target: blocks of classes, or growing or falling numbers."""
+    """Whether rows are ordered by their target: blocks of classes, or increasing or decreasing numbers."""
     if not is_classes:
         return bool(abs(spearmanr(y, np.arange(len(y))).statistic) > SORTED)
-    shares = np.bincount(y) / len(y)
-    expected = (len(y) - 1) * (1 - (shares**2).sum())
-    changes = int((np.diff(y) != 0).sum())
-    return bool(changes <= max(2 * (len(shares) - 1), SHARE_OF_CHANGES * expected))
+    fractions = np.bincount(y) / len(y)
+    expected = (len(y) - 1) * (1 - (fractions**2).sum())
+    n_changes = int((np.diff(y) != 0).sum())
+    return bool(n_changes <= max(2 * (len(fractions) - 1), MAX_CHANGES * expected))
 
 
 def _sorting_column(frame: Any) -> str | None:
@@ -139,11 +139,11 @@ def _error(residuals: np.ndarray, is_classes: bool) -> float:
     """Error rate of the most likely class, or the root mean squared error."""
     if not is_classes:
         return float(np.sqrt((residuals**2).mean()))
-    truth = residuals.max(axis=1)  # one less its own probability; of the others, the largest is the rival
+    truth = residuals.max(axis=1)  # 1 minus the probability of the true class; the others are minus theirs
     return float((1 - truth < -residuals.min(axis=1)).mean())
 
 
-def _shown(error: float, is_classes: bool) -> str:
+def _in_words(error: float, is_classes: bool) -> str:
     return f"an error rate of {error:.1%}" if is_classes else f"a root mean squared error of {error:.4g}"
 
 
@@ -155,37 +155,34 @@ def _sentence(
     sorting: str | None,
     is_classes: bool,
 ) -> str:
-    """``errors`` are those in order and of random rows; ``correlation`` that of neighbours, if they are alike."""
-    in_order, shuffled = (_shown(error, is_classes) for error in errors)
+    """The result; ``errors`` are those in order and of random rows, ``correlation`` that of similar neighbours."""
+    in_order, shuffled = (_in_words(error, is_classes) for error in errors)
     matters = _matters(excess, later)
     sentence = "The order of the rows matters" if matters else "The order of the rows does not matter much"
     if not matters and not is_ruled_out(excess):
         sentence = "Whether the order of the rows matters is not known"
     sentence += (
         f": a quick model of the first four fifths has {in_order} on the last fifth; models of random rows have "
-        f"{shuffled}. On the first and the last fifth, models without these rows have a loss that is "
-        f"higher by {percent(excess.value)} ({between(excess, percent)}) than that of models of random rows."
+        f"{shuffled}. On the first and the last fifth, the loss of models without these rows is "
+        f"{percent(excess.value)} ({between(excess, percent)}) higher than that of models of random rows."
     )
     if correlation is not None:
         sentence += (
-            f" Errors of neighbouring rows are alike (correlation {correlation:.2f}), so that "
-            "random splits look better than new rows will."
+            f" Errors of neighbouring rows are correlated ({correlation:.2f}), so errors under random splits are "
+            "smaller than errors on new rows will be."
         )
     if matters or correlation is not None:
-        by = f" They are sorted by {sorting}." if sorting else ""
+        by = f" The rows are sorted by {sorting}." if sorting else ""
         sentence += (
-            f"{by} Is the order that of time, or do neighbours belong together? Then name the column with --time or "
-            "--group (time= or groups= in Python)."
+            f"{by} Are the rows in order of time, or do neighbours belong together? Then name the column with --time "
+            "or --group (time= or groups= in Python)."
         )
     return sentence
 
 
-def _nothing_to_tell(target: Any) -> RowOrder:
+def _not_testable(target: Any) -> RowOrder:
     nan = float("nan")
-    sentence = (
-        f"The rows are sorted by the target {target.name}: their order tells nothing about time, and whether it "
-        "matters otherwise cannot be tested."
-    )
+    sentence = f"The rows are sorted by the target {target.name}, so whether their order matters cannot be tested."
     return RowOrder(
         excess=withheld(nan),
         later=withheld(nan),

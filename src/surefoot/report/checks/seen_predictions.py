@@ -1,4 +1,4 @@
-"""Predictions that look as if their model had seen the targets of the rows that it predicts."""
+"""Predictions that look as if their model was trained on the rows that it predicts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,19 +7,19 @@ import numpy as np
 from scipy.stats import norm
 
 MIN_ROWS = 50
-MAX_RATIO = 0.8  # loss of the predictions, as a fraction of the best model's: above it, nothing is asked
-MAX_LABEL_RATIO = 0.25  # the same for labels, of which only the number of errors can be compared
-MIN_FOLLOWED = 1.2  # how far the reference's residuals exceed those of the predictions where these are large
-MAX_EXACT = 0.9  # fraction of rows predicted exactly that is asked about
+MAX_RATIO = 0.8  # loss of the predictions, as a fraction of the best model's: higher ratios are not questioned
+MAX_LABEL_RATIO = 0.25  # the same for labels, where only the number of errors can be compared
+MIN_FOLLOWED = 1.2  # by what factor the reference's residuals exceed those of the predictions where these are large
+MAX_EXACT = 0.9  # fraction of rows predicted exactly that is questioned
 
 
 @dataclass(frozen=True)
 class SeenPredictions:
-    """Predictions that someone made, beside those of the best model that has not seen the rows (cross-fitted).
+    """A user's predictions, compared with those of the best cross-fitted model.
 
-    ``ratio`` is the loss (squared error, Brier score, or the error rate if labels were given) of the predictions over
-    that of the reference. ``followed`` is the slope of the reference's residuals on those of the predictions: about 1
-    if the predictions are better because they know more, well above 1 if their residuals are shrunken copies.
+    ``ratio`` is the loss (squared error, Brier score, or the error rate of labels) of the predictions divided by that
+    of the reference. ``followed`` is the slope of the reference's residuals on those of the predictions: about 1 if the
+    predictions are better because they use more information, well above 1 if their residuals are shrunken copies.
     """
 
     ratio: float
@@ -39,9 +39,9 @@ def question_predictions(target: Any, given: np.ndarray, reference: np.ndarray) 
     target : Target
         Its ``y`` has the truth of the same rows.
     given : ndarray of shape (n,) or (n, n_classes)
-        Numbers; probabilities of each class; of two classes, of the second; or codes of classes (whole numbers).
+        Numbers; probabilities of each class, or of the second of two classes; or codes of classes (whole numbers).
     reference : ndarray of shape (n,) or (n, n_classes)
-        Numbers, or probabilities of each class, by a model that has not seen the row.
+        Numbers, or probabilities of each class, by a model that was not trained on the row.
     """
     y = target.y
     if len(y) < MIN_ROWS:
@@ -61,11 +61,11 @@ def question_predictions(target: Any, given: np.ndarray, reference: np.ndarray) 
 
 
 def _of_residuals(own: np.ndarray, best: np.ndarray, exact: float) -> SeenPredictions:
-    """By squared errors.
+    """Compare squared errors.
 
-    If predictions have not seen the noise in a row's target, it is in the residual of both, and once in each: the
-    slope of the reference's residuals on the predictions' is about 1. A model that has seen the row keeps a part of
-    the noise in its residual, so the slope is the inverse of that part.
+    If neither model was trained on the row, both residuals contain the noise of its target, and the slope of the
+    reference's residuals on the predictions' is about 1. A model that was trained on the row keeps only a fraction of
+    the noise in its residual, and the slope is the inverse of that fraction.
     """
     losses, reference = (own**2).sum(axis=1), (best**2).sum(axis=1)
     ratio, ratio_high = _ratio(losses, reference)
@@ -75,14 +75,15 @@ def _of_residuals(own: np.ndarray, best: np.ndarray, exact: float) -> SeenPredic
         followed_low = followed - float(norm.ppf(0.975)) * error
     is_shrunken = ratio_high < MAX_RATIO and followed_low > MIN_FOLLOWED
     is_exact = ratio_high < MAX_RATIO and exact >= MAX_EXACT
+    questioned = bool(is_shrunken or is_exact)
     return SeenPredictions(
-        ratio,
-        ratio_high,
-        followed,
-        followed_low,
-        exact,
-        bool(is_shrunken or is_exact),
-        _sentence(ratio, exact, bool(is_shrunken or is_exact), "squared error"),
+        ratio=ratio,
+        ratio_high=ratio_high,
+        followed=followed,
+        followed_low=followed_low,
+        exact=exact,
+        questioned=questioned,
+        sentence=_sentence(ratio, exact, questioned, "squared error"),
     )
 
 
@@ -91,7 +92,13 @@ def _of_labels(wrong: np.ndarray, reference: np.ndarray) -> SeenPredictions:
     exact, nan = float(1 - wrong.mean()), float("nan")
     questioned = bool(ratio_high < MAX_LABEL_RATIO)
     return SeenPredictions(
-        ratio, ratio_high, nan, nan, exact, questioned, _sentence(ratio, exact, questioned, "error rate")
+        ratio=ratio,
+        ratio_high=ratio_high,
+        followed=nan,
+        followed_low=nan,
+        exact=exact,
+        questioned=questioned,
+        sentence=_sentence(ratio, exact, questioned, "error rate"),
     )
 
 
@@ -112,12 +119,11 @@ def _ratio(losses: np.ndarray, reference: np.ndarray) -> tuple[float, float]:
 
 def _sentence(ratio: float, exact: float, questioned: bool, loss: str) -> str:
     if not questioned:
-        return "Nothing suggests that the model of the predictions has seen the rows."
-    how = f"{ratio:.0%} of the {loss} of the best model here"
+        return "Nothing suggests that the model of the predictions was trained on the rows."
+    result = f"{ratio:.0%} of the {loss} of the best candidate"
     if exact >= MAX_EXACT:
-        how += f", and {exact:.1%} of them are exact"
+        result += f", and {exact:.1%} of them are exact"
     return (
-        f"The predictions have {how}. Were they made by a model that had seen these rows? If so, they say nothing "
-        "about new rows: make them by cross-validation. If not, the model knows something that these columns do not "
-        "tell."
+        f"The predictions have {result}. Was their model trained on these rows? If so, they say nothing about new rows:"
+        " make them by cross-validation. If not, the model uses information that these columns do not have."
     )

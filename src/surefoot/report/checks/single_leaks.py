@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, rankdata
 
+from surefoot.metrics.auc import weighted_auc
+from surefoot.report.statistics import auc_of_ranks
+
 MIN_AUC = 0.95
 MIN_R2 = 0.9
 MIN_CLASS_ROWS = 8
@@ -15,27 +18,27 @@ LEVEL = 1e-3  # of a test, for all columns together
 
 
 def single_leaks(frame: Any, y: np.ndarray, is_classes: bool) -> list[tuple[str, float, int | None]]:
-    """Columns with an AUC of .95 (of some class, which is the third entry) or an R2 of .9 and more."""
-    found: list[tuple[str, float, int | None]] = []
+    """Columns with an AUC of 0.95 or more (for the class in the third entry), or an R2 of 0.9 or more."""
+    leaks: list[tuple[str, float, int | None]] = []
     classes = frequent_classes(y) if is_classes else []
-    n_looks = frame.shape[1] * len(classes)
+    n_tests = frame.shape[1] * len(classes)
     for name in frame.columns:
         column = frame[name]
         if not is_classes:
             value = r2_of_column(column, y)
             if value >= MIN_R2:
-                found.append((str(name), value, None))
+                leaks.append((str(name), value, None))
             continue
         aucs = aucs_of_column(column, [y == k for k in classes])
         strong = [(auc, k) for auc, k in zip(aucs, classes, strict=True) if auc >= MIN_AUC]
-        strong = [(auc, k) for auc, k in strong if auc_beyond_chance(auc, y == k, n_looks)]
+        strong = [(auc, k) for auc, k in strong if auc_beyond_chance(auc, y == k, n_tests)]
         if strong:
-            found.append((str(name), *max(strong)))
-    return found
+            leaks.append((str(name), *max(strong)))
+    return leaks
 
 
 def frequent_classes(y: np.ndarray) -> list[int]:
-    """Classes with enough rows to judge; of two classes, the second."""
+    """Classes with enough rows; for two classes, the second."""
     counts = np.bincount(y)
     if len(counts) == 2:
         return [1] if counts.min() >= MIN_CLASS_ROWS else []
@@ -43,17 +46,12 @@ def frequent_classes(y: np.ndarray) -> list[int]:
     return [int(k) for k in order if MIN_CLASS_ROWS <= counts[k] <= len(y) - MIN_CLASS_ROWS]
 
 
-def auc_beyond_chance(auc: float, positive: np.ndarray, n_looks: int) -> bool:
-    """Whether the rank test rejects that the scores know nothing, after a correction for the number of looks."""
+def auc_beyond_chance(auc: float, positive: np.ndarray, n_tests: int) -> bool:
+    """Whether the rank test rejects that the scores are random, corrected for the number of tests."""
     n1 = float(positive.sum())
     n0 = len(positive) - n1
     z = (auc - 0.5) / np.sqrt((n0 + n1 + 1) / (12 * n0 * n1))
-    return bool(norm.sf(z) * 2 * n_looks < LEVEL)
-
-
-def auc_of_scores(scores: np.ndarray, positive: np.ndarray) -> float:
-    """The area under the curve, ties counted half."""
-    return _auc_of_ranks(rankdata(scores), positive)
+    return bool(norm.sf(z) * 2 * n_tests < LEVEL)
 
 
 def aucs_of_column(column: Any, positives: list[np.ndarray]) -> list[float]:
@@ -67,32 +65,23 @@ def aucs_of_column(column: Any, positives: list[np.ndarray]) -> list[float]:
     if known.mean() < 0.9:
         return aucs
     ranks = rankdata(np.where(known, values, np.median(values[known])))
-    for place, positive in enumerate(positives):
-        ordered = _auc_of_ranks(ranks, positive)
-        aucs[place] = max(aucs[place], ordered, 1 - ordered)
+    for k, positive in enumerate(positives):
+        ordered = auc_of_ranks(ranks, positive)
+        aucs[k] = max(aucs[k], ordered, 1 - ordered)
     return aucs
 
 
-def _auc_of_ranks(ranks: np.ndarray, positive: np.ndarray) -> float:
-    n1 = int(positive.sum())
-    n0 = len(positive) - n1
-    return float((ranks[positive].sum() - n1 * (n1 + 1) / 2) / (n0 * n1)) if n0 * n1 else 0.5
-
-
 def _auc_of_bins(bins: np.ndarray, half: np.ndarray, positive: np.ndarray) -> float:
-    """AUC of the frequencies that the other half of the rows has in each bin: cells of a bin and a half are scored."""
+    """AUC of scores that are the class frequencies of the same bin in the other half of the rows."""
     n_bins = int(bins.max()) + 1
     cells = half * n_bins + bins
     sizes = np.bincount(cells, minlength=2 * n_bins).astype(float)
     counts = np.bincount(cells, weights=positive, minlength=2 * n_bins)
     other = np.r_[np.arange(n_bins, 2 * n_bins), np.arange(n_bins)]
     scores = (counts[other] + 0.5 * positive.mean()) / (sizes[other] + 0.5)
-    place = np.unique(scores, return_inverse=True)[1]
-    positives = np.bincount(place, weights=counts)
-    negatives = np.bincount(place, weights=sizes - counts)
-    below = np.cumsum(negatives) - negatives / 2
-    total = positives.sum() * negatives.sum()
-    return float((positives * below).sum() / total) if total else 0.5
+    if not 0 < counts.sum() < sizes.sum():
+        return 0.5
+    return weighted_auc(scores, scores, sizes - counts, counts)
 
 
 def _half(n: int) -> np.ndarray:
@@ -100,7 +89,7 @@ def _half(n: int) -> np.ndarray:
 
 
 def r2_of_column(column: Any, y: np.ndarray) -> float:
-    """R2 of a column by a line, or by the means of bins of other rows."""
+    """R2 of a linear fit, or of the means of bins in other rows."""
     rest = y - _out_of_sample_means(column, y)
     fitted = 1 - float((rest**2).mean() / y.var())
     if column.dtype.kind != "f":
@@ -114,7 +103,7 @@ def r2_of_column(column: Any, y: np.ndarray) -> float:
 
 
 def _out_of_sample_means(column: Any, y: np.ndarray) -> np.ndarray:
-    """For each row, the mean of y over the rows of the other half that are in its bin (shrunken a little)."""
+    """For each row, the mean of y in its bin over the other half of the rows (slightly shrunk)."""
     bins = bins_of(column)
     half = _half(len(y))
     means = np.empty(len(y))
@@ -128,7 +117,7 @@ def _out_of_sample_means(column: Any, y: np.ndarray) -> np.ndarray:
 
 
 def bins_of(column: Any) -> np.ndarray:
-    """Categories, or numbers in bins of equally many rows; missing values have a bin of their own."""
+    """Categories, or numbers in bins with equal numbers of rows; missing values are one bin."""
     if column.dtype.kind != "f":
         return np.asarray(column.cat.codes.to_numpy().astype(np.int64) + 1)
     values = column.to_numpy()

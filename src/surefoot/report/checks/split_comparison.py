@@ -1,4 +1,4 @@
-"""A quick model under random splits and under splits that respect an order or groups, on the same rows."""
+"""The loss of a quick model under random splits and under splits by an order or by groups, on the same rows."""
 
 import warnings
 from dataclasses import dataclass
@@ -7,44 +7,43 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.report.statistics.estimates import Estimate
-from surefoot.report.statistics.means import paired_mean_difference
+from surefoot.report.statistics import Estimate, paired_mean_difference
 from surefoot.uncertainty import GradientBoostingClassifier, GradientBoostingRegressor
 
 MIN_ROWS, MAX_ROWS = 100, 10_000
 BLOCK = 100  # neighbouring rows that are drawn together from larger tables
 END = 0.2  # fraction of the rows at each end of an order
 N_FOLDS = 5
-N_BLOCKS = 10  # of the rows of an end: neighbours may be alike, so that blocks are what was drawn
-TOLERANCE = 0.1  # of the loss: a split that costs less does not matter, however sure it is
+N_BLOCKS = 10  # of the rows of an end: neighbours may be alike, so intervals count blocks
+TOLERANCE = 0.1  # of the loss: a split that costs less does not matter, even if the difference is significant
 TREES, DEPTH = 60, 5
 
 
 def is_shown(excess: Estimate) -> bool:
-    """Whether it is shown that a split that respects an order or groups has a larger loss than random ones."""
+    """Whether it is shown that a split by an order or by groups has a higher loss than random splits."""
     return excess.low > 0 and excess.value >= TOLERANCE
 
 
 def is_ruled_out(excess: Estimate) -> bool:
-    """Whether it is shown that it has not, or not by much."""
+    """Whether it is shown that the loss is not higher, or only a little."""
     return excess.high <= TOLERANCE
 
 
 @dataclass(frozen=True)
 class SplitComparison:
-    """What a quick booster leaves of the target when rows are split in different ways.
+    """Residuals of a quick booster when rows are split in different ways.
 
     Losses are Brier scores (classes: the squared error of the probabilities) or squared errors.
 
     Attributes
     ----------
     frame : pandas frame
-        The rows in their order; of a large table, blocks of neighbours.
+        The rows in their order; in a large table, blocks of neighbours.
     y : array of shape (n_rows,)
     n_classes : int
         0 for numbers.
     rows : array of shape (n_rows,)
-        Their places in the table.
+        Their positions in the table.
     """
 
     frame: Any
@@ -58,7 +57,7 @@ class SplitComparison:
     def of(cls, frame: Any, target: Any, copies: np.ndarray | None, seed: int, n_jobs: int | None) -> "SplitComparison":
         """The rows of a table; ``copies`` is equal for rows that are copies of each other, of which one is kept.
 
-        In a random split one copy would give the other away.
+        In a random split, one copy would reveal the target of the other.
         """
         kept = np.arange(len(frame)) if copies is None else np.sort(np.unique(copies, return_index=True)[1])
         rows = kept[_rows_in_order(len(kept))]
@@ -67,7 +66,7 @@ class SplitComparison:
 
     @cached_property
     def shuffled(self) -> np.ndarray:
-        """Residuals of every row under a model of random other rows: one column for each class, or one."""
+        """Residuals of every row under a model of random other rows: one column for each class, or one column."""
         fold = np.random.default_rng(self.seed).permutation(len(self.y)) % N_FOLDS
         return self._held_out(fold)
 
@@ -84,7 +83,7 @@ class SplitComparison:
 
     @cached_property
     def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals of the first and of the last fifth of the rows, each under a model of the others."""
+        """Residuals of the first and of the last fifth of the rows, each under a model of the other rows."""
         return self._residuals_of_ends(np.arange(len(self.y)))
 
     def _residuals_of_ends(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,32 +91,32 @@ class SplitComparison:
         return self.residuals(order[n_end:], order[:n_end]), self.residuals(order[:-n_end], order[-n_end:])
 
     def excess_of_ends(self, order: np.ndarray | None = None) -> Estimate:
-        """By what fraction the loss on both ends of an order is higher under models that lack the end."""
-        places = np.arange(len(self.y)) if order is None else order
-        n_end = int(END * len(places))
+        """By what fraction the loss on both ends of an order is higher under models without that end."""
+        positions = np.arange(len(self.y)) if order is None else order
+        n_end = int(END * len(positions))
         ends = self.ends if order is None else self._residuals_of_ends(order)
-        judged = np.concatenate([places[:n_end], places[-n_end:]])
+        at_ends = np.concatenate([positions[:n_end], positions[-n_end:]])
         blocks = np.arange(2 * n_end) * N_BLOCKS // n_end
-        return _excess(_losses(np.concatenate(ends)), _losses(self.shuffled[judged]), blocks)
+        return _excess(_losses(np.concatenate(ends)), _losses(self.shuffled[at_ends]), blocks)
 
     def excess_of_groups(self, groups: np.ndarray) -> Estimate:
-        """By what fraction the loss is higher under models that have not seen the group of a row."""
+        """By what fraction the loss is higher under models that were not trained on the group of a row."""
         codes = np.unique(groups, return_inverse=True)[1].ravel()
         fold = (np.random.default_rng(self.seed).permutation(codes.max() + 1) % N_FOLDS)[codes]
         return _excess(_losses(self._held_out(fold)), _losses(self.shuffled), codes)
 
-    def residuals(self, fit: np.ndarray, judge: np.ndarray) -> np.ndarray:
-        """Truth less prediction of some rows under a model of others."""
+    def residuals(self, fit: np.ndarray, test: np.ndarray) -> np.ndarray:
+        """Truth minus prediction of some rows under a model of others."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of groups that a model has not seen, say: that is what is measured
+            warnings.simplefilter("ignore")  # for example about unknown groups: their effect is what is measured
             if not self.n_classes:
-                return np.asarray(self.y[judge] - self._fitted(fit).predict(self.frame.iloc[judge]))[:, np.newaxis]
-            return np.eye(self.n_classes)[self.y[judge]] - self._probabilities(fit, judge)
+                return np.asarray(self.y[test] - self._fitted(fit).predict(self.frame.iloc[test]))[:, np.newaxis]
+            return np.eye(self.n_classes)[self.y[test]] - self._probabilities(fit, test)
 
-    def _probabilities(self, fit: np.ndarray, judge: np.ndarray) -> np.ndarray:
+    def _probabilities(self, fit: np.ndarray, test: np.ndarray) -> np.ndarray:
         known = np.unique(self.y[fit])
-        probabilities = np.zeros((len(judge), self.n_classes))
-        probabilities[:, known] = 1.0 if len(known) < 2 else self._fitted(fit).predict_proba(self.frame.iloc[judge])
+        probabilities = np.zeros((len(test), self.n_classes))
+        probabilities[:, known] = 1.0 if len(known) < 2 else self._fitted(fit).predict_proba(self.frame.iloc[test])
         return probabilities
 
     def _fitted(self, rows: np.ndarray) -> Any:
@@ -130,7 +129,7 @@ class SplitComparison:
 
 def as_fraction(difference: Estimate, loss: float) -> Estimate:
     """A difference of losses, in units of one of them."""
-    if loss <= 0:  # no errors at all: any that a split causes are infinitely many more
+    if loss <= 0:  # no errors at all: any error that a split causes is an infinite increase
         return Estimate(0.0, 0.0, 0.0) if difference.value <= 0 else Estimate(np.inf, np.inf, np.inf)
     return Estimate(difference.value / loss, difference.low / loss, difference.high / loss)
 

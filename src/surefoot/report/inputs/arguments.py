@@ -1,4 +1,4 @@
-"""The arguments of an audit: checked before anything is trained."""
+"""The arguments of an audit: checked and read before anything is fitted."""
 
 from dataclasses import dataclass
 from math import inf
@@ -10,20 +10,49 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer, check_number
+from surefoot.report.checks.copies import Copies, find_copies
 from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_of
 from surefoot.report.inputs.deployment_data import DeploymentData
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable, to_pandas
-from surefoot.report.inputs.target import as_objects, has_value
-from surefoot.report.models.candidate_models import YOUR_PREDICTIONS, YOURS, CandidateModel
-from surefoot.report.models.cross_fitting import CrossFitted
+from surefoot.report.inputs.target import as_objects
+from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS, YOURS, CandidateModel, CrossFitted
 from surefoot.report.models.predictions import ModelPredictions
-from surefoot.selection.table import take_columns, take_rows
+from surefoot.report.time_budget import ProgressCallback
+from surefoot.selection.table import take_columns
+
+
+@dataclass(frozen=True)
+class AuditInputs:
+    """The data and the model of an audit.
+
+    Attributes
+    ----------
+    table : AuditTable
+    splits : Splits
+    copies : Copies
+    groups, time : array of shape (n_rows,) or None
+        Of the rows that have a target: groups as text, time as numbers.
+    deployment : DeploymentData or None
+    own_model : CandidateModel or None
+    own_predictions : CrossFitted or None
+    remarks : tuple of str
+    """
+
+    table: AuditTable
+    splits: Splits
+    copies: Copies
+    groups: np.ndarray | None
+    time: np.ndarray | None
+    deployment: DeploymentData | None
+    own_model: CandidateModel | None
+    own_predictions: CrossFitted | None
+    remarks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class AuditArguments:
-    """The arguments of ``audit`` as they came."""
+    """The arguments of `surefoot.audit`, which describes them; a test compares the names and defaults of both."""
 
     X: Any
     y: Any
@@ -38,33 +67,74 @@ class AuditArguments:
     time_limit: float | None = None
     random_state: int = 0
     n_jobs: int | None = None
-    callback: Any = None
+    callback: ProgressCallback | None = None
 
     def __post_init__(self) -> None:
         if self.y_new is not None and self.X_new is None:
-            raise DataError("y_new is the target of X_new: pass X_new too.")
+            raise DataError("y_new is the target of X_new: pass X_new too.", argument="y_new")
         if self.model is not None and self.predictions is not None:
-            raise ParameterError("model and predictions are two ways to say the same: pass one of them.")
+            raise ParameterError("model and predictions exclude each other: pass one of them.", argument="model")
         if isinstance(self.groups, str) and self.groups == self.time:
-            raise ParameterError(f"groups and time are both the column {self.time!r}: pass one of them.")
+            message = f"groups and time are both the column {self.time!r}: pass one of them."
+            raise ParameterError(message, argument="groups")
         check_integer("random_state", self.random_state, 0)
         check_number("shift_tolerance", self.shift_tolerance, 0.0, inf, most_included=False)
 
-    def read_apart(self) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
-        """The table without the columns of groups and time, and these: groups as text, time as numbers."""
+    def read(self) -> AuditInputs:
+        """Read everything that was passed."""
         whole = to_pandas(self.X, "X")
-        apart = {name for name in (self.groups, self.time) if isinstance(name, str)}
-        unknown = sorted(apart - set(whole.columns))
-        if unknown:
-            raise DataError(
-                f"There is no column {unknown[0]!r} in X; there is {', '.join(map(repr, whole.columns[:8]))}."
-            )
-        kept = np.array([j for j, name in enumerate(whole.columns) if name not in apart])
-        X = take_columns(self.X, kept) if apart else self.X
-        return X, _read_groups(whole, self.groups), _read_time(whole, self.time)
+        groups, time = _read_groups(whole, self.groups), _read_time(whole, self.time)
+        table = AuditTable.read(self._columns_of_models(whole), self.y, self.task)
+        groups, time = (None if each is None else each[table.has_target] for each in (groups, time))
+        copies = find_copies(table.frame, table.target.y)
+        units = groups if groups is not None else copies.groups
+        splits = Splits.draw(table.target, units, time, self.X_new is not None, self.random_state)
+        deployment, remarks = self._deployment(whole, table, splits, groups, time), list(table.remarks)
+        if deployment is not None and self.X_new is not None and (n_known := table.count_known(deployment.frame)):
+            remarks.append(f"{n_known:,} of the new rows are also rows of the table, so they are not a test of it.")
+        return AuditInputs(
+            table=table,
+            splits=splits,
+            copies=copies,
+            groups=groups,
+            time=time,
+            deployment=deployment,
+            own_model=self._own_model(table),
+            own_predictions=self._own_predictions(table, splits),
+            remarks=tuple(remarks),
+        )
 
-    def own_model(self, table: AuditTable) -> CandidateModel | None:
-        """The user's model among the candidates."""
+    def _columns_of_models(self, whole: Any) -> Any:
+        """``X`` without the columns of groups and time."""
+        names = {name for name in (self.groups, self.time) if isinstance(name, str)}
+        kept = np.array([j for j, name in enumerate(whole.columns) if name not in names])
+        return take_columns(self.X, kept) if names else self.X
+
+    def _deployment(
+        self, whole: Any, table: AuditTable, splits: Splits, groups: np.ndarray | None, time: np.ndarray | None
+    ) -> DeploymentData | None:
+        """The new rows, or the last ones by time."""
+        if self.X_new is not None:
+            new_groups = None
+            if isinstance(self.groups, str) and self.groups in getattr(self.X_new, "columns", ()):
+                new_groups = _read_groups(to_pandas(self.X_new, "X_new"), self.groups)
+            return DeploymentData.of_new_rows(table, self.X_new, self.y_new, new_groups)
+        if not len(splits.later):
+            return None
+        assert time is not None
+        first = splits.later[time[splits.later].argmin()]
+        return DeploymentData.of_last_rows(table, splits, groups, self._last_part(whole, table, first))
+
+    def _last_part(self, whole: Any, table: AuditTable, first: int) -> str:
+        """The name of the last part by time, and its beginning."""
+        import pandas as pd
+
+        values = pd.Series(_values_of(whole, self.time, "time"))[table.has_target]
+        name = self.time if isinstance(self.time, str) else "time"
+        return f"the last part by {name}, from {values.astype(str).iloc[first]} on"
+
+    def _own_model(self, table: AuditTable) -> CandidateModel | None:
+        """The user's model as a candidate."""
         if self.model is None:
             return None
         try:
@@ -72,81 +142,35 @@ class AuditArguments:
         except TypeError as error:
             raise ParameterError(
                 "model must be a scikit-learn estimator, so that a clone of it can be fitted to the training rows; of "
-                "any other, pass its predictions."
+                "any other model, pass its predictions.",
+                argument="model",
             ) from error
-        wrong = is_regressor(self.model) if table.target.is_classes else is_classifier(self.model)
-        if wrong:
-            kind, task = type(self.model).__name__, "classes" if table.target.is_classes else "numbers"
-            raise ParameterError(
-                f"model is a {kind}, which does not predict {task}, as the target is: pass one that does."
-            )
-        return CandidateModel(YOURS, f"{type(self.model).__name__}, fitted again to every fold", self.model, raw=True)
+        is_wrong = is_regressor(self.model) if table.target.is_classes else is_classifier(self.model)
+        if is_wrong:
+            kind, wanted = type(self.model).__name__, "classifier" if table.target.is_classes else "regressor"
+            message = f"model is a {kind}, but the target needs a {wanted}: pass a {wanted}."
+            raise ParameterError(message, argument="model")
+        return CandidateModel(YOURS, f"{type(self.model).__name__}, fitted again in every fold", self.model, raw=True)
 
-    def own_predictions(self, table: AuditTable, splits: Splits) -> CrossFitted | None:
-        """The user's predictions for the judged rows."""
+    def _own_predictions(self, table: AuditTable, splits: Splits) -> CrossFitted | None:
+        """The user's predictions for the held-out rows."""
         if self.predictions is None:
             return None
         given, target = as_objects(self.predictions), table.target
-        if len(given) != len(table.known):
-            raise DataError(f"predictions has {len(given)} rows, but X has {len(table.known)}.")
-        given = given[table.known]
+        if len(given) != len(table.has_target):
+            message = f"predictions has {len(given)} rows, but X has {len(table.has_target)}."
+            raise DataError(message, argument="predictions")
+        given = given[table.has_target]
         values = target.read_predictions(given, table.n_rows, "predictions")
-        chance = target.read_scores(given)
-        both = None if chance is None else np.column_stack([1 - chance, chance])
-        what = "labels, as they were given" if target.is_classes else "as they were given"
-        if chance is not None:
-            what = f"taken for probabilities of {target.classes[1]}"
-        candidate = CandidateModel(YOUR_PREDICTIONS, what, None, raw=True)
-        total = None if both is None else entr(both).sum(axis=1)
-        predictions = ModelPredictions(values=values, probabilities=both, scores=chance, total=total)
-        return CrossFitted(candidate, table, splits, (), predictions[splits.judged], float("nan"))
-
-    def _new_truth(self, table: AuditTable, n_new: int) -> np.ndarray | None:
-        """The target of the new rows; None if it is known for none of them."""
-        if self.y_new is None:
-            return None
-        truth = as_objects(self.y_new)
-        if len(truth) != n_new:
-            raise DataError(f"y_new has {len(truth)} rows, but X_new has {n_new}.")
-        known = truth[has_value(truth)]
-        if not table.target.is_classes and not all(isinstance(value, int | float | np.number) for value in known):
-            raise DataError("y_new has values that are not numbers, but y is a number.")
-        if table.target.is_classes and len(known) and not table.target.knows_any(known):
-            raise DataError(
-                f"y_new has none of the classes of y, such as {str(table.target.classes[0])!r}: write them alike."
-            )
-        return truth if len(known) else None
-
-    def deployment(
-        self, table: AuditTable, splits: Splits, groups: np.ndarray | None, time: np.ndarray | None
-    ) -> DeploymentData | None:
-        """The new rows, or the last ones by time; ``groups`` and ``time`` are of the rows that have a target."""
-        if self.X_new is not None:
-            frame = table.like(self.X_new, "X_new")
-            raw = self.X_new[list(table.raw.columns)] if hasattr(table.raw, "columns") else self.X_new
-            new_groups = None
-            if isinstance(self.groups, str) and self.groups in getattr(self.X_new, "columns", ()):
-                new_groups = _read_groups(to_pandas(self.X_new, "X_new"), self.groups)
-            truth = self._new_truth(table, len(frame))
-            return DeploymentData("the new rows", frame, raw, truth, groups=new_groups, units=new_groups)
-        if not len(splits.later):
-            return None
-        later = splits.later
-        frame, raw = table.frame.iloc[later].reset_index(drop=True), take_rows(table.raw, later)
-        assert time is not None
-        assert splits.units is not None
-        where = self._last_part(table, later[time[later].argmin()])
-        later_groups = None if groups is None else groups[later]
-        truth = table.target.labels[later].astype(object)
-        return DeploymentData(where, frame, raw, truth, groups=later_groups, units=splits.units[later])
-
-    def _last_part(self, table: AuditTable, first: int) -> str:
-        """What the last part by time is called, and where it begins."""
-        import pandas as pd
-
-        values = pd.Series(_values_of(to_pandas(self.X, "X"), self.time, "time"))[table.known]
-        name = self.time if isinstance(self.time, str) else "time"
-        return f"the last part by {name}, from {values.astype(str).iloc[first]} on"
+        of_second = target.read_scores(given)
+        probabilities = None if of_second is None else np.column_stack([1 - of_second, of_second])
+        description = "labels, as they were passed" if target.is_classes else "as they were passed"
+        if of_second is not None:
+            description = f"treated as probabilities of {target.classes[1]}"
+        candidate = CandidateModel(YOUR_PREDICTIONS, description, None, raw=True)
+        total = None if probabilities is None else entr(probabilities).sum(axis=1)
+        predictions = ModelPredictions(values=values, probabilities=probabilities, scores=of_second, total=total)
+        return CrossFitted(candidate, table, splits, (), predictions[splits.held_out], float("nan"))
 
 
 def _read_groups(whole: Any, groups: Any) -> np.ndarray | None:
@@ -165,18 +189,23 @@ def _read_time(whole: Any, time: Any) -> np.ndarray | None:
     series = pd.Series(values, name="time")
     reader = ColumnReader("time", kind_of(series))
     if reader.kind == CATEGORY:
-        raise DataError("time has values that are neither numbers nor dates (written as 2024-12-31 or 31.12.2024).")
+        message = "time has values that are neither numbers nor dates (written as 2024-12-31 or 31.12.2024)."
+        raise DataError(message, argument="time")
     numbers = reader.read(series).to_numpy()
     if np.isnan(numbers).any():
-        raise DataError("time has missing values: leave out these rows.")
+        raise DataError("time has missing values: leave these rows out.", argument="time")
     return numbers
 
 
-def _values_of(whole: Any, given: Any, what: str) -> np.ndarray | None:
+def _values_of(whole: Any, given: Any, argument: str) -> np.ndarray | None:
     """A column by its name, or an array of values."""
     if given is None:
         return None
+    if isinstance(given, str) and given not in whole.columns:
+        columns = ", ".join(map(repr, whole.columns[:8]))
+        raise DataError(f"There is no column {given!r} in X; its columns are {columns}.", argument=argument)
     values = whole[given].to_numpy() if isinstance(given, str) else np.asarray(given)
     if values.ndim != 1 or len(values) != len(whole):
-        raise DataError(f"{what} must be the name of a column, or have one value for each of the {len(whole)} rows.")
+        message = f"{argument} must be the name of a column, or have one value for each of the {len(whole)} rows."
+        raise DataError(message, argument=argument)
     return values

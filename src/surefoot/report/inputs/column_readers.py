@@ -1,4 +1,4 @@
-"""How each column of a table that came in becomes numbers or categories, for the models of an audit."""
+"""How each column of a table becomes numbers or categories for the models of an audit."""
 
 import re
 from dataclasses import dataclass
@@ -7,26 +7,27 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot._formatting import counted
 from surefoot.report.subject import ColumnNote
 
 NUMBER, DATE, CATEGORY = "number", "date", "category"
 SECONDS_PER_DAY = 86_400.0
 MANY_CATEGORIES = 50
-MIN_TO_JUDGE = 20  # of fewer rows nobody can tell an identifier from a measurement
+MIN_IDENTIFIER_ROWS = 20  # with fewer rows an identifier cannot be distinguished from a measurement
 MOSTLY = 0.9
 ISO = "ISO8601"
-DATE_FORMATS = {  # how a date begins, and the formats it may have: only those in which day and month cannot be mixed up
+DATE_FORMATS = {  # how a date begins, and the formats it may have: only those in which day and month are unambiguous
     re.compile(r"\d{4}-\d"): (ISO,),
     re.compile(r"\d{4}/\d"): ("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),
     re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}"): ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"),
 }
-MIXED_UP = re.compile(r"\d{1,2}[/-]\d{1,2}[/-]\d{2,4}")  # a date of which nobody can tell the day from the month
+AMBIGUOUS_DATE = re.compile(r"\d{1,2}[/-]\d{1,2}[/-]\d{2,4}")  # day and month may be either way round
 LIKE_AN_ID = re.compile(r"(?:^|[_\W])id$|[a-z]I[dD]$", re.ASCII)  # such as id, row_id, customerId
 
 
 @dataclass(frozen=True)
 class ColumnReader:
-    """Reads one column, of the table at hand and of later ones, in one way."""
+    """Reads one column in the same way from the training data and from later tables."""
 
     name: Any
     kind: str
@@ -41,28 +42,29 @@ class ColumnReader:
         if self.kind == DATE:
             return self._dates(series)
         numbers = pd.to_numeric(series, errors="coerce").astype("float64")
-        strange = series[numbers.isna() & series.notna()]
-        if len(strange):
+        unread = series[numbers.isna() & series.notna()]
+        if len(unread):
             raise DataError(
-                f"Column {self.name!r} held numbers (or dates) in the first table; now {len(strange):,} of its values "
-                f"are not, such as {str(strange.iloc[0])!r}: make them numbers (dates: 2024-12-31), or empty."
+                f"Column {self.name!r} held numbers (or dates) in the training data, but has other values now in "
+                f"{counted(len(unread), 'row')}, such as {str(unread.iloc[0])!r}: make them numbers (dates: "
+                "2024-12-31), or empty."
             )
         return numbers.where(np.isfinite(numbers), np.nan)
 
     def _dates(self, series: Any) -> Any:
-        """Days since 1970; a few values may be no dates, as in the first table, but not more."""
+        """Days since 1970; a few values need not be dates, as in the training data."""
         days = _days(series)
-        strange = series[days.isna() & series.notna()]
-        if len(strange) > (1 - MOSTLY) * series.notna().sum():
+        unread = series[days.isna() & series.notna()]
+        if len(unread) > (1 - MOSTLY) * series.notna().sum():
             raise DataError(
-                f"Column {self.name!r} held dates in the first table; now {len(strange):,} of its values are not "
-                f"written as the others are, such as {str(strange.iloc[0])!r}: write them all as 2024-12-31."
+                f"Column {self.name!r} held dates in the training data, but has other values now in "
+                f"{counted(len(unread), 'row')}, such as {str(unread.iloc[0])!r}: write them all as 2024-12-31."
             )
         return days
 
 
 def _floats_as_text(series: Any) -> Any:
-    """Categories that are floats as text, whole ones as whole numbers: a missing value among them makes 1.0 of 1."""
+    """Categories that are floats as text, 1.0 as "1": a missing value turns whole numbers into floats."""
     import pandas as pd
 
     values = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else series
@@ -80,7 +82,8 @@ def kind_of(series: Any) -> str:
         return DATE
     if types.is_bool_dtype(series) or types.is_numeric_dtype(series):
         if types.is_complex_dtype(series):
-            raise DataError(f"Column {series.name!r} has complex numbers: pass its parts as columns of their own.")
+            message = f"Column {series.name!r} has complex numbers: pass real and imaginary parts as two columns."
+            raise DataError(message)
         return NUMBER
     known = series.dropna()
     if isinstance(series.dtype, pd.CategoricalDtype) or not len(known):
@@ -90,50 +93,50 @@ def kind_of(series: Any) -> str:
     return DATE if _are_dates(known) or _date_format(known) is not None else CATEGORY
 
 
-def notes_on(series: Any, kind: str, read: Any) -> list[ColumnNote]:
-    """What a reader should know about a column, whatever its target."""
+def notes_on(series: Any, kind: str, values: Any) -> list[ColumnNote]:
+    """Notes on a column as it was passed; ``values`` are those that were read from it."""
     import pandas as pd
 
-    name, known = str(series.name), read.dropna()
+    name, known = str(series.name), values.dropna()
     if not len(known):
         return [ColumnNote(name, "all missing", "No row has a value: left out.", used=False)]
-    if known.nunique() == 1 and len(known) == len(read):
+    if known.nunique() == 1 and len(known) == len(values):
         return [ColumnNote(name, "constant", f"Every row has the value {known.iloc[0]}: left out.", used=False)]
-    mixed_up = kind == CATEGORY and _mostly(MIXED_UP, known.head(100))
-    hint = " These look like dates: written as 2024-12-31, they are read as such." if mixed_up else ""
+    is_ambiguous = kind == CATEGORY and _mostly(AMBIGUOUS_DATE, known.head(100))
+    hint = " The values look like dates; write them as 2024-12-31 to have them read as dates." if is_ambiguous else ""
     if _is_identifier(known, kind):
-        sentence = "All but every row has a value of its own, as names and numbers of rows have: left out."
+        sentence = "Nearly every row has a different value, like a name or a row number: left out."
         return [ColumnNote(name, "identifier", sentence + hint, used=False)]
     notes = []
     if kind == DATE:
-        n_strange = int((series.notna() & read.isna()).sum())
-        strange = f" {n_strange:,} of its values are no dates and count as missing." if n_strange else ""
-        notes.append(ColumnNote(name, "date", f"A date: models see it as days since 1970.{strange}", used=True))
+        n_unread = int((series.notna() & values.isna()).sum())
+        unread = f" Values that are not dates count as missing ({counted(n_unread, 'row')})." if n_unread else ""
+        notes.append(ColumnNote(name, "date", f"A date: models see it as days since 1970.{unread}", used=True))
     if kind == NUMBER and np.isinf(pd.to_numeric(series, errors="coerce").astype("float64")).any():
         notes.append(ColumnNote(name, "infinite", "Has infinite values: they count as missing.", used=True))
     if hint:
         notes.append(ColumnNote(name, "text", f"Read as text.{hint}", used=True))
     if kind == CATEGORY and known.nunique() > MANY_CATEGORIES:
-        sentence = f"{known.nunique():,} categories: boosters see what the target was like in each."
+        sentence = f"{known.nunique():,} categories: boosters encode them by the target values of their rows."
         notes.append(ColumnNote(name, "many categories", sentence, used=True))
     return notes
 
 
 def _is_identifier(known: Any, kind: str) -> bool:
-    """Text with (nearly) no value twice, or consecutive whole numbers, each once."""
+    """Text with hardly any repeated value, or distinct consecutive whole numbers."""
     n = len(known)
-    if n < MIN_TO_JUDGE or kind == DATE:
+    if n < MIN_IDENTIFIER_ROWS or kind == DATE:
         return False
     if kind == CATEGORY:
         return bool(known.nunique() > MOSTLY * n)
     values = known.to_numpy()
-    named = LIKE_AN_ID.search(str(known.name)) is not None
+    is_named = LIKE_AN_ID.search(str(known.name)) is not None
     is_whole = np.all(values == np.floor(values)) and np.abs(values).max() < 2**53
-    return bool(is_whole and known.nunique() == n and (named or values.max() - values.min() <= n / MOSTLY))
+    return bool(is_whole and known.nunique() == n and (is_named or values.max() - values.min() <= n / MOSTLY))
 
 
 def _mostly(pattern: re.Pattern[str], values: Any) -> bool:
-    """Whether (nearly) all of some values begin so."""
+    """Whether nearly all values match the pattern at their beginning."""
     return bool(np.mean([pattern.match(str(value).strip()) is not None for value in values]) > MOSTLY)
 
 
@@ -144,7 +147,7 @@ def _are_dates(known: Any) -> bool:
 
 
 def _date_format(known: Any) -> str | None:
-    """The format that (nearly) all of some values are dates in; None if they are no text, or no dates."""
+    """The date format of nearly all values; None if they are not text, or not dates."""
     import pandas as pd
 
     head = known.head(100)
@@ -159,7 +162,7 @@ def _date_format(known: Any) -> str | None:
 
 
 def _times(series: Any) -> Any:
-    """Text as points in time, each value in the format that it has: what a row says does not depend on the others."""
+    """Text as points in time; every value is read in its own format, so no row depends on the others."""
     import pandas as pd
 
     times = pd.to_datetime(series, errors="coerce", utc=True, format=ISO)
@@ -171,13 +174,13 @@ def _times(series: Any) -> Any:
 
 
 def _days(series: Any) -> Any:
-    """Days since 1970 (of lengths of time, days), missing as NaN."""
+    """Days since 1970 (a timedelta in days); missing values are NaN."""
     import pandas as pd
 
     if pd.api.types.is_timedelta64_dtype(series):
         return series.dt.total_seconds() / SECONDS_PER_DAY
     if pd.api.types.is_numeric_dtype(series):
-        raise DataError(f"Column {series.name!r} held dates in the first table, but holds numbers now.")
+        raise DataError(f"Column {series.name!r} held dates in the training data, but holds numbers now.")
     if pd.api.types.is_datetime64_any_dtype(series) or _are_dates(series.dropna()):
         times = pd.to_datetime(series, errors="coerce", utc=True)
     else:

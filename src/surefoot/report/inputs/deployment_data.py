@@ -1,4 +1,4 @@
-"""Rows of where the model will be used."""
+"""Deployment data: rows from where the model will be used."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -6,28 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.report.inputs.target import Target, has_value
-from surefoot.report.models.candidate_models import CandidateModel
+from surefoot._exceptions import DataError
+from surefoot.report.inputs.splits import Splits
+from surefoot.report.inputs.table import AuditTable
+from surefoot.report.inputs.target import Target, as_objects, has_value
+from surefoot.report.models.cross_fitting import CandidateModel
 from surefoot.report.models.scoring import Outcome
 from surefoot.selection.table import take_rows
 
 
 @dataclass(frozen=True)
 class DeploymentData:
-    """Deployment data: as the audit reads it, as it came, and its targets if they are known.
+    """Deployment data as the audit reads it and as it was passed, with its targets if they are known.
 
     Attributes
     ----------
     where : str
-        What it is called.
+        Its name on the page.
     frame, raw : tables
-        As the audit reads it, and as it came.
+        As the audit reads it, and as it was passed.
     truth : array of objects or None
         Targets; missing where they are not known.
     groups : array or None
         Groups of the rows, named as those of the training data.
     units : array or None
-        What was drawn when a row was drawn, for intervals: groups, or runs of time. None: the row.
+        What was drawn when a row was drawn, for intervals: groups, or runs of rows in time. None: the row.
     """
 
     where: str
@@ -37,16 +40,34 @@ class DeploymentData:
     groups: np.ndarray | None = None
     units: np.ndarray | None = None
 
+    @classmethod
+    def of_new_rows(cls, table: AuditTable, X_new: Any, y_new: Any, groups: np.ndarray | None) -> "DeploymentData":
+        """New rows that the user passed."""
+        frame = table.like(X_new, "X_new")
+        raw = X_new[list(table.raw.columns)] if hasattr(table.raw, "columns") else X_new
+        truth = None if y_new is None else _truth_of(y_new, table.target, len(frame))
+        return cls("the new rows", frame, raw, truth, groups=groups, units=groups)
+
+    @classmethod
+    def of_last_rows(cls, table: AuditTable, splits: Splits, groups: np.ndarray | None, where: str) -> "DeploymentData":
+        """The last rows of the table by time."""
+        later = splits.later
+        assert splits.units is not None
+        frame, raw = table.frame.iloc[later].reset_index(drop=True), take_rows(table.raw, later)
+        later_groups = None if groups is None else groups[later]
+        truth = table.target.labels[later].astype(object)
+        return cls(where, frame, raw, truth, groups=later_groups, units=splits.units[later])
+
     @cached_property
     def known(self) -> np.ndarray:
-        """Numbers of the rows whose target is known."""
+        """Numbers of the rows with a known target."""
         return np.empty(0, dtype=np.int64) if self.truth is None else np.flatnonzero(has_value(self.truth))
 
     def units_of(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.units is None else self.units[rows]
 
     def outcome(self, candidate: CandidateModel, model: Any, target: Target) -> Outcome:
-        """What a fitted model makes of the rows whose target is known."""
+        """The outcome of a fitted model on the rows with a known target."""
         assert self.truth is not None
         X = take_rows(self.raw, self.known) if candidate.raw else self.frame.iloc[self.known]
         truth = self.truth[self.known]
@@ -54,18 +75,32 @@ class DeploymentData:
             truth = truth.astype(np.float64)
         predicted = candidate.predict_table(model, X, target)
         outcome = Outcome.of_truth(target, predicted, truth, self.units_of(self.known))
-        if outcome.errors is None and predicted.probabilities is not None:  # several classes: those of the predicted
+        if outcome.errors is None and predicted.probabilities is not None:  # several classes: of the predicted one
             outcome = replace(outcome, errors=predicted.probabilities.max(axis=1) - ~outcome.losses.astype(bool))
         return outcome
 
     def sample(self, max_rows: int, seed: int) -> np.ndarray:
-        """Numbers of at most so many rows, drawn at random, in order."""
-        n_rows = len(self.frame)
-        return np.arange(n_rows) if n_rows <= max_rows else sample_of(np.arange(n_rows), max_rows, seed)
+        """Numbers of at most ``max_rows`` rows, drawn at random, in order."""
+        return sample_of(np.arange(len(self.frame)), max_rows, seed)
+
+
+def _truth_of(y_new: Any, target: Target, n_new: int) -> np.ndarray | None:
+    """The target of the new rows; None if it is not known for any of them."""
+    truth = as_objects(y_new)
+    if len(truth) != n_new:
+        raise DataError(f"y_new has {len(truth)} rows, but X_new has {n_new}.", argument="y_new")
+    known = truth[has_value(truth)]
+    if not target.is_classes and not all(isinstance(value, int | float | np.number) for value in known):
+        raise DataError("y_new has values that are not numbers, but y is a number.", argument="y_new")
+    if target.is_classes and len(known) and not target.has_any(known):
+        example = str(target.classes[0])
+        message = f"y_new has none of the classes of y, such as {example!r}: spell the classes the same in both."
+        raise DataError(message, argument="y_new")
+    return truth if len(known) else None
 
 
 def sample_of(rows: np.ndarray, max_rows: int, seed: int) -> np.ndarray:
-    """At most so many rows, drawn at random, in order."""
+    """At most ``max_rows`` of the rows, drawn at random, in order."""
     if len(rows) <= max_rows:
         return rows
     return np.sort(np.random.default_rng(seed).permutation(rows)[:max_rows])

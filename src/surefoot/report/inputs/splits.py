@@ -1,4 +1,4 @@
-"""Which rows train and which are judged: every row is held out once, together with what belongs to it."""
+"""Training and test rows of every fold: every row is held out once, together with its group."""
 
 from dataclasses import dataclass, replace
 
@@ -8,11 +8,12 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from surefoot._exceptions import DataError
 from surefoot.report.inputs.target import Target
 
-LATER = 0.2  # fraction of the rows that is deployment data when they are ordered by time
+LATER = 0.2  # fraction of the rows that are deployment data when the rows are ordered by time
 MIN_GROUPS = 4
 FEW_ROWS, MANY_ROWS = 150, 20_000
-TIME_BLOCKS = 30  # runs of neighbouring rows that intervals count as what was drawn
-FIRST_TRAINED = 0.5  # by time, the earliest half of the rows only trains
+TIME_BLOCKS = 30  # runs of neighbouring rows, which intervals count instead of rows
+FIRST_TRAINED = 0.5  # by time, the earliest half of the rows is never held out
+TOO_FEW_TIMES = "time has too few distinct values to split the rows into earlier and later ones."
 Folds = tuple[tuple[np.ndarray, np.ndarray], ...]
 
 
@@ -23,20 +24,21 @@ class Splits:
     Attributes
     ----------
     rows : array
-        The rows that questions 1 to 3 are about, in order.
-    judged : array
-        Those of them that are held out once, in order. By time, the earliest half is not.
-    folds : tuple of (train, judge)
-        Pairs of row numbers; the judged rows of all folds together are ``judged``.
+        The rows of questions 1 to 3, in order.
+    held_out : array
+        Those of them that are held out once, in order. By time, the earliest half is never held out.
+    folds : tuple of (train, test)
+        Pairs of row numbers; the test rows of all folds together are ``held_out``.
     later : array
-        The last rows by time, which question 4 is about; empty without a time.
+        The last rows by time, for question 4; empty without a time.
     units : array or None
-        For every row of the table, what was drawn when it was drawn: a group, or a run of rows by time. None: the row.
+        For every row of the table, what was drawn when it was drawn: a group, or a run of rows in time. None: the row.
     by_time : bool
+        Whether every fold is tested on later rows than it was trained on.
     """
 
     rows: np.ndarray
-    judged: np.ndarray
+    held_out: np.ndarray
     folds: Folds
     later: np.ndarray
     units: np.ndarray | None
@@ -48,7 +50,8 @@ class Splits:
     ) -> "Splits":
         """Folds of rows, of whole groups, or by time.
 
-        By time, every fold is judged by a model of earlier rows. Without new rows, the last fifth is deployment data.
+        By time, every fold is predicted by a model of earlier rows. Without new rows, the last fifth is deployment
+        data.
         """
         n_rows = len(target.y)
         now, later = np.arange(n_rows), np.empty(0, dtype=np.int64)
@@ -56,38 +59,39 @@ class Splits:
             now, later = _split_by_time(time, 1 - LATER, 15, 5)
         if groups is not None and len(np.unique(groups[now])) < MIN_GROUPS:
             n_groups = len(np.unique(groups[now]))
-            raise DataError(f"groups has {n_groups} different values: holding groups out needs at least {MIN_GROUPS}.")
-        if time is not None:
-            folds = _folds_by_time(now, time, groups)
-            judged = np.sort(np.concatenate([judge for _, judge in folds]))
-            few = groups is None or len(np.unique(groups)) > len(groups) / 2  # copies, which are no groups to count
-            return cls(now, judged, folds, later, _runs(time, target) if few else groups, by_time=True)
-        return cls(now, now, _folds(target, now, groups, seed), later, groups)
+            message = f"groups has {n_groups} distinct values: holding groups out needs at least {MIN_GROUPS}."
+            raise DataError(message, argument="groups")
+        if time is None:
+            return cls(now, now, _folds(target, now, groups, seed), later, groups)
+        folds = _folds_by_time(now, time, groups)
+        held_out = np.sort(np.concatenate([test for _, test in folds]))
+        small = groups is None or len(np.unique(groups)) > len(groups) / 2  # copies of rows: too small to count
+        return cls(now, held_out, folds, later, _runs(time, target) if small else groups, by_time=True)
 
     def drawn_again(self, target: Target, seed: int) -> "Splits":
-        """The same rows in other folds; not for splits by time, which leave nothing to chance."""
+        """The same rows in other folds; not for splits by time, which are not random."""
         return replace(self, folds=_folds(target, self.rows, self.units, seed))
 
     @property
-    def judged_units(self) -> np.ndarray | None:
-        """The units of the judged rows; None where every row was drawn by itself."""
-        return None if self.units is None else self.units[self.judged]
+    def held_out_units(self) -> np.ndarray | None:
+        """The units of the held-out rows; None where every row was drawn by itself."""
+        return None if self.units is None else self.units[self.held_out]
 
 
 def n_folds_for(n_rows: int, n_units: int) -> int:
-    """More folds for small tables, where every training row counts, and fewer for large ones, which are slow."""
+    """More folds for small tables, where every training row counts, and fewer for large tables, which are slow."""
     wanted = 10 if n_rows <= FEW_ROWS else 5 if n_rows <= MANY_ROWS else 3
     return min(wanted, n_units)
 
 
 def smaller_folds(splits: Splits, target: Target, time: np.ndarray | None, fraction: float, seed: int) -> Folds:
-    """Pairs (train, judge) like the folds, with a fraction of their training rows; every judged row is judged once.
+    """Pairs (train, test) like the folds, with a fraction of their training rows; every held-out row is in one test.
 
-    By time, the latest of each fold's training rows. Otherwise two disjoint parts of the rows, each of which is judged
-    by a model of the other, as are the rows in neither: two fits instead of one for each fold.
+    By time, they are the latest of each fold's training rows. Otherwise there are two disjoint training sets; a row is
+    predicted by a model that was not trained on it, so that two fits suffice instead of one for each fold.
     """
     if time is not None:
-        return tuple((_latest(train, time, fraction), judge) for train, judge in splits.folds)
+        return tuple((_latest(train, time, fraction), test) for train, test in splits.folds)
     size = fraction * (1 - 1 / len(splits.folds))
     places, rows = _even_places(splits, target, seed), splits.rows
     first, second = places < size, (places >= size) & (places < 2 * size)
@@ -109,13 +113,13 @@ def _even_places(splits: Splits, target: Target, seed: int) -> np.ndarray:
     kinds = target.y[splits.rows] if target.is_classes else np.zeros(len(splits.rows), dtype=np.int64)
     places = np.empty(len(kinds))
     for kind in np.unique(kinds):
-        here = generator.permutation(np.flatnonzero(kinds == kind))
-        places[here] = (np.arange(len(here)) + generator.random()) / len(here)
+        of_kind = generator.permutation(np.flatnonzero(kinds == kind))
+        places[of_kind] = (np.arange(len(of_kind)) + generator.random()) / len(of_kind)
     return places
 
 
 def _folds(target: Target, rows: np.ndarray, groups: np.ndarray | None, seed: int) -> Folds:
-    """Of each class alike, as far as groups allow."""
+    """Random folds with equal fractions of each class, as far as groups allow."""
     n_folds = n_folds_for(len(rows), len(rows) if groups is None else len(np.unique(groups[rows])))
     shared = {"shuffle": True, "random_state": seed}
     y = _frequent(target.y[rows], n_folds) if target.is_classes else np.zeros(len(rows), dtype=int)
@@ -126,13 +130,13 @@ def _folds(target: Target, rows: np.ndarray, groups: np.ndarray | None, seed: in
         pairs = StratifiedKFold(n_folds, **shared).split(rows, y)
     else:
         pairs = KFold(n_folds, **shared).split(rows)
-    return tuple((rows[train], rows[judge]) for train, judge in pairs if len(judge))
+    return tuple((rows[train], rows[test]) for train, test in pairs if len(test))
 
 
 def _folds_by_time(rows: np.ndarray, time: np.ndarray, groups: np.ndarray | None) -> Folds:
-    """Every part of the later half, with all earlier rows to train on.
+    """Every part of the later half of the rows is a test set, and all earlier rows are its training set.
 
-    With groups, rows of groups that are judged do not train, unless that leaves less than half of the earlier rows.
+    With groups, the training set excludes groups of the test set, unless that leaves less than half of it.
     """
     n_folds = n_folds_for(len(rows), len(rows))
     fractions = np.linspace(FIRST_TRAINED, 1, n_folds + 1)
@@ -142,31 +146,30 @@ def _folds_by_time(rows: np.ndarray, time: np.ndarray, groups: np.ndarray | None
     for k, edge in enumerate(edges):
         after = time[rows] >= edge
         before_next = time[rows] < edges[k + 1] if k + 1 < len(edges) else np.ones(len(rows), dtype=bool)
-        train, judge = rows[~after], rows[after & before_next]
+        train, test = rows[~after], rows[after & before_next]
         if groups is not None:
-            others = ~np.isin(groups[train], groups[judge])
+            others = ~np.isin(groups[train], groups[test])
             train = train[others] if others.sum() >= len(train) / 2 else train
-        if len(train) >= 10 and len(judge):
-            pairs.append((train, judge))
+        if len(train) >= 10 and len(test):
+            pairs.append((train, test))
     if not pairs:
-        raise DataError("time has too few different values to split the rows into earlier and later ones.")
+        raise DataError(TOO_FEW_TIMES, argument="time")
     return tuple(pairs)
 
 
 def _split_by_time(time: np.ndarray, fraction: float, min_now: int, min_later: int) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers before and from the time at which a fraction of the rows is over."""
+    """Row numbers before, and from, the time that a fraction of the rows precedes."""
     edge = np.sort(time)[min(int(fraction * len(time)), len(time) - 1)]
     now, later = np.flatnonzero(time < edge), np.flatnonzero(time >= edge)
     if len(now) < min_now or len(later) < min_later:
-        raise DataError("time has too few different values to split the rows into earlier and later ones.")
+        raise DataError(TOO_FEW_TIMES, argument="time")
     return now, later
 
 
 def _runs(time: np.ndarray, target: Target) -> np.ndarray:
-    """Runs of rows that are neighbours in time: their errors may be alike, so that runs are what was drawn.
+    """Runs of rows that are neighbours in time; their errors may be alike, so intervals count runs, not rows.
 
-    They are twice as long as the target remembers, if it remembers for long: of a slow target, many rows tell little
-    more than a few.
+    If the target is autocorrelated, a run is twice as long as its memory.
     """
     order = np.argsort(time, kind="stable")
     series = target.y[order] == np.argmax(np.bincount(target.y)) if target.is_classes else target.y[order]
@@ -177,9 +180,9 @@ def _runs(time: np.ndarray, target: Target) -> np.ndarray:
 
 
 def rows_of_memory(series: np.ndarray) -> float:
-    """How many neighbouring values tell as much as one that is drawn alone: 1 plus twice the autocorrelations.
+    """The number of neighbouring values worth one independent value: 1 plus twice the sum of the autocorrelations.
 
-    These are added up while they are above twice their standard error, were the values drawn alone.
+    The sum ends at the first autocorrelation below twice the standard error of independent values.
     """
     centred, n = series - series.mean(), len(series)
     variance = float(centred @ centred)
@@ -193,7 +196,7 @@ def rows_of_memory(series: np.ndarray) -> float:
 
 
 def _frequent(codes: np.ndarray, n_folds: int) -> np.ndarray:
-    """Codes in which classes with fewer rows than folds are one, so that folds can be made alike."""
+    """Codes in which classes with fewer rows than folds are combined, so that folds can be stratified."""
     counts = np.bincount(codes)
     common = np.where(counts[codes] >= n_folds, codes, len(counts))
     few = np.sum(common == len(counts))

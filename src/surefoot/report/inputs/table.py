@@ -1,4 +1,4 @@
-"""The table that is audited: columns that models can read, the target, and what was noticed on the way."""
+"""The table that is audited: columns that models can read, the target, and notes on what was changed."""
 
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -21,16 +21,29 @@ MIN_ROWS = 20
 
 @dataclass(frozen=True)
 class AuditTable:
-    """Columns as floats and categoricals in a pandas frame, the target, and the table as it came (for a user's model).
+    """The table as the audit reads it and as it was passed, and its target.
 
-    ``rows`` has the names of the rows: their numbers from 0, or the labels that a pandas frame had.
+    Attributes
+    ----------
+    frame : pandas frame
+        Columns as floats and categoricals.
+    target : Target
+    raw : table
+        As it was passed, for a user's own model.
+    rows : array
+        Names of the rows: their numbers from 0, or the labels of a pandas frame.
+    has_target : array of bool
+        Which of the rows that were passed have a target; the others are left out.
+    readers : tuple of ColumnReader
+    notes : tuple of ColumnNote
+    remarks : tuple of str
     """
 
     frame: Any
     target: Target
     raw: Any
     rows: np.ndarray
-    known: np.ndarray  # of all rows that came, which have a target
+    has_target: np.ndarray
     readers: tuple[ColumnReader, ...]
     notes: tuple[ColumnNote, ...]
     remarks: tuple[str, ...]
@@ -39,19 +52,22 @@ class AuditTable:
     def read(cls, X: Any, y: Any, task: str | None = None) -> "AuditTable":
         """Check a table and its target; rows without a target are left out."""
         whole = to_pandas(X, "X")
-        target, known = Target.read(y, len(whole), task)
-        remarks: tuple[str, ...] = ()
-        if not known.all():
-            remarks = (f"{np.sum(~known):,} rows have no target: left out.",)
-        if known.sum() < MIN_ROWS:
-            raise DataError(f"There are {known.sum()} rows with a target: an audit needs at least {MIN_ROWS}.")
-        places = np.flatnonzero(known)
-        whole = whole.iloc[places]
+        target, has_target = Target.read(y, len(whole), task)
+        n_rows = int(has_target.sum())
+        if n_rows < MIN_ROWS:
+            message = f"There are {n_rows} rows with a target: an audit needs at least {MIN_ROWS}."
+            raise DataError(message, argument="X")
+        n_missing = len(whole) - n_rows
+        remarks = (f"{n_missing:,} rows without a target were left out.",) if n_missing else ()
+        kept = np.flatnonzero(has_target)
+        whole = whole.iloc[kept]
         readers, parts, notes = _read_columns(whole)
         if not parts:
-            raise DataError("No column is left to learn from: all are missing, constant or identifiers.")
-        raw, rows = take_rows(X, places), whole.index.to_numpy()
-        return cls(_frame(parts, whole), target, raw, rows, known, readers, notes, remarks).with_leaks_named()
+            message = "No column is left to learn from: all are missing, constant or identifiers."
+            raise DataError(message, argument="X")
+        raw, rows = take_rows(X, kept), whole.index.to_numpy()
+        table = cls(_frame(parts, whole), target, raw, rows, has_target, readers, notes, remarks)
+        return table._with_leaks_noted()
 
     @property
     def n_rows(self) -> int:
@@ -68,21 +84,20 @@ class AuditTable:
             other.columns = [f"x{j}" for j in range(other.shape[1])]
         missing = [str(reader.name) for reader in self.readers if reader.name not in other.columns]
         if missing:
-            raise DataError(
-                f"{name} lacks the columns {', '.join(map(repr, missing))}: it must have those of the table."
-            )
+            columns = ", ".join(map(repr, missing))
+            raise DataError(f"{name} lacks the columns {columns}: it must have those of the table.", argument=name)
         parts = {}
         for reader in self.readers:
-            read = reader.read(other[reader.name])
-            if reader.kind == CATEGORY:  # a category that training has not seen stays one: each model says what it does
-                seen = self.frame[reader.name].cat.categories
-                read = read.cat.set_categories(list(seen) + sorted(set(read.cat.categories) - set(seen)))
-            parts[reader.name] = read
+            values = reader.read(other[reader.name])
+            if reader.kind == CATEGORY:  # unknown categories are kept: every model handles them in its own way
+                known = self.frame[reader.name].cat.categories
+                values = values.cat.set_categories(list(known) + sorted(set(values.cat.categories) - set(known)))
+            parts[reader.name] = values
         return _frame(parts, other)
 
     @property
     def fingerprint(self) -> str:
-        """A short hash of all values, by which the same table is known again."""
+        """A short hash of all values, which identifies the table."""
         import pandas as pd
 
         rows = pd.util.hash_pandas_object(self.frame, index=False).to_numpy()
@@ -90,11 +105,11 @@ class AuditTable:
         return sha256(b"".join(values)).hexdigest()[:16]
 
     def count_known(self, frame: Any) -> int:
-        """How many rows of another table, read in the same way, are rows of this one."""
+        """The number of rows of another table, read in the same way, that are rows of this one."""
         return count_equal_rows(self.frame, frame)
 
-    def with_leaks_named(self) -> "AuditTable":
-        """A note on each column, or pair of columns, that may give the target away."""
+    def _with_leaks_noted(self) -> "AuditTable":
+        """The table with a note on each column, or pair of columns, that may reveal the target."""
         leaks = find_leaks(self.frame, self.target)
         notes = [ColumnNote(", ".join(leak.columns), "leak", leak.sentence, used=True) for leak in leaks]
         return replace(self, notes=(*self.notes, *notes))
@@ -105,12 +120,12 @@ def _read_columns(whole: Any) -> tuple[tuple[ColumnReader, ...], dict[Any, Any],
     for name in whole.columns:
         kind = kind_of(whole[name])
         reader = ColumnReader(name, kind)
-        read = reader.read(whole[name])
-        found = notes_on(whole[name], kind, read)
-        notes += found
-        if all(note.used for note in found):
+        values = reader.read(whole[name])
+        own_notes = notes_on(whole[name], kind, values)
+        notes += own_notes
+        if all(note.used for note in own_notes):
             readers.append(reader)
-            parts[name] = read
+            parts[name] = values
     return tuple(readers), parts, tuple(notes)
 
 
@@ -121,25 +136,26 @@ def _frame(parts: dict[Any, Any], like: Any) -> Any:
 
 
 def to_pandas(table: Any, name: str) -> Any:
-    """Any table as a pandas frame whose columns have names of text."""
+    """Any table as a pandas frame whose column names are text; ``name`` is its name in errors."""
     import pandas as pd
 
+    duplicated = f"{name} has two columns of the same name: rename one."
     try:
-        known = nw.from_native(table, pass_through=True)
+        frame = nw.from_native(table, pass_through=True)
     except DuplicateError as error:
-        raise DataError(f"{name} has two columns of one name: rename one. {' '.join(str(error).split())}") from error
-    if isinstance(known, nw.LazyFrame):
-        raise DataError(f"{name} is a lazy frame: collect it first, for example with .collect().")
-    if isinstance(known, nw.DataFrame):
-        frame = known.to_pandas()
+        raise DataError(f"{duplicated} {' '.join(str(error).split())}", argument=name) from error
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError(f"{name} is a lazy frame: collect it first, for example with .collect().", argument=name)
+    if isinstance(frame, nw.DataFrame):
+        frame = frame.to_pandas()
         frame = frame.rename(columns=str) if not all(isinstance(column, str) for column in frame.columns) else frame
     else:
         if hasattr(table, "toarray"):
-            raise DataError(f"{name} is sparse: pass {name}.toarray().")
+            raise DataError(f"{name} is sparse: pass {name}.toarray().", argument=name)
         array = np.asarray(table)
         if array.ndim != 2:
-            raise DataError(f"{name} must be a table of two dimensions, got {array.ndim}.")
+            raise DataError(f"{name} must be a table of two dimensions, got {array.ndim}.", argument=name)
         frame = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])]).infer_objects()
-    if frame.columns.has_duplicates:  # names that differ only until they are text
-        raise DataError(f"{name} has two columns of one name: rename one.")
+    if frame.columns.has_duplicates:  # names that differ only in their type
+        raise DataError(duplicated, argument=name)
     return frame

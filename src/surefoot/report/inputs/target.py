@@ -1,4 +1,4 @@
-"""The target of an audit: classes or numbers, and how wrong a prediction of it is."""
+"""The target of an audit: classes or numbers, and the loss of a prediction."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,69 +12,72 @@ from surefoot.report.checks.count_target import looks_like_counts
 
 BINARY, CLASSES, REGRESSION = "binary", "classes", "regression"
 TASKS = (BINARY, CLASSES, REGRESSION)
-MAX_WHOLE_CLASSES = 10  # whole numbers with no more different values than this are taken for classes
+MAX_WHOLE_CLASSES = 10  # whole numbers with at most so many distinct values are treated as classes
 MAX_CLASSES = 200
-RARE = 0.1  # of two classes, one with a smaller share of the rows
+RARE = 0.1  # of two classes, one with a smaller fraction of the rows is rare
 LARGEST = 1e100
 
 
 @dataclass(frozen=True)
 class Target:
-    """``y`` as floats (regression) or as codes into ``classes``, which are in order."""
+    """``y`` as floats (regression) or as codes into the sorted ``classes``."""
 
     name: str
     task: str
     y: np.ndarray
     classes: np.ndarray
-    sentence: str  # how the task was found
-    original: np.ndarray  # the values as they came, for a user's own model
+    sentence: str  # how the task was detected
+    original: np.ndarray  # the values as they were passed, for a user's own model
 
     @classmethod
     def read(cls, y: Any, n_rows: int, task: str | None = None) -> tuple["Target", np.ndarray]:
-        """The target without its missing values, and which rows have one."""
+        """The target without its missing values, and which rows have a value."""
         if task is not None:
             check_choice("task", task, TASKS)
         name, values = _values(y)
         if len(values) != n_rows:
-            raise DataError(f"y has {len(values)} rows, but X has {n_rows}.")
+            raise DataError(f"y has {len(values)} rows, but X has {n_rows}.", argument="y")
         known = has_value(values)
         values = values[known]
         if not len(values):
-            raise DataError("y has no value in any row: choose another target.")
+            raise DataError("y has no value in any row: choose another target.", argument="y")
         numbers = _as_numbers(values)
-        found, sentence = _detect(numbers) if task is None else (task, "as you said")
-        if found == REGRESSION:
+        detected, sentence = _detect(numbers) if task is None else (task, f"the task {task} was requested")
+        if detected == REGRESSION:
             return cls._of_numbers(name, values, numbers, sentence), known
-        return cls._of_labels(name, values, found, task, sentence), known
+        return cls._of_labels(name, values, task, sentence), known
 
     @classmethod
     def _of_numbers(cls, name: str, values: np.ndarray, numbers: np.ndarray | None, sentence: str) -> "Target":
         if numbers is None:
-            raise DataError("y has values that are not numbers: it cannot be a target of regression.")
+            raise DataError("y has values that are not numbers: it cannot be the target of a regression.", argument="y")
         if not np.isfinite(numbers).all():
-            raise DataError("y has infinite values: leave these rows out.")
+            raise DataError("y has infinite values: leave these rows out.", argument="y")
         if np.abs(numbers).max() > LARGEST:
-            raise DataError(f"y has numbers beyond {LARGEST:g}, whose squares are not numbers: change its unit.")
+            message = f"y has numbers beyond {LARGEST:g}, and their squares are not finite: change its unit."
+            raise DataError(message, argument="y")
         if np.ptp(numbers) == 0:
-            raise DataError(f"y is {numbers[0]:g} in every row: there is nothing to predict.")
+            raise DataError(f"y is {numbers[0]:g} in every row: there is nothing to predict.", argument="y")
         return cls(name, REGRESSION, numbers, np.empty(0, dtype=object), sentence, np.array(values.tolist()))
 
     @classmethod
-    def _of_labels(cls, name: str, values: np.ndarray, found: str, wanted: str | None, sentence: str) -> "Target":
+    def _of_labels(cls, name: str, values: np.ndarray, task: str | None, sentence: str) -> "Target":
         labels = np.array(_plain_labels(values))
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise DataError(
-                f"y is {str(classes[0])!r} in every row that has a value (words such as NA count as none): with one "
-                "class there is nothing to predict."
+                f"y is {str(classes[0])!r} in every row that has a value (NA and similar words count as missing): with "
+                "one class there is nothing to predict.",
+                argument="y",
             )
         if len(classes) > MAX_CLASSES:
             raise DataError(
-                f"y has {len(classes):,} different values: too many classes to audit (at most {MAX_CLASSES}), and not "
-                "all of them numbers. Is it the right column?"
+                f"y has {len(classes):,} distinct values, and not all are numbers: too many classes for an audit (at "
+                f"most {MAX_CLASSES}). Is it the right column?",
+                argument="y",
             )
-        if wanted == BINARY and len(classes) > 2:
-            raise DataError(f"task='binary', but y has {len(classes)} classes.")
+        if task == BINARY and len(classes) > 2:
+            raise DataError(f"task='binary', but y has {len(classes)} classes.", argument="task")
         return cls(name, BINARY if len(classes) == 2 else CLASSES, codes, classes, sentence, np.array(values.tolist()))
 
     @property
@@ -83,7 +86,7 @@ class Target:
 
     @property
     def rare(self) -> int | None:
-        """The code of the rarer of two classes, if few rows are of it."""
+        """The code of the rarer of two classes, if few rows belong to it."""
         if self.task != BINARY:
             return None
         counts = np.bincount(self.y, minlength=2)
@@ -91,7 +94,7 @@ class Target:
 
     @property
     def labels(self) -> np.ndarray:
-        """What models are fitted to: labels, or numbers."""
+        """Labels, or numbers, as models are fitted to them."""
         return self.classes[self.y] if self.is_classes else self.y
 
     def of_rows(self, rows: np.ndarray) -> "Target":
@@ -99,25 +102,28 @@ class Target:
         return replace(self, y=self.y[rows], original=self.original[rows])
 
     def read_predictions(self, predicted: Any, n_rows: int, name: str) -> np.ndarray:
-        """Predictions that someone else made, as labels or numbers; of two classes, probabilities of the second do."""
+        """A user's predictions as labels or numbers; for two classes, probabilities of the second are accepted."""
         values = _values(predicted)[1]
         if len(values) != n_rows:
-            raise DataError(f"{name} has {len(values)} rows, but there are {n_rows} to predict.")
+            message = f"{name} has {len(values)} rows, but there are {n_rows} to predict."
+            raise DataError(message, argument="predictions")
         numbers = _as_numbers(values)
         if not self.is_classes:
             if numbers is None or not np.isfinite(numbers).all():
-                raise DataError(f"{name} has values that are not finite numbers, but the target is a number.")
+                message = f"{name} has values that are not finite numbers, but the target is a number."
+                raise DataError(message, argument="predictions")
             return numbers
         labels = np.array(_plain_labels(values))
         if labels.dtype.kind == self.classes.dtype.kind and np.isin(labels, self.classes).all():
             return labels
         if self.task == BINARY and numbers is not None and ((numbers >= 0) & (numbers <= 1)).all():
             return self.classes[(numbers >= 0.5).astype(int)]
-        strangers = sorted({str(label) for label in labels} - {str(label) for label in self.classes})[:3]
-        raise DataError(f"{name} has values that are no class of the target: {', '.join(strangers)}.")
+        unknown = sorted({str(label) for label in labels} - {str(label) for label in self.classes})[:3]
+        message = f"{name} has values that are not a class of the target: {', '.join(unknown)}."
+        raise DataError(message, argument="predictions")
 
     def read_scores(self, predicted: Any) -> np.ndarray | None:
-        """Predictions of two classes as numbers that rank rows, if they are probabilities and no labels."""
+        """Predictions for two classes as numbers that rank rows, if they are probabilities rather than labels."""
         values = _values(predicted)[1]
         numbers = _as_numbers(values) if self.task == BINARY else None
         if numbers is None or (numbers == np.floor(numbers)).all() or self._are_classes(values):
@@ -127,27 +133,24 @@ class Target:
     def _are_classes(self, values: np.ndarray) -> bool:
         return bool(np.isin(self.text_of(values), self.classes.astype(str)).all())
 
-    def losses(self, predicted: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Loss of each row: whether the label is wrong, or the squared error."""
-        if self.is_classes:
-            return np.asarray(predicted != self.labels[rows])
-        return np.square(np.asarray(predicted, dtype=np.float64) - self.y[rows])
-
-    def knows_any(self, values: np.ndarray) -> bool:
-        """Whether any of some labels is a class of this target."""
+    def has_any(self, values: np.ndarray) -> bool:
+        """Whether any of the labels is a class of this target."""
         return bool(np.isin(self.text_of(values), self.classes.astype(str)).any())
 
     @staticmethod
     def text_of(labels: Any) -> np.ndarray:
-        """Labels, of whatever type, as text, so that they can be compared."""
+        """Labels of any type as text, so that they can be compared."""
         return np.array(_plain_labels(as_objects(labels))).astype(str)
 
     def is_second(self, values: np.ndarray) -> np.ndarray:
-        """Which of some labels are the second class."""
+        """Which of the labels are the second class."""
         return self.text_of(values) == str(self.classes[1])
 
-    def losses_there(self, predicted: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        """The same for rows of another table whose target may have classes that are not known here."""
+    def losses(self, predicted: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        """Loss of each row: whether the label is wrong, or the squared error.
+
+        ``truth`` may have classes that the table does not have.
+        """
         if self.is_classes:
             return np.asarray(predicted.astype(str) != self.text_of(truth))
         return np.square(predicted.astype(np.float64) - truth.astype(np.float64))
@@ -159,12 +162,12 @@ def _values(y: Any) -> tuple[str, np.ndarray]:
     if np.ndim(y) == 2 and np.shape(y)[1] == 1:
         y = np.asarray(y)[:, 0]
     if np.ndim(y) != 1:
-        raise DataError(f"y must have one dimension, got {np.ndim(y)}.")
+        raise DataError(f"y must have one dimension, got {np.ndim(y)}.", argument="y")
     return str(name) if isinstance(name, str) and name else "y", as_objects(y)
 
 
 def as_objects(values: Any) -> np.ndarray:
-    """A list, an array or a series as an array of Python objects, missing ones as they are."""
+    """A list, an array or a series as an array of Python objects; missing values are kept."""
     series = nw.from_native(values, allow_series=True, pass_through=True)
     listed = series.to_list() if isinstance(series, nw.Series) else list(values)
     objects = np.empty(len(listed), dtype=object)
@@ -173,7 +176,7 @@ def as_objects(values: Any) -> np.ndarray:
 
 
 def has_value(values: np.ndarray) -> np.ndarray:
-    """Which of some objects are not missing."""
+    """Which of the objects are not missing."""
     import pandas as pd
 
     return np.asarray(~pd.isna(values))
@@ -189,24 +192,24 @@ def _as_numbers(values: np.ndarray) -> np.ndarray | None:
 
 
 def _detect(numbers: np.ndarray | None) -> tuple[str, str]:
-    """The task, and how it was found."""
+    """The task, and how it was detected."""
     if numbers is None:
-        return CLASSES, "the target is not a number, so its values are taken for classes"
-    different = len(np.unique(numbers))
-    whole = bool(np.isfinite(numbers).all() and np.all(numbers == np.floor(numbers)))
-    if different == 2:
-        return CLASSES, "the target has two values, so they are taken for classes"
-    if whole and different <= MAX_WHOLE_CLASSES:
+        return CLASSES, "the target is not a number, so its values are treated as classes"
+    n_values = len(np.unique(numbers))
+    are_whole = bool(np.isfinite(numbers).all() and np.all(numbers == np.floor(numbers)))
+    if n_values == 2:
+        return CLASSES, "the target has two values, so they are treated as classes"
+    if are_whole and n_values <= MAX_WHOLE_CLASSES:
         if looks_like_counts(numbers):
-            found = f"the target has {different} different whole numbers from 0 that are distributed as counts are"
-            return REGRESSION, f"{found}, so they are taken for numbers (the task classes takes them for labels)"
-        found = f"the target has {different} different whole numbers, so they are taken for classes"
-        return CLASSES, f"{found} (the task regression takes them for amounts)"
-    return REGRESSION, "the target is a number with many values"
+            counts = f"the target has {n_values} distinct whole numbers from 0, distributed like counts"
+            return REGRESSION, f"{counts}, so they are treated as numbers (as classes with the task classes)"
+        labels = f"the target has {n_values} distinct whole numbers, so they are treated as classes"
+        return CLASSES, f"{labels} (as numbers with the task regression)"
+    return REGRESSION, "the target is a number with many distinct values"
 
 
 def _plain_labels(values: np.ndarray) -> list[Any]:
-    """Labels as whole numbers where they all are, else as text."""
+    """Labels as whole numbers if all of them are, else as text."""
     numbers = _as_numbers(values)
     if numbers is not None and np.all(numbers == np.floor(numbers)):
         return [int(value) for value in numbers]

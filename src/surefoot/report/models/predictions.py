@@ -1,8 +1,8 @@
-"""What a model predicts for some rows, and how sure it is where it says so."""
+"""Predictions of a model for some rows, and their uncertainty where the model gives one."""
 
 import inspect
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import entr
@@ -10,12 +10,32 @@ from scipy.stats import norm
 
 from surefoot._exceptions import DataError
 from surefoot.report.inputs.target import BINARY, Target
-from surefoot.report.models.row_record import RowRecord
+
+
+@dataclass(frozen=True)
+class RowRecord:
+    """Every field is an array whose first axis is the rows, or None."""
+
+    def __getitem__(self, rows: Any) -> Self:
+        """The record of some of the rows."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return type(self)(**{key: None if each is None else each[rows] for key, each in parts.items()})
+
+    @classmethod
+    def joined(cls, parts: list[Self]) -> Self:
+        """The records one after the other; a field that is None in one part is None in the result."""
+        columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(cls)}
+        return cls(
+            **{
+                key: None if any(each is None for each in values) else np.concatenate(values)
+                for key, values in columns.items()
+            }
+        )
 
 
 @dataclass(frozen=True)
 class ModelPredictions(RowRecord):
-    """Predictions for some rows; what a model does not give is None.
+    """Predictions for some rows; None for everything that the model does not predict.
 
     Attributes
     ----------
@@ -24,15 +44,15 @@ class ModelPredictions(RowRecord):
     probabilities : array of shape (n_rows, n_classes) or None
         In the order of the target's classes.
     scores : array of shape (n_rows,) or None
-        Of two classes: they rise with the chance of the second.
+        For two classes: numbers that increase with the probability of the second.
     std : array of shape (n_rows,) or None
         Standard deviation of the predicted distribution of a number.
-    freedom : array of shape (n_rows,) or None
-        Degrees of freedom of that distribution, if it is a Student t; infinite otherwise.
     below, up_to : arrays of shape (n_rows,) or None
-        Predicted probabilities of less than the true number, and of at most it. They differ for counts.
+        Predicted probabilities of less than the true number, and of at most the true number. They differ for counts.
     total, knowledge : arrays of shape (n_rows,) or None
-        Uncertainty of the prediction. Knowledge is that of an ensemble, whose members disagree.
+        Uncertainty of the prediction. Knowledge uncertainty is the disagreement between the members of an ensemble.
+    freedom : array of shape (n_rows,) or None
+        Degrees of freedom of the predicted distribution, if it is a Student t; infinite otherwise.
     """
 
     values: np.ndarray
@@ -47,37 +67,39 @@ class ModelPredictions(RowRecord):
 
     @property
     def has_distribution(self) -> bool:
-        """Whether it says how sure it is of every row: probabilities, or a distribution of the number."""
+        """Whether the model predicts probabilities, or a distribution of the number."""
         return self.probabilities is not None or self.std is not None
 
 
 def predictions_of(
     model: Any, X: Any, target: Target, truth: np.ndarray | None = None, name: str | None = None
 ) -> ModelPredictions:
-    """What a fitted model predicts.
+    """Predictions of a fitted model.
 
     Parameters
     ----------
     truth : array of numbers, default=None
-        The targets, for ``below`` and ``up_to``.
+        The true values, for ``below`` and ``up_to``.
     name : str, default=None
-        What a user's own model is called in errors.
+        The name of a user's own model in errors.
     """
     values = np.asarray(model.predict(X))
     if name is not None:
         values = target.read_predictions(values, len(values), name)
     total, knowledge = _uncertainty_of(model, X)
     if target.is_classes:
-        chances = probabilities_of(model, X, target)
-        if total is None and chances is not None:
-            total = entr(np.clip(chances, 0.0, 1.0)).sum(axis=1)
-        scores = _scores_of(model, X, target, chances)
-        return ModelPredictions(values=values, probabilities=chances, scores=scores, total=total, knowledge=knowledge)
+        probabilities = probabilities_of(model, X, target)
+        if total is None and probabilities is not None:
+            total = entr(np.clip(probabilities, 0.0, 1.0)).sum(axis=1)
+        scores = _scores_of(model, X, target, probabilities)
+        return ModelPredictions(
+            values=values, probabilities=probabilities, scores=scores, total=total, knowledge=knowledge
+        )
     distribution = _distribution_of(model, X)
     if distribution is None:
         return ModelPredictions(values=values)
     std = np.asarray(distribution.std, dtype=np.float64)
-    below, up_to = (None, None) if truth is None else _chances_below(distribution, truth)
+    below, up_to = (None, None) if truth is None else _probabilities_below(distribution, truth)
     total = std**2 if total is None else total
     return ModelPredictions(
         values=values,
@@ -100,18 +122,21 @@ def probabilities_of(model: Any, X: Any, target: Target) -> np.ndarray | None:
         return None
     given = np.asarray(model.predict_proba(X), dtype=np.float64)
     if not np.isfinite(given).all():
-        raise DataError("predict_proba of the model gives values that are no numbers: mend the model, or its input.")
-    probabilities = np.zeros((len(given), len(classes)))  # a class that training has not seen has none
+        raise DataError(
+            "predict_proba of the model returns values that are not finite: correct the model or its input.",
+            argument="model",
+        )
+    probabilities = np.zeros((len(given), len(classes)))  # a class that is not in the training rows has probability 0
     probabilities[:, [classes.index(label) for label in known]] = given
     return probabilities
 
 
-def _scores_of(model: Any, X: Any, target: Target, chances: np.ndarray | None) -> np.ndarray | None:
+def _scores_of(model: Any, X: Any, target: Target, probabilities: np.ndarray | None) -> np.ndarray | None:
     """Numbers by which a classifier of two classes ranks rows; None if it gives none."""
     if target.task != BINARY:
         return None
-    if chances is not None:
-        return chances[:, 1]
+    if probabilities is not None:
+        return probabilities[:, 1]
     return np.asarray(model.decision_function(X)) if hasattr(model, "decision_function") else None
 
 
@@ -125,7 +150,7 @@ def _uncertainty_of(model: Any, X: Any) -> tuple[np.ndarray | None, np.ndarray |
 
 
 def _distribution_of(model: Any, X: Any) -> Any:
-    """One of ours, or a normal one where ``predict`` gives a standard deviation; None if there is neither."""
+    """The result of ``predict_distribution``, or a normal distribution from ``predict(return_std=True)``, or None."""
     if hasattr(model, "predict_distribution"):
         return model.predict_distribution(X)
     try:
@@ -153,8 +178,8 @@ def _freedom_of(distribution: Any, n_rows: int) -> np.ndarray:
     return np.broadcast_to(getattr(one, "parameters", {}).get("df", np.inf), n_rows).astype(np.float64)
 
 
-def _chances_below(distribution: Any, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted probabilities of less than the truth, and of at most it."""
+def _probabilities_below(distribution: Any, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Predicted probabilities of a value below the truth, and of at most the truth."""
     up_to = np.asarray(distribution.cdf(truth), dtype=np.float64)
     if not getattr(distribution, "is_discrete", False):
         return up_to, up_to

@@ -1,4 +1,4 @@
-"""Losses of predictions, as the numbers that an audit reports."""
+"""Losses of predictions, and the numbers that an audit reports about them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,30 +9,29 @@ from scipy.stats import wilcoxon
 
 from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.inputs.target import BINARY, Target
-from surefoot.report.models.predictions import ModelPredictions
-from surefoot.report.models.row_record import RowRecord
+from surefoot.report.models.predictions import ModelPredictions, RowRecord
 from surefoot.report.statistics import (
+    Estimate,
     auc_interval,
     explained_variance,
     mean_loss_interval,
+    paired_rate_difference,
     paired_rms_ratio,
-    paired_share_difference,
+    rate_interval,
     root_mean_square_interval,
-    share_interval,
     withheld,
     within,
 )
-from surefoot.report.statistics.estimates import Estimate
 
 ERROR_RATE, RMSE, RANKING_ERROR, LOG_LOSS = "error rate", "RMSE", "ranking error", "log-loss"
 RATES = (ERROR_RATE, RANKING_ERROR)  # measures that are fractions
-MIN_CHANCE = 0.001  # of the true class, for its log-loss
+MIN_PROBABILITY = 0.001  # of the true class, for its log-loss
 MIN_RARE = 10  # rows of a rare class, for models to be compared by how they rank them
 
 
 @dataclass(frozen=True)
 class Outcome(RowRecord):
-    """What a model makes of some rows.
+    """Losses of a model on some rows.
 
     Attributes
     ----------
@@ -40,20 +39,20 @@ class Outcome(RowRecord):
         Whether the label is wrong, or the squared error.
     log_losses : array or None
         Minus the log of the probability of the true class; None for numbers, and for models without probabilities.
-    errors : array
-        What is predicted less what is true: numbers, or for two classes probabilities (labels, if there are none) of
-        the second. None for several classes.
-    second, said_second, scores : arrays or None
-        Of two classes: which rows are of the second, which are predicted to be, and what ranks them.
+    errors : array or None
+        Prediction minus truth: for numbers, or for the probabilities of the second of two classes (for labels, if there
+        are no probabilities). None for several classes.
+    is_second, predicted_second, scores : arrays or None
+        For two classes: which rows are of the second class, which are predicted to be, and the scores that rank them.
     units : array or None
-        What was drawn, if not single rows.
+        What was drawn (groups, or runs of rows in time), if not single rows.
     """
 
     losses: np.ndarray
     log_losses: np.ndarray | None = None
     errors: np.ndarray | None = None
-    second: np.ndarray | None = None
-    said_second: np.ndarray | None = None
+    is_second: np.ndarray | None = None
+    predicted_second: np.ndarray | None = None
     scores: np.ndarray | None = None
     units: np.ndarray | None = None
 
@@ -61,29 +60,30 @@ class Outcome(RowRecord):
     def of(
         cls, target: Target, predictions: ModelPredictions, rows: np.ndarray, units: np.ndarray | None = None
     ) -> "Outcome":
-        """That of predictions for ``rows`` of the table."""
+        """The outcome of predictions for ``rows`` of the table."""
         return cls.of_truth(target, predictions, target.labels[rows], units)
 
     @classmethod
     def of_truth(
         cls, target: Target, predictions: ModelPredictions, truth: np.ndarray, units: np.ndarray | None = None
     ) -> "Outcome":
-        """That of predictions for rows whose target may have classes that the table does not have."""
+        """The outcome of predictions for any rows; their target may have classes that the table does not have."""
         values = predictions.values
-        losses = target.losses_there(values, truth)
+        losses = target.losses(values, truth)
         if not target.is_classes:
             return cls(losses, errors=values.astype(np.float64) - truth.astype(np.float64), units=units)
-        chances = predictions.probabilities
-        log_losses = None if chances is None else log_losses_of(chances, class_places(target, truth))
+        probabilities = predictions.probabilities
+        log_losses = None if probabilities is None else log_losses_of(probabilities, class_positions(target, truth))
         if target.task != BINARY:
             return cls(losses, log_losses, units=units)
-        second, said = target.is_second(truth), target.is_second(values)
-        chance = said.astype(np.float64) if predictions.probabilities is None else predictions.probabilities[:, 1]
-        return cls(losses, log_losses, chance - second, second, said, predictions.scores, units)
+        is_second, predicted_second = target.is_second(truth), target.is_second(values)
+        of_second = predicted_second.astype(np.float64) if probabilities is None else probabilities[:, 1]
+        errors = of_second - is_second
+        return cls(losses, log_losses, errors, is_second, predicted_second, predictions.scores, units)
 
     @classmethod
     def mean_of(cls, outcomes: Sequence["Outcome"]) -> "Outcome":
-        """That of several models on the same rows: the mean of their losses; the rest is the first one's."""
+        """The mean losses of several models on the same rows; everything else is that of the first."""
         first = outcomes[0]
         if first.is_number:
             return replace(first, losses=np.mean([each.losses for each in outcomes], axis=0))
@@ -92,7 +92,7 @@ class Outcome(RowRecord):
 
     @property
     def proper(self) -> np.ndarray:
-        """The loss by which models are chosen: log-loss or squared error; errors if that is all there is."""
+        """The loss by which models are chosen: log-loss or squared error; errors if there are no probabilities."""
         return np.asarray(self.losses if self.log_losses is None else self.log_losses, dtype=np.float64)
 
     @property
@@ -102,52 +102,52 @@ class Outcome(RowRecord):
 
     @property
     def auc(self) -> Estimate | None:
-        """Chance that a row of the second class scores higher than one of the first; None if either has no row."""
+        """AUC of the scores, for the second class; None without scores, or if a class has no row."""
         return None if self.scores is None else self.ranking_auc
 
     @cached_property
     def ranking_auc(self) -> Estimate | None:
-        """The same for labels too; for groups it is a bootstrap, so that it is kept."""
+        """AUC of the scores or, without scores, of the labels."""
         return auc_interval(*self.ranking, self.units)
 
     @property
     def ranking(self) -> tuple[np.ndarray, np.ndarray]:
-        """Scores, and which rows are of the second class; without scores, labels make two heaps."""
-        assert self.second is not None
-        assert self.said_second is not None
-        return self.said_second if self.scores is None else self.scores, self.second
+        """Scores (labels, if there are none), and which rows are of the second class."""
+        assert self.is_second is not None
+        assert self.predicted_second is not None
+        return self.predicted_second if self.scores is None else self.scores, self.is_second
 
 
-def class_places(target: Target, truth: np.ndarray) -> np.ndarray:
+def class_positions(target: Target, truth: np.ndarray) -> np.ndarray:
     """The column of probabilities of each row's true class; -1 for classes that the table does not have."""
-    places = {str(label): place for place, label in enumerate(target.classes)}
-    return np.array([places.get(label, -1) for label in target.text_of(truth)])
+    positions = {str(label): position for position, label in enumerate(target.classes)}
+    return np.array([positions.get(label, -1) for label in target.text_of(truth)])
 
 
-def log_losses_of(probabilities: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Minus the log of the probability of each row's true class, which is never less than the least chance.
+def log_losses_of(probabilities: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Minus the log of the probability of each row's true class; a probability below 0.001 counts as 0.001.
 
-    A smaller one counts as that: few tables have the rows to show it, and the log of 0 has no end.
+    Few tables have enough rows to measure a smaller probability, and the log of 0 is infinite.
     """
-    chance = np.where(places >= 0, probabilities[np.arange(len(places)), places], 0.0)
-    return -np.log(np.clip(chance, MIN_CHANCE, 1.0))
+    of_truth = np.where(positions >= 0, probabilities[np.arange(len(positions)), positions], 0.0)
+    return -np.log(np.clip(of_truth, MIN_PROBABILITY, 1.0))
 
 
 def measure_of(target: Target) -> str:
-    """What the loss of rows is called."""
+    """The name of the loss: "error rate" or "RMSE"."""
     return ERROR_RATE if target.is_classes else RMSE
 
 
 def main_measure(target: Target, rows: np.ndarray) -> str:
-    """What models are shown by: for a rare class, errors say little, and the order in which rows are put more."""
-    if target.rare is not None and enough(target.y[rows] == 1):
+    """The loss that models are shown with: for a rare class the error rate says little, so it is the ranking error."""
+    if target.rare is not None and has_both_classes(target.y[rows] == 1):
         return RANKING_ERROR
     return measure_of(target)
 
 
-def enough(second: np.ndarray) -> bool:
-    """Whether the rows of either class are enough to tell how they are ranked, or how likely they were."""
-    return bool(min(np.sum(second), np.sum(~second)) >= MIN_RARE)
+def has_both_classes(is_second: np.ndarray) -> bool:
+    """Whether both classes have enough rows to measure how they are ranked, or how probable they were."""
+    return bool(min(np.sum(is_second), np.sum(~is_second)) >= MIN_RARE)
 
 
 def loss_of(outcome: Outcome, measure: str) -> Estimate:
@@ -158,12 +158,12 @@ def loss_of(outcome: Outcome, measure: str) -> Estimate:
     if measure == LOG_LOSS:
         return withheld(np.nan) if outcome.log_losses is None else mean_loss_interval(outcome.log_losses, outcome.units)
     if measure == ERROR_RATE:
-        return share_interval(outcome.losses, outcome.units)
+        return rate_interval(outcome.losses, outcome.units)
     return root_mean_square_interval(outcome.losses, outcome.units)
 
 
 def excess_of(first: Outcome, second: Outcome) -> Estimate:
-    """By what fraction the first model's loss is above that of the second on the same rows.
+    """By what fraction the first model's loss is higher than that of the second, on the same rows.
 
     The loss is the log-loss or the RMSE; the error rate, if one of the models gives no probabilities.
     """
@@ -178,7 +178,7 @@ def excess_of(first: Outcome, second: Outcome) -> Estimate:
 def gain_of(outcome: Outcome, constant: Outcome) -> Estimate:
     """The fraction of the constant's log-loss (or mean squared error: R2) that a model removes.
 
-    Where the interval reaches below -100%, that is all there is to know about its lower end.
+    The lower end is cut off at -100% (or at the value, if it is lower).
     """
     gain = explained_variance(*_comparable(outcome, constant), outcome.units)
     return within(gain, min(gain.value, -1.0), 1.0)
@@ -187,30 +187,30 @@ def gain_of(outcome: Outcome, constant: Outcome) -> Estimate:
 def is_better(outcome: Outcome, constant: Outcome) -> bool:
     """Whether a model is shown to be better than a constant: by its gain, by its errors, or by how it ranks rows.
 
-    The gain of losses in which few rows count for much has no interval, or a wide one; errors and ranks always have.
+    Where few rows dominate the losses, their gain has no interval, or a wide one; errors and ranks always have one.
     """
     gain = gain_of(outcome, constant)
     if gain.low >= 0 and gain.value > 0:
         return True
     if outcome.is_number:
         return gain.value > 0 and _is_mostly_smaller(outcome.losses, constant.losses, outcome.units)
-    fewer = paired_share_difference(constant.losses, outcome.losses, outcome.units).low > 0
+    fewer = paired_rate_difference(constant.losses, outcome.losses, outcome.units).low > 0
     auc = outcome.auc
     return bool(fewer or (auc is not None and auc.low > 0.5))
 
 
 def _is_mostly_smaller(first: np.ndarray, second: np.ndarray, units: np.ndarray | None) -> bool:
-    """Whether losses are clearly smaller in most rows (or units), by Wilcoxon's test of signed ranks.
+    """Whether losses are clearly smaller in most rows (or units), by Wilcoxon's signed-rank test.
 
-    A few large ones do not count for more than their rank. Predictions that are a constant and noise fail it: they are
-    further from the truth than the constant in most rows.
+    Large losses count by their rank only. A constant plus noise fails the test: its predictions are further from the
+    truth than the constant in most rows.
     """
-    apart = first - second
+    differences = first - second
     if units is not None:
-        apart = np.bincount(np.unique(units, return_inverse=True)[1], weights=apart)
-    if not apart.any():
+        differences = np.bincount(np.unique(units, return_inverse=True)[1], weights=differences)
+    if not differences.any():
         return False
-    return bool(wilcoxon(apart, alternative="less").pvalue < (1 - CONFIDENCE) / 2)
+    return bool(wilcoxon(differences, alternative="less").pvalue < (1 - CONFIDENCE) / 2)
 
 
 def _comparable(first: Outcome, second: Outcome) -> tuple[np.ndarray, np.ndarray]:

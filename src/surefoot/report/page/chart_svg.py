@@ -1,4 +1,4 @@
-"""A drawn figure as a piece of HTML: text stays text, colours follow the page, and ids belong to one chart."""
+"""A figure as inline SVG: text stays text, colours follow the page, and ids are unique to the chart."""
 
 import re
 import warnings
@@ -16,10 +16,10 @@ from surefoot.plots.style import COLOURS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIDTH = 400  # of a chart, in the units of its viewBox: about a phone's width, so that letters keep their size there
+WIDTH = 400  # of a chart, in units of its viewBox: about the width of a phone, so that letters keep their size there
 POINTS_PER_INCH = 72
 MUTED, FAINT = "#737373", "#e6e6e6"
-# What a display draws in, and what the style sheet calls it: every colour has a dark and a light form there.
+# The colours of the displays, and their variables in the style sheet, which has a dark and a light form of each.
 VARIABLE_OF = {colour.lower(): f"var(--chart-{place})" for place, colour in enumerate(COLOURS[:6])}
 VARIABLE_OF |= {"#000000": "var(--ink)", "#ffffff": "var(--paper)", MUTED: "var(--muted)", FAINT: "var(--faint)"}
 STYLE: Any = {
@@ -27,7 +27,7 @@ STYLE: Any = {
     "svg.hashsalt": "surefoot",
     "text.parse_math": False,
     "text.usetex": False,
-    "font.family": ["DejaVu Sans"],  # comes with matplotlib, and is wider than what browsers have: names keep clear
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib, and is wider than browser fonts: names do not overlap
     "font.size": 13,
     "axes.edgecolor": MUTED,
     "axes.spines.top": False,
@@ -44,7 +44,7 @@ STYLE: Any = {
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
 }
-# Control characters, marks that turn the direction of all that follows, halves of characters, and non-characters.
+# Control characters, marks that change the text direction, surrogates, and non-characters.
 UNUSABLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
@@ -53,7 +53,7 @@ MANY_DIGITS = re.compile(r"(\d+\.\d\d)\d+")
 
 @dataclass(frozen=True)
 class Frame:
-    """Where the data of a chart lies in its viewBox: (0, 0) is at (left, bottom), (1, top_value) at (right, top)."""
+    """The data area of a chart in its viewBox: (0, 0) is at (left, bottom), (1, top_value) at (right, top)."""
 
     left: float
     right: float
@@ -64,7 +64,7 @@ class Frame:
 
 @contextmanager
 def chart_style() -> Iterator[None]:
-    """Draw in the page's style; letters that matplotlib's font lacks are the browser's business."""
+    """Draw in the page's style; warnings about missing letters are ignored, as the browser has other fonts."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE), warnings.catch_warnings():
@@ -81,12 +81,12 @@ def new_figure(height: float) -> "Figure":
 
 
 def usable(text: str) -> str:
-    """Text without the characters that have no place in HTML; what they were cannot be shown."""
+    """Text in which characters that HTML does not allow are replaced."""
     return UNUSABLE.sub("\ufffd", text)
 
 
 def frame_of(ax: Any) -> Frame:
-    """Where (0, 0) and (1, the top of the axis) lie on the chart; from now on they stay there."""
+    """The positions of (0, 0) and (1, the top of the axis) on the chart; the layout is fixed from then on."""
     ax.figure.draw_without_rendering()
     ax.figure.set_layout_engine("none")
     height = ax.figure.get_figheight() * POINTS_PER_INCH
@@ -97,9 +97,9 @@ def frame_of(ax: Any) -> Frame:
 
 
 def inline_svg(figure: "Figure", key: str, title: str, description: str, *, marker: bool = False) -> Markup:
-    """The figure as an ``<svg>`` element that says in words what it shows; ``key`` makes its ids its own.
+    """The figure as an ``<svg>`` element with a title and a description; ``key`` makes its ids unique.
 
-    With ``marker``, a line and a dot are added that the page's script moves about.
+    With ``marker``, a line and a dot are added, which the page's script moves.
     """
     written = StringIO()
     figure.savefig(written, format="svg")
@@ -145,7 +145,7 @@ def _drop(element: ElementTree.Element, tags: set[str]) -> None:
 
 
 def _references(root: ElementTree.Element) -> set[str]:
-    """The ids that some other element needs."""
+    """The ids that other elements refer to."""
     found = set()
     for element in root.iter():
         for name, value in element.attrib.items():
@@ -156,7 +156,7 @@ def _references(root: ElementTree.Element) -> set[str]:
 
 
 def _attributes(attributes: dict[str, str], key: str, known: set[str]) -> dict[str, str]:
-    """Those that the page needs, with ids of its own and colours by name."""
+    """The attributes that the page needs, with unique ids and colours by name."""
     kept = {}
     for full_name, value in attributes.items():
         name = _local(full_name)
@@ -175,7 +175,7 @@ def _attributes(attributes: dict[str, str], key: str, known: set[str]) -> dict[s
 
 
 def _declarations(style: str) -> str:
-    """Declarations without the font's name, so that the page's own is taken, and with its colours."""
+    """Declarations without the font's name, so that the page's font is used, and with the colours of the page."""
     kept = []
     for declaration in filter(None, (part.strip() for part in style.split(";"))):
         name, _, value = (part.strip() for part in declaration.partition(":"))

@@ -1,4 +1,4 @@
-"""The audit as one HTML page that needs nothing else: no network, no other file."""
+"""The audit as one self-contained HTML page: it loads nothing from the network or from other files."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ MAX_CLASSES = 6
 
 @dataclass(frozen=True)
 class PagePart:
-    """A section on the page: its name, its line of the verdict and its HTML, None where it was left out."""
+    """A section on the page: its name, its line of the verdict and its HTML, None if it was left out."""
 
     name: str
     line: VerdictLine
@@ -26,7 +26,7 @@ class PagePart:
 
 
 def page_html(audit: Any) -> str:
-    """The page, as text to be written in UTF-8.
+    """The page, as text for a file in UTF-8.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def page_html(audit: Any) -> str:
 
 
 def _parts(audit: Any) -> list[PagePart]:
-    """Every section, whatever the verdict lacks."""
-    given = audit.verdict[1:]
-    return [_part(audit, section, given[k] if k < len(given) else None) for k, section in enumerate(audit.sections)]
+    """Every section, even without a line of the verdict."""
+    lines = audit.verdict[1:]
+    return [_part(audit, section, lines[k] if k < len(lines) else None) for k, section in enumerate(audit.sections)]
 
 
 def _part(audit: Any, section: Section, line: VerdictLine | None) -> PagePart:
@@ -65,6 +65,6 @@ def _part(audit: Any, section: Section, line: VerdictLine | None) -> PagePart:
 
 
 def _classes(classes: Sequence[str], fractions: Sequence[float]) -> tuple[list[tuple[str, str]], int]:
-    """The most frequent classes with their fractions, and how many others there are."""
-    order = sorted(range(len(classes)), key=lambda place: -fractions[place])[:MAX_CLASSES]
-    return [(classes[place], percent(fractions[place])) for place in order], len(classes) - len(order)
+    """The most frequent classes with their fractions, and the number of other classes."""
+    order = sorted(range(len(classes)), key=lambda k: -fractions[k])[:MAX_CLASSES]
+    return [(classes[k], percent(fractions[k])) for k in order], len(classes) - len(order)

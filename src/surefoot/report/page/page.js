@@ -4,7 +4,7 @@
     return Array.prototype.slice.call((within || document).querySelectorAll(selector));
   }
 
-  // Tables: the heads become buttons that sort; what has no value stays at the end.
+  // Tables: the column heads become buttons that sort; rows without a value come last.
   function valueOf(row, place) {
     var cell = row.cells[place];
     return cell.hasAttribute("data-value") ? cell.getAttribute("data-value") : cell.textContent.trim();
@@ -60,7 +60,7 @@
     });
   });
 
-  // Tables that are wider than the screen can be scrolled by keyboard; the others need no stop on the way.
+  // Tables that are wider than the screen can be scrolled by keyboard; the others are not in the tab order.
   function markScrollers() {
     all(".scroll").forEach(function (box) {
       if (box.scrollWidth > box.clientWidth + 1) {
@@ -71,17 +71,17 @@
     });
   }
 
-  // The slider: every word it says was written when the page was made.
+  // The slider: all of its texts were written when the page was made.
   var slider = document.getElementById("share");
   if (slider) {
     var data = JSON.parse(document.getElementById("share-data").textContent);
-    var says = document.getElementById("share-says");
+    var output = document.getElementById("share-result");
     var marker = document.querySelector(".with-slider .marker");
     var line = marker.querySelector("line");
     var dot = marker.querySelector("circle");
-    var say = function () {
+    var show = function () {
       var step = data.steps[Number(slider.value)];
-      all("[data-part]", says).forEach(function (part) {
+      all("[data-part]", output).forEach(function (part) {
         part.textContent = step[part.getAttribute("data-part")];
       });
       slider.setAttribute("aria-valuetext", step.share + " of the rows");
@@ -97,23 +97,23 @@
       marker.classList.add("placed");
     };
     slider.parentNode.hidden = false;
-    slider.addEventListener("input", say);
-    say();
+    slider.addEventListener("input", show);
+    show();
   }
 
-  // On paper there is nothing to click: everything is unfolded, and folded again afterwards.
-  var unfolded = [];
+  // For printing, all details are opened, and closed again afterwards.
+  var opened = [];
   window.addEventListener("beforeprint", function () {
-    unfolded = all("details:not([open])");
-    unfolded.forEach(function (part) {
+    opened = all("details:not([open])");
+    opened.forEach(function (part) {
       part.open = true;
     });
   });
   window.addEventListener("afterprint", function () {
-    unfolded.forEach(function (part) {
+    opened.forEach(function (part) {
       part.open = false;
     });
-    unfolded = [];
+    opened = [];
   });
 
   markScrollers();

@@ -1,4 +1,4 @@
-"""The templates of the page, and what they share."""
+"""The templates of the page, and the formats and filters that they share."""
 
 from functools import cache
 from importlib.resources import files
@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from surefoot.plots.style import shortened
 from surefoot.report.models.scoring import RATES
 from surefoot.report.page import numbers
 from surefoot.report.page.chart_svg import usable
-from surefoot.shift.shift_report_text import counted
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -21,13 +19,13 @@ MAX_LETTERS = 80  # of a name
 MAX_ROWS = 60  # of a table
 
 
-def render(template: str, **view: Any) -> Markup:
+def render(template: str, **values: Any) -> Markup:
     """Render a template, named by its path in `surefoot.report`.
 
     Every template has the number formats of `surefoot.report.page.numbers`, the filters ``short``, ``sentence`` and
     ``sort_value``, and the macros of ``page/macros.html.j2``. Text is escaped.
     """
-    return Markup(_environment().get_template(template).render(view))
+    return Markup(_environment().get_template(template).render(values))
 
 
 def text_of(name: str) -> str:
@@ -36,7 +34,7 @@ def text_of(name: str) -> str:
 
 
 def model_columns(models: tuple[Any, ...]) -> dict[str, bool]:
-    """Which columns of a table of models have anything in them."""
+    """Which columns of a table of models have values."""
     return {
         "error_rate": any(model.error_rate is not None for model in models),
         "auc": any(model.auc is not None and model.error_rate is None for model in models),
@@ -59,19 +57,19 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.filters.update(short=_short, sort_value=_sort_value, sentence=_sentence)
-    formats = {name: each for name, each in vars(numbers).items() if callable(each) and not name.startswith("_")}
-    environment.globals.update(formats, ANSWERS=ANSWERS, MAX_ROWS=MAX_ROWS, RATES=RATES, counted=counted)
+    environment.globals.update({name: getattr(numbers, name) for name in numbers.__all__})
+    environment.globals.update(ANSWERS=ANSWERS, MAX_ROWS=MAX_ROWS, RATES=RATES)
     return environment
 
 
 def _finalized(value: Any) -> Any:
-    """What a template prints: text is cleaned of characters that no page can hold, but markup is left alone."""
+    """The value as a template prints it: text without characters that HTML does not allow; markup is kept."""
     return usable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _short(name: str, max_letters: int = MAX_LETTERS) -> str:
     """A name on one line, without its middle if it is long."""
-    return shortened(" ".join(str(name).split()) or "(no name)", max_letters)
+    return numbers.one_line(name, max_letters)
 
 
 def _sentence(text: str) -> str:
@@ -81,5 +79,5 @@ def _sentence(text: str) -> str:
 
 
 def _sort_value(value: float) -> str:
-    """What a table sorts a number by; empty if there is none, which comes last."""
+    """The value by which a table is sorted; empty, and therefore last, if it is not finite."""
     return repr(float(value)) if isfinite(value) else ""

@@ -1,4 +1,4 @@
-"""The sections of the audit, one folder for each question. A new section is a new folder and a line here."""
+"""The sections of the audit, one folder for each question. A new section is a new folder and an entry here."""
 
 from surefoot.report.sections.accuracy import AccuracySection
 from surefoot.report.sections.section import Section

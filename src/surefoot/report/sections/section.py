@@ -1,4 +1,4 @@
-"""What a section of the audit is: a question with its numbers, its answer and its part of the page."""
+"""A section of the audit: a question with its numbers, its answer and its part of the page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ YES, PARTLY, NO, UNKNOWN = "yes", "partly", "no", "unknown"
 
 @dataclass(frozen=True)
 class VerdictLine:
-    """One line of the verdict: a question, its answer ("yes", "partly", "no", "unknown"), and why, in a sentence."""
+    """One line of the verdict: a question, its answer ("yes", "partly", "no", "unknown"), and the reason."""
 
     question: str
     answer: str
@@ -32,7 +32,7 @@ class SectionContext:
     subject : Subject
         The table that was audited, and the checks of its data.
     findings : mapping of str to records
-        The findings of every section by its name; None where there was no time for one.
+        The findings of every section by its name; None where there was not enough time.
     line : VerdictLine
         The line of the section in the verdict. Empty while the verdict is not known.
     """
@@ -48,7 +48,7 @@ class SectionContext:
 
     @property
     def measure(self) -> str:
-        """The name of the error: "error rate" or "RMSE"."""
+        """The name of the loss: "error rate" or "RMSE"."""
         return ERROR_RATE if self.is_rate else RMSE
 
 
@@ -60,32 +60,32 @@ class Section(Protocol):
     name : str
         A short name: the key of the findings in the JSON, and the anchor on the page.
     question : str
-        The question, as the verdict and the page ask it.
+        The question, as it is written in the verdict and on the page.
     """
 
     name: str
     question: str
 
     def measure(self, run: "AuditRun") -> Any:
-        """Measure the findings: a dataclass, or a dict of plain values. None if there is no time for them.
+        """Measure the findings: a dataclass, or a dict of plain values. None if there is not enough time.
 
         ``run.table`` is the table, ``run.comparisons`` holds the models that were compared, each with its predictions
-        for rows that it has not seen, and ``run.audited`` is the one that the audit is about.
+        for the held-out rows, and ``run.audited`` is the model that the audit is about.
         """
 
     def verdict(self, findings: Any, context: SectionContext) -> VerdictLine:
         """Answer the question; ``findings`` may be None."""
 
     def page(self, findings: Any, context: SectionContext) -> str:
-        """Return the HTML below the heading of the section; it is not called without findings."""
+        """Return the HTML below the heading of the section; not called without findings."""
 
 
 @runtime_checkable
 class RedrawnSection(Section, Protocol):
-    """A section whose answer may depend on how the folds were drawn: where it is close, they are drawn again."""
+    """A section whose answer may depend on the draw of the folds: if it is close, the folds are drawn again."""
 
     def measure_again(self, findings: Any, run: "AuditRun", same_model: bool) -> Any:
-        """Measure again after another draw of the folds, after which the audited model may be another."""
+        """Measure again after another draw of the folds, which may have changed the audited model."""
 
     def moved(self, findings: Any, by: float) -> Any:
-        """Return the findings with their intervals or leads moved by so many standard errors."""
+        """Return the findings with their intervals or leads moved by ``by`` standard errors."""

@@ -1,35 +1,42 @@
-"""95% intervals of what is measured on held-out rows: the names under one roof."""
+"""95% intervals of what is measured on held-out rows, and what they decide."""
 
-from surefoot.report.statistics.bootstrap import bootstrap_interval
-from surefoot.report.statistics.cross_fitting import cross_fitted, redrawn
-from surefoot.report.statistics.decision import INSIDE, OUTSIDE, UNDECIDED, decide, rows_needed
 from surefoot.report.statistics.estimates import (
+    INSIDE,
+    OUTSIDE,
+    UNDECIDED,
+    Estimate,
+    decide,
     is_one_sided,
     is_withheld,
     root_of,
+    rows_needed,
     unpaired_difference,
     unpaired_ratio,
     withheld,
     within,
 )
-from surefoot.report.statistics.means import mean_interval, mean_loss_interval, paired_mean_difference
-from surefoot.report.statistics.ranking import auc_interval, paired_auc_difference
-from surefoot.report.statistics.rates import paired_share_difference, rate_difference, rate_ratio, share_interval
-from surefoot.report.statistics.rejection import rejection_ratio_interval
-from surefoot.report.statistics.squared_errors import (
+from surefoot.report.statistics.fold_draws import cross_fitted, mean_record, narrowed_record, redrawn, standard_error
+from surefoot.report.statistics.means import (
     explained_variance,
+    mean_interval,
+    mean_loss_interval,
+    paired_mean_difference,
     paired_rms_difference,
     paired_rms_ratio,
     rms_ratio,
     root_mean_square_interval,
 )
+from surefoot.report.statistics.ranking import auc_interval, auc_of_ranks, paired_auc_difference
+from surefoot.report.statistics.rates import paired_rate_difference, rate_difference, rate_interval, rate_ratio
+from surefoot.report.statistics.rejection import rejection_ratio_interval
 
 __all__ = [
     "INSIDE",
     "OUTSIDE",
     "UNDECIDED",
+    "Estimate",
     "auc_interval",
-    "bootstrap_interval",
+    "auc_of_ranks",
     "cross_fitted",
     "decide",
     "explained_variance",
@@ -37,12 +44,15 @@ __all__ = [
     "is_withheld",
     "mean_interval",
     "mean_loss_interval",
+    "mean_record",
+    "narrowed_record",
     "paired_auc_difference",
     "paired_mean_difference",
+    "paired_rate_difference",
     "paired_rms_difference",
     "paired_rms_ratio",
-    "paired_share_difference",
     "rate_difference",
+    "rate_interval",
     "rate_ratio",
     "redrawn",
     "rejection_ratio_interval",
@@ -50,7 +60,7 @@ __all__ = [
     "root_mean_square_interval",
     "root_of",
     "rows_needed",
-    "share_interval",
+    "standard_error",
     "unpaired_difference",
     "unpaired_ratio",
     "withheld",

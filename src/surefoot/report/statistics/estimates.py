@@ -1,7 +1,10 @@
-"""Estimates without an interval, with one open end, or with limits."""
+"""Estimates with their 95% intervals, and what an interval decides."""
 
 from dataclasses import dataclass
-from math import inf, isfinite, sqrt
+from math import ceil, floor, inf, isfinite, log10, sqrt
+
+INSIDE, OUTSIDE, UNDECIDED = "inside", "outside", "undecided"
+MAX_GROWTH = 100.0  # times as many rows: a value that needs more lies on the limit
 
 
 @dataclass(frozen=True)
@@ -28,22 +31,22 @@ def is_one_sided(estimate: Estimate) -> bool:
     return isfinite(estimate.low) != isfinite(estimate.high)
 
 
-def within(estimate: Estimate, least: float, most: float) -> Estimate:
-    """The same, its interval cut off where no value can be; a withheld one stays withheld."""
+def within(estimate: Estimate, minimum: float, maximum: float) -> Estimate:
+    """The estimate with its interval cut off at the possible values; a withheld interval stays withheld."""
     if is_withheld(estimate):
         return estimate
-    return Estimate(estimate.value, max(estimate.low, least), min(estimate.high, most))
+    return Estimate(estimate.value, max(estimate.low, minimum), min(estimate.high, maximum))
 
 
 def root_of(mean: Estimate) -> Estimate:
-    """Root of a mean of squares; its interval is the root of the mean's."""
+    """Root of a mean of squares; its interval is the root of the mean's interval."""
     if is_withheld(mean):
         return withheld(sqrt(mean.value))
     return Estimate(sqrt(mean.value), sqrt(max(mean.low, 0.0)), sqrt(mean.high))
 
 
 def unpaired_difference(first: Estimate, second: Estimate) -> Estimate:
-    """First less second, measured on different rows: the distances to the ends add up in squares (MOVER)."""
+    """Difference of two estimates from different rows: distances to the ends are added in squares (MOVER)."""
     value = first.value - second.value
     below = sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
     above = sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
@@ -51,7 +54,7 @@ def unpaired_difference(first: Estimate, second: Estimate) -> Estimate:
 
 
 def unpaired_ratio(first: Estimate, second: Estimate) -> Estimate:
-    """First by second, both positive and measured on different rows (MOVER for ratios, Donner and Zou 2012).
+    """Ratio of two positive estimates from different rows (MOVER for ratios, Donner and Zou 2012).
 
     Where the second may be 0, the upper end is open.
     """
@@ -73,3 +76,51 @@ def _high_ratio(first: Estimate, second: Estimate) -> float:
         return inf
     product, below = first.value * second.value, low * (2 * second.value - low)
     return (product + sqrt(max(product**2 - below * high * (2 * first.value - high), 0.0))) / below
+
+
+def decide(estimate: Estimate, tolerance: tuple[float, float]) -> str:
+    """Whether the whole interval lies "inside" the tolerance, "outside" it, or neither ("undecided").
+
+    The limits belong to the tolerance; either may be infinite.
+    """
+    low, high = tolerance
+    if not estimate.low <= estimate.high or is_withheld(estimate):
+        return UNDECIDED
+    if low <= estimate.low and estimate.high <= high:
+        return INSIDE
+    return OUTSIDE if estimate.high < low or estimate.low > high else UNDECIDED
+
+
+def rows_needed(estimate: Estimate, n_rows: int, tolerance: tuple[float, float]) -> int | None:
+    """About how many rows in all would decide, if the value stays and the interval shrinks with the root of the rows.
+
+    Rounded up to two digits; ``n_rows`` where it is decided; None where the value is too close to a limit, or an end
+    of the interval that matters is open.
+    """
+    if decide(estimate, tolerance) != UNDECIDED:
+        return n_rows
+    shrinkage = _shrinkage_needed(estimate, tolerance)
+    if not shrinkage**2 * MAX_GROWTH >= 1:
+        return None
+    rows = n_rows / shrinkage**2
+    unit = 10 ** max(floor(log10(rows)) - 1, 0)
+    return int(ceil(round(rows / unit, 9)) * unit)
+
+
+def _shrinkage_needed(estimate: Estimate, tolerance: tuple[float, float]) -> float:
+    """The factor by which the half-width must shrink until its end touches the limit; 0 where it never does."""
+    value, (low, high) = estimate.value, tolerance
+    if not isfinite(value) or is_withheld(estimate):
+        return 0.0
+    if value < low:
+        return _ratio_to_reach(low - value, estimate.high - value)
+    if value > high:
+        return _ratio_to_reach(value - high, value - estimate.low)
+    above, below = (high - value, estimate.high - value), (value - low, value - estimate.low)
+    return min(_ratio_to_reach(*above), _ratio_to_reach(*below), 1.0)
+
+
+def _ratio_to_reach(distance: float, reach: float) -> float:
+    if distance == inf:
+        return inf
+    return 0.0 if reach == inf else min(distance / reach, 1.0) if reach > 0 else 1.0

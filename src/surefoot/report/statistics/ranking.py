@@ -1,22 +1,22 @@
-"""Intervals of areas under the ROC curve."""
+"""The area under the ROC curve (AUC) and its intervals."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
 from surefoot.report.statistics.estimates import Estimate, withheld
-from surefoot.report.statistics.spread import Spread, spread_of
+from surefoot.report.statistics.spread import Spread, Z, spread_of
 
-Z = 1.959963984540054
-BOUND_ROWS = 3.0  # rows of the smaller class that the largest possible variance counts for
-MODEL_MISSES = 10.0  # misplaced rows of the smaller class that the model's variance counts for
+BOUND_ROWS = 3.0  # rows of the smaller class, as the weight of the largest possible variance
+MODEL_MISSES = 10.0  # misranked rows of the smaller class, as the weight of the model's variance
 BISECTIONS = 60
 
 
 @dataclass(frozen=True)
 class Area:
-    """An area with what its interval is made of: rows (or groups) of either class, and what each row adds to it."""
+    """An AUC and what its interval is made of: rows (or groups) of either class, and the influence of each row."""
 
     value: float
     n_positive: float
@@ -28,8 +28,8 @@ class Area:
     def ends(self) -> tuple[float, float]:
         """The interval, by the variance that the area would have at each end of it.
 
-        That is a mixture of three: the measured one (DeLong et al. 1988), which says nothing where few rows are
-        misplaced; that of a model (Newcombe 2006), of the same size; and the largest that any scores can have.
+        The variance is a mixture of three: the measured one (DeLong et al. 1988), which is unreliable where few rows
+        are misranked; that of a model (Newcombe 2006), of the same size; and the largest that any scores can have.
         """
         clipped = min(max(self.value, 0.5 / self._pairs), 1 - 0.5 / self._pairs)
         smaller = min(self.n_positive, self.n_negative)
@@ -61,20 +61,20 @@ class Area:
 
 
 def auc_interval(scores: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None) -> Estimate | None:
-    """Chance that a positive row scores higher than another; None where only one kind is there.
+    """Probability that a positive row scores higher than a negative one; None if there are rows of one kind only.
 
     With groups it is withheld where they are too few or one has most of the rows.
     """
     if positive.all() or not positive.any():
         return None
     area = area_of(scores, positive, groups)
-    return withheld(mean_auc(scores, positive)) if area is None else Estimate(area.value, *area.ends())
+    return withheld(auc_of_ranks(rankdata(scores), positive)) if area is None else Estimate(area.value, *area.ends())
 
 
 def paired_auc_difference(
     first: np.ndarray, second: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None
 ) -> Estimate | None:
-    """AUC of the first scores less that of the second, of the same rows.
+    """AUC of the first scores minus that of the second, on the same rows.
 
     The interval comes from those of the two and their correlation (Zou 2007).
     """
@@ -82,17 +82,17 @@ def paired_auc_difference(
         return None
     one, other = area_of(first, positive, groups), area_of(second, positive, groups)
     if one is None or other is None:
-        return withheld(mean_auc(first, positive) - mean_auc(second, positive))
-    apart = spread_of(one.influence - other.influence, groups)
-    assert apart is not None
+        return withheld(auc_of_ranks(rankdata(first), positive) - auc_of_ranks(rankdata(second), positive))
+    difference = spread_of(one.influence - other.influence, groups)
+    assert difference is not None
     product = one.spread.error * other.spread.error
     squares = one.spread.error**2 + other.spread.error**2
-    correlation = min(max((squares - apart.error**2) / (2 * product), -1.0), 1.0) if product > 0 else 0.0
+    correlation = min(max((squares - difference.error**2) / (2 * product), -1.0), 1.0) if product > 0 else 0.0
     (low, high), (low_other, high_other) = one.ends(), other.ends()
     value = one.value - other.value
     below = _distance(one.value - low, high_other - other.value, correlation)
     above = _distance(high - one.value, other.value - low_other, correlation)
-    measured = one.quantile * apart.error
+    measured = one.quantile * difference.error
     return Estimate(value, max(value - max(below, measured), -1.0), min(value + max(above, measured), 1.0))
 
 
@@ -101,7 +101,7 @@ def _distance(first: float, second: float, correlation: float) -> float:
 
 
 def area_of(scores: np.ndarray, positive: np.ndarray, groups: np.ndarray | None) -> Area | None:
-    """The area and its parts; None if groups do not suffice."""
+    """The area and its parts; None if the groups are too few or too unequal."""
     of_above, of_below = placements(scores, positive)
     value, n, m = float(of_above.mean()), len(of_above), len(of_below)
     influence = np.empty(n + m)
@@ -112,12 +112,12 @@ def area_of(scores: np.ndarray, positive: np.ndarray, groups: np.ndarray | None)
     spread = spread_of(influence, groups)
     if spread is None:
         return None
-    n_effective, m_effective = (effective_rows(groups[kind], spread, influence) for kind in (positive, ~positive))
+    n_effective, m_effective = (independent_rows(groups[kind], spread, influence) for kind in (positive, ~positive))
     return Area(value, n_effective, m_effective, spread, influence, spread.quantile)
 
 
-def effective_rows(groups: np.ndarray, spread: Spread, influence: np.ndarray) -> float:
-    """Independent rows that tell as much as those of ``groups``: at least one for each group, at most all of them."""
+def independent_rows(groups: np.ndarray, spread: Spread, influence: np.ndarray) -> float:
+    """The number of independent rows with the same standard error as the groups: from one per group to all rows."""
     alone = spread_of(influence)
     n_groups = float(len(np.unique(groups)))
     if alone is None or alone.error == 0 or spread.error == 0:
@@ -125,23 +125,28 @@ def effective_rows(groups: np.ndarray, spread: Spread, influence: np.ndarray) ->
     return float(np.clip(len(groups) * (alone.error / spread.error) ** 2, n_groups, len(groups)))
 
 
-def mean_auc(scores: np.ndarray, positive: np.ndarray) -> float:
-    """The area alone."""
-    return float(placements(scores, positive)[0].mean())
+def auc_of_ranks(ranks: np.ndarray, positive: np.ndarray) -> float:
+    """The AUC alone, from the ranks of the scores (``scipy.stats.rankdata``); 0.5 if there are rows of one kind only.
+
+    Ranks are computed once for several classes.
+    """
+    n1 = int(positive.sum())
+    n0 = len(positive) - n1
+    return float((ranks[positive].sum() - n1 * (n1 + 1) / 2) / (n0 * n1)) if n0 * n1 else 0.5
 
 
 def placements(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each positive row, the fraction of others that score lower; for each other, of positive ones above it."""
+    """The fraction of negative rows below each positive row, and of positive rows above each negative row."""
     above, below = scores[positive], scores[~positive]
     return _fraction_below(above, below), 1 - _fraction_below(below, above)
 
 
 def _fraction_below(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Ties count for a half."""
+    """The fraction of the others below each value; ties count one half."""
     others = np.sort(others)
     return (np.searchsorted(others, values, "left") + np.searchsorted(others, values, "right")) / (2 * len(others))
 
 
 def _variance_of_mean(values: np.ndarray) -> float:
-    """The largest possible one if there is a single value."""
+    """The largest possible variance if there is a single value."""
     return float(np.var(values, ddof=1)) / len(values) if len(values) > 1 else 0.25

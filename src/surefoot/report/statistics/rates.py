@@ -3,16 +3,14 @@
 import numpy as np
 
 from surefoot.report.statistics.estimates import Estimate, unpaired_difference, unpaired_ratio, withheld
-from surefoot.report.statistics.spread import spread_of
-
-Z = 1.959963984540054
+from surefoot.report.statistics.spread import Z, spread_of
 
 
-def share_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
+def rate_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
     """Fraction of the rows that are hits, with Wilson's interval.
 
     Hits may lie between 0 and 1 (averages over repeats); the interval then allows for their smaller variance. With
-    groups, it is that of as many independent rows as would have the same standard error.
+    groups, the interval uses the number of independent rows that would have the same standard error.
     """
     values = np.asarray(hits, dtype=np.float64)
     rate, n_rows = float(values.mean()), len(values)
@@ -22,7 +20,7 @@ def share_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estima
     if spread is None:
         return withheld(rate)
     counts = np.unique(groups, return_counts=True)[1]
-    n_groups = n_rows**2 / float((counts.astype(np.float64) ** 2).sum())  # as many of equal size
+    n_groups = n_rows**2 / float((counts.astype(np.float64) ** 2).sum())  # number of groups of equal size
     n_effective = min(rate * (1 - rate) / spread.error**2, n_rows) if spread.error > 0 else n_groups
     wilson = _wilson(rate, max(n_effective, 1.0), spread.quantile)
     low, high = spread.skewed_ends(rate)  # rates of groups are often skewed
@@ -30,7 +28,10 @@ def share_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estima
 
 
 def _binomial_variance_ratio(values: np.ndarray) -> float:
-    """How much more variance rows of 0 and 1 would have; one row of each is added, so that there is some."""
+    """Variance of rows of 0 and 1 with this mean, divided by the variance of the values.
+
+    One row of 0 and one row of 1 are added, so that neither variance is 0.
+    """
     n, total, squares = len(values) + 2, float(values.sum()) + 1, float(values @ values) + 1
     return (total / n * (1 - total / n)) / (squares / n - (total / n) ** 2)
 
@@ -42,18 +43,18 @@ def _wilson(rate: float, n: float, quantile: float) -> Estimate:
     return Estimate(rate, min(max(centre - half, 0.0), rate), max(min(centre + half, 1.0), rate))
 
 
-def paired_share_difference(hits: np.ndarray, others: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
-    """Fraction of ``hits`` less that of ``others`` on the same rows; both may lie between 0 and 1.
+def paired_rate_difference(hits: np.ndarray, others: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
+    """Fraction of ``hits`` minus fraction of ``others`` on the same rows; both may lie between 0 and 1.
 
-    The interval is that of Bonett and Price (2012): a row that is a hit of the first alone is added, and one of the
-    second alone. With groups, it is at least as wide as that of their mean.
+    The interval is that of Bonett and Price (2012): it adds one row that is a hit of the first alone, and one that is
+    a hit of the second alone. With groups, it is at least as wide as the interval of the mean over groups.
     """
-    apart = np.asarray(hits, dtype=np.float64) - np.asarray(others, dtype=np.float64)
-    value, n, spread = float(apart.mean()), len(apart) + 2, spread_of(apart, groups)
+    differences = np.asarray(hits, dtype=np.float64) - np.asarray(others, dtype=np.float64)
+    value, n, spread = float(differences.mean()), len(differences) + 2, spread_of(differences, groups)
     if spread is None:
         return withheld(value)
-    centre = float(apart.sum()) / n
-    error = (((float(apart @ apart) + 2) / n - centre**2) / n) ** 0.5
+    centre = float(differences.sum()) / n
+    error = (((float(differences @ differences) + 2) / n - centre**2) / n) ** 0.5
     low, high = centre - Z * error, centre + Z * error
     if groups is not None:
         skewed, reach = spread.skewed_ends(value), spread.quantile * max(spread.error, error)
@@ -62,14 +63,20 @@ def paired_share_difference(hits: np.ndarray, others: np.ndarray, groups: np.nda
 
 
 def rate_difference(
-    there: np.ndarray, here: np.ndarray, groups_there: np.ndarray | None = None, groups_here: np.ndarray | None = None
+    first: np.ndarray,
+    second: np.ndarray,
+    first_groups: np.ndarray | None = None,
+    second_groups: np.ndarray | None = None,
 ) -> Estimate:
-    """Rate there less rate here, of different rows (Newcombe 1998, from two Wilson intervals)."""
-    return unpaired_difference(share_interval(there, groups_there), share_interval(here, groups_here))
+    """First rate minus the second, on different rows (Newcombe 1998, from two Wilson intervals)."""
+    return unpaired_difference(rate_interval(first, first_groups), rate_interval(second, second_groups))
 
 
 def rate_ratio(
-    there: np.ndarray, here: np.ndarray, groups_there: np.ndarray | None = None, groups_here: np.ndarray | None = None
+    first: np.ndarray,
+    second: np.ndarray,
+    first_groups: np.ndarray | None = None,
+    second_groups: np.ndarray | None = None,
 ) -> Estimate:
-    """Rate there by rate here, of different rows; without an error here, the upper end is open."""
-    return unpaired_ratio(share_interval(there, groups_there), share_interval(here, groups_here))
+    """Ratio of the first rate to the second, on different rows; if the second may be 0, the upper end is open."""
+    return unpaired_ratio(rate_interval(first, first_groups), rate_interval(second, second_groups))

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from surefoot.report.statistics.estimates import Estimate, withheld
-from surefoot.report.statistics.ranking import Area, Z, effective_rows
-from surefoot.report.statistics.spread import Spread, spread_of
-from surefoot.report.statistics.tails import is_dominated
+from surefoot.report.statistics.ranking import Area, independent_rows
+from surefoot.report.statistics.spread import Spread, Z, is_dominated, spread_of
 
 MIN_ERRORS = 5.0
 MIN_NUMBERS = 100
@@ -18,9 +17,10 @@ def rejection_ratio_interval(
 ) -> Estimate | None:
     """Prediction-rejection ratio of row losses; None where every row has the same loss.
 
-    It is the Gini correlation of losses and uncertainty; for losses of 0 and 1, twice the AUC of uncertainty for errors
-    less 1. Losses between 0 and 1 have the interval of such an AUC, withheld under five errors (or right rows). For
-    other losses it is Fisher's, withheld under 100 rows or where a single row has most of the spread.
+    The ratio is the Gini correlation of losses and uncertainty; for losses of 0 and 1 it is twice the AUC of
+    uncertainty for errors, minus 1. Losses between 0 and 1 have the interval of such an AUC, withheld below five errors
+    (or correct rows). For other losses it is Fisher's interval, withheld below 100 rows or where a single row has most
+    of the spread.
     """
     losses = np.asarray(losses, dtype=np.float64)
     if np.ptp(losses) == 0:
@@ -37,7 +37,7 @@ def rejection_ratio_interval(
 
 
 def _gini_correlation(losses: np.ndarray, uncertainty: np.ndarray) -> tuple[float, np.ndarray]:
-    """The ratio, and what each row adds to it (its influence; the mean is 0)."""
+    """The ratio, and the influence of each row on it (with a mean of 0)."""
     above, by_uncertainty = _concentration(losses, uncertainty)
     below, by_losses = _concentration(losses, losses)
     ratio = above / below
@@ -58,15 +58,15 @@ def _concentration(losses: np.ndarray, order: np.ndarray) -> tuple[float, np.nda
 def _of_errors(
     ratio: float, influence: np.ndarray, spread: Spread, losses: np.ndarray, groups: np.ndarray | None
 ) -> Estimate:
-    wrong, quantile = float(losses.sum()), Z
-    right = len(losses) - wrong
+    n_wrong, quantile = float(losses.sum()), Z
+    n_right = len(losses) - n_wrong
     if groups is not None:
-        part = effective_rows(groups, spread, influence) / len(losses)
-        wrong, right, quantile = wrong * part, right * part, spread.quantile
-    if min(wrong, right) < MIN_ERRORS:
+        fraction = independent_rows(groups, spread, influence) / len(losses)
+        n_wrong, n_right, quantile = n_wrong * fraction, n_right * fraction, spread.quantile
+    if min(n_wrong, n_right) < MIN_ERRORS:
         return withheld(ratio)
     half = Spread(spread.error / 2, spread.dof, 0.0, spread.dominance)
-    low, high = Area((ratio + 1) / 2, wrong, right, half, influence, quantile).ends()
+    low, high = Area((ratio + 1) / 2, n_wrong, n_right, half, influence, quantile).ends()
     return Estimate(ratio, 2 * low - 1, 2 * high - 1)
 
 

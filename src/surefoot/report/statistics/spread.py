@@ -3,21 +3,41 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from surefoot.metrics.intervals import CONFIDENCE
-from surefoot.report.statistics.tails import MAX_DOMINANCE, tail_factor
 
+Z = float(ndtri((1 + CONFIDENCE) / 2))  # quantile of the standard normal distribution, for a two-sided interval
+MIN_ROWS = 300  # of an error that 2% of the rows have, 98% of samples of this size contain at least two
+MIN_PAIRED_ROWS = 20
 MIN_GROUPS = 4
-MAX_GROUP_FRACTION = 0.5  # of the rows: with more, one group decides, and its own error cannot be measured
-MIN_SKEW_GROUPS = 10  # the skewness of fewer is noise
+MAX_GROUP_FRACTION = 0.5  # of the rows: a larger group dominates the mean, and its own error cannot be measured
+MIN_SKEW_GROUPS = 10  # the skewness of fewer groups is mostly noise
+MAX_DOMINANCE = 0.7  # fraction of the sum of squared deviations in one row
+WIDENING = 2.0
+
+
+def is_dominated(dominance: float) -> bool:
+    """Whether a single row accounts for so much of the spread that no interval can be trusted."""
+    return dominance > MAX_DOMINANCE
+
+
+def tail_factor(dominance: float) -> float:
+    """How much wider an interval must be because rows even larger than the largest one may exist.
+
+    With a finite variance the fraction of the squared deviations in one row falls to 0 as rows are added, and the
+    factor to 1; with an infinite variance neither does. The power was chosen by simulation
+    (benchmarks/interval_coverage.py).
+    """
+    return (1 - dominance) ** -WIDENING
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard error of a mean, its degrees of freedom, and its skewness (that of a unit by the root of their number).
+    """Standard error of a mean, its degrees of freedom and its skewness.
 
-    ``dominance`` is the part of the sum of squared deviations that a single row accounts for.
+    ``skewness`` is the skewness of one row (or group) divided by the root of their number. ``dominance`` is the
+    fraction of the sum of squared deviations in a single row.
     """
 
     error: float
@@ -27,7 +47,7 @@ class Spread:
 
     @property
     def quantile(self) -> float:
-        """Student's, of a two-sided interval."""
+        """Quantile of Student's t distribution, for a two-sided interval."""
         return float(stdtrit(self.dof, (1 + CONFIDENCE) / 2))
 
     def ends(self, value: float) -> tuple[float, float]:
@@ -42,7 +62,7 @@ class Spread:
 
     @property
     def widened(self) -> "Spread":
-        """The same for heavy tails: its error grows with the part that a single row accounts for."""
+        """The spread with a larger error where a single row accounts for much of it, as with heavy tails."""
         return replace(self, error=self.error * tail_factor(min(self.dominance, MAX_DOMINANCE)))
 
     def _hall(self, quantile: float) -> float:
@@ -53,46 +73,47 @@ class Spread:
 
 
 def spread_of(values: np.ndarray, groups: np.ndarray | None = None) -> Spread | None:
-    """That of the mean of ``values``; None where it cannot be measured.
+    """The spread of the mean of ``values``.
 
-    That is a single row, fewer than four groups, or one group with most of the rows.
+    None where it cannot be measured: a single row, fewer than four groups, or one group with most of the rows.
     """
     if len(values) < 2:
         return None
-    off = values - values.mean()
-    squares = float(off @ off)
-    dominance = float(np.max(off**2)) / squares if squares > 0 else 0.0
+    deviations = values - values.mean()
+    squares = float(deviations @ deviations)
+    dominance = float(np.max(deviations**2)) / squares if squares > 0 else 0.0
     if groups is not None:
-        return _group_spread(off, groups, dominance)
+        return _group_spread(deviations, groups, dominance)
     n = len(values)
     error = float(np.sqrt(squares / (n - 1) / n))
-    return Spread(error, n - 1, float((off**3).sum() / squares**1.5) if squares > 0 else 0.0, dominance)
+    return Spread(error, n - 1, float((deviations**3).sum() / squares**1.5) if squares > 0 else 0.0, dominance)
 
 
-def _group_spread(off: np.ndarray, groups: np.ndarray, dominance: float) -> Spread | None:
-    """Each group's squared deviation is divided by what is left of its variance once the mean is taken away.
+def _group_spread(deviations: np.ndarray, groups: np.ndarray, dominance: float) -> Spread | None:
+    """Spread over groups.
 
+    Each group's squared deviation is divided by the fraction of its variance that remains after subtracting the mean.
     This makes the variance unbiased where rows of a group are alike, as CR2 is where they are independent; the
     degrees of freedom are Satterthwaite's for the same case (Bell and McCaffrey 2002).
     """
     codes = np.unique(groups, return_inverse=True)[1]
     counts = np.bincount(codes)
-    weights = counts / len(off)
+    weights = counts / len(deviations)
     if len(counts) < MIN_GROUPS or weights.max() > MAX_GROUP_FRACTION:
         return None
-    sums, concentration = np.bincount(codes, weights=off) / len(off), float(weights @ weights)
-    left = 1 - 2 * weights + concentration
-    variance = float((sums**2 / left).sum())
+    sums, concentration = np.bincount(codes, weights=deviations) / len(deviations), float(weights @ weights)
+    remaining = 1 - 2 * weights + concentration
+    variance = float((sums**2 / remaining).sum())
     squares = float(sums @ sums)
     skewness = float((sums**3).sum() / squares**1.5) if squares > 0 and len(counts) >= MIN_SKEW_GROUPS else 0.0
-    return Spread(variance**0.5, _degrees_of_freedom(weights, left, concentration), skewness, dominance)
+    return Spread(variance**0.5, _degrees_of_freedom(weights, remaining, concentration), skewness, dominance)
 
 
-def _degrees_of_freedom(weights: np.ndarray, left: np.ndarray, concentration: float) -> float:
-    """Squared trace by trace of the square of the matrix whose quadratic form is the variance."""
-    scale = weights**2 / left
+def _degrees_of_freedom(weights: np.ndarray, remaining: np.ndarray, concentration: float) -> float:
+    """Squared trace divided by the trace of the square of the matrix whose quadratic form is the variance."""
+    scale = weights**2 / remaining
     zero, one, two = (float((scale * weights**power).sum()) for power in range(3))
-    trace = float((scale * left).sum())
+    trace = float((scale * remaining).sum())
     diagonal = float((scale**2 * (1 + 2 * (concentration - 2 * weights))).sum())
     rest = concentration**2 * zero**2 + 2 * two * zero - 4 * concentration * one * zero + 2 * one**2
     return trace**2 / (diagonal + rest)

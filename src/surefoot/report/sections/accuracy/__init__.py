@@ -6,20 +6,20 @@ from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.accuracy.measure import mean_accuracy, measure_accuracy
 from surefoot.report.sections.accuracy.verdict import QUESTION, accuracy_line
 from surefoot.report.sections.section import SectionContext, VerdictLine
-from surefoot.report.statistics.repeats import narrowed_record
+from surefoot.report.statistics import narrowed_record
 
 if TYPE_CHECKING:
     from surefoot.report.run import AuditRun
 
 
 class AccuracySection:
-    """Compares candidate models, and shows what more rows would give."""
+    """Compares candidate models, and measures whether more rows would help."""
 
     name = "accuracy"
     question = QUESTION
 
     def measure(self, run: "AuditRun") -> AccuracyFindings:
-        """Means over the draws of the folds; each draw is measured once, as its learning curve takes long."""
+        """Means over the draws of the folds; each draw is measured once, as its learning curve is slow."""
         records = []
         for compared in run.comparisons:
             draw = run.draws.index(compared.fitted)
@@ -34,7 +34,7 @@ class AccuracySection:
         return self.measure(run)
 
     def moved(self, findings: AccuracyFindings, by: float) -> AccuracyFindings:
-        """The findings with narrower intervals."""
+        """Return the findings with narrower intervals."""
         return narrowed_record(findings, by)
 
     def verdict(self, findings: AccuracyFindings, context: SectionContext) -> VerdictLine:
@@ -42,7 +42,7 @@ class AccuracySection:
         return accuracy_line(findings, context.subject.checks)
 
     def page(self, findings: AccuracyFindings, context: SectionContext) -> str:
-        """Render the section; needs jinja2 and matplotlib, as the rest of an audit does not."""
+        """Render the section; only this needs jinja2 and matplotlib."""
         from surefoot.report.sections.accuracy.page import accuracy_page
 
         return accuracy_page(findings, context)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate
 
 
 @dataclass(frozen=True)
@@ -11,22 +11,22 @@ class ModelScore:
 
     name: str
     what: str
-    loss: Estimate  # fraction of errors, root mean squared error or, for a rare class, fraction of pairs in wrong order
+    loss: Estimate  # error rate, root mean squared error or, for a rare class, fraction of pairs in the wrong order
     gain: Estimate  # fraction of the constant's log-loss, or of its squared error (R2), that it removes
-    auc: Estimate | None  # of two classes
+    auc: Estimate | None  # for two classes
     seconds: float
-    chosen: bool  # the one that is audited
+    chosen: bool  # whether the audit is about this model
     yours: bool
     error_rate: Estimate | None = None  # where the loss is another
-    log_loss: Estimate | None = None  # of classes, where it gives probabilities
+    log_loss: Estimate | None = None  # for classes, if the model predicts probabilities
     excess: Estimate | None = None  # by what fraction the audited model's loss is above this one's, on the same rows
 
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Loss on the held-out rows of a model trained on more and more of the training rows."""
+    """Loss on the held-out rows of a model trained on increasing fractions of the training rows."""
 
-    model: str  # the audited one; a single booster stands for an ensemble
+    model: str
     n_rows: tuple[int, ...]
     loss: tuple[Estimate, ...]
     last_doubling: Estimate  # by what fraction the loss with half of the rows is above that with all, paired
@@ -34,12 +34,12 @@ class LearningCurve:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Rows that are alike in every column, and what their targets tell of noise."""
+    """Rows that are equal in every column, and the noise that their targets show."""
 
     n_rows: int  # in groups of two or more
     n_groups: int
     n_conflicting: int  # rows of groups with different targets
-    floor: float | None  # least possible loss on such rows: fraction of errors, or standard deviation
+    floor: float | None  # smallest possible loss on such rows: error rate, or standard deviation
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class AccuracyFindings:
     audited: str
     gain: Estimate  # of your model over the constant; or of the best candidate, on rows that it was not chosen on
     is_better: bool  # whether it is shown to be better than the constant: by that gain, by its errors or its AUC
-    rival: str | None  # the best of the others
+    rival: str | None  # the best of the other models
     behind: Estimate | None  # by what fraction the loss of the audited model is above the rival's
     curve: LearningCurve | None
     duplicates: Duplicates
-    left_out: tuple[str, ...]  # candidates that did not take part
+    left_out: tuple[str, ...]  # candidates that were not compared
     n_rows: int  # held-out rows
     n_rare: int | None = None  # held-out rows of a rare class

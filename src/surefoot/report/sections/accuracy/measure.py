@@ -1,4 +1,4 @@
-"""Question 1: is it as accurate as the data allows?"""
+"""The numbers of question 1: is it as accurate as the data allows?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,9 +8,14 @@ import numpy as np
 
 from surefoot.report.inputs.splits import Folds, Splits, smaller_folds
 from surefoot.report.inputs.table import AuditTable
-from surefoot.report.models.candidate_models import CONSTANT, CandidateModel
-from surefoot.report.models.choice import comparable_loss, outcome_of_choice
-from surefoot.report.models.cross_fitting import Comparison, CrossFitted
+from surefoot.report.models.cross_fitting import (
+    CONSTANT,
+    CandidateModel,
+    Comparison,
+    CrossFitted,
+    comparable_loss,
+    outcome_of_choice,
+)
 from surefoot.report.models.predictions import ModelPredictions
 from surefoot.report.models.scoring import (
     ERROR_RATE,
@@ -24,13 +29,12 @@ from surefoot.report.models.scoring import (
     main_measure,
 )
 from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve, ModelScore
-from surefoot.report.statistics import redrawn
-from surefoot.report.statistics.repeats import mean_record
+from surefoot.report.statistics import mean_record, redrawn
 from surefoot.report.time_budget import TimeBudget
 
-CURVE_FRACTIONS = (0.25, 0.5)  # the last doubling decides, the one before shows the way
-N_HALVES, MAX_DRAWN_TWICE = 2, 5000  # draws of two halves: which rows are in them is chance that shows in small tables
-MAX_QUARTERED = 20_000  # training rows: of larger tables the half is enough, and takes long enough
+CURVE_FRACTIONS = (0.25, 0.5)  # the last doubling decides the answer
+N_HALVES, MAX_DRAWN_TWICE = 2, 5000  # draws of two halves: in small tables the loss depends on the rows in them
+MAX_QUARTERED = 20_000  # training rows: in larger tables only the half is fitted, as this is slow enough
 MIN_CURVE_ROWS = 20
 
 
@@ -44,13 +48,13 @@ def measure_accuracy(
 ) -> AccuracyFindings:
     """All numbers about question 1."""
     fitted, audited, splits = compared.fitted, compared.audited, compared.audited.splits
-    measure, constant = main_measure(table.target, splits.judged), fitted[0].outcome
-    lines = [*fitted, *([] if audited in fitted else [audited])]
-    scores = [_score(each, constant, audited, measure) for each in lines]
+    measure, constant = main_measure(table.target, splits.held_out), fitted[0].outcome
+    models = [*fitted, *([] if audited in fitted else [audited])]
+    scores = [_score(each, constant, audited, measure) for each in models]
     others = [each for each in fitted if each is not audited and each.name != CONSTANT]
     rival = min(others, key=lambda each: comparable_loss(each.outcome), default=None)
     own = audited.outcome if audited.candidate.raw or len(fitted) == 1 else outcome_of_choice(fitted[1:], splits)
-    order = np.argsort([comparable_loss(each.outcome) for each in lines[1:]], kind="stable")
+    order = np.argsort([comparable_loss(each.outcome) for each in models[1:]], kind="stable")
     curve = None
     if has_curve and audited.fold_models and budget.has_time_for("learning curve", 0.7):
         curve = learning_curve(table, splits, audited, time, seed, budget)
@@ -66,16 +70,16 @@ def measure_accuracy(
         curve=curve,
         duplicates=duplicates(table),
         left_out=tuple(budget.left_out_candidates),
-        n_rows=len(splits.judged),
-        n_rare=int(np.sum(table.target.y[splits.judged] == table.target.rare)) if is_rare else None,
+        n_rows=len(splits.held_out),
+        n_rare=int(np.sum(table.target.y[splits.held_out] == table.target.rare)) if is_rare else None,
     )
 
 
 def mean_accuracy(records: Sequence[AccuracyFindings]) -> AccuracyFindings:
-    """The same numbers from several draws of the folds, of those draws that have them.
+    """Means of the numbers over the draws of the folds that have them.
 
-    The rival is the best of the others over all draws. The gain of a model that was chosen is that of draws in which
-    all candidates took part: where only the best one did, it would be too good.
+    The rival is the best of the other models over all draws. The gain of a model that was chosen is that of draws with
+    all candidates: with the best one alone, it would be too optimistic.
     """
     if len(records) == 1:
         return records[0]
@@ -101,7 +105,7 @@ def mean_accuracy(records: Sequence[AccuracyFindings]) -> AccuracyFindings:
 
 
 def _score(fitted: CrossFitted, constant: Outcome, audited: CrossFitted, measure: str) -> ModelScore:
-    """A line of the table of models."""
+    """A row of the table of models."""
     excess = None if fitted is audited else excess_of(audited.outcome, fitted.outcome)
     scored = score(fitted.name, fitted.candidate.description, fitted.outcome, constant, measure)
     return replace(
@@ -116,7 +120,7 @@ def _score(fitted: CrossFitted, constant: Outcome, audited: CrossFitted, measure
 
 
 def score(name: str, what: str, outcome: Outcome, constant: Outcome, measure: str) -> ModelScore:
-    """A model's losses on some rows beside those of a constant."""
+    """A model's losses on some rows, compared with those of a constant."""
     return ModelScore(
         name=name,
         what=what,
@@ -134,8 +138,8 @@ def score(name: str, what: str, outcome: Outcome, constant: Outcome, measure: st
 def learning_curve(
     table: AuditTable, splits: Splits, fitted: CrossFitted, time: np.ndarray | None, seed: int, budget: TimeBudget
 ) -> LearningCurve | None:
-    """A model again, on fractions of the rows that its fold models are trained on."""
-    measure, n_train = main_measure(table.target, splits.judged), len(splits.folds[0][0])
+    """The loss of a model that is fitted to fractions of the training rows."""
+    measure, n_train = main_measure(table.target, splits.held_out), len(splits.folds[0][0])
     outcomes, sizes = [], []
     is_small = n_train <= MAX_DRAWN_TWICE and time is None
     fractions = CURVE_FRACTIONS if n_train <= MAX_QUARTERED else CURVE_FRACTIONS[-1:]
@@ -144,11 +148,11 @@ def learning_curve(
         n_times = N_HALVES if fraction == CURVE_FRACTIONS[-1] and is_small else 1
         drawn = [smaller_folds(splits, table.target, time, fraction, seed + k) for k in range(n_times)]
         fits = [_fit_folds(table, splits, fitted.candidate, folds, budget) for folds in drawn]
-        known = [each for each in fits if each is not None]
-        if known:
-            outcomes.append(Outcome.mean_of(known))
+        completed = [each for each in fits if each is not None]
+        if completed:
+            outcomes.append(Outcome.mean_of(completed))
             sizes.append(len(drawn[0][0][0]))
-    if not known:
+    if not completed:
         return None
     losses = tuple(loss_of(each, measure) for each in outcomes)
     return LearningCurve(
@@ -162,20 +166,20 @@ def learning_curve(
 def _fit_folds(
     table: AuditTable, splits: Splits, candidate: CandidateModel, folds: Folds, budget: TimeBudget
 ) -> Outcome | None:
-    """The outcome of fits to other folds; None if one has too few rows or a single class, or time runs out."""
+    """The outcome of fits to other folds; None if one has too few rows or one class only, or time runs out."""
     predictions, target = [], table.target
-    for train, judge in folds:
+    for train, test in folds:
         one_class = target.is_classes and len(np.unique(target.y[train])) < 2
         if one_class or len(train) < MIN_CURVE_ROWS or not budget.has_time_for("learning curve", 0.8):
             return None
-        predictions.append(candidate.predict(candidate.fit(table, train), table, judge))
-    order = np.argsort(np.concatenate([judge for _, judge in folds]), kind="stable")
+        predictions.append(candidate.predict(candidate.fit(table, train), table, test))
+    order = np.argsort(np.concatenate([test for _, test in folds]), kind="stable")
     joined = ModelPredictions.joined(predictions)[order]
-    return Outcome.of(target, joined, splits.judged, splits.judged_units)
+    return Outcome.of(target, joined, splits.held_out, splits.held_out_units)
 
 
 def duplicates(table: AuditTable) -> Duplicates:
-    """Rows alike in every column, and the least loss that any model can have on them."""
+    """Rows that are equal in every column, and the smallest loss that any model can have on them."""
     import pandas as pd
 
     target = table.target

@@ -4,6 +4,7 @@ from math import isfinite
 
 from markupsafe import Markup
 
+from surefoot._formatting import counted
 from surefoot.plots.learning_curve_display import LearningCurveDisplay
 from surefoot.report.models.scoring import ERROR_RATE, LOG_LOSS, RANKING_ERROR, RMSE
 from surefoot.report.page.chart_svg import chart_style, inline_svg, new_figure
@@ -13,7 +14,6 @@ from surefoot.report.page.templates import model_columns, render
 from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve
 from surefoot.report.sections.accuracy.verdict import TOLERANCE, USELESS
 from surefoot.report.sections.section import SectionContext
-from surefoot.shift.shift_report_text import counted
 
 TEMPLATE = "sections/accuracy/page.html.j2"
 MAX_MODELS = 16  # in the chart; the table has all
@@ -39,17 +39,16 @@ def accuracy_page(accuracy: AccuracyFindings, context: SectionContext) -> Markup
 
 
 def models_chart(accuracy: AccuracyFindings) -> Markup | None:
-    """The models with their losses on the held-out rows."""
+    """The losses of the models on the held-out rows."""
     shown = [model for model in accuracy.models[:MAX_MODELS] if isfinite(model.loss.value)]
     names = [model.name for model in shown]
     marked = [model.name for model in shown if model.chosen]
-    return comparison_chart(
-        "models", names, [model.loss for model in shown], accuracy.measure, marked, "on held-out rows"
-    )
+    losses = [model.loss for model in shown]
+    return comparison_chart("models", names, losses, accuracy.measure, marked, "on held-out rows")
 
 
 def learning_chart(curve: LearningCurve | None, measure: str) -> Markup | None:
-    """The loss of the chosen model as its training rows double."""
+    """The loss of the audited model by the number of training rows."""
     if curve is None or len(curve.n_rows) < 2 or not all(isfinite(loss.value) for loss in curve.loss):
         return None
     value, low, high = interval_ends(curve.loss)
@@ -59,38 +58,40 @@ def learning_chart(curve: LearningCurve | None, measure: str) -> Markup | None:
         LearningCurveDisplay(curve.n_rows, value, low, high, measure).plot(ax=ax)
         set_few_ticks(ax.yaxis, measure)
         label_above(ax, f"{measure} on held-out rows")
-        points = zip(curve.n_rows, curve.loss, strict=True)
-        said = (
-            f"{whole(n_rows)} rows: {value_of(loss, measure)} ({interval_of(loss, measure)})" for n_rows, loss in points
+        points = (
+            f"{whole(n_rows)} rows: {value_of(loss, measure)} ({interval_of(loss, measure)})"
+            for n_rows, loss in zip(curve.n_rows, curve.loss, strict=True)
         )
         title = f"Learning curve: {measure} on held-out rows by number of training rows"
-        return inline_svg(figure, "chart-learning", title, f"With 95% intervals. {'; '.join(said)}.")
+        return inline_svg(figure, "chart-learning", title, f"With 95% intervals. {'; '.join(points)}.")
 
 
 def last_doubling(curve: LearningCurve) -> str:
-    """What twice the rows have given."""
-    before, after = (whole(count) for count in curve.n_rows[-2:]) if len(curve.n_rows) > 1 else ("half", "all")
+    """The gain from the last doubling of the training rows."""
+    half, every = (whole(count) for count in curve.n_rows[-2:]) if len(curve.n_rows) > 1 else ("half", "all")
     step = curve.last_doubling
     return (
-        f"With {before} training rows the loss is {percent(step.value)} above that with {after} (95% interval "
+        f"The loss with {half} training rows is {percent(step.value)} above the loss with {every} (95% interval "
         f"{between(step, percent)})."
     )
 
 
 def noise_floor(duplicates: Duplicates, measure: str) -> str:
-    """What rows that are alike tell of the noise in the target."""
+    """The noise of the target that rows with equal columns show."""
     if not duplicates.n_rows:
         return (
-            "No two rows are alike in every column, so the table itself does not show how noisy the target is, and how "
-            "much of the remaining error nobody could avoid."
+            "No two rows are equal in every column, so the table itself does not show how noisy the target is, and how "
+            "much of the error is unavoidable."
         )
-    alike = f"{counted(duplicates.n_rows, 'row')} in {counted(duplicates.n_groups, 'group')} are alike in every column"
+    equal = f"{counted(duplicates.n_rows, 'row')} in {counted(duplicates.n_groups, 'group')} are equal in every column"
     if not duplicates.n_conflicting:
-        return f"{alike}, and rows that are alike never differ in their target."
-    said = f"{alike}; {whole(duplicates.n_conflicting)} of them are in groups with different targets."
+        return f"{equal}, and equal rows never differ in their target."
+    conflicting = f"{equal}; {whole(duplicates.n_conflicting)} of them are in groups with different targets."
     if duplicates.floor is None or not isfinite(duplicates.floor):
-        return said
+        return conflicting
     floor = loss_writer(measure)(duplicates.floor)
     if measure == ERROR_RATE:
-        return f"{said} No model can tell such rows apart: on them, an {measure} below {floor} is out of reach."
-    return f"{said} No model can tell such rows apart: on them, an {measure} much below {floor} cannot be expected."
+        limit = f"an {measure} below {floor} is impossible on them"
+    else:
+        limit = f"an {measure} much below {floor} cannot be expected on them"
+    return f"{conflicting} No model can distinguish equal rows: {limit}."

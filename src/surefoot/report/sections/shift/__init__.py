@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from surefoot.report.models.candidate_models import YOUR_PREDICTIONS
-from surefoot.report.models.choice import choose
+from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS, choose
 from surefoot.report.sections.section import UNKNOWN, SectionContext, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftFindings
 from surefoot.report.sections.shift.measure import ShiftInputs, measure_shift, no_deployment_data
@@ -20,18 +19,18 @@ class ShiftSection:
     question = QUESTION
 
     def measure(self, run: "AuditRun") -> ShiftFindings | None:
-        """Measure, if there are deployment data, and time."""
+        """Measure, if there is deployment data and enough time."""
         if run.deployment is None:
             return no_deployment_data()
         if not run.budget.has_time_for("question 4"):
             return None
-        run.budget.step(0.9, "question 4: what has shifted")
+        run.budget.step(0.9, "question 4: shift")
         return measure_shift(
             ShiftInputs(
                 table=run.table,
                 splits=run.splits,
                 deployment=run.deployment,
-                audited=choose(run.fitted) if run.given is not None else run.averaged(),
+                audited=choose(run.fitted) if run.own_predictions is not None else run.averaged(),
                 constant=run.fitted[0],
                 ensemble=run.ensemble,
                 groups=run.groups,
@@ -43,15 +42,15 @@ class ShiftSection:
         )
 
     def verdict(self, findings: ShiftFindings | None, context: SectionContext) -> VerdictLine:
-        """Answer the question; predictions without their model say nothing about other rows."""
+        """Answer the question; it cannot be answered for predictions without their model."""
         line, accuracy = shift_line(findings), context.findings["accuracy"]
         if accuracy.audited != YOUR_PREDICTIONS or findings is None or findings.where is None:
             return line
-        without = "Predictions without their model say nothing about other rows. Of the best candidate instead: "
+        without = "Predictions without their model contain no information about other rows. For the best candidate: "
         return VerdictLine(question=line.question, answer=UNKNOWN, sentence=without + line.sentence)
 
     def page(self, findings: ShiftFindings, context: SectionContext) -> str:
-        """Render the section; needs jinja2 and matplotlib, as the rest of an audit does not."""
+        """Render the section; only this needs jinja2 and matplotlib."""
         from surefoot.report.sections.shift.page import shift_page
 
         return shift_page(findings, context)

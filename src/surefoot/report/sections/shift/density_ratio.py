@@ -1,4 +1,4 @@
-"""How much more frequent a training row is among the deployment rows: importance weights."""
+"""Importance weights: the density ratio of the deployment data and the training data at each training row."""
 
 import warnings
 from typing import Any
@@ -14,29 +14,29 @@ from surefoot.shift.shift_report_tables import ComparedTables
 from surefoot.shift.two_sample_test import classifier_features, limited_threads, new_classifier
 
 N_FOLDS = 5
-MAX_PRODUCT_COLUMNS = 20  # with more, products of two columns would be too many
-MIN_CHANCE = 1e-6
-MAX_STANDARD_DEVIATIONS = 5.0  # values further out count as this far: their squares would decide everything
+MAX_PRODUCT_COLUMNS = 20  # with more columns there would be too many products of two columns
+MIN_PROBABILITY = 1e-6
+MAX_STANDARD_DEVIATIONS = 5.0  # values further out are clipped: their squares would dominate the regression
 
 
 def importance_weights(
     table: AuditTable,
-    here: Any,
-    there: Any,
-    units: np.ndarray | None = None,
-    units_there: np.ndarray | None = None,
+    training: Any,
+    deployment: Any,
+    training_units: np.ndarray | None = None,
+    deployment_units: np.ndarray | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """Weights of the rows of ``here`` that make them look like those of ``there``, 1 on average.
+    """Weights of the rows of ``training``, with a mean of 1, that make them look like those of ``deployment``.
 
-    They are odds of two classifiers, boosted trees and a logistic regression with squares and products, each of which
-    has not seen the row, combined and calibrated by a third, on rows that it has not seen either.
+    They are the odds of two classifiers, boosted trees and a logistic regression with squares and products. Both are
+    fitted on other rows, and combined and calibrated by a third classifier that is fitted on other rows as well.
     """
-    is_there = np.arange(len(here) + len(there)) >= len(here)
-    folds = _folds((len(here), units), (len(there), units_there), seed)
-    ranks, is_category = _ranks(here, there)
-    inputs = [ranks, _squares_and_products(table, here, there)]
+    is_deployment = np.arange(len(training) + len(deployment)) >= len(training)
+    folds = _folds((len(training), training_units), (len(deployment), deployment_units), seed)
+    ranks, is_category = _ranks(training, deployment)
+    inputs = [ranks, _squares_and_products(table, training, deployment)]
     scores = np.empty((len(folds), 2))
     with warnings.catch_warnings(), limited_threads(inputs[1].size, n_jobs):
         warnings.simplefilter("ignore")
@@ -45,43 +45,46 @@ def importance_weights(
             trees = new_classifier(is_category, int(train.sum()), seed, balanced=False)
             models = [trees, LogisticRegression(max_iter=1000)]
             for j, (model, features) in enumerate(zip(models, inputs, strict=True)):
-                model.fit(features[train], is_there[train])
-                chance = np.clip(model.predict_proba(features[~train])[:, 1], MIN_CHANCE, 1 - MIN_CHANCE)
-                scores[~train, j] = logit(chance)
-        log_odds = _calibrated(scores, is_there, folds)[: len(here)]
+                model.fit(features[train], is_deployment[train])
+                probability = model.predict_proba(features[~train])[:, 1]
+                scores[~train, j] = logit(np.clip(probability, MIN_PROBABILITY, 1 - MIN_PROBABILITY))
+        log_odds = _calibrated(scores, is_deployment, folds)[: len(training)]
     odds = np.exp(log_odds - log_odds.max())
     return np.asarray(odds / odds.mean())
 
 
 def effective_rows(weights: np.ndarray) -> float:
-    """As many rows of equal weight would tell as much."""
+    """The number of rows of equal weight that carry as much information."""
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def _folds(here: tuple[int, np.ndarray | None], there: tuple[int, np.ndarray | None], seed: int) -> np.ndarray:
+def _folds(training: tuple[int, np.ndarray | None], deployment: tuple[int, np.ndarray | None], seed: int) -> np.ndarray:
     """A fold for every row of both tables, given by their numbers of rows and units; units are kept together."""
     generator = np.random.default_rng(seed)
     parts = []
-    for n_rows, units in (here, there):
+    for n_rows, units in (training, deployment):
         codes = np.arange(n_rows) if units is None else np.unique(units, return_inverse=True)[1]
         parts.append(generator.permutation(np.arange(codes.max() + 1) % N_FOLDS)[codes])
     return np.concatenate(parts)
 
 
-def _ranks(here: Any, there: Any) -> tuple[np.ndarray, np.ndarray]:
-    """What the two-sample test's classifier sees, and which of it are categories."""
-    rows = [np.arange(len(here)), np.arange(len(there))]
-    _, features, is_category = classifier_features(ComparedTables.read(here, there, "from_dtype"), rows)
-    return (features, is_category) if features.size else (np.zeros((len(here) + len(there), 1)), np.array([False]))
+def _ranks(training: Any, deployment: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The features of the two-sample test's classifier, and which of them are categories."""
+    rows = [np.arange(len(training)), np.arange(len(deployment))]
+    tables = ComparedTables.read(training, deployment, "from_dtype")
+    _, features, is_category = classifier_features(tables, rows)
+    if not features.size:
+        return np.zeros((len(training) + len(deployment), 1)), np.array([False])
+    return features, is_category
 
 
-def _squares_and_products(table: AuditTable, here: Any, there: Any) -> np.ndarray:
-    """Columns, filled up and standardised, with their squares and (of not too many) products."""
+def _squares_and_products(table: AuditTable, training: Any, deployment: Any) -> np.ndarray:
+    """Columns, imputed and standardised, with their squares and, unless there are too many, products."""
     import pandas as pd
 
     as_objects = dict.fromkeys(table.categories, object)
-    both = pd.concat([here.astype(as_objects), there.astype(as_objects)], ignore_index=True)
-    numbers = [name for name in here.columns if name not in table.categories]
+    both = pd.concat([training.astype(as_objects), deployment.astype(as_objects)], ignore_index=True)
+    numbers = [name for name in training.columns if name not in table.categories]
     linear = np.asarray(linear_input_of(numbers, table.categories).fit_transform(both), dtype=np.float64)
     linear = np.clip(linear, -MAX_STANDARD_DEVIATIONS, MAX_STANDARD_DEVIATIONS)
     if linear.shape[1] <= MAX_PRODUCT_COLUMNS:
@@ -91,10 +94,11 @@ def _squares_and_products(table: AuditTable, here: Any, there: Any) -> np.ndarra
     return np.asarray(StandardScaler().fit_transform(wide))
 
 
-def _calibrated(scores: np.ndarray, is_there: np.ndarray, folds: np.ndarray) -> np.ndarray:
-    """Log-odds from both classifiers' log-odds, for each fold by the rows of the others."""
-    found = np.empty(len(scores))
+def _calibrated(scores: np.ndarray, is_deployment: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """Log-odds from those of both classifiers, for each fold by a model of the other folds."""
+    log_odds = np.empty(len(scores))
     for k in np.unique(folds):
-        model = LogisticRegression(C=10.0, max_iter=1000).fit(scores[folds != k], is_there[folds != k])
-        found[folds == k] = model.decision_function(scores[folds == k])
-    return found
+        train, test = folds != k, folds == k
+        model = LogisticRegression(C=10.0, max_iter=1000).fit(scores[train], is_deployment[train])
+        log_odds[test] = model.decision_function(scores[test])
+    return log_odds

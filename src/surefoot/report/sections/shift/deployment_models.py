@@ -1,19 +1,18 @@
-"""Models on deployment data whose target is known: the audited one, and boosters that are trained for it."""
+"""Models on deployment data with known targets: the audited one, and boosters that are trained for it."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot._exceptions import CoverageWarning
 from surefoot.report.inputs.deployment_data import DeploymentData, sample_of
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
-from surefoot.report.models.candidate_models import CandidateModel
-from surefoot.report.models.cross_fitting import CrossFitted
-from surefoot.report.models.scoring import ERROR_RATE, LOG_LOSS, RMSE, Outcome, gain_of
+from surefoot.report.models.cross_fitting import CandidateModel, CrossFitted
+from surefoot.report.models.scoring import Outcome, measure_of
 from surefoot.report.sections.accuracy.findings import ModelScore
+from surefoot.report.sections.accuracy.measure import score
 from surefoot.report.sections.shift.density_ratio import importance_weights
-from surefoot.report.sections.shift.deployment_loss import loss_interval
 from surefoot.report.time_budget import TimeBudget
 from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor
 
@@ -22,11 +21,18 @@ MAX_ROWS = 20_000  # of either table, for boosters that are trained for the depl
 
 @dataclass(frozen=True)
 class DeployedModel:
-    """A model, and what it makes of the deployment rows."""
+    """A model and its outcome on the deployment data."""
 
     candidate: CandidateModel
     outcome: Outcome
     audited: bool = False
+
+    @classmethod
+    def of(cls, fitted: CrossFitted, deployment: DeploymentData, audited: bool = False) -> "DeployedModel":
+        """A candidate, fitted to all training rows."""
+        model = fitted.candidate.fit(fitted.table, fitted.splits.rows)
+        outcome = deployment.outcome(fitted.candidate, model, fitted.table.target)
+        return cls(fitted.candidate, outcome, audited)
 
 
 def deployed_models(
@@ -38,12 +44,12 @@ def deployed_models(
     n_jobs: int | None,
     budget: TimeBudget,
 ) -> list[DeployedModel]:
-    """The fitted ones, then plain, importance-weighted and V-matrix boosting, if there is time for these."""
+    """The fitted models, then plain, importance-weighted and V-matrix boosting, if there is enough time for these."""
     if not budget.has_time_for("boosters trained for the deployment data", 0.95):
         return fitted
     rows = sample_of(splits.rows, MAX_ROWS, seed)
-    X, there = table.frame.iloc[rows], deployment.frame.iloc[deployment.sample(MAX_ROWS, seed)]
-    weights = importance_weights(table, X, there, seed=seed, n_jobs=n_jobs)
+    X, X_target = table.frame.iloc[rows], deployment.frame.iloc[deployment.sample(MAX_ROWS, seed)]
+    weights = importance_weights(table, X, X_target, seed=seed, n_jobs=n_jobs)
     y = table.target.labels[rows]
     kind: Any = VMatrixBoostingClassifier if table.target.is_classes else VMatrixBoostingRegressor
     shared: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
@@ -51,42 +57,25 @@ def deployed_models(
         warnings.simplefilter("ignore", CoverageWarning)
         plain = kind(blend=0, **shared).fit(X, y)
         weighted = kind(blend=0, **shared).fit(X, y, weights)
-        for_there = kind(**shared).fit(X, y, X_target=there)
+        by_vmatrix = kind(**shared).fit(X, y, X_target=X_target)
     trained = [
         ("plain boosting", "squared loss on the training rows", plain),
-        ("importance-weighted boosting", "training rows weighted to look like deployment data", weighted),
-        ("V-matrix boosting", "the loss as deployment rows see it", for_there),
+        ("importance-weighted boosting", "training rows weighted to look like the deployment data", weighted),
+        ("V-matrix boosting", "the V-matrix loss of the deployment data", by_vmatrix),
     ]
-    found = list(fitted)
+    models = list(fitted)
     for name, description, model in trained:
         candidate = CandidateModel(name, description, model)
-        found.append(DeployedModel(candidate, deployment.outcome(candidate, model, table.target)))
-    return found
+        models.append(DeployedModel(candidate, deployment.outcome(candidate, model, table.target)))
+    return models
 
 
-def scores_there(models: list[DeployedModel], is_classes: bool) -> tuple[ModelScore, ...]:
-    """Their losses on the deployment data, and what they remove of the constant's loss, which comes first."""
-    base = models[0].outcome
-    return tuple(_score(model, base, is_classes) for model in models)
-
-
-def _score(model: DeployedModel, base: Outcome, is_classes: bool) -> ModelScore:
-    outcome = model.outcome
-    return ModelScore(
-        name=model.candidate.name,
-        what=model.candidate.description,
-        loss=loss_interval(outcome, ERROR_RATE if is_classes else RMSE),
-        gain=gain_of(outcome, base),
-        auc=outcome.auc,
-        seconds=float("nan"),
-        chosen=model.audited,
-        yours=model.candidate.raw,
-        log_loss=None if outcome.log_losses is None else loss_interval(outcome, LOG_LOSS),
-    )
-
-
-def deployed(fitted: CrossFitted, deployment: DeploymentData, audited: bool = False) -> DeployedModel:
-    """A candidate, fitted to all training rows, on the deployment data."""
-    model = fitted.candidate.fit(fitted.table, fitted.splits.rows)
-    outcome = deployment.outcome(fitted.candidate, model, fitted.table.target)
-    return DeployedModel(fitted.candidate, outcome, audited)
+def deployment_scores(models: list[DeployedModel], table: AuditTable) -> tuple[ModelScore, ...]:
+    """The losses of the models on the deployment data, compared with those of the constant, which comes first."""
+    constant, measure = models[0].outcome, measure_of(table.target)
+    scores = []
+    for model in models:
+        candidate = model.candidate
+        scored = score(candidate.name, candidate.description, model.outcome, constant, measure)
+        scores.append(replace(scored, chosen=model.audited, yours=candidate.raw))
+    return tuple(scores)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from surefoot.report.sections.accuracy.findings import ModelScore
 from surefoot.report.sections.uncertainty.findings import UncertainRow
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate
 from surefoot.shift.column_shift import LEVEL
 
-SEPARABLE_AUC = 0.95  # of a classifier of the two tables: from here on hardly a row of one is like those of the other
+SEPARABLE_AUC = 0.95  # of a classifier of the two tables: from here on they hardly overlap
 
 
 @dataclass(frozen=True)
@@ -18,16 +18,16 @@ class NewRows:
     n_above: int
     share: Estimate
     expected: float
-    p_value: float  # of as many or more, were the new rows like the held-out ones; NaN for too few groups
+    p_value: float  # of as many rows or more, if deployment data and training data were alike; NaN for too few groups
     rows: tuple[UncertainRow, ...]
 
 
 @dataclass(frozen=True)
 class ShiftedColumn:
-    """How one column differs between the training data and the deployment data."""
+    """The difference of one column between the training data and the deployment data."""
 
     name: str
-    distance: float  # 0 is the same, 1 is nothing in common
+    distance: float  # 0: equal distributions, 1: disjoint distributions
     p_value: float
     outcome: str  # "shifted" (a distance of 0.1 or more), "differs slightly", "not shifted" or "not tested"
     text: str
@@ -36,9 +36,9 @@ class ShiftedColumn:
 
 @dataclass(frozen=True)
 class WeightedEstimate:
-    """Loss to be expected on the deployment data, from held-out rows weighted to look like it."""
+    """The expected loss on the deployment data, from held-out rows weighted to look like it."""
 
-    loss: Estimate | None  # None: cannot be known, and ``sentence`` says why
+    loss: Estimate | None  # None: it cannot be estimated, and ``sentence`` has the reason
     plain: Estimate
     effective_rows: float
     n_rows: int
@@ -48,27 +48,27 @@ class WeightedEstimate:
 
 @dataclass(frozen=True)
 class OutsideRange:
-    """Deployment rows with a value outside the range of the training data, or with a category that it does not have."""
+    """Deployment rows with a value outside the range of the training data, or with an unknown category."""
 
     n_rows: int  # of the deployment data
     n_outside: int
     fraction: Estimate
-    expected: float  # fraction of the training rows that lie outside the range of the others: what chance gives
-    p_value: float  # of as many or more, were both alike; NaN for too few groups
-    columns: tuple[tuple[str, int], ...]  # columns with such values and how many, the most first
+    expected: float  # fraction of the training rows that lie outside the range of the others, which is by chance
+    p_value: float  # of as many rows or more, if both were alike; NaN for too few groups
+    columns: tuple[tuple[str, int], ...]  # columns with such values and their number, in descending order
 
 
 @dataclass(frozen=True)
 class DeploymentLoss:
-    """The audited model on deployment rows whose target is known, compared with the held-out training rows."""
+    """The audited model on deployment rows with a known target, compared with the held-out training rows."""
 
     name: str  # "all rows", "groups seen in training" or "new groups"
     n_rows: int
-    n_units: int | None  # groups, or runs of neighbouring rows by time, that intervals count; None: rows
+    n_units: int | None  # groups, or runs of rows in time, that intervals count; None: rows
     loss: Estimate
     rise: Estimate  # by what fraction the loss is above that of the held-out training rows
-    bias: Estimate | None  # mean prediction less mean truth; for classes of probabilities; None without any
-    auc_change: Estimate | None  # of two classes with a rare one: AUC less that of the held-out training rows
+    bias: Estimate | None  # mean prediction minus mean truth; for classes of probabilities; None without any
+    auc_change: Estimate | None  # for a rare class: AUC minus that of the held-out training rows
     outcome: str  # "inside" all tolerances, "outside" one of them, or "undecided"
     rows_needed: int | None  # about how many rows (or units) in all would decide; None: not known
 
@@ -83,14 +83,14 @@ class ShiftFindings:
     p_value: float | None
     columns: tuple[ShiftedColumn, ...]
     models: tuple[ModelScore, ...]  # on the deployment data, if its target is known
-    loss_here: Estimate | None  # of the model audited, on the held-out training rows
+    loss_here: Estimate | None  # of the audited model, on the held-out training rows
     loss_there: Estimate | None  # and on the deployment data, if its target is known
     weighted: WeightedEstimate | None
     measure: str  # of these losses: "log-loss", "error rate" or "RMSE"
-    target: ShiftedColumn | None = None  # the target itself, if it is known there
-    n_known: int = 0  # deployment rows whose target is known
+    target: ShiftedColumn | None = None  # the target itself, if it is known in the deployment data
+    n_known: int = 0  # deployment rows with a known target
     n_rows: int = 0  # deployment rows
-    losses: tuple[DeploymentLoss, ...] = ()  # of all rows, then of groups seen in training and of new ones
+    losses: tuple[DeploymentLoss, ...] = ()  # for all rows, then for groups seen in training and for new ones
     tolerance: float = 0.25  # rise of the loss
     bias_tolerance: float = float("nan")
     outside: OutsideRange | None = None

@@ -1,4 +1,4 @@
-"""Question 4: does it hold where it will be used?"""
+"""The numbers of question 4: does it hold where it will be used?"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +11,13 @@ from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target, has_value
 from surefoot.report.models.cross_fitting import CrossFitted
-from surefoot.report.sections.shift.deployment_loss import Tolerances, deployment_losses, loss_interval, measure_there
-from surefoot.report.sections.shift.deployment_models import deployed, deployed_models, scores_there
+from surefoot.report.models.scoring import loss_of
+from surefoot.report.sections.shift.deployment_loss import Tolerances, deployment_losses, measure_of_rise
+from surefoot.report.sections.shift.deployment_models import DeployedModel, deployed_models, deployment_scores
 from surefoot.report.sections.shift.expected_loss import expected_error
 from surefoot.report.sections.shift.findings import NewRows, ShiftedColumn, ShiftFindings
-from surefoot.report.sections.shift.unusual_rows import rows_little_known, rows_outside
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.sections.shift.unusual_rows import rows_outside, uncertain_new_rows
+from surefoot.report.statistics import Estimate
 from surefoot.report.time_budget import TimeBudget
 from surefoot.shift import ColumnShift, ShiftReport, shift_report
 from surefoot.shift.column_shift import compare_columns
@@ -24,7 +25,7 @@ from surefoot.shift.shift_report_tables import ComparedTables
 
 
 def no_deployment_data() -> ShiftFindings:
-    """It is not known where the model will be used."""
+    """The findings if it is not known where the model will be used."""
     return ShiftFindings(
         where=None,
         verdict="",
@@ -41,16 +42,16 @@ def no_deployment_data() -> ShiftFindings:
 
 @dataclass(frozen=True)
 class ShiftInputs:
-    """What question 4 is measured from.
+    """The data and the models of question 4.
 
     Attributes
     ----------
     audited, constant : CrossFitted
         The model that the audit is about, and the constant.
     ensemble : CrossFitted or None
-        The one whose knowledge uncertainty shows unusual rows.
+        The model whose knowledge uncertainty shows unusual rows.
     groups : array of shape (n_rows of the table,) or None
-        With groups of the deployment rows, tests permute whole groups.
+        If the deployment data has groups too, tests permute whole groups.
     tolerance : float
         By what fraction the loss may rise.
     """
@@ -67,24 +68,23 @@ class ShiftInputs:
     n_jobs: int | None
     budget: TimeBudget
 
+    @property
+    def are_grouped(self) -> bool:
+        """Whether both tables have groups."""
+        return self.groups is not None and self.deployment.groups is not None
+
 
 def measure_shift(given: ShiftInputs) -> ShiftFindings:
-    """All that is measured for question 4."""
-    table, splits, deployment, audited, budget = (
-        given.table,
-        given.splits,
-        given.deployment,
-        given.audited,
-        given.budget,
-    )
-    budget.step(0.9, "question 4: columns of training and deployment data")
-    report = _report(table, splits, deployment, given.groups, given.seed, given.n_jobs)
+    """All numbers of question 4."""
+    table, splits, deployment, audited = given.table, given.splits, given.deployment, given.audited
+    given.budget.step(0.9, "question 4: columns of training and deployment data")
+    report = _report(given)
     auc = None if np.isnan(report.auc) else Estimate(report.auc, *report.auc_interval)
     outside = rows_outside(table, splits, deployment, given.groups, given.seed)
     new: NewRows | None = None
-    if given.ensemble is not None and budget.has_time_for("strange rows of the deployment data", 0.97):
-        new = rows_little_known(table, splits, deployment, given.ensemble, given.groups, given.seed)
-    found: dict[str, Any] = {
+    if given.ensemble is not None and given.budget.has_time_for("uncertain rows of the deployment data", 0.97):
+        new = uncertain_new_rows(table, splits, deployment, given.ensemble, given.groups, given.seed)
+    shared: dict[str, Any] = {
         "where": deployment.where,
         "verdict": report.verdict,
         "auc": auc,
@@ -94,92 +94,86 @@ def measure_shift(given: ShiftInputs) -> ShiftFindings:
         "tolerance": given.tolerance,
         "outside": outside,
         "new": new,
-        "by_groups": _are_grouped(given.groups, deployment),
+        "by_groups": given.are_grouped,
     }
     if len(deployment.known):
-        budget.step(0.95, "question 4: models on the deployment data")
-        return ShiftFindings(**found, **_with_targets(given), weighted=None)
-    measure = measure_there(table.target, audited.outcome, audited.outcome)
+        given.budget.step(0.95, "question 4: models on the deployment data")
+        return ShiftFindings(**shared, **_with_targets(given), weighted=None)
+    measure = measure_of_rise(table.target, audited.outcome, audited.outcome)
     weighted = None
-    if budget.has_time_for("expected error on the deployment data", 0.97):
-        budget.step(0.95, "question 4: expected error on the deployment data")
+    if given.budget.has_time_for("expected error on the deployment data", 0.97):
+        given.budget.step(0.95, "question 4: expected error on the deployment data")
         weighted = expected_error(table, splits, deployment, audited, measure, auc, outside, given.seed, given.n_jobs)
-    loss_here = loss_interval(audited.outcome, measure)
-    return ShiftFindings(**found, models=(), loss_here=loss_here, loss_there=None, weighted=weighted, measure=measure)
+    loss = loss_of(audited.outcome, measure)
+    return ShiftFindings(**shared, models=(), loss_here=loss, loss_there=None, weighted=weighted, measure=measure)
 
 
 def _with_targets(given: ShiftInputs) -> dict[str, Any]:
-    """What targets of deployment rows show."""
-    table, splits, deployment, audited, groups = (
-        given.table,
-        given.splits,
-        given.deployment,
-        given.audited,
-        given.groups,
-    )
-    own, base = deployed(audited, deployment, audited=True), deployed(given.constant, deployment)
-    models = [own] if audited.name == given.constant.name else [base, own]
+    """The findings that need targets of deployment rows."""
+    table, splits, deployment, audited = given.table, given.splits, given.deployment, given.audited
+    own, constant = DeployedModel.of(audited, deployment, audited=True), DeployedModel.of(given.constant, deployment)
+    models = [own] if audited.name == given.constant.name else [constant, own]
     models = deployed_models(table, splits, deployment, models, given.seed, given.n_jobs, given.budget)
-    measure = measure_there(table.target, audited.outcome, own.outcome)
+    measure = measure_of_rise(table.target, audited.outcome, own.outcome)
     tolerances = Tolerances.of(table.target, splits.rows, given.tolerance)
-    seen = None
-    if groups is not None and deployment.groups is not None:
-        seen = np.isin(deployment.groups[deployment.known].astype(str), groups[splits.rows].astype(str))
-    losses = deployment_losses(table.target, own.outcome, audited.outcome, seen, tolerances, measure)
+    in_seen_group = None
+    if given.groups is not None and deployment.groups is not None:
+        training_groups = given.groups[splits.rows].astype(str)
+        in_seen_group = np.isin(deployment.groups[deployment.known].astype(str), training_groups)
+    losses = deployment_losses(table.target, own.outcome, audited.outcome, in_seen_group, tolerances, measure)
     assert deployment.truth is not None
     return {
-        "models": scores_there(models, table.target.is_classes),
-        "loss_here": loss_interval(audited.outcome, measure),
+        "models": deployment_scores(models, table),
+        "loss_here": loss_of(audited.outcome, measure),
         "loss_there": losses[0].loss,
         "measure": measure,
-        "target": target_there(table.target, splits.rows, deployment.truth),
+        "target": target_shift(table.target, splits.rows, deployment.truth),
         "n_known": len(deployment.known),
         "losses": losses,
         "bias_tolerance": tolerances.bias,
     }
 
 
-def _are_grouped(groups: np.ndarray | None, deployment: DeploymentData) -> bool:
-    return groups is not None and deployment.groups is not None
+def _report(given: ShiftInputs) -> ShiftReport:
+    """The shift report of both tables; with groups, if both have them."""
+    groups: dict[str, Any] = {}
+    if given.groups is not None and given.deployment.groups is not None:
+        groups = {"groups": given.groups[given.splits.rows], "groups_target": given.deployment.groups}
+    X, X_target = given.table.frame.iloc[given.splits.rows], given.deployment.frame
+    return shift_report(X, X_target, **groups, random_state=given.seed, n_jobs=given.n_jobs)
 
 
-def _report(
-    table: AuditTable,
-    splits: Splits,
-    deployment: DeploymentData,
-    groups: np.ndarray | None,
-    seed: int,
-    n_jobs: int | None,
-) -> ShiftReport:
-    """The columns of both; of groups where both have them."""
-    of_groups: dict[str, Any] = {}
-    if groups is not None and deployment.groups is not None:
-        of_groups = {"groups": groups[splits.rows], "groups_target": deployment.groups}
-    return shift_report(table.frame.iloc[splits.rows], deployment.frame, **of_groups, random_state=seed, n_jobs=n_jobs)
-
-
-def target_there(target: Target, rows: np.ndarray, truth: np.ndarray) -> ShiftedColumn:
-    """How the target itself differs between training rows and deployment data."""
+def target_shift(target: Target, rows: np.ndarray, truth: np.ndarray) -> ShiftedColumn:
+    """The difference of the target itself between training rows and deployment data."""
     import pandas as pd
 
     known = truth[has_value(truth)]
     if target.is_classes:
-        tables = [pd.Series(pd.Categorical(target.text_of(labels))) for labels in (target.labels[rows], known)]
-        fractions = pd.concat([table.value_counts(normalize=True) for table in tables], axis=1).fillna(0.0)
-        most = (fractions.iloc[:, 1] - fractions.iloc[:, 0]).abs().idxmax()
-        before, after = fractions.loc[most]
-        text = f"{most}: {before:.1%} of the training rows, {after:.1%} of the deployment rows"
-        unseen = fractions[fractions.iloc[:, 0] == 0]
-        if len(unseen):
-            text += f"; {', '.join(unseen.index[:3])}, not in the training data: {unseen.iloc[:, 1].sum():.1%}"
+        columns = [pd.Series(pd.Categorical(target.text_of(labels))) for labels in (target.labels[rows], known)]
+        text = _class_fractions(*columns)
     else:
-        tables = [pd.Series(values.astype(np.float64)) for values in (target.y[rows], known)]
-        means, spreads = ([f"{getattr(table, what)():.4g}" for table in tables] for what in ("mean", "std"))
+        columns = [pd.Series(values.astype(np.float64)) for values in (target.y[rows], known)]
+        means, spreads = ([f"{getattr(column, what)():.4g}" for column in columns] for what in ("mean", "std"))
         text = f"mean {means[0]} in the training data, {means[1]} in the deployment data; "
         text += f"standard deviation {spreads[0]} and {spreads[1]}"
-    one, other = (table.to_frame(target.name) for table in tables)
+    one, other = (column.to_frame(target.name) for column in columns)
     (column,) = compare_columns(ComparedTables.read(one, other, "from_dtype"))
     return ShiftedColumn(target.name, column.distance, column.p_value, column.outcome, text, column.interval)
+
+
+def _class_fractions(training: Any, deployment: Any) -> str:
+    """The fractions of the class that differs most, and the classes that are not in the training data."""
+    import pandas as pd
+
+    both = (training, deployment)
+    fractions = pd.concat([labels.value_counts(normalize=True) for labels in both], axis=1).fillna(0.0)
+    label = (fractions.iloc[:, 1] - fractions.iloc[:, 0]).abs().idxmax()
+    before, after = fractions.loc[label]
+    text = f"{label}: {before:.1%} of the training rows, {after:.1%} of the deployment rows"
+    unknown = fractions[fractions.iloc[:, 0] == 0]
+    if len(unknown):
+        text += f"; {', '.join(unknown.index[:3])}, not in the training data: {unknown.iloc[:, 1].sum():.1%}"
+    return text
 
 
 def _column(column: ColumnShift) -> ShiftedColumn:
@@ -189,11 +183,12 @@ def _column(column: ColumnShift) -> ShiftedColumn:
 
 
 def _difference(column: ColumnShift) -> str:
-    """What differs besides the distribution, in a few words."""
+    """Differences besides the distribution, in a few words."""
     parts = []
     if column.missing or column.missing_target:
-        parts.append(f"missing: {column.missing:.1%} of the training rows, {column.missing_target:.1%} of the others")
+        missing = f"missing: {column.missing:.1%} of the training rows"
+        parts.append(f"{missing}, {column.missing_target:.1%} of the deployment rows")
     if column.unseen:
-        what = "a category not in the training data" if column.kind == CATEGORY else "a value outside its range"
+        what = "a category that is not in the training data" if column.kind == CATEGORY else "a value outside its range"
         parts.append(f"{column.unseen:.1%} have {what}")
     return "; ".join(parts)

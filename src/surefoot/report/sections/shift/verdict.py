@@ -1,4 +1,4 @@
-"""The line of the verdict on question 4: does it hold where it will be used?"""
+"""The verdict on question 4: does it hold where it will be used?"""
 
 from math import isfinite
 
@@ -8,29 +8,28 @@ from surefoot.report.sections.section import NO, UNKNOWN, YES, VerdictLine
 from surefoot.report.sections.sentences import NO_TIME, capital
 from surefoot.report.sections.shift.deployment_loss import ALL_ROWS, MAX_AUC_FALL, decisive
 from surefoot.report.sections.shift.findings import SEPARABLE_AUC, DeploymentLoss, ShiftFindings, is_more_than_chance
-from surefoot.report.statistics import INSIDE, OUTSIDE
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import INSIDE, OUTSIDE, Estimate
 from surefoot.shift.column_shift import SHIFTED
 
 QUESTION = "Does it hold where it will be used?"
 
 MAX_OUTSIDE = 0.5  # fraction of the rows outside the training range
-MIN_ROWS_FOR_A_LOSS = 150  # fewer cannot show how large rare errors are
+MIN_ROWS_FOR_A_LOSS = 150  # fewer rows do not show how large rare errors are
 MAX_NAMED = 3
-NO_TARGETS = "Without targets from there, a changed rule cannot be seen"
+NO_TARGETS = "Without targets of deployment rows, a change in how the target depends on the columns cannot be seen."
 
 
 def shift_line(findings: ShiftFindings | None) -> VerdictLine:
     """Whether the loss stays within its tolerance on the deployment data.
 
     *Yes* needs targets of the deployment rows. Without them the answer is *unknown*, or *no* where the rows lie outside
-    the training data, or the loss must be expected to rise by more than the tolerance.
+    the training data, or the loss is expected to rise by more than the tolerance.
     """
     if findings is None:
         return VerdictLine(QUESTION, UNKNOWN, NO_TIME)
     if findings.where is None:
-        advice = "pass new rows (X_new in Python, --new on the command line), or a column of time"
-        return VerdictLine(QUESTION, UNKNOWN, f"It is not known where the model will be used: {advice}.")
+        advice = "Pass new rows (X_new in Python, --new on the command line), or a time column."
+        return VerdictLine(QUESTION, UNKNOWN, f"It is not known where the model will be used. {advice}")
     if findings.losses:
         return _with_targets(findings)
     return _without_targets(findings)
@@ -38,61 +37,61 @@ def shift_line(findings: ShiftFindings | None) -> VerdictLine:
 
 def _with_targets(findings: ShiftFindings) -> VerdictLine:
     part = decisive(findings.losses)
-    measured, moved = _measured(findings, part), _target_moved(findings)
+    measured, shift = _measured(findings, part), f"{findings.verdict}{_target_shift(findings)}"
     if part.outcome == OUTSIDE:
-        return VerdictLine(QUESTION, NO, f"{measured}. {findings.verdict}{moved}")
+        return VerdictLine(QUESTION, NO, f"{measured}. {shift}")
     if part.outcome == INSIDE:
-        return VerdictLine(QUESTION, YES, f"{measured}. {findings.verdict}{moved}")
-    return VerdictLine(QUESTION, UNKNOWN, f"{measured}. {_how_many_more(part)} {findings.verdict}{moved}")
+        return VerdictLine(QUESTION, YES, f"{measured}. {shift}")
+    return VerdictLine(QUESTION, UNKNOWN, f"{measured}. {_rows_that_would_decide(part)} {shift}")
 
 
 def _measured(findings: ShiftFindings, part: DeploymentLoss) -> str:
-    """The loss on both, its rise beside the tolerance, and the bias."""
+    """The loss on both tables, its rise, and the bias, with their tolerances."""
     assert findings.loss_here is not None
     measure, rise = findings.measure, part.rise
     name = "the deployment data" if part.name == ALL_ROWS else f"{part.name} of the deployment data"
     text = f"{capital(measure)} {_with_range(part.loss, measure)} on {name}"
     text += f", {_with_range(findings.loss_here, measure)} on held-out training rows: {rise_in_words(rise)}, "
-    text += f"tolerated: {findings.tolerance:.0%} higher"
+    text += f"tolerance {findings.tolerance:.0%}"
     if part.bias is not None:
-        text += f"; {bias_in_words(part.bias, measure)}, tolerated: {_size(findings.bias_tolerance, measure)}"
+        text += f"; {bias_in_words(part.bias, measure)}, tolerance {_size(findings.bias_tolerance, measure)}"
     if part.auc_change is not None and isfinite(part.auc_change.value):
         change = part.auc_change
-        text += f"; AUC {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f}), tolerated: {-MAX_AUC_FALL}"
+        text += f"; AUC {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f}), tolerance {-MAX_AUC_FALL}"
     return text
 
 
-def _how_many_more(part: DeploymentLoss) -> str:
+def _rows_that_would_decide(part: DeploymentLoss) -> str:
     """About how many more targets would decide."""
     n = part.n_units or part.n_rows
-    what = "rows" if part.n_units is None else "groups or runs of rows"
+    units = "rows" if part.n_units is None else "groups or runs of rows"
     if part.auc_change is not None and not isfinite(part.auc_change.value):
-        return "A class has too few rows there to tell how well it is ranked: this needs at least 10 of each class."
+        return "A class has too few rows to measure how well it is ranked: this needs at least 10 of each class."
     if part.rows_needed is not None:
-        return f"That does not decide it: about {part.rows_needed - n:,} more {what} with targets would."
+        return f"That does not decide it: about {part.rows_needed - n:,} more {units} with targets would."
     if part.n_rows < MIN_ROWS_FOR_A_LOSS:
-        least = f"at least {MIN_ROWS_FOR_A_LOSS} rows with targets are needed"
-        return f"That does not decide it: {least}, and there are {part.n_rows:,}."
-    return f"That does not decide it, and {n:,} {what} cannot tell how many more would."
+        needed = f"at least {MIN_ROWS_FOR_A_LOSS} rows with targets are needed"
+        return f"That does not decide it: {needed}, and there are {part.n_rows:,}."
+    return f"That does not decide it, and {n:,} {units} do not show how many more would."
 
 
 def _without_targets(findings: ShiftFindings) -> VerdictLine:
-    seen = f"{findings.verdict}{_strange(findings)}"
+    shift = f"{findings.verdict}{_unusual(findings)}"
     reason = _reason_for_no(findings)
     if reason:
-        return VerdictLine(QUESTION, NO, f"{reason} {seen}")
+        return VerdictLine(QUESTION, NO, f"{reason} {shift}")
     weighted = findings.weighted
     if weighted is None or weighted.loss is None or weighted.rise is None:
-        return VerdictLine(QUESTION, UNKNOWN, f"{NO_TARGETS}. {seen}")
+        return VerdictLine(QUESTION, UNKNOWN, f"{NO_TARGETS} {shift}")
     measure, rise = findings.measure, weighted.rise
     expected = (
-        f"If the rule is the same there, {measure} {_with_range(weighted.loss, measure)} is to be expected, "
-        f"{rise_in_words(rise)} compared with held-out training rows."
+        f"If the target depends on the columns as in the training data, the expected {measure} is "
+        f"{_with_range(weighted.loss, measure)}, {rise_in_words(rise)} compared with held-out training rows."
     )
     if rise.low > findings.tolerance:
-        limit = f"The {measure} is expected to rise by more than the {findings.tolerance:.0%} that is tolerated."
-        return VerdictLine(QUESTION, NO, f"{limit} {expected} {seen}")
-    return VerdictLine(QUESTION, UNKNOWN, f"{NO_TARGETS}. {seen} {expected}")
+        limit = f"The {measure} is expected to rise by more than the tolerance of {findings.tolerance:.0%}."
+        return VerdictLine(QUESTION, NO, f"{limit} {expected} {shift}")
+    return VerdictLine(QUESTION, UNKNOWN, f"{NO_TARGETS} {shift} {expected}")
 
 
 def _reason_for_no(findings: ShiftFindings) -> str:
@@ -102,22 +101,22 @@ def _reason_for_no(findings: ShiftFindings) -> str:
         names = ", ".join(name for name, _ in outside.columns[:MAX_NAMED])
         return (
             f"{outside.fraction.value:.0%} of the deployment rows lie outside the range of the training data "
-            f"({names}): nothing measured on the training data applies to them."
+            f"({names}), so nothing measured on the training data applies to them."
         )
     if findings.auc is not None and findings.auc.low >= SEPARABLE_AUC:
         return (
-            f"Deployment rows are told from training rows almost without fail (AUC {findings.auc.value:.2f}): nothing "
-            "measured on the training data applies to them."
+            f"A classifier separates deployment rows from training rows almost perfectly (AUC {findings.auc.value:.2f})"
+            ", so nothing measured on the training data applies to them."
         )
     return ""
 
 
-def _strange(findings: ShiftFindings) -> str:
+def _unusual(findings: ShiftFindings) -> str:
     """Rows outside the training range, or with much knowledge uncertainty, if there are more than chance explains."""
     text, outside, new = "", findings.outside, findings.new
     if outside is not None and is_more_than_chance(outside):
         text += (
-            f" {outside.fraction.value:.1%} of the deployment rows lie outside the range of the training data, where "
+            f" {outside.fraction.value:.1%} of the deployment rows lie outside the range of the training data; "
             f"{outside.expected:.1%} would by chance."
         )
     if new is not None and is_more_than_chance(new):
@@ -125,8 +124,8 @@ def _strange(findings: ShiftFindings) -> str:
     return text
 
 
-def _target_moved(findings: ShiftFindings) -> str:
-    """That the target itself has shifted, if it has."""
+def _target_shift(findings: ShiftFindings) -> str:
+    """A sentence if the target itself has shifted."""
     target = findings.target
     return f" The target itself has shifted ({target.text})." if target and target.outcome == SHIFTED else ""
 
@@ -138,7 +137,7 @@ def _with_range(loss: Estimate, measure: str) -> str:
 def rise_in_words(rise: Estimate) -> str:
     """Such as "12% higher (3% lower to 29% higher)"."""
     if not isfinite(rise.value):
-        return "the ratio of both is not known"
+        return "their ratio is not known"
     if not (isfinite(rise.low) or isfinite(rise.high)):
         return f"{higher(rise.value)} (no interval)"
     if not isfinite(rise.high):
@@ -147,12 +146,12 @@ def rise_in_words(rise: Estimate) -> str:
 
 
 def bias_in_words(bias: Estimate, measure: str) -> str:
-    """Such as "predictions are too high by 1.2 (0.3 to 2.1)"."""
-    way, sign = ("too low", -1) if bias.value < 0 else ("too high", 1)
+    """Such as "predictions are too high by 1.2 on average (0.3 to 2.1)"."""
+    direction, sign = ("too low", -1) if bias.value < 0 else ("too high", 1)
     low, high = (bias.low, bias.high) if sign > 0 else (-bias.high, -bias.low)
     value, low_end, high_end = (_size(edge, measure) for edge in (abs(bias.value), low, high))
     what = "predictions" if measure == RMSE else "probabilities"
-    return f"{what} are {way} by {value} on average ({low_end} to {high_end})"
+    return f"{what} are {direction} by {value} on average ({low_end} to {high_end})"
 
 
 def _size(value: float, measure: str) -> str:

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class StabilitySection:
-    """Draws each conclusion again on bags of rows."""
+    """Draws each conclusion again from bags of rows."""
 
     name = "stability"
     question = QUESTION
 
     def measure(self, run: "AuditRun") -> StabilityFindings | None:
-        """Measure, if there is time."""
+        """Measure, if there is enough time."""
         if not run.budget.has_time_for("question 3"):
             return None
         run.budget.step(0.7, "question 3: bags of rows")
@@ -40,7 +40,7 @@ class StabilitySection:
         return measured_again(findings, run.comparisons, run.groups, run.n_jobs, run.loss_increases)
 
     def moved(self, findings: StabilityFindings | None, by: float) -> StabilityFindings | None:
-        """The findings with larger leads."""
+        """Return the findings with larger leads."""
         return moved_leads(findings, by)
 
     def verdict(self, findings: StabilityFindings | None, context: SectionContext) -> VerdictLine:
@@ -48,7 +48,7 @@ class StabilitySection:
         return stability_line(findings)
 
     def page(self, findings: StabilityFindings, context: SectionContext) -> str:
-        """Render the section; needs jinja2 and matplotlib, as the rest of an audit does not."""
+        """Render the section; only this needs jinja2 and matplotlib."""
         from surefoot.report.sections.stability.page import stability_page
 
         return stability_page(findings, context)

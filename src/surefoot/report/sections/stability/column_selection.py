@@ -1,4 +1,4 @@
-"""Columns that the LASSO and a small decision tree choose, each from the rows of a bag alone."""
+"""Columns that the LASSO and a small decision tree choose, from the rows of a bag alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ import numpy as np
 from surefoot.report.inputs.column_readers import CATEGORY
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import CLASSES
-from surefoot.report.sections.stability.bags import ROW, Copies, Units, draw_lots
+from surefoot.report.sections.stability.bags import ROW, Copies, Units, choose_between_copies
 from surefoot.selection import LassoSelector, StableSelector, TreeSelector
 from surefoot.selection.selector import PreparedSelector, Selector
 from surefoot.selection.table import read_table
 
 LASSO, TREE = "LASSO", "decision tree"
-MAX_CATEGORIES = 20  # of a column that columns are chosen from
+MAX_CATEGORIES = 20  # columns with more categories are left out
 TREE_DEPTH = 2
-N_LASSO_BAGS, N_TREE_BAGS = 5000, 300  # that lack a given row; a tree takes a hundred times as long
-MIN_LASSO_BAGS, MAX_LASSO_WORK = 1000, 5_000_000_000  # products of columns on all bags together
-OF_CLASSES = "The LASSO is that of least squares: the two classes count as 0 and 1."
-SAME = 0.999  # correlation of columns that say the same: which of them is chosen is the luck of a few rows
+N_LASSO_BAGS, N_TREE_BAGS = 5000, 300  # bags that lack a given row; a tree takes a hundred times as long
+MIN_LASSO_BAGS, MAX_LASSO_WORK = 1000, 5_000_000_000  # products of columns, over all bags
+OF_CLASSES = "The LASSO minimizes squared errors, with the two classes as 0 and 1."
+SAME = 0.999  # correlation of nearly identical columns: which of them is chosen depends on a few rows
 
 
 @dataclass(frozen=True)
 class SelectionFrame:
-    """The columns that are chosen from, and the target.
+    """The columns to choose from, and the target.
 
-    No value depends on other rows: missing numbers are filled in each bag, and missing categories are a category.
+    No value depends on other rows: missing numbers are imputed in each bag, and missing categories are a category.
     """
 
     frame: Any
@@ -53,11 +53,11 @@ class SelectionFrame:
                 parts[str(reader.name)] = column
         remarks = []
         if large:
-            remarks.append(f"Not chosen from, as they have more than {MAX_CATEGORIES} categories: {', '.join(large)}.")
+            remarks.append(f"Left out, as they have more than {MAX_CATEGORIES} categories: {', '.join(large)}.")
         if n_missing:
             remarks.append(
-                f"Missing values of {n_missing} columns are filled in each bag with the medians of its own rows; that "
-                "a value is missing counts as part of the column."
+                f"Missing values in {n_missing} columns are imputed in each bag with the medians of its own rows; a "
+                "missing-value indicator counts as part of its column."
             )
         target = table.target
         numbers = np.empty(0) if target.task == CLASSES else target.y[rows].astype(np.float64)
@@ -65,7 +65,7 @@ class SelectionFrame:
 
     @property
     def selectors(self) -> tuple[str, ...]:
-        """What can choose for this target."""
+        """The names of the selectors for this target."""
         if not self.frame.shape[1]:
             return ()
         return (LASSO, TREE) if len(self.numbers) else (TREE,)
@@ -80,7 +80,7 @@ class SelectionFrame:
         return ColumnChooser(items, selector.prepare(table), units, copies_of(self.frame))
 
     def n_bags(self, name: str, units: Units) -> int:
-        """So many as there is time for: columns of many categories are many columns."""
+        """The number of bags, bounded by the work; a column of many categories counts as many columns."""
         if name == TREE:
             return N_TREE_BAGS
         n_columns = sum(column.nunique() if str(column.dtype) == CATEGORY else 1 for _, column in self.frame.items())
@@ -99,7 +99,7 @@ class SelectionFrame:
 
 @dataclass(frozen=True)
 class ColumnChooser:
-    """Chooses columns on bags of units. Where columns are copies of each other, lots are drawn by the bag's rows."""
+    """Chooses columns on bags of units; between copies of a column, a bag chooses at random."""
 
     items: tuple[str, ...]
     prepared: PreparedSelector
@@ -112,7 +112,7 @@ class ColumnChooser:
         return self.prepared.bags_per_call
 
     def select(self, bags: np.ndarray) -> np.ndarray:
-        """Which columns are chosen on each bag."""
+        """The columns that are chosen on each bag."""
         rows: Sequence[np.ndarray] | np.ndarray
         if self.units.name == ROW:
             rows = np.sort(self.units.rows[bags], axis=1)
@@ -120,50 +120,50 @@ class ColumnChooser:
         else:
             rows = [self.units.rows_of(bag) for bag in bags]
             chosen = np.concatenate([self._as_sets(self.prepared.select(each[np.newaxis])) for each in rows])
-        draw_lots(chosen, self.copies, rows)
+        choose_between_copies(chosen, self.copies, rows)
         return chosen
 
     def _as_sets(self, chosen: Any) -> np.ndarray:
-        """Sets of columns; of a tree, those that it asks for, wherever."""
+        """Sets of columns; the set of a tree contains all columns that it splits on."""
         if self.prepared.items is not None:
             return np.asarray(chosen)
-        places = {name: place for place, name in enumerate(self.items)}
-        sets = np.zeros((len(chosen), len(places)), dtype=np.bool_)
+        positions = {name: position for position, name in enumerate(self.items)}
+        sets = np.zeros((len(chosen), len(positions)), dtype=np.bool_)
         for bag, tree in enumerate(chosen):
-            sets[bag, [places[name] for name in columns_of(tree)]] = True
+            sets[bag, [positions[name] for name in columns_of(tree)]] = True
         return sets
 
 
 def columns_of(tree: Any) -> set[str]:
-    """The columns that a tree asks for."""
+    """The columns that a tree splits on."""
     if not isinstance(tree, tuple):
         return set()
     return {tree[0], *columns_of(tree[1]), *columns_of(tree[2])}
 
 
 def copies_of(frame: Any) -> Copies:
-    """Places of columns that say the same: numbers in other units or with a little noise, categories by other names."""
+    """Positions of nearly identical columns: numbers in other units or with a little noise, renamed categories."""
     same: dict[bytes | int, list[int]] = {}
     columns = [column for _, column in frame.items()]
     numbers = {k: _standardised(column) for k, column in enumerate(columns) if str(column.dtype) != CATEGORY}
-    for place in range(len(columns)):
-        if place not in numbers:
-            same.setdefault(_levels_of(columns[place]), []).append(place)
+    for j in range(len(columns)):
+        if j not in numbers:
+            same.setdefault(_partition_of(columns[j]), []).append(j)
             continue
-        like = (first for first in same if isinstance(first, int) and abs(numbers[first] @ numbers[place]) > SAME)
-        same.setdefault(next(like, place), []).append(place)
-    return [places for places in same.values() if len(places) > 1]
+        like = (first for first in same if isinstance(first, int) and abs(numbers[first] @ numbers[j]) > SAME)
+        same.setdefault(next(like, j), []).append(j)
+    return [positions for positions in same.values() if len(positions) > 1]
 
 
-def _levels_of(column: Any) -> bytes:
-    """What a column of categories has in common with its copies: which rows share one."""
+def _partition_of(column: Any) -> bytes:
+    """The partition of the rows into categories, which does not depend on their names."""
     import pandas as pd
 
     return pd.factorize(column)[0].tobytes()
 
 
 def _standardised(column: Any) -> np.ndarray:
-    """A column of numbers, of length 1, so that products are correlations; missing values are its mean."""
+    """A column of numbers, scaled to length 1, so that products are correlations; missing values are its mean."""
     values = column.to_numpy(np.float64)
     centred = np.nan_to_num(values - np.nanmean(values))
     return np.asarray(centred / (np.linalg.norm(centred) or 1.0))

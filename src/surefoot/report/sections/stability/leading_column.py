@@ -1,4 +1,8 @@
-"""The columns that the audited model relies on: how much its loss rises on each row when a column is permuted."""
+"""Permutation importance of the columns for the audited model: the rise of its loss on each row.
+
+`sklearn.inspection.permutation_importance` returns the mean over the rows; the bags need the losses of single rows. It
+also predicts one column at a time, which is slower here, where a call costs more than its rows.
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -13,27 +17,27 @@ from surefoot.report.inputs.column_readers import CATEGORY
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.models.predictions import probabilities_of
-from surefoot.report.models.scoring import class_places, log_losses_of
+from surefoot.report.models.scoring import class_positions, log_losses_of
 from surefoot.report.sections.stability.bags import BAG_SEED
 from surefoot.selection.table import take_rows
 
 MAX_ROWS, MAX_COLUMNS = 2000, 30
 N_PERMUTATIONS = 5
-N_BINS = 10  # of a column, to see how much it says about the target by itself
-MAX_CELLS = 500_000  # values that are predicted from at once
+N_BINS = 10  # of a column, to measure how informative it is by itself
+MAX_CELLS = 500_000  # cells of the table that is predicted at once
 
 
 @dataclass(frozen=True)
 class LossIncreases:
-    """By how much the loss of some judged rows rises when a column is permuted.
+    """By how much the loss of some held-out rows rises when a column is permuted.
 
     Attributes
     ----------
     columns : tuple of str
     rows : array
-        Places of the rows among the judged ones.
+        Positions of the rows among the held-out ones.
     increases : array of shape (n_rows, n_columns)
-        Means over several permutations; each row is predicted by a model that has not seen it.
+        Means over several permutations; each row is predicted by a model that was not trained on it.
     remarks : tuple of str
     """
 
@@ -45,14 +49,14 @@ class LossIncreases:
     @classmethod
     def of(cls, audited: CrossFitted) -> "LossIncreases":
         splits, target = audited.splits, audited.table.target
-        drawn = np.random.default_rng(BAG_SEED).permutation(len(splits.judged))[:MAX_ROWS]
-        names, remarks = _columns_of(audited.table, splits.judged[drawn])
+        drawn = np.random.default_rng(BAG_SEED).permutation(len(splits.held_out))[:MAX_ROWS]
+        names, remarks = _columns_of(audited.table, splits.held_out[drawn])
         rows, parts = [], []
-        for model, (_, judge) in zip(audited.fold_models, splits.folds, strict=True):
-            own = np.sort(drawn[np.isin(splits.judged[drawn], judge)])
+        for model, (_, test) in zip(audited.fold_models, splits.folds, strict=True):
+            own = np.sort(drawn[np.isin(splits.held_out[drawn], test)])
             if len(own) > 1:
-                X = _table_of(audited, splits.judged[own])
-                losses = _Losses(audited, model, target.labels[splits.judged[own]])
+                X = _table_of(audited, splits.held_out[own])
+                losses = _Losses(audited, model, target.labels[splits.held_out[own]])
                 parts.append(_increases(X, names, losses, audited.outcome.proper[own]))
                 rows.append(own)
         order = np.argsort(np.concatenate(rows), kind="stable")
@@ -60,41 +64,41 @@ class LossIncreases:
 
     @classmethod
     def mean_of(cls, draws: Sequence["LossIncreases"]) -> "LossIncreases":
-        """The mean over several draws of the folds, of those in which the same rows were judged."""
+        """The mean over the draws of the folds with the same held-out rows."""
         first = draws[0]
-        alike = [each.increases for each in draws if np.array_equal(each.rows, first.rows)]
-        return replace(first, increases=np.mean(alike, axis=0))
+        increases = [each.increases for each in draws if np.array_equal(each.rows, first.rows)]
+        return replace(first, increases=np.mean(increases, axis=0))
 
 
 @dataclass(frozen=True)
 class _Losses:
-    """The losses of a fold's model on its judged rows, whatever is done to the table."""
+    """The losses of a fold's model on its test rows, for any permutation of the table."""
 
     audited: CrossFitted
     model: Any
     truth: np.ndarray
 
     def of(self, X: Any, n_times: int) -> np.ndarray:
-        """(n_times, n_rows) of a table that has the rows so many times; nothing else is asked of the model."""
+        """Losses of shape (n_times, n_rows) for a table that contains the rows ``n_times``."""
         target, candidate = self.audited.table.target, self.audited.candidate
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            chances = probabilities_of(self.model, X, target)
-            if chances is not None:
-                return log_losses_of(chances, np.tile(self._places, n_times)).reshape(n_times, -1)
+            probabilities = probabilities_of(self.model, X, target)
+            if probabilities is not None:
+                return log_losses_of(probabilities, np.tile(self._positions, n_times)).reshape(n_times, -1)
             values = np.asarray(self.model.predict(X))
         if candidate.raw:
             values = target.read_predictions(values, len(values), candidate.name)
-        losses = target.losses_there(values, np.tile(self.truth, n_times))
+        losses = target.losses(values, np.tile(self.truth, n_times))
         return losses.astype(np.float64).reshape(n_times, -1)
 
     @cached_property
-    def _places(self) -> np.ndarray:
-        return class_places(self.audited.table.target, self.truth)
+    def _positions(self) -> np.ndarray:
+        return class_positions(self.audited.table.target, self.truth)
 
 
 def _increases(X: Any, names: list[Any], losses: _Losses, before: np.ndarray) -> np.ndarray:
-    """Several columns at once, as calls cost more than rows do."""
+    """The loss increases of all columns; several columns are permuted in one call."""
     n_rows, generator = len(before), np.random.default_rng(BAG_SEED)
     orders = np.concatenate([generator.permutation(n_rows) for _ in range(N_PERMUTATIONS)])
     at_once = max(1, MAX_CELLS // (N_PERMUTATIONS * n_rows * max(len(names), 1)))
@@ -116,7 +120,7 @@ def _table_of(audited: CrossFitted, rows: np.ndarray) -> Any:
 def _permuted(X: Any, names: list[Any], orders: np.ndarray) -> Any:
     """The rows several times for each column, with the values of that column in other orders.
 
-    Columns of arrays are named by their places: x0, x1, ...
+    Columns of arrays are named by their positions: x0, x1, ...
     """
     n_each, every = len(orders), np.arange(len(X))
     rows = np.tile(every, len(names) * n_each // len(every))
@@ -135,17 +139,17 @@ def _permuted(X: Any, names: list[Any], orders: np.ndarray) -> Any:
 
 
 def _columns_of(table: AuditTable, rows: np.ndarray) -> tuple[list[Any], tuple[str, ...]]:
-    """All columns; of many, those that say most about the target by themselves."""
+    """All columns; if there are many, those that are most informative about the target by themselves."""
     names = [reader.name for reader in table.readers]
     if len(names) <= MAX_COLUMNS:
         return names, ()
-    said = [_explained(table.frame[reader.name].iloc[rows], reader.kind, table, rows) for reader in table.readers]
-    kept = np.sort(np.argsort(said, kind="stable")[-MAX_COLUMNS:])
+    explained = [_explained(table.frame[reader.name].iloc[rows], reader.kind, table, rows) for reader in table.readers]
+    kept = np.sort(np.argsort(explained, kind="stable")[-MAX_COLUMNS:])
     remark = (
-        f"Of {len(names)} columns, the {MAX_COLUMNS} that say most about the target by themselves were permuted (by "
-        f"the variance between {N_BINS} bins of each)."
+        f"The {MAX_COLUMNS} of {len(names)} columns that explain most of the target by themselves were permuted "
+        f"(measured by the variance between {N_BINS} bins of each)."
     )
-    return [names[place] for place in kept], (remark,)
+    return [names[j] for j in kept], (remark,)
 
 
 def _explained(column: Any, kind: str, table: AuditTable, rows: np.ndarray) -> float:
@@ -160,6 +164,6 @@ def _explained(column: Any, kind: str, table: AuditTable, rows: np.ndarray) -> f
     Y = np.eye(len(table.target.classes))[y] if table.target.is_classes else y[:, np.newaxis]
     counts = np.bincount(codes)
     means = np.stack([np.bincount(codes, each) / np.maximum(counts, 1) for each in (Y - Y.mean(axis=0)).T], axis=1)
-    # a bin of few rows says little, though its mean is far out
+    # correct for bins of few rows: their means vary by chance
     between = (counts[:, np.newaxis] * means**2).sum() - float(np.sum(counts > 0)) * Y.var(axis=0).sum()
     return float(between / max(len(rows) * Y.var(axis=0).sum(), 1e-300))

@@ -1,4 +1,4 @@
-"""Question 3: would the conclusion survive dropping a row?"""
+"""The numbers of question 3: would the conclusion survive dropping a row?"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,22 +7,20 @@ import numpy as np
 
 from surefoot._exceptions import DataError
 from surefoot.report.inputs.table import AuditTable
-from surefoot.report.models.candidate_models import CONSTANT
-from surefoot.report.models.cross_fitting import Comparison, CrossFitted
+from surefoot.report.models.cross_fitting import CONSTANT, Comparison, CrossFitted, row_losses
+from surefoot.report.sections.sentences import listed
 from surefoot.report.sections.stability.bags import BAG_SEED, N_BAGS, Bagged, SmallestSum, Units
 from surefoot.report.sections.stability.column_selection import SelectionFrame, copies_of
 from surefoot.report.sections.stability.findings import StabilityFindings, StableSet
 from surefoot.report.sections.stability.leading_column import LossIncreases
-from surefoot.report.sections.stability.row_removal import measure_drops
+from surefoot.report.sections.stability.row_removal import measure_removals
 from surefoot.report.sections.stability.stable_sets import LEADING, NO_COLUMN, WINNER, stable_set
-from surefoot.report.sections.stability.verdict import stability_line
-from surefoot.report.sections.stability.winner import mean_losses, winner_remarks
 from surefoot.report.time_budget import TimeBudget
-
-__all__ = ["measure_stability", "stability_line"]
 
 MIN_UNITS = 20
 COLUMNS_DELTA = 0.05
+CLOSE = 0.01  # models whose losses differ by a smaller fraction are equally good for most uses
+NO_CHOICE = "There was nothing to choose from."
 
 
 def measure_stability(
@@ -34,27 +32,26 @@ def measure_stability(
     budget: TimeBudget,
     increases_of: Callable[[CrossFitted], LossIncreases] = LossIncreases.of,
 ) -> StabilityFindings:
-    """Draw each conclusion again on thousands of bags of rows (or of groups), and leave rows out.
+    """Draw each conclusion again from thousands of bags of rows (or of groups), and leave rows out.
 
     Parameters
     ----------
     draws : sequence of Comparison
-        The candidates that were compared and the model that the audit is about, for each draw of the folds.
+        The candidates and the audited model, for each draw of the folds.
     groups : array or None
         The group of every row of the table: then whole groups are dropped.
     seed : int
-        Of the rows that are left out for a refit. The bags do not depend on it.
+        For the rows that are left out for a refit. The bags do not depend on it.
     increases_of : callable
-        Keeps what it has measured, if the folds may be drawn again.
+        Measures loss increases, and keeps them for further draws of the folds.
     """
     first = draws[0]
     rows, audited = first.audited.splits.rows, first.audited
     units = Units.of(len(rows), None if groups is None else groups[rows])
     if len(units) < MIN_UNITS:
-        return StabilityFindings(
-            (), (), f"There are only {len(units)} {units.name}s to drop: conclusions were not judged."
-        )
-    budget.step(0.72, "question 3: which model wins")
+        note = f"There are only {len(units)} {units.name}s to drop, too few to assess conclusions."
+        return StabilityFindings((), (), note)
+    budget.step(0.72, "question 3: best model")
     sets = winner_set(draws, groups, n_jobs)
     frame = SelectionFrame.of(table, rows)
     for name in frame.selectors:
@@ -64,8 +61,8 @@ def measure_stability(
     if audited.fold_models and audited.name != CONSTANT and budget.has_time_for("leading column of the model"):
         budget.step(0.8, "question 3: leading column of the model")
         sets += leading_set(draws, groups, n_jobs, increases_of)
-    drops = measure_drops(first.fitted, audited, groups, seed, budget)
-    return StabilityFindings(tuple(sets), drops, None if sets else "There was nothing to choose between.")
+    removals = measure_removals(first.fitted, audited, groups, seed, budget)
+    return StabilityFindings(tuple(sets), removals, None if sets else NO_CHOICE)
 
 
 def measured_again(
@@ -75,7 +72,7 @@ def measured_again(
     n_jobs: int | None,
     increases_of: Callable[[CrossFitted], LossIncreases],
 ) -> StabilityFindings:
-    """The same with further draws of the folds, on which only the best model and the leading column depend."""
+    """The findings with further draws of the folds, on which only the best model and the leading column depend."""
     sets: list[StableSet] = []
     for each in stability.sets:
         if each.selector == WINNER:
@@ -97,21 +94,50 @@ def no_unit(units: Units) -> float:
 
 
 def winner_set(draws: Sequence[Comparison], groups: np.ndarray | None, n_jobs: int | None) -> list[StableSet]:
-    """Which model has the smallest loss, on average over the draws of the folds."""
+    """The model with the smallest loss, on average over the draws of the folds."""
     audited = draws[0].audited
     names, losses = mean_losses(draws)
     if len(names) < 2:
         return []
-    units = Units.of(len(losses), None if groups is None else groups[audited.splits.judged])
-    apart = losses - losses.mean(axis=1, keepdims=True)  # small numbers, whose sums are exact enough
-    bagged = Bagged.run(SmallestSum(names, units.sums(apart)), units, N_BAGS, n_jobs, no_unit(units))
-    return [stable_set(WINNER, bagged, winner_remarks(bagged, names, losses, audited))]
+    units = Units.of(len(losses), None if groups is None else groups[audited.splits.held_out])
+    centred = losses - losses.mean(axis=1, keepdims=True)  # small numbers, so that their sums are exact enough
+    bagged = Bagged.run(SmallestSum(names, units.sums(centred)), units, N_BAGS, n_jobs, no_unit(units))
+    return [stable_set(WINNER, bagged, _winner_remarks(bagged, names, losses, audited))]
+
+
+def mean_losses(draws: Sequence[Comparison]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names of models, and the mean loss of each on each held-out row over the draws in which it was fitted."""
+    tables = [row_losses(draw.fitted, draw.audited) for draw in draws]
+    by_name: dict[str, list[np.ndarray]] = {name: [] for name in tables[0][0]}
+    for names, losses in tables:
+        for name, of_model in zip(names, losses.T, strict=True):
+            by_name[name].append(of_model)
+    return tables[0][0], np.column_stack([np.mean(of_model, axis=0) for of_model in by_name.values()])
+
+
+def _winner_remarks(
+    bagged: Bagged, names: tuple[str, ...], losses: np.ndarray, audited: CrossFitted
+) -> tuple[str, ...]:
+    """The loss by which models are compared, and how much the models of the stable set differ."""
+    target = audited.table.target
+    measure = "squared error" if not target.is_classes else "log-loss"
+    if target.is_classes and audited.outcome.log_losses is None:
+        measure = "error rate"
+    remarks = [f"Models are compared by their mean {measure} on held-out rows."]
+    inside = {name for model in bagged.selected for name in model}
+    means = {name: mean for name, mean in zip(names, losses.mean(axis=0), strict=True) if name in inside}
+    smallest = min(means.values())
+    if len(means) > 1 and not bagged.undecided and smallest > 0:
+        excess = max(means.values()) / smallest - 1
+        close = f": less than {CLOSE:.0%}, so any of them is acceptable" if excess < CLOSE else ""
+        remarks.append(f"The mean losses of {listed(list(means))} differ by {excess:.1%}{close}.")
+    return tuple(remarks)
 
 
 def column_set(
     frame: SelectionFrame, units: Units, name: str, n_jobs: int | None, seed: int = BAG_SEED
 ) -> list[StableSet]:
-    """Which columns a selector chooses; nothing if numbers are so large that their squares are not."""
+    """The columns that a selector chooses; empty if numbers are so large that their squares overflow."""
     try:
         bagged = Bagged.run(frame.prepare(name, units), units, frame.n_bags(name, units), n_jobs, COLUMNS_DELTA, seed)
     except DataError:
@@ -125,15 +151,16 @@ def leading_set(
     n_jobs: int | None,
     increases_of: Callable[[CrossFitted], LossIncreases],
 ) -> list[StableSet]:
-    """Which column the audited model relies on most: the one whose permutation raises its loss most."""
+    """The column that the audited model relies on most: the one whose permutation raises its loss most."""
     audited = draws[0].audited
-    found = LossIncreases.mean_of([increases_of(draw.audited) for draw in draws])
-    units = Units.of(len(found.rows), None if groups is None else groups[audited.splits.judged[found.rows]])
+    increases = LossIncreases.mean_of([increases_of(draw.audited) for draw in draws])
+    units = Units.of(len(increases.rows), None if groups is None else groups[audited.splits.held_out[increases.rows]])
     if len(units) < MIN_UNITS:
         return []
-    names = (*found.columns, NO_COLUMN)
-    sums = units.sums(np.column_stack([-found.increases, np.zeros(len(found.rows))]))
-    frame = audited.table.frame[[reader.name for reader in audited.table.readers if str(reader.name) in found.columns]]
+    names = (*increases.columns, NO_COLUMN)
+    sums = units.sums(np.column_stack([-increases.increases, np.zeros(len(increases.rows))]))
+    readers = [reader for reader in audited.table.readers if str(reader.name) in increases.columns]
+    frame = audited.table.frame[[reader.name for reader in readers]]
     copies = copies_of(frame.iloc[audited.splits.rows])
     bagged = Bagged.run(SmallestSum(names, sums, copies), units, N_BAGS, n_jobs, no_unit(units))
-    return [stable_set(LEADING, bagged, found.remarks)]
+    return [stable_set(LEADING, bagged, increases.remarks)]

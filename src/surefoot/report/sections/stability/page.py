@@ -4,52 +4,50 @@ from markupsafe import Markup
 
 from surefoot.report.page.templates import render
 from surefoot.report.sections.section import SectionContext
+from surefoot.report.sections.stability.column_selection import LASSO, TREE
 from surefoot.report.sections.stability.findings import StabilityFindings, StableSet
+from surefoot.report.sections.stability.stable_sets import LEADING, WINNER
+from surefoot.report.sections.stability.verdict import may_survive
 
 TEMPLATE = "sections/stability/page.html.j2"
-SELECTORS = {  # of conclusions: a heading, and how the conclusion is drawn
-    "winner": (
+HEADINGS = {  # of the conclusions, and how each conclusion is drawn
+    WINNER: (
         "Which model is best",
-        "The model with the smallest mean loss on rows that it has not seen. On each bag, the models are compared by "
-        "the losses of the bag's rows.",
+        "The model with the smallest mean loss on held-out rows. In each bag, the models are compared by the losses of "
+        "the bag's rows.",
     ),
-    "LASSO": (
+    LASSO: (
         "Columns that the LASSO chooses",
-        "The LASSO is a linear model that leaves out columns that it can do without. Each bag has its own scales and "
-        "its own penalty.",
+        "The LASSO is a linear model that sets the coefficients of less useful columns to zero. Scales and penalty are "
+        "computed in each bag.",
     ),
-    "decision tree": (
-        "Columns that a small decision tree asks for",
-        "A decision tree of two levels: one question about a column, then one more for each answer.",
+    TREE: (
+        "Columns that a small decision tree splits on",
+        "The tree has two levels: one split, and then another one on either side.",
     ),
-    "leading column": (
+    LEADING: (
         "The column that the model relies on most",
-        "The column whose permutation raises the loss of the audited model most, on rows that it has not seen.",
+        "The column with the highest permutation importance: its permutation raises the loss of the audited model on "
+        "held-out rows most.",
     ),
 }
 
 
 def stability_page(findings: StabilityFindings, context: SectionContext) -> Markup:
-    """Each conclusion with its stable set, and what the removal of rows changes."""
+    """Each conclusion with its stable set, and the effect of leaving out rows."""
     return render(
         TEMPLATE,
         stability=findings,
         conclusions=[
-            (found, *SELECTORS.get(found.selector, (found.selector, "")), _status(found)) for found in findings.sets
+            (each, *HEADINGS.get(each.selector, (each.selector, "")), status_of(each)) for each in findings.sets
         ],
         measure=context.measure,
         is_rate=context.is_rate,
     )
 
 
-def _conclusion(found: StableSet) -> tuple[StableSet, str, str, str]:
-    """A stable set with its heading, how the conclusion is drawn, and whether it survives."""
-    heading, how = SELECTORS.get(found.selector, (found.selector, ""))
-    return found, heading, how, _status(found)
-
-
-def _status(found: StableSet) -> str:
-    """Whether a conclusion survives, as its heading has it."""
-    if found.holds:
+def status_of(conclusion: StableSet) -> str:
+    """Whether a conclusion survives, as in the verdict."""
+    if conclusion.holds:
         return "survives"
-    return "does not survive" if found.undecided or not found.claim_inside else "open"
+    return "not known" if may_survive(conclusion) else "does not survive"

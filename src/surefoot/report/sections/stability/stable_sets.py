@@ -1,25 +1,26 @@
-"""What bags agree on about one conclusion, as the page shows it."""
+"""The record of one conclusion, from the choices of its bags."""
 
 from typing import Any
 
+from surefoot._formatting import rounded_up
+from surefoot.report.sections.sentences import listed
 from surefoot.report.sections.stability.bags import MAX_INSTABILITY, MIN_LEAD, Bagged, SmallestSum, upper_limit
 from surefoot.report.sections.stability.findings import StableSet
 from surefoot.selection.chosen_models import expression_of
-from surefoot.selection.guarantee import rounded_up
 
 WINNER, LEADING = "winner", "leading column"
 NO_COLUMN = "no column"
 SHOWN_MODELS = 8
-SMALL_BAGS = 0.25  # fraction of the rows, below which bags see much less than one look does
-NEW_TRAINING = (
-    "This is about dropping a {unit} from the comparison. It says nothing about training without that {unit}: the "
-    "models that predicted the other {unit}s have seen it."
+SMALL_BAGS = 0.25  # fraction of the rows: smaller bags show much less than all rows do
+NO_RETRAINING = (
+    "This is about dropping a {unit} from the comparison. It is not about training without that {unit}: the models "
+    "that predicted the other {unit}s were trained on it."
 )
 
 
 def stable_set(name: str, bagged: Bagged, remarks: tuple[str, ...] = ()) -> StableSet:
-    """What the bags agree on, beside what one look at all units claims."""
-    order = sorted(range(len(bagged.models)), key=lambda place: -bagged.weights[place])
+    """The choice from all units, and the stable set of the choices from bags."""
+    order = sorted(range(len(bagged.models)), key=lambda position: -bagged.weights[position])
     n_disjoint, n_left_out = bagged.n_disjoint, bagged.n_left_out
     limit, (n_changed, n_dropped) = upper_limit(n_disjoint, n_left_out), bagged.changes
     stays = max(limit, upper_limit(n_changed, n_dropped) if n_dropped else 0.0) < MAX_INSTABILITY
@@ -32,7 +33,7 @@ def stable_set(name: str, bagged: Bagged, remarks: tuple[str, ...] = ()) -> Stab
         single_weight=bagged.weight_of(bagged.single),
         stable=_expression(bagged),
         n_models=len(bagged.selected),
-        models=tuple((in_words(bagged.models[place]), float(bagged.weights[place])) for place in order[:SHOWN_MODELS]),
+        models=tuple((in_words(bagged.models[k]), float(bagged.weights[k])) for k in order[:SHOWN_MODELS]),
         inclusion=_inclusion(bagged),
         undecided=bagged.undecided,
         claim_inside=bagged.single in bagged.selected,
@@ -57,15 +58,12 @@ def _size_remark(bagged: Bagged) -> tuple[str, ...]:
     size, n_units, unit = bagged.units.bag_size, len(bagged.units), bagged.units.name
     if size >= SMALL_BAGS * n_units:
         return ()
-    return (f"Bags hold {size:,} of {n_units:,} {unit}s: what shows only in more of them is not in the stable set.",)
+    return (f"Bags contain {size:,} of {n_units:,} {unit}s: effects that need more are not in the stable set.",)
 
 
 def in_words(model: Any) -> str:
-    """A set of columns, or of models, in a line."""
-    names = [str(name) for name in model]
-    if not names:
-        return NO_COLUMN
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    """A set of columns, or of models, as a list of names."""
+    return listed([str(name) for name in model]) if model else NO_COLUMN
 
 
 def _expression(bagged: Bagged) -> str:
@@ -76,7 +74,7 @@ def _expression(bagged: Bagged) -> str:
 
 
 def _inclusion(bagged: Bagged) -> tuple[tuple[str, float], ...]:
-    """Each item and the fraction of the bags whose choice has it."""
+    """Each item, and the fraction of the bags whose choice contains it."""
     fractions: dict[str, float] = {}
     for model, weight in zip(bagged.models, bagged.weights, strict=True):
         for item in model:
@@ -85,16 +83,15 @@ def _inclusion(bagged: Bagged) -> tuple[tuple[str, float], ...]:
 
 
 def _guarantee(name: str, bagged: Bagged) -> str:
-    """What theorem 4.2 says of the set, and what it does not."""
+    """The guarantee of theorem 4.2 for the set, and its limits."""
     unit, n_units = bagged.units.name, len(bagged.units)
     if bagged.undecided:
-        return "There is no guarantee, as the bags cannot tell."
+        return "There is no guarantee, because the bags do not decide between the choices."
     if bagged.delta * n_units < 1:
         promise = f"There is no {unit} without which the set would share no choice with this one."
     else:
         fraction = f"{100 * float(rounded_up(bagged.delta)):.3g}%"
         promise = f"For at most {fraction} of the {unit}s, the set without that {unit} shares no choice with this one."
-    about = (
-        NEW_TRAINING.format(unit=unit) if name in (WINNER, LEADING) else "It does not say that any of them is right."
-    )
-    return f"{promise} {about}"
+    is_comparison = name in (WINNER, LEADING)
+    scope = NO_RETRAINING.format(unit=unit) if is_comparison else "It does not say that any of them is right."
+    return f"{promise} {scope}"

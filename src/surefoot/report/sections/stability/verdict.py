@@ -1,4 +1,4 @@
-"""The verdict's line about question 3."""
+"""The verdict on question 3: would the conclusion survive dropping a row?"""
 
 from dataclasses import replace
 
@@ -13,87 +13,98 @@ QUESTION = "Would the conclusion survive dropping a row?"
 
 
 def stability_line(stability: StabilityFindings | None) -> VerdictLine:
-    """Yes if every conclusion survives, partly if some do, unknown if none is shown to but one may, no if none does."""
+    """Yes if every conclusion survives, partly if some do, unknown if one may, and no if none does."""
     if stability is None or not stability.sets:
-        why = NO_TIME if stability is None else stability.note or "There was nothing to choose between."
-        return VerdictLine(QUESTION, UNKNOWN, why)
-    held = "; ".join(claim_of(each) for each in stability.sets if each.holds)
-    lost = "; ".join(f"{claim_of(each)} ({doubt_of(each)})" for each in stability.sets if not each.holds)
-    if not lost:
-        return VerdictLine(QUESTION, YES, f"Every conclusion survives: {held}.")
-    if held:
-        return VerdictLine(QUESTION, PARTLY, f"What survives: {held}. What does not, or may not: {lost}.")
-    if any(is_open(each) or is_unknown(each) for each in stability.sets):
-        return VerdictLine(QUESTION, UNKNOWN, f"No conclusion is known to survive: {lost}.")
-    return VerdictLine(QUESTION, NO, f"No conclusion survives: {lost}.")
+        reason = NO_TIME if stability is None else stability.note or NO_TIME
+        return VerdictLine(QUESTION, UNKNOWN, reason)
+    surviving = "; ".join(claim_of(each) for each in stability.sets if each.holds)
+    others = [each for each in stability.sets if not each.holds]
+    doubtful = "; ".join(f"{claim_of(each)} ({doubt_of(each)})" for each in others)
+    if not others:
+        return VerdictLine(QUESTION, YES, f"Every conclusion survives: {surviving}.")
+    if surviving:
+        answer = PARTLY
+        return VerdictLine(QUESTION, answer, f"These survive: {surviving}. These do not, or may not: {doubtful}.")
+    if any(may_survive(each) for each in others):
+        return VerdictLine(QUESTION, UNKNOWN, f"No conclusion is known to survive: {doubtful}.")
+    return VerdictLine(QUESTION, NO, f"No conclusion survives: {doubtful}.")
 
 
-def _is_alone(found: StableSet) -> bool:
-    """Whether the claim is the only choice in the stable set, but does not hold for another reason."""
-    return not found.holds and not found.undecided and found.claim_inside and found.n_models == 1
+def may_survive(conclusion: StableSet) -> bool:
+    """Whether it is not known if a conclusion survives; the verdict and the page use this one limit."""
+    return not conclusion.holds and (has_small_lead(conclusion) or has_too_few_rows(conclusion))
 
 
-def _changed(found: StableSet) -> float:
-    return max(found.instability, found.single_changed / max(found.n_dropped, 1))
+def has_small_lead(conclusion: StableSet) -> bool:
+    """Whether a model or column is not clearly ahead: another draw of the folds may change its lead.
 
-
-def is_unknown(found: StableSet) -> bool:
-    """Whether a conclusion was measured to survive, but on too few rows to exclude that 5% of them overturn it."""
-    return _is_alone(found) and _changed(found) < MAX_INSTABILITY and not is_open(found)
-
-
-def is_open(found: StableSet) -> bool:
-    """Whether a model or column is not clearly ahead: another draw of the folds may change by how much it leads.
-
-    That bags of the same losses disagree does not show that it is not best.
+    Even if bags of the same losses disagree, it may still be the best.
     """
-    return not found.holds and found.lead is not None and found.lead < MIN_LEAD
+    return not conclusion.holds and conclusion.lead is not None and conclusion.lead < MIN_LEAD
+
+
+def has_too_few_rows(conclusion: StableSet) -> bool:
+    """Whether a conclusion was measured to survive, but on too few rows to exclude that 5% of them overturn it."""
+    is_stable = _is_alone(conclusion) and _changed(conclusion) < MAX_INSTABILITY
+    return is_stable and not has_small_lead(conclusion)
+
+
+def _is_alone(conclusion: StableSet) -> bool:
+    """Whether the claim is the only choice in the stable set, but does not hold for another reason."""
+    is_in_set = conclusion.claim_inside and conclusion.n_models == 1
+    return not conclusion.holds and not conclusion.undecided and is_in_set
+
+
+def _changed(conclusion: StableSet) -> float:
+    return max(conclusion.instability, conclusion.single_changed / max(conclusion.n_dropped, 1))
 
 
 def moved_leads(stability: StabilityFindings | None, by: float) -> StabilityFindings | None:
-    """The same with every lead moved by so many standard errors."""
+    """The findings with every lead moved by ``by`` standard errors."""
     if stability is None:
         return None
     return replace(stability, sets=tuple(_moved_lead(each, by) for each in stability.sets))
 
 
-def _moved_lead(found: StableSet, by: float) -> StableSet:
-    if found.lead is None:
-        return found
-    lead = found.lead + by
-    may_hold = found.holds or (_is_alone(found) and found.lead < MIN_LEAD and _changed(found) < MAX_INSTABILITY)
-    return replace(found, lead=lead, holds=may_hold and lead >= MIN_LEAD)
+def _moved_lead(conclusion: StableSet, by: float) -> StableSet:
+    if conclusion.lead is None:
+        return conclusion
+    lead = conclusion.lead + by
+    is_stable = _is_alone(conclusion) and _changed(conclusion) < MAX_INSTABILITY
+    may_hold = conclusion.holds or (is_stable and conclusion.lead < MIN_LEAD)
+    return replace(conclusion, lead=lead, holds=may_hold and lead >= MIN_LEAD)
 
 
-def claim_of(found: StableSet) -> str:
-    """What one look at all rows claims."""
+def claim_of(conclusion: StableSet) -> str:
+    """The conclusion from all rows."""
     claims = {
-        WINNER: f"{found.single} is the best model",
-        LASSO: f"the LASSO chooses {cut(found.single)}",
-        TREE: f"a small decision tree asks for {cut(found.single)}",
-        LEADING: f"the model relies most on {found.single}",
+        WINNER: f"{conclusion.single} is the best model",
+        LASSO: f"the LASSO chooses {cut(conclusion.single)}",
+        TREE: f"a small decision tree splits on {cut(conclusion.single)}",
+        LEADING: f"the model relies most on {conclusion.single}",
     }
-    if found.selector == LEADING and found.single == NO_COLUMN:
+    if conclusion.selector == LEADING and conclusion.single == NO_COLUMN:
         return "the model relies on no column"
-    return claims[found.selector]
+    return claims[conclusion.selector]
 
 
-def doubt_of(found: StableSet) -> str:
-    """Why a conclusion does not survive."""
-    if found.undecided and found.selector == WINNER:
+def doubt_of(conclusion: StableSet) -> str:
+    """Why a conclusion does not survive, or may not."""
+    unit = conclusion.unit
+    if conclusion.undecided and conclusion.selector == WINNER:
         return "no model is clearly best"
-    if found.undecided:
-        return f"bags of {found.unit}s make too many different choices"
-    if not found.claim_inside:
-        return f"bags of {found.unit}s choose {cut(found.stable)}"
-    if found.n_models > 1:
-        return f"the {found.unit}s cannot decide between {found.n_models:,} choices: {cut(found.stable)}"
-    if is_open(found):
-        return f"it leads by {found.lead:.1f} standard errors, and {MIN_LEAD:.0f} are asked for"
-    changed = max(found.instability * found.n_left_out, found.single_changed)
-    n = min(found.n_left_out, found.n_dropped or found.n_left_out)
-    if not is_unknown(found):
-        return f"{changed:.0f} of {n} {found.unit}s overturn it when dropped"
-    enough = next(k for k in range(n, 100_000) if upper_limit(round(changed), k) < MAX_INSTABILITY)
-    few = f"{changed:.0f} of {n} {found.unit}s overturn it when dropped"
-    return f"{few}; about {enough} would have to be tried to tell"
+    if conclusion.undecided:
+        return f"bags of {unit}s make too many different choices"
+    if not conclusion.claim_inside:
+        return f"bags of {unit}s choose {cut(conclusion.stable)}"
+    if conclusion.n_models > 1:
+        return f"the {unit}s cannot decide between {conclusion.n_models:,} choices: {cut(conclusion.stable)}"
+    if has_small_lead(conclusion):
+        return f"it leads by {conclusion.lead:.1f} standard errors; {MIN_LEAD:.0f} are needed"
+    n_changed = max(conclusion.instability * conclusion.n_left_out, conclusion.single_changed)
+    n = min(conclusion.n_left_out, conclusion.n_dropped or conclusion.n_left_out)
+    changed = f"{n_changed:.0f} of {n} {unit}s overturn it when dropped"
+    if not has_too_few_rows(conclusion):
+        return changed
+    needed = next(k for k in range(n, 100_000) if upper_limit(round(n_changed), k) < MAX_INSTABILITY)
+    return f"{changed}; about {needed} {unit}s would decide it"

@@ -2,29 +2,28 @@
 
 from typing import TYPE_CHECKING
 
-from surefoot.report.models.candidate_models import ENSEMBLE
-from surefoot.report.models.cross_fitting import named
+from surefoot.report.models.cross_fitting import ENSEMBLE, named
 from surefoot.report.sections.section import SectionContext, VerdictLine
 from surefoot.report.sections.uncertainty.findings import UncertaintyFindings
 from surefoot.report.sections.uncertainty.measure import mean_uncertainty, measure_uncertainty
 from surefoot.report.sections.uncertainty.verdict import QUESTION, uncertainty_line
-from surefoot.report.statistics.repeats import narrowed_record
+from surefoot.report.statistics import narrowed_record
 
 if TYPE_CHECKING:
     from surefoot.report.run import AuditRun
 
 
 class UncertaintySection:
-    """Shows whether uncertainty finds the errors, and whether probabilities or intervals are calibrated."""
+    """Measures whether uncertainty finds the errors, and whether probabilities or intervals are calibrated."""
 
     name = "uncertainty"
     question = QUESTION
 
     def measure(self, run: "AuditRun") -> UncertaintyFindings | None:
-        """Measure, if there is time."""
+        """Measure, if there is enough time."""
         if not run.budget.has_time_for("question 2"):
             return None
-        run.budget.step(0.65, "question 2: what it does not know")
+        run.budget.step(0.65, "question 2: uncertainty")
         return self._mean(run)
 
     def _mean(self, run: "AuditRun") -> UncertaintyFindings:
@@ -43,7 +42,7 @@ class UncertaintySection:
         return None if findings is None else self._mean(run)
 
     def moved(self, findings: UncertaintyFindings | None, by: float) -> UncertaintyFindings | None:
-        """The findings with narrower intervals."""
+        """Return the findings with narrower intervals."""
         return narrowed_record(findings, by)
 
     def verdict(self, findings: UncertaintyFindings | None, context: SectionContext) -> VerdictLine:
@@ -51,7 +50,7 @@ class UncertaintySection:
         return uncertainty_line(findings)
 
     def page(self, findings: UncertaintyFindings, context: SectionContext) -> str:
-        """Render the section; needs jinja2 and matplotlib, as the rest of an audit does not."""
+        """Render the section; only this needs jinja2 and matplotlib."""
         from surefoot.report.sections.uncertainty.page import uncertainty_page
 
         return uncertainty_page(findings, context)

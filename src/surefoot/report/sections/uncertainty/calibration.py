@@ -1,40 +1,43 @@
-"""Do probabilities and intervals mean what they say, on held-out rows?"""
+"""Calibration of predicted probabilities and intervals on the held-out rows."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import expit, logit, stdtrit
 
 from surefoot.metrics.calibration import CalibrationCurve, probability_calibration
+from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.inputs.target import BINARY, Target
 from surefoot.report.models.predictions import ModelPredictions
-from surefoot.report.models.scoring import enough
+from surefoot.report.models.scoring import has_both_classes
 from surefoot.report.sections.uncertainty.findings import WELL_CALIBRATED, Calibration, Coverage
-from surefoot.report.sections.uncertainty.recalibration import recalibration
-from surefoot.report.statistics import mean_interval, share_interval
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate, mean_interval, rate_interval
 
 LEVELS = tuple(k / 20 for k in range(1, 20))
 TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
 BINS = 10
+MAX_STEPS, CONVERGED = 50, 1e-10
+DIVERGED = 50.0  # a steeper slope has no finite value: the probabilities separate the outcomes
 
 
 def calibration_of_intervals(
     predictions: ModelPredictions, units: np.ndarray | None, widths: dict[float, float]
 ) -> Calibration:
-    """Levels of central intervals beside the fraction of targets that they hold, and those below and above them."""
-    place = _place_in_distribution(predictions)
-    coverage = tuple(_coverage(place, level, units, widths.get(level)) for level in TABLE_LEVELS)
-    shares = [share_interval(np.abs(2 * place - 1) <= level, units) for level in LEVELS]
-    columns = ([share.value for share in shares], [share.low for share in shares], [share.high for share in shares])
+    """The fractions of targets inside, below and above central intervals, by their level."""
+    position = _position_in_distribution(predictions)
+    coverage = tuple(_coverage(position, level, units, widths.get(level)) for level in TABLE_LEVELS)
+    rates = [rate_interval(np.abs(2 * position - 1) <= level, units) for level in LEVELS]
+    columns = ([rate.value for rate in rates], [rate.low for rate in rates], [rate.high for rate in rates])
     observed, low, high = (np.array(column) for column in columns)
-    curve = CalibrationCurve(np.array(LEVELS), observed, low, high, np.full(len(LEVELS), len(place)))
+    curve = CalibrationCurve(np.array(LEVELS), observed, low, high, np.full(len(LEVELS), len(position)))
     return _record(None, coverage, curve, ("level of the central interval", "fraction of targets inside it"))
 
 
-def _place_in_distribution(predictions: ModelPredictions) -> np.ndarray:
-    """Where each target lies in its predicted distribution, from 0 to 1.
+def _position_in_distribution(predictions: ModelPredictions) -> np.ndarray:
+    """The position of each target in its predicted distribution, from 0 to 1.
 
-    Uniform if the distributions are right. A count has many places, of which one is drawn (always the same).
+    It is uniform if the distributions are right. A count covers a range of positions, of which one is drawn (with a
+    fixed seed).
     """
     assert predictions.below is not None
     assert predictions.up_to is not None
@@ -42,51 +45,52 @@ def _place_in_distribution(predictions: ModelPredictions) -> np.ndarray:
     return predictions.below + drawn * (predictions.up_to - predictions.below)
 
 
+def _coverage(position: np.ndarray, level: float, units: np.ndarray | None, width: float | None) -> Coverage:
+    below, above = position < (1 - level) / 2, position > (1 + level) / 2
+    inside, low, high = (rate_interval(each, units) for each in (~below & ~above, below, above))
+    return Coverage(level=level, observed=inside, below=low, above=high, width=width)
+
+
 def calibration_of_probabilities(
     probabilities: np.ndarray, predicted: np.ndarray, target: Target, rows: np.ndarray, groups: np.ndarray | None
 ) -> Calibration:
-    """Promised beside observed shares; one column of probabilities for each class.
+    """Predicted probabilities and observed fractions; ``probabilities`` has one column for each class.
 
-    For two classes they are those of the second, or of the rare one: for the predicted class, too much for one class
-    and too little for the other would make up for one another. For several classes, they are of the ``predicted``.
+    For two classes they are those of the second, or of the rare one: with those of the predicted class, errors for one
+    class could cancel those for the other. For several classes, they are those of the ``predicted`` class.
     """
     if target.task == BINARY:
         one = 1 if target.rare is None else target.rare
-        promised, came_true = probabilities[:, one], target.y[rows] == one
-        name, share = str(target.classes[one]), float(np.mean(target.y == one))
-        labels = (f"predicted probability of {name}", "fraction of rows that are of it")
-        room = WELL_CALIBRATED * 4 * share * (1 - share)  # as many standard deviations as for classes of equal size
-        found = _record(gap_interval(promised, came_true, groups), (), _curve(came_true, promised), labels)
-        found = replace(found, of_class=name, share=float(came_true.mean()), room=room)
+        probability, outcome = probabilities[:, one], target.y[rows] == one
+        name, fraction = str(target.classes[one]), float(np.mean(target.y == one))
+        labels = (f"predicted probability of {name}", f"fraction of rows that are {name}")
+        room = WELL_CALIBRATED * 4 * fraction * (1 - fraction)  # in proportion to the variance of the class
+        record = _record(gap_interval(probability, outcome, groups), (), _curve(outcome, probability), labels)
+        record = replace(record, of_class=name, share=float(outcome.mean()), room=room)
     else:
         codes = np.searchsorted(target.classes, predicted)
-        promised, came_true = probabilities[np.arange(len(rows)), codes], codes == target.y[rows]
-        labels = ("predicted probability of the predicted class", "fraction of right predictions")
-        found = _record(gap_interval(promised, came_true, groups), (), _curve(came_true, promised), labels)
-    right = recalibration(promised, came_true, groups)
-    return found if right is None else replace(found, slope=right.slope, change=right.change)
+        probability, outcome = probabilities[np.arange(len(rows)), codes], codes == target.y[rows]
+        labels = ("predicted probability of the predicted class", "fraction of correct predictions")
+        record = _record(gap_interval(probability, outcome, groups), (), _curve(outcome, probability), labels)
+    fit = recalibration(probability, outcome, groups)
+    return record if fit is None else replace(record, slope=fit.slope, change=fit.change)
 
 
-def gap_interval(promised: np.ndarray, came_true: np.ndarray, groups: np.ndarray | None) -> Estimate:
-    """Mean probability less the share that came true.
+def gap_interval(probability: np.ndarray, outcome: np.ndarray, groups: np.ndarray | None) -> Estimate:
+    """Mean probability minus the observed fraction.
 
-    Where few did, or did not, their own spread tells little of the chance in their number: Wilson's interval does.
+    Where only a few rows are of one outcome, their spread does not show how random their number is; Wilson's interval
+    does.
     """
-    gap = mean_interval(promised - came_true, groups)
-    if groups is not None or enough(came_true):
+    gap = mean_interval(probability - outcome, groups)
+    if groups is not None or has_both_classes(outcome):
         return gap
-    mean, share = float(np.mean(promised)), share_interval(came_true)
-    return Estimate(gap.value, min(gap.low, mean - share.high), max(gap.high, mean - share.low))
+    mean, observed = float(np.mean(probability)), rate_interval(outcome)
+    return Estimate(gap.value, min(gap.low, mean - observed.high), max(gap.high, mean - observed.low))
 
 
-def _curve(came_true: np.ndarray, promised: np.ndarray) -> CalibrationCurve:
-    return probability_calibration(came_true, promised, BINS, "quantile")
-
-
-def _coverage(place: np.ndarray, level: float, units: np.ndarray | None, width: float | None) -> Coverage:
-    below, above = place < (1 - level) / 2, place > (1 + level) / 2
-    inside, low, high = (share_interval(each, units) for each in (~below & ~above, below, above))
-    return Coverage(level=level, observed=inside, below=low, above=high, width=width)
+def _curve(outcome: np.ndarray, probability: np.ndarray) -> CalibrationCurve:
+    return probability_calibration(outcome, probability, BINS, "quantile")
 
 
 def _record(
@@ -97,3 +101,55 @@ def _record(
     )
     counts = tuple(int(count) for count in curve.counts)
     return Calibration(gap, coverage, expected, observed, low, high, counts, *labels)
+
+
+@dataclass(frozen=True)
+class CalibrationSlope:
+    """The calibration slope, and the mean absolute change of the probabilities by recalibration."""
+
+    slope: Estimate
+    change: float
+
+
+def recalibration(
+    probability: np.ndarray, outcome: np.ndarray, groups: np.ndarray | None = None
+) -> CalibrationSlope | None:
+    """Logistic regression of the outcomes on the log-odds of the predicted probabilities (Cox 1958).
+
+    A slope of 1 is calibrated; a smaller one means that the probabilities are too extreme, a larger one that they are
+    too moderate. Its interval is that of the sandwich estimator, over rows or over groups. None where there is no
+    slope: too few rows of either outcome, a single probability, or probabilities that separate the outcomes.
+    Probabilities closer to 0 or 1 than half a row in all rows are moved to that value.
+    """
+    n_rows, truth = len(probability), outcome.astype(np.float64)
+    design = np.column_stack([np.ones(n_rows), logit(np.clip(probability, 0.5 / n_rows, 1 - 0.5 / n_rows))])
+    if not has_both_classes(outcome) or np.ptp(design[:, 1]) == 0:
+        return None
+    coefficients = np.array([logit(truth.mean()), 0.0])
+    for _ in range(MAX_STEPS):
+        fitted = expit(design @ coefficients)
+        information = design.T @ (design * (fitted * (1 - fitted))[:, np.newaxis])
+        step = np.linalg.lstsq(information, design.T @ (truth - fitted), rcond=None)[0]
+        coefficients = coefficients + step
+        if abs(coefficients[1]) > DIVERGED:
+            return None
+        if np.abs(step).max() < CONVERGED:
+            scores = design * (truth - fitted)[:, np.newaxis]
+            slope = _with_interval(coefficients[1], information, scores, groups)
+            return None if slope is None else CalibrationSlope(slope, float(np.abs(fitted - probability).mean()))
+    return None
+
+
+def _with_interval(
+    slope: float, information: np.ndarray, scores: np.ndarray, groups: np.ndarray | None
+) -> Estimate | None:
+    """The slope with its interval; scores of rows that were drawn together are added before they are squared."""
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+        scores = np.column_stack([np.bincount(codes, weights=column) for column in scores.T])
+    n_drawn, inverse = len(scores), np.linalg.pinv(information)
+    if n_drawn < 3:
+        return None
+    variance = (inverse @ scores.T @ scores @ inverse)[1, 1] * n_drawn / (n_drawn - 1)
+    reach = float(stdtrit(n_drawn - 1, (1 + CONFIDENCE) / 2)) * float(np.sqrt(variance))
+    return Estimate(float(slope), float(slope) - reach, float(slope) + reach)

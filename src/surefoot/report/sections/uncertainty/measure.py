@@ -1,49 +1,55 @@
-"""Question 2: does it know what it does not know?"""
+"""The numbers of question 2: does it know what it does not know?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from surefoot.metrics import rejection_curve
+from surefoot.metrics.rejection import RejectionCurve
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target
 from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.models.predictions import ModelPredictions
 from surefoot.report.models.scoring import measure_of
-from surefoot.report.sections.uncertainty.calibration import calibration_of_intervals, calibration_of_probabilities
+from surefoot.report.sections.uncertainty.calibration import (
+    TABLE_LEVELS,
+    calibration_of_intervals,
+    calibration_of_probabilities,
+)
 from surefoot.report.sections.uncertainty.findings import Calibration, Rejection, UncertaintyFindings
 from surefoot.report.sections.uncertainty.most_uncertain import columns_behind, most_uncertain
-from surefoot.report.sections.uncertainty.rejection import claimed_ratio, rejection_of
-from surefoot.report.statistics.repeats import mean_record
+from surefoot.report.statistics import Estimate, mean_record, rejection_ratio_interval
 
+GRID = np.linspace(0, 1, 101)  # fractions of the rows that are rejected
 CLAIM_DRAWS = 100
 MAX_CLAIM_ROWS = 20_000
 NATS, SQUARED = "nats", "target squared"
-WIDTH_ROWS = 2000  # whose intervals are measured
+WIDTH_ROWS = 2000  # rows for the mean width of intervals
 
 
 def measure_uncertainty(
     table: AuditTable, audited: CrossFitted, ensemble: CrossFitted | None, seed: int
 ) -> UncertaintyFindings:
-    """All numbers about question 2: of the audited model itself, and of the ensemble for what it does not know."""
+    """All numbers of question 2: of the audited model itself, and of the ensemble for knowledge uncertainty."""
     target, predictions, splits = table.target, audited.predictions, audited.splits
-    losses, units, is_classes = audited.outcome.losses.astype(np.float64), splits.judged_units, target.is_classes
+    losses, units, is_classes = audited.outcome.losses.astype(np.float64), splits.held_out_units, target.is_classes
     own = predictions.has_distribution
-    beside = None if ensemble is None else ensemble.predictions
-    total = predictions.total if own else None if beside is None else beside.total
+    of_ensemble = None if ensemble is None else ensemble.predictions
+    total = predictions.total if own else None if of_ensemble is None else of_ensemble.total
     by_total = None if total is None else rejection_of(losses, total, is_classes, units)
     if by_total is not None and own and total is not None:
-        claimed = claimed_ratio(*_imagined(predictions, target, total, seed), is_classes)
+        claimed = claimed_ratio(*simulated_losses(predictions, target, total, seed), is_classes)
         by_total = replace(by_total, claimed=claimed)
     by_knowledge: Rejection | None = None
-    if beside is not None and beside.knowledge is not None:
-        by_knowledge = rejection_of(losses, beside.knowledge, is_classes, units)
+    if of_ensemble is not None and of_ensemble.knowledge is not None:
+        by_knowledge = rejection_of(losses, of_ensemble.knowledge, is_classes, units)
     return UncertaintyFindings(
         model=audited.name,
         own=own,
         unit=NATS if is_classes else SQUARED,
-        n_rows=len(splits.judged),
+        n_rows=len(splits.held_out),
         loss=audited.loss(measure_of(target)),
         by_total=by_total,
         by_knowledge=by_knowledge,
@@ -55,59 +61,49 @@ def measure_uncertainty(
 
 
 def mean_uncertainty(records: Sequence[UncertaintyFindings]) -> UncertaintyFindings:
-    """The same numbers from several draws of the folds; the rows that are least known are those of the first."""
+    """Means of the numbers over several draws of the folds; the most uncertain rows are those of the first draw."""
     first = records[0]
     mean = mean_record([replace(record, rows=(), columns_behind=()) for record in records])
     return replace(mean, rows=first.rows, columns_behind=first.columns_behind)
 
 
-def _calibration(table: AuditTable, splits: Splits, audited: CrossFitted) -> Calibration | None:
-    """That of its probabilities or intervals; None for labels alone."""
-    target, predictions, units = table.target, audited.predictions, splits.judged_units
-    if target.is_classes:
-        if predictions.probabilities is None:
-            return None
-        return calibration_of_probabilities(predictions.probabilities, predictions.values, target, splits.judged, units)
-    levels = predictions if predictions.below is not None else residual_intervals(audited)
-    return calibration_of_intervals(levels, units, _widths(audited))
+def rejection_of(losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, groups: np.ndarray | None) -> Rejection:
+    """The rejection curve of row losses on a grid of fractions."""
+    curve = _rejection_curve(losses, uncertainty, is_classes)
+    error, random, oracle = (
+        np.interp(GRID, curve.rejected, line) for line in (curve.error, curve.random, curve.oracle)
+    )
+    kept = np.divide(error, 1 - GRID, out=np.zeros(len(GRID)), where=GRID < 1)
+    kept = kept if is_classes else np.sqrt(kept)
+    return Rejection(
+        rejected=tuple(GRID.tolist()),
+        error=tuple(error.tolist()),
+        kept_error=tuple(kept.tolist()),
+        threshold=tuple(np.quantile(uncertainty, 1 - GRID).tolist()),
+        random=tuple(random.tolist()),
+        oracle=tuple(oracle.tolist()),
+        ratio=rejection_ratio_interval(losses, uncertainty, groups),
+    )
 
 
-def residual_intervals(audited: CrossFitted) -> ModelPredictions:
-    """Intervals as wide for every row, from the errors of a model on the rows of the other folds.
-
-    A model that predicts numbers alone says nothing about how sure it is. Its errors do, on the whole.
-    """
-    splits, errors = audited.splits, -np.asarray(audited.outcome.errors)  # truth less prediction
-    below, up_to = np.empty(len(errors)), np.empty(len(errors))
-    for _, judge in splits.folds:
-        inside = np.isin(splits.judged, judge)
-        others = np.sort(errors[~inside])
-        below[inside] = np.searchsorted(others, errors[inside], side="left") / max(len(others), 1)
-        up_to[inside] = np.searchsorted(others, errors[inside], side="right") / max(len(others), 1)
-    std = np.full(len(errors), float(np.std(errors)))
-    return replace(audited.predictions, below=below, up_to=up_to, std=std)
+def claimed_ratio(draws: Iterable[np.ndarray], uncertainty: np.ndarray, is_classes: bool) -> Estimate | None:
+    """The mean prediction-rejection ratio of simulated losses, with the range of 95% of the draws."""
+    curves = (_rejection_curve(losses, uncertainty, is_classes) for losses in draws)
+    ratios = np.array([curve.ratio for curve in curves if curve.ratio is not None])
+    ratios = ratios[np.isfinite(ratios)]
+    return Estimate(float(ratios.mean()), *map(float, np.quantile(ratios, [0.025, 0.975]))) if len(ratios) else None
 
 
-def _widths(audited: CrossFitted) -> "dict[float, float]":
-    """Mean widths of the intervals of one fold's model, by level; empty if it predicts no distribution."""
-    from surefoot.report.sections.uncertainty.calibration import TABLE_LEVELS
-
-    if not audited.fold_models or not hasattr(audited.fold_models[0], "predict_distribution"):
-        return {}
-    rows = audited.splits.folds[0][1][:WIDTH_ROWS]
-    X = audited.table.frame.iloc[rows]
-    distribution = audited.fold_models[0].predict_distribution(X)
-    widths = {}
-    for level in TABLE_LEVELS:
-        low, high = distribution.interval(level)
-        widths[level] = float(np.mean(high - low))
-    return widths
+def _rejection_curve(losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool) -> RejectionCurve:
+    """The rejection curve of errors, or of squared errors."""
+    kind, errors = ("zero_one", losses) if is_classes else ("squared_error", np.sqrt(losses))
+    return rejection_curve(np.zeros(len(losses)), errors, uncertainty, loss=kind)
 
 
-def _imagined(
+def simulated_losses(
     predictions: ModelPredictions, target: Target, total: np.ndarray, seed: int
 ) -> tuple[Iterator[np.ndarray], np.ndarray]:
-    """Losses of the same predictions, were each target drawn from what is predicted of it; and the uncertainty."""
+    """Losses of the predictions for targets drawn from the predicted distributions, and the uncertainty."""
     generator = np.random.default_rng(seed)
     n_rows = len(predictions.values)
     rows = np.sort(generator.permutation(n_rows)[:MAX_CLAIM_ROWS])
@@ -127,9 +123,50 @@ def _imagined(
 
 
 def _unit_errors(generator: np.random.Generator, freedom: np.ndarray | None, n_rows: int) -> np.ndarray:
-    """Errors with a standard deviation of 1: Normal, or those of a Student t with some degrees of freedom."""
+    """Errors with a standard deviation of 1, from a normal or a Student t distribution."""
     errors = generator.standard_normal(n_rows)
     if freedom is not None:
-        heavy = np.isfinite(freedom) & (freedom > 2)  # with fewer there is no standard deviation
+        heavy = np.isfinite(freedom) & (freedom > 2)  # otherwise the t distribution has no standard deviation
         errors[heavy] *= np.sqrt((freedom[heavy] - 2) / generator.chisquare(freedom[heavy]))
     return errors
+
+
+def _calibration(table: AuditTable, splits: Splits, audited: CrossFitted) -> Calibration | None:
+    """Calibration of the probabilities or intervals; None if the model predicts labels only."""
+    target, predictions, units, rows = table.target, audited.predictions, splits.held_out_units, splits.held_out
+    if target.is_classes:
+        if predictions.probabilities is None:
+            return None
+        return calibration_of_probabilities(predictions.probabilities, predictions.values, target, rows, units)
+    levels = predictions if predictions.below is not None else residual_intervals(audited)
+    return calibration_of_intervals(levels, units, _widths(audited))
+
+
+def residual_intervals(audited: CrossFitted) -> ModelPredictions:
+    """Intervals of equal width for every row, from the errors of a model on the rows of the other folds.
+
+    They stand in for a model that predicts numbers without intervals.
+    """
+    splits, errors = audited.splits, -np.asarray(audited.outcome.errors)  # truth minus prediction
+    below, up_to = np.empty(len(errors)), np.empty(len(errors))
+    for _, test in splits.folds:
+        inside = np.isin(splits.held_out, test)
+        others = np.sort(errors[~inside])
+        below[inside] = np.searchsorted(others, errors[inside], side="left") / max(len(others), 1)
+        up_to[inside] = np.searchsorted(others, errors[inside], side="right") / max(len(others), 1)
+    std = np.full(len(errors), float(np.std(errors)))
+    return replace(audited.predictions, below=below, up_to=up_to, std=std)
+
+
+def _widths(audited: CrossFitted) -> dict[float, float]:
+    """Mean widths of the intervals of one fold's model, by level; empty if it predicts no distribution."""
+    if not audited.fold_models or not hasattr(audited.fold_models[0], "predict_distribution"):
+        return {}
+    rows = audited.splits.folds[0][1][:WIDTH_ROWS]
+    X = audited.table.frame.iloc[rows]
+    distribution = audited.fold_models[0].predict_distribution(X)
+    widths = {}
+    for level in TABLE_LEVELS:
+        low, high = distribution.interval(level)
+        widths[level] = float(np.mean(high - low))
+    return widths

@@ -1,10 +1,11 @@
-"""The rows that an ensemble knows least about, and the columns that this is due to."""
+"""The rows with the highest knowledge uncertainty of an ensemble, and the columns behind it."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from surefoot._formatting import significant
 from surefoot.report.inputs.column_readers import CATEGORY, DATE
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.cross_fitting import CrossFitted
@@ -13,63 +14,63 @@ from surefoot.report.sections.uncertainty.findings import UncertainRow
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 8
 COLUMNS_PER_ROW = 3
-MAX_CELLS = 20_000  # rows that are looked at with one column changed
+MAX_CELLS = 20_000  # rows that are predicted with one column changed
 CELLS_AT_ONCE = 500_000
-STRANGE = 0.05  # fraction of the held-out rows that counts as strange
+TOP_FRACTION = 0.05  # of the held-out rows, those with the highest knowledge uncertainty
 
 
 def most_uncertain(ensemble: CrossFitted) -> tuple[UncertainRow, ...]:
-    """The judged rows of most knowledge uncertainty, each with the columns behind it."""
+    """The held-out rows with the highest knowledge uncertainty, each with the columns behind it."""
     table, predictions = ensemble.table, ensemble.predictions
     assert predictions.knowledge is not None
     assert predictions.total is not None
     chosen = np.argsort(-predictions.knowledge, kind="stable")[:SHOWN_ROWS]
     falls = _falls(ensemble, chosen)
-    rows = ensemble.splits.judged[chosen]
+    rows = ensemble.splits.held_out[chosen]
     return tuple(
         UncertainRow(
             row=str(table.rows[row]),
-            prediction=_text(predictions.values[i]),
-            truth=_text(table.target.labels[row]),
+            prediction=significant(predictions.values[i]),
+            truth=significant(table.target.labels[row]),
             knowledge=float(predictions.knowledge[i]),
             total=float(predictions.total[i]),
-            behind=_behind(table, table.frame.iloc[row], falls[:, k]),
+            behind=cells_behind(table, table.frame.iloc[row], falls[:, k]),
         )
         for k, (i, row) in enumerate(zip(chosen, rows, strict=True))
     )
 
 
 def columns_behind(ensemble: CrossFitted) -> tuple[tuple[str, float], ...]:
-    """By what fraction the knowledge uncertainty of the strangest rows falls if a column had its usual value."""
+    """By what fraction the knowledge uncertainty of the most uncertain rows falls if a column had its usual value."""
     table, knowledge = ensemble.table, ensemble.predictions.knowledge
     assert knowledge is not None
-    n_rows = max(1, min(int(STRANGE * len(knowledge)) + 1, MAX_CELLS // len(table.readers)))
+    n_rows = max(1, min(int(TOP_FRACTION * len(knowledge)) + 1, MAX_CELLS // len(table.readers)))
     chosen = np.argsort(-knowledge, kind="stable")[:n_rows]
-    shares = _falls(ensemble, chosen).mean(axis=1) / max(float(knowledge[chosen].mean()), 1e-300)
-    order = np.argsort(-shares, kind="stable")[:SHOWN_COLUMNS]
-    return tuple((str(table.readers[j].name), float(shares[j])) for j in order if shares[j] > 0)
+    fractions = _falls(ensemble, chosen).mean(axis=1) / max(float(knowledge[chosen].mean()), 1e-300)
+    order = np.argsort(-fractions, kind="stable")[:SHOWN_COLUMNS]
+    return tuple((str(table.readers[j].name), float(fractions[j])) for j in order if fractions[j] > 0)
 
 
 def _falls(ensemble: CrossFitted, chosen: np.ndarray) -> np.ndarray:
-    """The falls of some judged rows (columns, rows), each by the model that has not seen the row."""
+    """The falls of some held-out rows (columns, rows), each by the model that was not trained on the row."""
     table, splits, knowledge = ensemble.table, ensemble.splits, ensemble.predictions.knowledge
     assert knowledge is not None
     falls = np.zeros((len(table.readers), len(chosen)))
-    for model, (_, judge) in zip(ensemble.fold_models, splits.folds, strict=True):
-        inside = np.isin(splits.judged[chosen], judge)
+    for model, (_, test) in zip(ensemble.fold_models, splits.folds, strict=True):
+        inside = np.isin(splits.held_out[chosen], test)
         if inside.any():
-            X = table.frame.iloc[splits.judged[chosen[inside]]]
+            X = table.frame.iloc[splits.held_out[chosen[inside]]]
             falls[:, inside] = falls_by_column(model, table, X, knowledge[chosen[inside]])
     return falls
 
 
 def falls_by_column(ensemble: Any, table: AuditTable, rows: Any, knowledge: np.ndarray) -> np.ndarray:
-    """How much less each row's knowledge uncertainty is (columns, rows) if one column had its usual value.
+    """How much lower each row's knowledge uncertainty is (columns, rows) if one column has its usual value.
 
     The usual value is the median of the table, or its most frequent category.
     """
     n_rows, readers = len(rows), table.readers
-    at_once = max(1, CELLS_AT_ONCE // max(1, n_rows * len(readers)))  # several columns: calls cost more than rows do
+    at_once = max(1, CELLS_AT_ONCE // max(1, n_rows * len(readers)))  # several columns: a call costs more than its rows
     parts = []
     for start in range(0, len(readers), at_once):
         changed = _with_usual_values(table, rows, readers[start : start + at_once])
@@ -78,7 +79,7 @@ def falls_by_column(ensemble: Any, table: AuditTable, rows: Any, knowledge: np.n
 
 
 def _with_usual_values(table: AuditTable, rows: Any, readers: Sequence[Any]) -> Any:
-    """The rows once for each of some columns, which has its usual value there."""
+    """The rows once for each of the columns, with the usual value of that column."""
     import pandas as pd
 
     changed = pd.concat([rows] * len(readers), ignore_index=True)
@@ -90,7 +91,8 @@ def _with_usual_values(table: AuditTable, rows: Any, readers: Sequence[Any]) -> 
     return changed
 
 
-def _behind(table: AuditTable, row: Any, falls: np.ndarray) -> tuple[str, ...]:
+def cells_behind(table: AuditTable, row: Any, falls: np.ndarray) -> tuple[str, ...]:
+    """The cells of a row whose usual value would lower its knowledge uncertainty most, such as "age = 21"."""
     order = np.argsort(-falls, kind="stable")[:COLUMNS_PER_ROW]
     return tuple(_cell(table.readers[j], row[table.readers[j].name]) for j in order if falls[j] > 0)
 
@@ -100,8 +102,4 @@ def _cell(reader: Any, value: Any) -> str:
         return f"{reader.name} missing"
     if reader.kind == DATE:
         return f"{reader.name} = {np.datetime64(0, 'D') + np.timedelta64(int(value), 'D')}"
-    return f"{reader.name} = {_text(value)}"
-
-
-def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+    return f"{reader.name} = {significant(value)}"

@@ -1,4 +1,4 @@
-"""Intervals of any statistic, by drawing rows or groups with replacement."""
+"""Percentile intervals of any statistic: a check of the intervals of the audit that have formulas."""
 
 from collections.abc import Callable
 
@@ -6,11 +6,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from surefoot.metrics.intervals import CONFIDENCE
-from surefoot.report.statistics.estimates import Estimate
+from surefoot.report.statistics import Estimate
 from surefoot.report.statistics.spread import MIN_GROUPS
 
 BOOTSTRAPS = 1000
-ENOUGH_GROUPS = 20  # to draw from
+MIN_DRAWN_GROUPS = 20
 
 
 def bootstrap_interval(
@@ -20,9 +20,9 @@ def bootstrap_interval(
     times: int = BOOTSTRAPS,
     groups: np.ndarray | None = None,
 ) -> Estimate:
-    """``statistic(rows)`` of all rows, with the percentile interval of the same of rows drawn with replacement.
+    """``statistic(rows)`` for all rows, with the percentile interval from rows drawn with replacement.
 
-    With ``groups``, whole groups are drawn; if they are few, each is left out once instead.
+    With ``groups``, whole groups are drawn; if there are few groups, each is left out once instead.
     """
     value = statistic(np.arange(n_rows))
     generator = np.random.default_rng(seed)
@@ -30,7 +30,7 @@ def bootstrap_interval(
     if groups is not None:
         codes = np.unique(groups, return_inverse=True)[1]
         parts = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-        if len(parts) < ENOUGH_GROUPS:
+        if len(parts) < MIN_DRAWN_GROUPS:
             return _jackknife_interval(statistic, value, parts)
 
     def draw() -> np.ndarray:
@@ -45,7 +45,7 @@ def bootstrap_interval(
 
 
 def _jackknife_interval(statistic: Callable[[np.ndarray], float], value: float, parts: list[np.ndarray]) -> Estimate:
-    """Student's interval by leaving out each group: of so few, a bootstrap draws hardly anything new."""
+    """Student's interval by leaving out each group: a bootstrap of so few groups hardly draws anything new."""
     n_groups = len(parts)
     if n_groups < MIN_GROUPS:
         return Estimate(float(value), -np.inf, np.inf)
