@@ -1,34 +1,38 @@
 """Checks of parameters: an error names the parameter, the allowed values and the given value."""
 
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from surefoot._exceptions import ParameterError
 
 
-def check_integer(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """``value`` if it is a whole number from ``least`` to ``most``."""
+def check_integer(name: str, value: Any, min_value: int, max_value: int | None = None) -> int:
+    """``value`` if it is a whole number from ``min_value`` to ``max_value``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ParameterError(f"{name} must be a whole number, got {value!r}.", argument=name)
-    if value < least or (most is not None and value > most):
-        limits = f"{least} or more" if most is None else f"between {least} and {most}"
+    if value < min_value or (max_value is not None and value > max_value):
+        limits = f"{min_value} or more" if max_value is None else f"between {min_value} and {max_value}"
         raise ParameterError(f"{name} must be {limits}, got {value!r}.", argument=name)
     return int(value)
 
 
 def check_number(
-    name: str, value: Any, least: float, most: float, *, least_included: bool = False, most_included: bool
+    name: str,
+    value: Any,
+    min_value: float,
+    max_value: float,
+    *,
+    include_boundaries: Literal["left", "right", "both", "neither"],
 ) -> float:
-    """``value`` if it is a number above (or at) ``least`` and below (or at) ``most``."""
+    """``value`` if it is a finite number from ``min_value`` to ``max_value``, with or without these two."""
     if isinstance(value, bool) or not isinstance(value, float | int | np.number) or not isfinite(value):
         raise ParameterError(f"{name} must be a finite number, got {value!r}.", argument=name)
-    inside = least < value < most or (least_included and value == least) or (most_included and value == most)
-    if not inside:
-        limits = (
-            f"{'at least' if least_included else 'above'} {least} and {'at most' if most_included else 'below'} {most}"
-        )
+    has_min, has_max = include_boundaries in ("left", "both"), include_boundaries in ("right", "both")
+    is_inside = min_value < value < max_value or (has_min and value == min_value) or (has_max and value == max_value)
+    if not is_inside:
+        limits = f"{'at least' if has_min else 'above'} {min_value} and {'at most' if has_max else 'below'} {max_value}"
         raise ParameterError(f"{name} must be {limits}, got {value!r}.", argument=name)
     return float(value)
 

@@ -122,8 +122,8 @@ class BaggedBoostClassifier(MemberEnsemble):
         self.voting = voting
 
     def _assign_rows(self, problem: Problem, seed: int) -> RowAssignment:
-        check_number("failure_probability", self.failure_probability, 0, 1, most_included=False)
-        check_number("max_samples", self.max_samples, 0, 1, most_included=True)
+        check_number("failure_probability", self.failure_probability, 0, 1, include_boundaries="neither")
+        check_number("max_samples", self.max_samples, 0, 1, include_boundaries="right")
         rows = problem.weighted_rows()
         n_members = self._count_members(len(rows))
         draws = max(1, round(self.max_samples * len(rows)))

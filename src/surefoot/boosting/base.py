@@ -86,8 +86,8 @@ class BaseBooster(ClassifierMixin, TableEstimator):
     def _check_parameters(self) -> None:
         self._check_depth()
         check_integer("n_estimators", self.n_estimators, 1)
-        check_number("learning_rate", self.learning_rate, 0, 2, most_included=True)
-        check_number("margin_precision", self.margin_precision, 0, 1, most_included=False)
+        check_number("learning_rate", self.learning_rate, 0, 2, include_boundaries="right")
+        check_number("margin_precision", self.margin_precision, 0, 1, include_boundaries="neither")
         check_boolean("calibrate", self.calibrate)
         check_choice("variant", self.variant, ("adaboost", "adaboost_star"))
         if self.max_bins is not None:

@@ -193,7 +193,7 @@ class BestBoostClassifier(BaseBooster):
             raise ParameterError(DEPTH_WITH_ESTIMATOR)
 
     def _check_candidates(self) -> None:
-        check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
+        check_number("validation_fraction", self.validation_fraction, 0, 1, include_boundaries="neither")
         names = self.candidates
         known = isinstance(names, list | tuple) and all(isinstance(name, str) and name in BOOSTERS for name in names)
         if not known or not names:

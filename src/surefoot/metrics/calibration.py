@@ -53,7 +53,7 @@ def interval_calibration(
     """
     target = check_numbers("y_true", y_true)
     predicted = check_distribution(distribution, len(target))
-    nominal = np.array([check_number("levels", level, 0.0, 1.0, most_included=False) for level in levels])
+    nominal = np.array([check_number("levels", level, 0.0, 1.0, include_boundaries="neither") for level in levels])
     if len(nominal) == 0:
         raise DataError("levels is empty: give at least one level between 0 and 1.")
     weights = check_row_weights(sample_weight, len(target))

@@ -126,7 +126,7 @@ def coverage(y_true: Any, prediction: Any, *, level: float | None = None, sample
     """
     target = check_numbers("y_true", y_true)
     if is_distribution(prediction):
-        level = check_number("level", DEFAULT_LEVEL if level is None else level, 0.0, 1.0, most_included=False)
+        level = check_number("level", DEFAULT_LEVEL if level is None else level, 0.0, 1.0, include_boundaries="neither")
         low, high = check_distribution(prediction, len(target)).interval(level)
     else:
         if level is not None:

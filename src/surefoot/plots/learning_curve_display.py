@@ -121,7 +121,7 @@ class LearningCurveDisplay(CurveDisplay):
             The display, drawn.
         """
         require_method(estimator, "fit", "pass a scikit-learn estimator, fitted or not.")
-        fractions = sorted({check_number("sizes", size, 0.0, 1.0, most_included=True) for size in sizes})
+        fractions = sorted({check_number("sizes", size, 0.0, 1.0, include_boundaries="right") for size in sizes})
         if not fractions:
             raise DataError("sizes is empty: give at least one fraction of the rows.")
         target, has_classes = np.asarray(y), is_classifier(estimator)

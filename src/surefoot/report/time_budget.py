@@ -23,7 +23,7 @@ class TimeBudget:
 
     def __init__(self, time_limit: float | None = None, callback: ProgressCallback | None = None) -> None:
         if time_limit is not None:
-            check_number("time_limit", time_limit, 0, inf, most_included=False)
+            check_number("time_limit", time_limit, 0, inf, include_boundaries="neither")
         self.time_limit, self.callback = time_limit, callback
         self.started = time.perf_counter()
         self._done = 0.0

@@ -44,7 +44,7 @@ def solve_graphical_lasso(covariance: Any, alpha: float) -> np.ndarray:
     array([[0.25, 0.  ],
            [0.  , 1.  ]])
     """
-    alpha = check_number("alpha", alpha, 0, np.inf, most_included=False)
+    alpha = check_number("alpha", alpha, 0, np.inf, include_boundaries="neither")
     matrix = np.asarray(covariance, dtype=np.float64)
     deviations = check_covariance(matrix)
     units = np.outer(deviations, deviations)

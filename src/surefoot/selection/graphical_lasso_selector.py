@@ -111,7 +111,7 @@ class GraphicalLassoSelector(Selector):
         PreparedGraphicalLasso
             Chooses a model for each bag of rows.
         """
-        alpha = check_number("alpha", self.alpha, 0, np.inf, most_included=False)
+        alpha = check_number("alpha", self.alpha, 0, np.inf, include_boundaries="neither")
         standardize = check_boolean("standardize", self.standardize)
         _check_variables(table)
         values, units = _shifted_and_scaled(table)

@@ -50,7 +50,7 @@ def refuse_both(delta: Any, epsilon: Any) -> None:
 
 def check_epsilon(epsilon: float, name: str = "epsilon") -> float:
     """``epsilon`` as a float, if it is above 0 and at most the square root of 2."""
-    checked = check_number(name, epsilon, 0, np.inf, most_included=False)
+    checked = check_number(name, epsilon, 0, np.inf, include_boundaries="neither")
     if checked > MAX_EPSILON:
         raise ParameterError(
             f"{name} must be at most the square root of 2 (1.4142...), got {epsilon!r}: above it no model could ever "
@@ -107,7 +107,7 @@ def stability_epsilon(
     >>> round(stability_epsilon(0.05, n_samples=300, bag_size=25, n_bags=10_000), 3)
     0.492
     """
-    delta = check_number("delta", delta, 0, 1, most_included=False)
+    delta = check_number("delta", delta, 0, 1, include_boundaries="neither")
     movement = _mean_squared_movement(n_samples, bag_size, n_bags, n_models, replace)
     min_delta = movement / MAX_EPSILON**2
     if delta < min_delta * (1 - 1e-12):

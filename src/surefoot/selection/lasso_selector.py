@@ -112,7 +112,7 @@ class LassoSelector(Selector):
                 "alpha='universal' is for columns on one scale: keep standardize=True, or give a number."
             )
         if self.alpha not in (CV, UNIVERSAL):
-            check_number("alpha", self.alpha, 0.0, np.inf, most_included=False)
+            check_number("alpha", self.alpha, 0.0, np.inf, include_boundaries="neither")
 
 
 def _refuse_extremes(X: np.ndarray, y: np.ndarray) -> None:

@@ -112,7 +112,7 @@ class LogisticLassoSelector(Selector):
         if self.C == UNIVERSAL and not self.standardize:
             raise ParameterError("C='universal' is for columns on one scale: keep standardize=True, or give a number.")
         if self.C not in (CV, UNIVERSAL):
-            check_number("C", self.C, 0.0, np.inf, most_included=False)
+            check_number("C", self.C, 0.0, np.inf, include_boundaries="neither")
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ class InclusionProbability(SelectionRule):
     tau: float
 
     def __post_init__(self) -> None:
-        check_number("tau", self.tau, 0, 1, most_included=True)
+        check_number("tau", self.tau, 0, 1, include_boundaries="right")
 
     def _choose_many(self, weights: np.ndarray) -> np.ndarray:
         raise ParameterError(

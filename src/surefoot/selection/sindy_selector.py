@@ -135,8 +135,8 @@ class SINDySelector(Selector):
             Chooses a model for each bag of rows.
         """
         check_integer("degree", self.degree, 1)
-        check_number("threshold", self.threshold, 0.0, MAX_NUMBER, most_included=True)
-        check_number("alpha", self.alpha, 0, MAX_NUMBER, least_included=True, most_included=True)
+        check_number("threshold", self.threshold, 0.0, MAX_NUMBER, include_boundaries="right")
+        check_number("alpha", self.alpha, 0, MAX_NUMBER, include_boundaries="both")
         times = _times(table)
         library = _library(table, int(self.degree))
         terms, derivatives = library.values(table.X), differentiate(table.X, times)
@@ -214,7 +214,7 @@ def ensemble_coefficients(prepared: PreparedSINDy, pool_bags: np.ndarray, tau: f
     >>> ensemble_coefficients(prepared, bags, tau=0.5).round(2).ravel()
     array([ 0., -1.,  0.])
     """
-    check_number("tau", tau, 0, 1.0, least_included=True, most_included=False)
+    check_number("tau", tau, 0, 1.0, include_boundaries="left")
     if len(pool_bags) == 0:
         raise DataError("pool_bags has no bags: draw at least one.")
     sums = np.zeros((prepared.terms.shape[1], prepared.derivatives.shape[1]))

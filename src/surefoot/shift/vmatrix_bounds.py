@@ -101,7 +101,7 @@ def vmatrix_target_size(error: float, losses: Any, *, one_feature: bool = False,
     >>> vmatrix_error(residuals, n_target=1873) <= 0.01 < vmatrix_error(residuals, n_target=1872)
     True
     """
-    error = check_number("error", error, 0, float("inf"), most_included=False)
+    error = check_number("error", error, 0, float("inf"), include_boundaries="neither")
     scale, width = _scale_and_width(losses, one_feature, confidence)
     root = scale / error * sqrt(width / 2)
     if root * root >= MAX_TARGET_ROWS / 2:
@@ -120,7 +120,7 @@ def _bound(scale: float, width: float, n_target: int) -> float:
 def _scale_and_width(losses: Any, one_feature: bool, confidence: float) -> tuple[float, float]:
     """Return the factor before the root of the theorem, and the logarithm under the root."""
     check_boolean("one_feature", one_feature)
-    alpha = 1 - check_number("confidence", confidence, 0, 1, most_included=False)
+    alpha = 1 - check_number("confidence", confidence, 0, 1, include_boundaries="neither")
     sizes = np.abs(_check_losses(losses))
     n_rows, largest = len(sizes), float(sizes.max())
     size = largest * float(np.mean(sizes / largest)) if one_feature and largest > 0 else largest  # no overflow

@@ -86,17 +86,17 @@ class GradientBooster(CategoricalParameter, TableEstimator):
     def _check_parameters(self) -> None:
         check_boolean("warm_start", self.warm_start)
         check_integer("n_estimators", self.n_estimators, 1)
-        check_number("learning_rate", self.learning_rate, 0, 1, most_included=True)
+        check_number("learning_rate", self.learning_rate, 0, 1, include_boundaries="right")
         check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
         check_choice("grow_policy", self.grow_policy, ("symmetric", "depthwise"))
         check_integer("min_samples_leaf", self.min_samples_leaf, 1)
-        check_number("l2_regularization", self.l2_regularization, 0, 1e12, least_included=True, most_included=True)
+        check_number("l2_regularization", self.l2_regularization, 0, 1e12, include_boundaries="both")
         check_integer("max_bins", self.max_bins, 2, MAX_BINS)
-        check_number("validation_fraction", self.validation_fraction, 0, 1, most_included=False)
+        check_number("validation_fraction", self.validation_fraction, 0, 1, include_boundaries="neither")
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
         check_boolean_or("early_stopping", self.early_stopping, "auto", "scale")
         if self.temperature is not None:
-            check_number("temperature", self.temperature, 0, np.inf, most_included=False)
+            check_number("temperature", self.temperature, 0, np.inf, include_boundaries="neither")
             if not self._uses_langevin:
                 raise ParameterError("temperature is for Langevin noise: leave it at None without it.")
         self._check_categorical_features()
@@ -224,7 +224,7 @@ class SingleBooster(GradientBooster):
 
     def _check_parameters(self) -> None:
         check_boolean("langevin", self.langevin)
-        check_number("subsample", self.subsample, 0, 1, most_included=True)
+        check_number("subsample", self.subsample, 0, 1, include_boundaries="right")
         super()._check_parameters()
 
     def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
@@ -309,7 +309,7 @@ class EnsembleBooster(GradientBooster):
         check_choice("method", self.method, ("sglb", "sgb"))
         check_integer("n_members", self.n_members, 1)
         if self.subsample is not None:
-            check_number("subsample", self.subsample, 0, 1, most_included=True)
+            check_number("subsample", self.subsample, 0, 1, include_boundaries="right")
         if self.method == "sgb" and self._row_fraction == 1.0:
             raise ParameterError("subsample must be below 1 with method='sgb': otherwise all members are the same.")
         super()._check_parameters()

@@ -158,7 +158,7 @@ class Distribution:
         tuple of two arrays of shape (n_rows,)
             Lower and upper bounds.
         """
-        level = check_number("level", level, 0, 1, most_included=False)
+        level = check_number("level", level, 0, 1, include_boundaries="neither")
         return self._quantile((1 - level) / 2), self._quantile((1 + level) / 2)
 
     def pdf(self, y: Any) -> np.ndarray:
@@ -232,7 +232,7 @@ class Distribution:
         array of shape (n, n_rows)
             The draws.
         """
-        size = (check_integer("n", n, least=0), len(self))
+        size = (check_integer("n", n, min_value=0), len(self))
         with np.errstate(all="ignore"):
             draws = self._scipy.rvs(**self.parameters, size=size, random_state=generator_from(random_state))
         return np.clip(np.asarray(draws, dtype=np.float64), *FLOAT_RANGE)

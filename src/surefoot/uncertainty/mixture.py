@@ -145,7 +145,7 @@ class MixtureDistribution(Distribution):
         array of shape (n, n_rows)
             The draws.
         """
-        size = (check_integer("n", n, least=0), len(self))
+        size = (check_integer("n", n, min_value=0), len(self))
         generator = generator_from(random_state)
         chosen = (generator.random(size) * len(self.components)).astype(np.int64)
         draws = np.empty(size)

@@ -78,7 +78,7 @@ class AuditArguments:
             message = f"groups and time are both the column {self.time!r}: pass one of them."
             raise ParameterError(message, argument="groups")
         check_integer("random_state", self.random_state, 0)
-        check_number("shift_tolerance", self.shift_tolerance, 0.0, inf, most_included=False)
+        check_number("shift_tolerance", self.shift_tolerance, 0.0, inf, include_boundaries="neither")
 
     def read(self) -> AuditInputs:
         """Read everything that was passed."""

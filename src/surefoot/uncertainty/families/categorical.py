@@ -36,7 +36,7 @@ class Categorical(ClassificationFamily):
     name: ClassVar[str] = "categorical"
 
     def __post_init__(self) -> None:
-        check_integer("n_classes", self.n_classes, least=2)
+        check_integer("n_classes", self.n_classes, min_value=2)
 
     @property
     def parameters(self) -> tuple[str, ...]:

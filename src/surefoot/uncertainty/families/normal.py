@@ -82,7 +82,7 @@ class Normal(NormalSteps):
     dispersion: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        check_number("dispersion", self.dispersion, 0, 0.5, least_included=True, most_included=False)
+        check_number("dispersion", self.dispersion, 0, 0.5, include_boundaries="left")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({f'dispersion={self.dispersion:.3g}' if self.has_heavy_tails else ''})"

@@ -49,7 +49,7 @@ class StudentT(LocationScaleFamily):
     name: ClassVar[str] = "student_t"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "df", check_number("df", self.df, 2, math.inf, most_included=False))
+        object.__setattr__(self, "df", check_number("df", self.df, 2, math.inf, include_boundaries="neither"))
 
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """By expectation maximisation, in the faster form that divides by the summed weights of the rows."""
