@@ -146,13 +146,13 @@ def _drop(element: ElementTree.Element, tags: set[str]) -> None:
 
 def _references(root: ElementTree.Element) -> set[str]:
     """The ids that other elements refer to."""
-    found = set()
+    ids = set()
     for element in root.iter():
         for name, value in element.attrib.items():
             if _local(name) == "href":
-                found.add(value.removeprefix("#"))
-            found.update(re.findall(r"url\(#([^)]+)\)", value))
-    return found
+                ids.add(value.removeprefix("#"))
+            ids.update(re.findall(r"url\(#([^)]+)\)", value))
+    return ids
 
 
 def _attributes(attributes: dict[str, str], key: str, known: set[str]) -> dict[str, str]:

@@ -54,21 +54,23 @@ def _errors_found(findings: UncertaintyFindings) -> tuple[str, str]:
     if findings.by_total is None:
         return OUTSIDE, "No uncertainty shows which of its predictions are unreliable."
     ratio, claimed = findings.by_total.ratio, findings.by_total.claimed
-    whose = "Its uncertainty" if findings.own else "The uncertainty of an ensemble"
+    subject = "Its uncertainty" if findings.own else "The uncertainty of an ensemble"
     if ratio is None:
         return UNDECIDED, "Every held-out row has the same loss, so there are no errors to find."
     written = f"prediction-rejection ratio {hundredths(ratio.value)}{_range(ratio)}; 1 is perfect, 0 is random"
     claims_little = findings.own and claimed is not None and claimed.high < LITTLE_CLAIMED
     if claims_little and ratio.high < LITTLE_CLAIMED and not ratio.high < 0:
-        return _little_claimed(findings, f"{whose} claims to find hardly any errors, and finds hardly any ({written})")
+        return _little_claimed(
+            findings, f"{subject} claims to find hardly any errors, and finds hardly any ({written})"
+        )
     if ratio.low > 0:
-        return INSIDE, f"{whose} finds its errors ({written})."
+        return INSIDE, f"{subject} finds its errors ({written})."
     if ratio.high < 0:
-        return OUTSIDE, f"{whose} is lowest where the errors are ({written})."
+        return OUTSIDE, f"{subject} is lowest where the errors are ({written})."
     if claimed is not None and ratio.high < claimed.low:
         claim = f"it claims {hundredths(claimed.value)}"
-        return OUTSIDE, f"{whose} finds fewer errors than it claims to ({written}; {claim})."
-    return UNDECIDED, f"Whether {whose[0].lower()}{whose[1:]} finds its errors is not known ({written})."
+        return OUTSIDE, f"{subject} finds fewer errors than it claims to ({written}; {claim})."
+    return UNDECIDED, f"Whether {subject[0].lower()}{subject[1:]} finds its errors is not known ({written})."
 
 
 def _little_claimed(findings: UncertaintyFindings, sentence: str) -> tuple[str, str]:
@@ -188,7 +190,7 @@ def _slope_sentence(calibration: Calibration) -> str:
 
 
 def slope_error(slope: Estimate) -> str:
-    """What is wrong with probabilities whose calibration slope lies outside its limits."""
+    """What is wrong with probabilities subject calibration slope lies outside its limits."""
     if slope.high <= 0:
         return "inverted"
     return "too moderate" if slope.value > 1 else "too extreme"
