@@ -60,7 +60,7 @@ def test_what_a_model_knows_of_itself_is_the_same(name, tmp_path):
     for attribute in ("classes_", "feature_names_in_", "validation_nll_", "estimator_weights_", "estimator_errors_"):
         if hasattr(model, attribute):
             assert_same(getattr(model, attribute), getattr(again, attribute))
-    for attribute in ("n_trees_", "coverage_", "family_", "best_name_", "scores_"):
+    for attribute in ("n_iter_", "coverage_", "family_", "best_name_", "scores_"):
         assert getattr(model, attribute, None) == getattr(again, attribute, None)
 
 
