@@ -74,10 +74,13 @@ def html_of(report: "ShiftReport") -> str:
     return f"<div>{heading}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}</div>"
 
 
-def one_line(name: str, most: int = MAX_LETTERS) -> str:
+def one_line(name: str, max_letters: int = MAX_LETTERS) -> str:
     """Return a name without line breaks, and without its middle if it is long: names often differ at their ends."""
     name = " ".join(name.split()) or "(no name)"
-    return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - most // 2 - 1) :]}"
+    if len(name) <= max_letters:
+        return name
+    n_first = max_letters // 2
+    return f"{name[:n_first]}…{name[len(name) - (max_letters - n_first - 1) :]}"
 
 
 def outcomes_in_words(columns: Sequence[ColumnShift]) -> str:
