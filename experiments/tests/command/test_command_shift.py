@@ -31,7 +31,8 @@ def test_a_part_from_start_to_end() -> None:
     assert result.exit_code == 0, result.output
     out = Path("surefoot-results/shift-quick")
     assert f"written: {out / 'bounds.csv'}" in result.stdout
-    assert "Theorem 3.3: at most 5% of draws go beyond its bound" in result.stdout
+    assert "Theorem 3.3: at most 5% of draws" in result.stdout
+    assert "its bound at confidence 0.95" in result.stdout
     assert "[0/8] bounds: one feature, continuous, 10 target rows" in result.stderr
 
 
