@@ -10,10 +10,8 @@ from surefoot._exceptions import ParameterError
 from surefoot._random import random_permutation, stream_key
 
 MIN_ROWS_TO_SPLIT = 10  # smaller tables are trained on whole: a single row would decide when to stop
-MIN_HELD_OUT_TO_STOP, MAX_TRIALS = (
-    400,
-    5,
-)  # fewer held-out rows cannot decide when to stop: further trials hold out others
+MIN_HELD_OUT_TO_STOP = 400  # fewer rows cannot decide when to stop: further trials hold out others
+MAX_TRIALS = 5
 MIN_HELD_OUT = 1000  # rows outside the largest class, over all splits or folds together
 MAX_SPLITS = N_FOLDS = 10
 FOLD_SEED = 0x5EED  # fixed, because AdaBoost with native trees does not depend on random_state
