@@ -18,38 +18,38 @@ def run(*arguments):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a table, what an audit of it wrote, and what it said."""
+    """A folder with a table and the output files of an audit, and the result of the command."""
     folder = tmp_path_factory.mktemp("audit")
     X, y = two_classes()
     X.assign(state=y).to_csv(folder / "table.csv", index=False)
     X.assign(size=X["size"] + 1).to_csv(folder / "new.csv", index=False)
-    made = run(
+    result = run(
         folder / "table.csv", "--target", "state", "--new", folder / "new.csv", "-o", folder / "page.html", "--json",
         folder / "audit.json", "--jobs", "1",
     )  # fmt: skip
-    assert made.exit_code == 0, made.output
-    return folder, made
+    assert result.exit_code == 0, result.output
+    return folder, result
 
 
-def test_the_numbers_are_those_of_python(folder):
+def test_the_numbers_are_the_same_as_in_python(folder):
     folder, _ = folder
     X, y = two_classes()
-    found = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+    saved = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
     same = json.loads(audit(X, y, X_new=X.assign(size=X["size"] + 1)).to_json())
-    for numbers_of in (found, same):
+    for numbers_of in (saved, same):
         for key in ("seconds", "command"):
             numbers_of.pop(key)
         numbers_of["subject"].pop("source")
         for model in numbers_of["accuracy"]["models"]:
             model.pop("seconds")
-    assert found == same
+    assert saved == same
 
 
-def test_it_says_its_verdict_where_the_page_is_and_how_far_it_is(folder):
-    folder, made = folder
-    assert "predicts state" in made.stdout
-    assert f"The page: {folder / 'page.html'}" in made.stdout
-    assert "[0%] reading the table" in made.stderr
+def test_the_verdict_the_page_and_the_progress_are_printed(folder):
+    folder, result = folder
+    assert "predicts state" in result.stdout
+    assert f"The page: {folder / 'page.html'}" in result.stdout
+    assert "[0%] reading the table" in result.stderr
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert page.lstrip().lower().startswith("<!doctype html>")
     assert "predicts state" in page
@@ -68,7 +68,7 @@ def test_files_of_every_kind_hold_the_same_table(tmp_path, ending):
     np.testing.assert_allclose(read["age"], frame["age"])
 
 
-def test_semicolons_and_a_mark_of_byte_order(tmp_path):
+def test_semicolons_and_a_byte_order_mark(tmp_path):
     (tmp_path / "table.csv").write_text("größe;b\n1,5;x\n2;y\n", encoding="utf-8-sig")
     read = read_table_file(tmp_path / "table.csv")
     assert read.columns.tolist() == ["größe", "b"]
@@ -80,15 +80,15 @@ def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):
     X, y = nothing(60)
     X.assign(coin=y).to_csv(tmp_path / "table.csv", index=False)
     rule = "accuracy=unknown"
-    made = run(tmp_path / "table.csv", "--target", "coin", "-o", tmp_path / "p.html", "--fail-on", rule, "--quiet")
-    assert made.exit_code == 1
-    assert "accuracy is 'unknown'" in made.stderr or "accuracy is 'no'" in made.stderr
-    assert made.stdout == ""
+    result = run(tmp_path / "table.csv", "--target", "coin", "-o", tmp_path / "p.html", "--fail-on", rule, "--quiet")
+    assert result.exit_code == 1
+    assert "accuracy is 'unknown'" in result.stderr or "accuracy is 'no'" in result.stderr
+    assert result.stdout == ""
     assert (tmp_path / "p.html").exists()
 
 
 @pytest.mark.parametrize(
-    ("text", "arguments", "said"),
+    ("text", "arguments", "message"),
     [
         (None, (), "There is no file"),
         ("", (), "cannot be read"),
@@ -106,14 +106,14 @@ def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):
         ("a,y\n" + "1,2\n" * 30, ("--new", "nowhere.csv"), "There is no file nowhere.csv"),
     ],
 )
-def test_what_cannot_be_audited_is_one_line_exit_code_2_and_nothing_written(tmp_path, text, arguments, said):
+def test_input_that_cannot_be_audited_gives_one_line_and_exit_code_2(tmp_path, text, arguments, message):
     path = tmp_path / "table.csv"
     if text is not None:
         path.write_text(text, encoding="utf-8")
-    made = run(path, "--target", "y", "-o", tmp_path / "page.html", *arguments)
-    assert made.exit_code == 2
-    assert said in made.stderr
-    assert len([line for line in made.stderr.splitlines() if line.startswith("surefoot:")]) == 1
+    result = run(path, "--target", "y", "-o", tmp_path / "page.html", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len([line for line in result.stderr.splitlines() if line.startswith("surefoot:")]) == 1
     assert not (tmp_path / "page.html").exists()
 
 
@@ -122,26 +122,26 @@ def test_errors_name_files_and_options(tmp_path):
     table, new = tmp_path / "table.csv", tmp_path / "new.csv"
     X.assign(y=y).to_csv(table, index=False)
     X.drop(columns="age").to_csv(new, index=False)
-    made = run(table, "--target", "y", "--new", new, "-o", tmp_path / "page.html")
-    assert f"{new}: X_new lacks the columns 'age'" in made.stderr
+    result = run(table, "--target", "y", "--new", new, "-o", tmp_path / "page.html")
+    assert f"{new}: X_new lacks the columns 'age'" in result.stderr
     X.assign(y="other").to_csv(new, index=False)
-    made = run(table, "--target", "y", "--new", new, "-o", tmp_path / "page.html")
-    assert f"column 'y' of {new}: y_new has none of the classes of y, such as 'sick'" in made.stderr
+    result = run(table, "--target", "y", "--new", new, "-o", tmp_path / "page.html")
+    assert f"column 'y' of {new}: y_new has none of the classes of y, such as 'sick'" in result.stderr
     new.write_text("prediction\nsick\n")
-    made = run(table, "--target", "y", "--predictions", new, "-o", tmp_path / "page.html")
-    assert f"{new}: predictions has 1 rows, but X has 160." in made.stderr
+    result = run(table, "--target", "y", "--predictions", new, "-o", tmp_path / "page.html")
+    assert f"{new}: predictions has 1 rows, but X has 160." in result.stderr
 
 
-def test_a_folder_that_is_not_there_is_refused_before_the_work(tmp_path):
+def test_a_missing_folder_is_refused_before_the_work(tmp_path):
     X, y = numbers(40)
     X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)
-    made = run(tmp_path / "table.csv", "--target", "y", "-o", tmp_path / "nowhere" / "page.html")
-    assert made.exit_code == 2
-    assert "there is no folder" in made.stderr
-    assert "question" not in made.stderr
+    result = run(tmp_path / "table.csv", "--target", "y", "-o", tmp_path / "nowhere" / "page.html")
+    assert result.exit_code == 2
+    assert "there is no folder" in result.stderr
+    assert "question" not in result.stderr
 
 
-def test_ctrl_c_leaves_nothing_behind(tmp_path, monkeypatch):
+def test_ctrl_c_leaves_no_files(tmp_path, monkeypatch):
     X, y = numbers(40)
     X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)
 
@@ -149,7 +149,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("surefoot.report.run.cross_fit", stop)
-    made = run(tmp_path / "table.csv", "--target", "y", "-o", tmp_path / "page.html", "--json", tmp_path / "a.json")
-    assert made.exit_code == 130
-    assert "nothing was written" in made.stderr
+    result = run(tmp_path / "table.csv", "--target", "y", "-o", tmp_path / "page.html", "--json", tmp_path / "a.json")
+    assert result.exit_code == 130
+    assert "nothing was written" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]

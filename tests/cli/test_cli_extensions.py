@@ -1,4 +1,4 @@
-"""Commands of other distributions: found by their entry point, and explained where they are not installed."""
+"""Commands of other distributions: loaded from their entry point, or an error that says how to install them."""
 
 from importlib.metadata import EntryPoint
 
@@ -23,18 +23,18 @@ def test_a_command_that_is_installed_runs(monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", [[], ["shift", "--data", "here", "--quick"]])
-def test_without_it_one_line_says_how_to_get_it(monkeypatch, arguments):
+def test_without_the_command_one_line_says_how_to_install_it(monkeypatch, arguments):
     result = CliRunner().invoke(app_with(monkeypatch), ["reproduce", *arguments])
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr == ("surefoot: reproduce is not part of this installation: pip install surefoot-experiments\n")
 
 
-def test_help_says_what_it_needs(monkeypatch):
+def test_the_help_names_the_distribution(monkeypatch):
     assert "Needs surefoot-experiments" in CliRunner().invoke(app_with(monkeypatch), ["--help"]).output
 
 
-def test_a_command_that_cannot_be_loaded_leaves_the_others_alone(monkeypatch):
+def test_a_command_that_cannot_be_loaded_does_not_affect_the_others(monkeypatch):
     entry_point = EntryPoint("reproduce", "surefoot_no_such_module:command", commands.EXTENSIONS)
     result = CliRunner().invoke(app_with(monkeypatch, entry_point), ["reproduce"])
     assert result.exit_code == 2

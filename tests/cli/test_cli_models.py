@@ -26,10 +26,10 @@ def table(tmp_path):
     return tmp_path / "table.csv"
 
 
-def test_a_model_goes_through_a_file_and_says_what_python_says(table, tmp_path):
+def test_a_model_file_predicts_the_same_as_python(table, tmp_path):
     model, out = tmp_path / "model.surefoot", tmp_path / "out.csv"
-    made = run("fit", table, "--target", "state", "-o", model, "--members", 3, "--quiet", "--jobs", 1)
-    assert made.exit_code == 0, made.output
+    result = run("fit", table, "--target", "state", "-o", model, "--members", 3, "--quiet", "--jobs", 1)
+    assert result.exit_code == 0, result.output
     assert run("predict", model, table, "-o", out).exit_code == 0
     frame = pd.read_csv(table)
     rows = frame[["size", "age", "noise"]].copy()
@@ -59,74 +59,74 @@ def test_counts_may_have_a_distribution_of_counts(tmp_path):
     size = rng.normal(size=200)
     pd.DataFrame({"size": size, "visits": rng.poisson(np.exp(2 + size))}).to_csv(tmp_path / "t.csv", index=False)
     model = tmp_path / "model.surefoot"
-    made = run("fit", tmp_path / "t.csv", "--target", "visits", "-o", model, "--members", 2)
-    assert "--distribution poisson would predict them" in made.stdout
+    result = run("fit", tmp_path / "t.csv", "--target", "visits", "-o", model, "--members", 2)
+    assert "--distribution poisson would predict them" in result.stdout
     assert load(model).distribution == "normal"
-    made = run(
+    result = run(
         "fit", tmp_path / "t.csv", "--target", "visits", "-o", model, "--members", 2, "--distribution", "poisson"
     )
-    assert "would predict" not in made.stdout
+    assert "would predict" not in result.stdout
     assert load(model).distribution == "poisson"
-    made = run("fit", tmp_path / "t.csv", "--target", "size", "-o", model, "--distribution", "poisson")
-    assert (made.exit_code, "poisson" in made.stderr.lower()) == (2, True)
-    made = run("fit", tmp_path / "t.csv", "--target", "visits", "-o", model, "--members", 0)
-    assert (made.exit_code, "--members" in made.stderr) == (2, True)
+    result = run("fit", tmp_path / "t.csv", "--target", "size", "-o", model, "--distribution", "poisson")
+    assert (result.exit_code, "poisson" in result.stderr.lower()) == (2, True)
+    result = run("fit", tmp_path / "t.csv", "--target", "visits", "-o", model, "--members", 0)
+    assert (result.exit_code, "--members" in result.stderr) == (2, True)
 
 
 def test_classes_have_no_distribution_of_numbers(table, tmp_path):
-    made = run("fit", table, "--target", "state", "-o", tmp_path / "m.surefoot", "--distribution", "poisson")
-    assert (made.exit_code, "the target has classes" in made.stderr) == (2, True)
+    result = run("fit", table, "--target", "state", "-o", tmp_path / "m.surefoot", "--distribution", "poisson")
+    assert (result.exit_code, "the target has classes" in result.stderr) == (2, True)
     assert not (tmp_path / "m.surefoot").exists()
 
 
-def test_what_cannot_be_predicted_is_one_line(table, tmp_path):
+def test_input_that_cannot_be_predicted_gives_one_line(table, tmp_path):
     model = tmp_path / "model.surefoot"
     assert run("fit", table, "--target", "state", "-o", model, "--members", 2, "-q").exit_code == 0
     pd.read_csv(table).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
-    made = run("predict", model, tmp_path / "less.csv", "-o", tmp_path / "p.csv")
-    assert (made.exit_code, "lacks the columns 'age'" in made.stderr) == (2, True)
-    made = run("predict", table, table, "-o", tmp_path / "p.csv")
-    assert (made.exit_code, "not a model file" in made.stderr) == (2, True)
-    made = run("predict", tmp_path / "nowhere.surefoot", table, "-o", tmp_path / "p.csv")
-    assert (made.exit_code, "nowhere.surefoot" in made.stderr) == (2, True)
+    result = run("predict", model, tmp_path / "less.csv", "-o", tmp_path / "p.csv")
+    assert (result.exit_code, "lacks the columns 'age'" in result.stderr) == (2, True)
+    result = run("predict", table, table, "-o", tmp_path / "p.csv")
+    assert (result.exit_code, "not a model file" in result.stderr) == (2, True)
+    result = run("predict", tmp_path / "nowhere.surefoot", table, "-o", tmp_path / "p.csv")
+    assert (result.exit_code, "nowhere.surefoot" in result.stderr) == (2, True)
     assert not (tmp_path / "p.csv").exists()
 
 
 def test_variables_are_selected_with_the_guarantee_in_words(table, tmp_path):
-    made = run("select", table, "--target", "state", "--json", tmp_path / "s.json", "--jobs", 1)
-    assert made.exit_code == 0, made.output
-    assert "It does not say that any of them is right." in made.stdout
-    found = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
-    assert [each["selector"] for each in found] == ["LASSO", "decision tree"]
-    assert "size" in found[0]["single"]
+    result = run("select", table, "--target", "state", "--json", tmp_path / "s.json", "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    assert "It does not say that any of them is right." in result.stdout
+    saved = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert [each["selector"] for each in saved] == ["LASSO", "decision tree"]
+    assert "size" in saved[0]["single"]
     assert run("select", table, "--target", "nothing").exit_code == 2
 
 
-def test_the_doctor_names_versions_and_trains(monkeypatch):
+def test_the_doctor_prints_versions_and_trains(monkeypatch):
     monkeypatch.setattr(doctor, "TRIAL", "import surefoot")
-    made = run("doctor")
-    assert made.exit_code == 0, made.output
-    assert f"surefoot       {surefoot.__version__}" in made.stdout
-    assert "everything trains" in made.stdout
+    result = run("doctor")
+    assert result.exit_code == 0, result.output
+    assert f"surefoot       {surefoot.__version__}" in result.stdout
+    assert "everything trains" in result.stdout
 
 
 def test_the_doctor_repairs_a_broken_cache(monkeypatch, tmp_path):
-    """The trial fails as long as there is a truncated file in the cache."""
+    """The trial fails while there is a truncated file in the cache."""
     (tmp_path / "kernel.nbi").write_bytes(b"cut off")
     monkeypatch.setattr(doctor, "TRIAL", f"import os; assert not os.path.exists({str(tmp_path / 'kernel.nbi')!r})")
     monkeypatch.setattr(doctor, "cache_folders", lambda: [tmp_path])
-    made = run("doctor")
-    assert made.exit_code == 0, made.output
-    assert "repaired" in made.stdout
+    result = run("doctor")
+    assert result.exit_code == 0, result.output
+    assert "repaired" in result.stdout
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_doctor_says_when_it_cannot_help(monkeypatch, tmp_path):
+def test_the_doctor_reports_that_training_fails(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor, "TRIAL", "raise RuntimeError('no use')")
     monkeypatch.setattr(doctor, "cache_folders", lambda: [tmp_path])
-    made = run("doctor")
-    assert made.exit_code == 1
-    assert "no use" in made.stderr
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "no use" in result.stderr
 
 
 def test_the_trial_of_the_doctor_runs_and_the_cache_is_found():

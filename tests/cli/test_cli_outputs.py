@@ -1,4 +1,4 @@
-"""Outputs never replace inputs, each other, devices or pipes; what cannot be written is noticed before the work."""
+"""Outputs never replace inputs, each other, devices or pipes; they are checked before the work."""
 
 import os
 import shlex
@@ -32,7 +32,7 @@ def model_bytes(tmp_path_factory):
 
 @pytest.fixture
 def folder(tmp_path, model_bytes, monkeypatch):
-    """A folder with a table and a model, and links to both; training and reading are no longer possible."""
+    """A folder with a table and a model, and links to both; training and reading raise an error."""
     X, y = numbers(40)
     X.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
     X.to_csv(tmp_path / "new.csv", index=False)
@@ -53,13 +53,13 @@ def folder(tmp_path, model_bytes, monkeypatch):
 
 
 def refusal(folder, command):
-    """The line with which a command is refused; nothing in the folder has changed."""
+    """The error line of a command; nothing in the folder has changed."""
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    made = run(*(str(folder / word[1:]) if word.startswith("@") else word for word in shlex.split(command)))
-    assert made.exit_code == 2, made.output
-    assert made.stderr.count("\n") == 1
+    result = run(*(str(folder / word[1:]) if word.startswith("@") else word for word in shlex.split(command)))
+    assert result.exit_code == 2, result.output
+    assert result.stderr.count("\n") == 1
     assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    return made.stderr
+    return result.stderr
 
 
 OVERWRITES = [
@@ -84,13 +84,13 @@ def test_an_output_that_is_an_input_is_refused(command, other, folder):
 
 
 @pytest.mark.parametrize("second", ["x", "way/x", "folder/../x"])
-def test_two_outputs_of_one_name_are_refused(second, folder):
+def test_two_outputs_with_the_same_name_are_refused(second, folder):
     assert "are the same file" in refusal(folder, f"audit @d.csv --target y -o @x --json @{second}")
     (folder / "x").touch()
     assert "are the same file" in refusal(folder, f"audit @d.csv --target y -o @x --json @{second}")
 
 
-def test_the_page_without_a_name_is_checked_too(folder, monkeypatch):
+def test_the_default_page_is_checked_too(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "d-audit.html").symlink_to(folder / "d.csv")
     assert "would overwrite it" in refusal(folder, "audit @d.csv --target y")
@@ -106,7 +106,7 @@ WRITES = [
 
 
 @pytest.mark.parametrize("command", WRITES)
-def test_what_cannot_be_written_is_refused_before_the_work(command, folder, monkeypatch):
+def test_outputs_that_cannot_be_written_are_refused_before_the_work(command, folder, monkeypatch):
     monkeypatch.chdir(folder)
     assert "it is a folder" in refusal(folder, command.replace("OUT", "folder"))
     assert "there is no folder" in refusal(folder, command.replace("OUT", "nowhere/x"))
@@ -116,9 +116,9 @@ def test_what_cannot_be_written_is_refused_before_the_work(command, folder, monk
 
 @needs_posix
 @pytest.mark.parametrize("command", WRITES)
-def test_a_folder_that_takes_no_files_is_refused_before_the_work(command, folder, monkeypatch):
+def test_a_folder_without_write_access_is_refused_before_the_work(command, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    if os.geteuid() == 0:  # whom permissions do not stop: a folder of the system does
+    if os.geteuid() == 0:  # permissions do not stop root, but a system folder does
         assert "no file can be created in the folder" in refusal(folder, command.replace("@OUT", "/proc/x"))
         return
     (folder / "folder").chmod(0o500)
@@ -142,9 +142,9 @@ def ready(tmp_path, model_bytes):
 
 
 @needs_posix
-def test_devices_are_written_to_and_stay_devices(ready):
-    made = run("predict", ready / "m.surefoot", ready / "d.csv", "-o", "/dev/null")
-    assert (made.exit_code, made.stderr) == (0, "")
+def test_devices_are_written_to_and_not_replaced(ready):
+    result = run("predict", ready / "m.surefoot", ready / "d.csv", "-o", "/dev/null")
+    assert (result.exit_code, result.stderr) == (0, "")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
     (ready / "link").symlink_to("/dev/null")
     assert run("predict", ready / "m.surefoot", ready / "d.csv", "-o", ready / "link").exit_code == 0
@@ -155,21 +155,21 @@ def test_devices_are_written_to_and_stay_devices(ready):
 
 
 @needs_posix
-def test_a_named_pipe_is_written_to_and_stays_one(ready):
+def test_a_named_pipe_is_written_to_and_not_replaced(ready):
     pipe, read = ready / "pipe", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     reader.start()
-    made = run("predict", ready / "m.surefoot", ready / "d.csv", "-o", pipe)
+    result = run("predict", ready / "m.surefoot", ready / "d.csv", "-o", pipe)
     reader.join(timeout=60)
-    assert made.exit_code == 0, made.output
+    assert result.exit_code == 0, result.output
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
     assert run("predict", ready / "m.surefoot", ready / "d.csv", "-o", ready / "p.csv").exit_code == 0
     assert read == [(ready / "p.csv").read_bytes()]
 
 
 @needs_posix
-def test_a_model_may_go_through_a_pipe(ready):
+def test_a_model_can_be_written_to_a_pipe(ready):
     pipe, read = ready / "pipe", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
@@ -188,16 +188,16 @@ def in_bash(folder, line):
 
 
 @needs_posix
-def test_standard_output_and_processes_of_the_shell(ready):
-    """As a shell has them: a file that is appended to, and the input of another process."""
+def test_standard_output_and_process_substitution(ready):
+    """A file that is appended to, and the input of another process."""
     assert run("predict", ready / "m.surefoot", ready / "d.csv", "-o", ready / "p.csv").exit_code == 0
     expected = (ready / "p.csv").read_text()
-    made = in_bash(ready, "{ echo before; PREDICT -o /dev/stdout; } >> all; PREDICT -o >(cat > through); wait")
-    assert made.returncode == 0, made.stderr
-    assert (ready / "all").read_text() == "before\n" + expected  # and nothing else: it is said on standard error
-    assert made.stderr == "40 rows: /dev/stdout\n"
-    assert "40 rows: /dev/fd/" in made.stdout
-    for _ in range(100):  # the other process may still be at it
+    result = in_bash(ready, "{ echo before; PREDICT -o /dev/stdout; } >> all; PREDICT -o >(cat > through); wait")
+    assert result.returncode == 0, result.stderr
+    assert (ready / "all").read_text() == "before\n" + expected  # the summary is on standard error
+    assert result.stderr == "40 rows: /dev/stdout\n"
+    assert "40 rows: /dev/fd/" in result.stdout
+    for _ in range(100):  # the other process may still be writing
         if (ready / "through").read_text() == expected:
             break
         threading.Event().wait(0.1)
@@ -205,23 +205,23 @@ def test_standard_output_and_processes_of_the_shell(ready):
 
 
 @needs_posix
-def test_a_pipe_that_nobody_reads_is_one_line(ready):
+def test_a_closed_pipe_gives_one_line(ready):
     reading, writing = os.pipe()
     os.close(reading)
-    made = run("predict", ready / "m.surefoot", ready / "d.csv", "-o", f"/dev/fd/{writing}")
+    result = run("predict", ready / "m.surefoot", ready / "d.csv", "-o", f"/dev/fd/{writing}")
     os.close(writing)
-    assert (made.exit_code, made.stderr) == (
+    assert (result.exit_code, result.stderr) == (
         2,
         "surefoot: an output is a pipe that was closed before everything was written.\n",
     )
 
 
 @needs_posix
-def test_an_open_file_is_written_to_where_it_stands(ready):
+def test_an_open_file_is_written_to_at_its_position(ready):
     with open(ready / "open", "w+b", buffering=0) as stream:
         stream.write(b"before\n")
-        made = run("predict", ready / "m.surefoot", ready / "d.csv", "-o", f"/dev/fd/{stream.fileno()}")
-        assert made.exit_code == 0, made.output
+        result = run("predict", ready / "m.surefoot", ready / "d.csv", "-o", f"/dev/fd/{stream.fileno()}")
+        assert result.exit_code == 0, result.output
         stream.write(b"after\n")
     lines = (ready / "open").read_text().splitlines()
     assert (lines[0], lines[1][:10], len(lines), lines[-1]) == ("before", "prediction", 43, "after")
@@ -240,8 +240,8 @@ def test_names_of_open_files(tmp_path):
 
 
 @needs_posix
-def test_what_fails_while_it_is_filled_never_reaches_a_device(tmp_path):
-    """The pipe would otherwise be opened, which nobody reads, and the test would wait for ever."""
+def test_output_that_fails_is_not_written_to_a_device(tmp_path):
+    """Opening a pipe without a reader would block the test."""
     os.mkfifo(tmp_path / "pipe")
 
     def fill():

@@ -1,4 +1,4 @@
-"""Later files are read by the schema of the model or of the first table: no row depends on the rows beside it."""
+"""Later files are read with the schema of the model or of the first table: no row depends on other rows."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def run(*arguments):
 
 
 def coded(codes, n_rows=120, seed=0):
-    """A table whose target is told by a code alone: the second and the last of the codes are "yes"."""
+    """A table whose target depends on a code alone: the second and the last of the codes are "yes"."""
     generator = np.random.default_rng(seed)
     code = generator.choice(codes, size=n_rows)
     y = np.where(np.isin(code, [codes[1], codes[-1]]), "yes", "no")
@@ -36,40 +36,40 @@ def fitted(request, tmp_path_factory):
     """A folder with a model of codes, its table, and new rows."""
     folder = tmp_path_factory.mktemp("codes")
     coded(request.param).to_csv(folder / "train.csv", index=False)
-    made = run("fit", folder / "train.csv", *FIT, "-o", folder / "m.surefoot")
-    assert made.exit_code == 0, made.output
+    result = run("fit", folder / "train.csv", *FIT, "-o", folder / "m.surefoot")
+    assert result.exit_code == 0, result.output
     return folder, coded(request.param, seed=1)
 
 
 def accuracy_of(folder, rows):
     rows.to_csv(folder / "new.csv", index=False)
-    made = run("predict", folder / "m.surefoot", folder / "new.csv", "-o", folder / "p.csv", "--jobs", 1)
-    assert made.exit_code == 0, made.output
-    return np.mean(pd.read_csv(folder / "p.csv")["prediction"] == rows["y"].to_numpy()), made
+    result = run("predict", folder / "m.surefoot", folder / "new.csv", "-o", folder / "p.csv", "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    return np.mean(pd.read_csv(folder / "p.csv")["prediction"] == rows["y"].to_numpy()), result
 
 
-def test_the_model_keeps_codes_as_they_are_written(fitted):
+def test_the_model_stores_codes_as_they_are_written(fitted):
     folder, rows = fitted
     assert load(folder / "m.surefoot")._schema.categories[0] == tuple(sorted(rows["code"].unique()))
 
 
-def test_codes_that_all_look_like_numbers_are_still_codes(fitted):
+def test_codes_that_look_like_numbers_are_read_as_codes(fitted):
     folder, rows = fitted
-    accuracy, made = accuracy_of(folder, rows[rows["code"].str.isdigit()])
+    accuracy, result = accuracy_of(folder, rows[rows["code"].str.isdigit()])
     assert accuracy == 1.0
-    assert made.stderr == ""
+    assert result.stderr == ""
 
 
 def test_an_empty_cell_does_not_change_the_other_rows(fitted):
     folder, rows = fitted
     rows = rows[rows["code"].str.isdigit()].reset_index(drop=True)
     rows.loc[7, "code"] = None
-    accuracy, made = accuracy_of(folder, rows)
+    accuracy, result = accuracy_of(folder, rows)
     assert accuracy >= 1.0 - 1 / len(rows)
-    assert made.stderr == ""
+    assert result.stderr == ""
 
 
-def test_each_row_alone_is_predicted_as_among_others(fitted):
+def test_a_single_row_is_predicted_as_among_others(fitted):
     folder, rows = fitted
     accuracy_of(folder, rows[:12])
     together = pd.read_csv(folder / "p.csv")
@@ -78,11 +78,11 @@ def test_each_row_alone_is_predicted_as_among_others(fitted):
         pd.testing.assert_frame_equal(pd.read_csv(folder / "p.csv"), together[place : place + 1].reset_index(drop=True))
 
 
-def test_values_never_seen_are_counted_on_standard_error(fitted):
+def test_unknown_values_are_counted_on_standard_error(fitted):
     folder, rows = fitted
     rows = rows.assign(code=rows["code"].mask(rows.index < 5, "B7"))
-    _, made = accuracy_of(folder, rows)
-    assert made.stderr == (
+    _, result = accuracy_of(folder, rows)
+    assert result.stderr == (
         "surefoot: column 'code': 5 of 120 rows have values that are not in the training data: 'B7'; they count as "
         "missing.\n"
     )
@@ -95,8 +95,8 @@ def test_a_parquet_file_of_numbers_has_the_codes_too(tmp_path):
     rows = rows[rows["code"] != "X"]
     for dtype in ("int64", "float64", "category"):
         rows.assign(code=rows["code"].astype(dtype)).to_parquet(tmp_path / "new.parquet")
-        made = run("predict", tmp_path / "m.surefoot", tmp_path / "new.parquet", "-o", tmp_path / "p.csv")
-        assert (made.exit_code, made.stderr) == (0, "")
+        result = run("predict", tmp_path / "m.surefoot", tmp_path / "new.parquet", "-o", tmp_path / "p.csv")
+        assert (result.exit_code, result.stderr) == (0, "")
         assert pd.read_csv(tmp_path / "p.csv")["prediction"].tolist() == rows["y"].tolist()
 
 
@@ -108,7 +108,7 @@ def test_categories_of_numbers_that_python_was_fitted_to_are_known(tmp_path):
     assert accuracy_of(tmp_path, rows)[0] == np.mean(model.predict(X) == rows["y"]) == 1.0
 
 
-def test_numbers_outside_of_the_range_are_counted(tmp_path):
+def test_numbers_outside_the_range_are_counted(tmp_path):
     rows = coded(("a", "b", "c")).assign(day=pd.date_range("2024-01-01", periods=120).strftime("%Y-%m-%d"))
     rows.to_csv(tmp_path / "train.csv", index=False)
     assert run("fit", tmp_path / "train.csv", *FIT, "-o", tmp_path / "m.surefoot").exit_code == 0
@@ -116,8 +116,8 @@ def test_numbers_outside_of_the_range_are_counted(tmp_path):
     assert load(tmp_path / "m.surefoot")._schema.ranges[1] == (low, high)
     rows.loc[:3, "noise"] = [low - 1, low, high, high + 2]
     rows.loc[3, "day"] = "2025-01-01"
-    _, made = accuracy_of(tmp_path, rows)
-    assert made.stderr.splitlines() == [
+    _, result = accuracy_of(tmp_path, rows)
+    assert result.stderr.splitlines() == [
         "surefoot: 2 of 120 rows have numbers outside the range of the training data:",
         f"surefoot: column 'noise': the training data has {low:.6g} to {high:.6g}, 2 of 120 rows have "
         f"{low - 1:.6g} to {high + 2:.6g}.",
@@ -125,53 +125,53 @@ def test_numbers_outside_of_the_range_are_counted(tmp_path):
     ]
 
 
-def test_a_file_of_the_first_version_is_still_used_and_says_nothing_of_ranges(tmp_path):
+def test_a_file_of_the_first_version_has_no_ranges(tmp_path):
     pd.DataFrame({"a": [1e9, 0.0], "b": [0.0, -1e9], "c": ["1", "2"], "d": ["0", "1"]}).to_csv(
         tmp_path / "new.csv", index=False
     )
-    made = run("predict", STORED / "1" / "depthwise.surefoot", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
-    assert (made.exit_code, made.stderr) == (0, "")
+    result = run("predict", STORED / "1" / "depthwise.surefoot", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
+    assert (result.exit_code, result.stderr) == (0, "")
     assert len(pd.read_csv(tmp_path / "p.csv")) == 2
 
 
 def test_text_in_a_column_of_numbers_is_refused(fitted):
     folder, rows = fitted
     rows.assign(noise=["many", *rows["noise"][1:]]).to_csv(folder / "odd.csv", index=False)
-    made = run("predict", folder / "m.surefoot", folder / "odd.csv", "-o", folder / "none.csv")
-    assert made.exit_code == 2
-    assert "Column 'noise' held numbers" in made.stderr
-    assert "'many'" in made.stderr
+    result = run("predict", folder / "m.surefoot", folder / "odd.csv", "-o", folder / "none.csv")
+    assert result.exit_code == 2
+    assert "Column 'noise' held numbers" in result.stderr
+    assert "'many'" in result.stderr
 
 
 @pytest.mark.parametrize("codes", [("001", "002", "003", "A1"), ("1", "2", "3", "X")], ids=",".join)
-def test_new_rows_of_an_audit_are_read_as_the_table_was(codes, tmp_path):
+def test_new_rows_of_an_audit_are_read_with_the_types_of_the_table(codes, tmp_path):
     coded(codes).to_csv(tmp_path / "table.csv", index=False)
     new = coded(codes, seed=1)
     new = new[new["code"] != codes[-1]].reset_index(drop=True)
     new.loc[3, "code"] = None if codes[-1] == "X" else "009"
     new.to_csv(tmp_path / "new.csv", index=False)
-    made = run(
+    result = run(
         "audit", tmp_path / "table.csv", "--target", "y", "--new", tmp_path / "new.csv", "-o", tmp_path / "p.html",
         "--json", tmp_path / "a.json", "--jobs", 1,
     )  # fmt: skip
-    assert made.exit_code == 0, made.output
-    found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    assert found["verdict"][4]["answer"] != "no", found["verdict"][4]
-    counted = [line for line in made.stderr.splitlines() if line.startswith("surefoot:")]
+    assert result.exit_code == 0, result.output
+    saved = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert saved["verdict"][4]["answer"] != "no", saved["verdict"][4]
+    counted = [line for line in result.stderr.splitlines() if line.startswith("surefoot:")]
     seen = f"surefoot: {tmp_path / 'new.csv'}, column 'code': 1 of {len(new)} rows have values that are not in the"
     assert counted == ([] if codes[-1] == "X" else [f"{seen} training data: '009'."])
 
 
-def test_predictions_of_codes_are_read_as_the_target_was(tmp_path):
+def test_predictions_of_codes_are_read_with_the_type_of_the_target(tmp_path):
     rows = coded(("001", "002", "003", "A1"))
     rows = rows.rename(columns={"code": "target", "y": "other"})
     rows.to_csv(tmp_path / "table.csv", index=False)
     pd.DataFrame({"prediction": ["001"] * 120}).to_csv(tmp_path / "mine.csv", index=False)
-    made = run(
+    result = run(
         "audit", tmp_path / "table.csv", "--target", "target", "--predictions", tmp_path / "mine.csv",
         "-o", tmp_path / "p.html", "--time-limit", "1s", "--quiet",
     )  # fmt: skip
-    assert (made.exit_code, made.stderr) == (0, "")
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 def read(folder, text, kinds=None, name="t.csv"):
@@ -179,14 +179,14 @@ def read(folder, text, kinds=None, name="t.csv"):
     return read_table_file(folder / name, kinds)
 
 
-def test_numbers_are_read_to_the_last_bit(tmp_path):
+def test_numbers_are_read_exactly(tmp_path):
     generator = np.random.default_rng(0)
     values = np.ldexp(generator.normal(size=2000), generator.integers(-300, 300, size=2000))
     frame = read(tmp_path, "a,b\n" + "".join(f"{value!r},x\n" for value in values.tolist()))
     assert frame["a"].tolist() == values.tolist()
 
 
-def test_what_the_whole_column_decides(tmp_path):
+def test_types_that_the_whole_column_decides(tmp_path):
     frame = read(
         tmp_path,
         "whole,some,truth,part,plus,large,text,empty\n"
@@ -207,12 +207,12 @@ def test_what_the_whole_column_decides(tmp_path):
     assert [name for name, kind in kinds.items() if kind != "number"] == ["text"]
 
 
-def test_whole_numbers_beyond_floats_stay_apart(tmp_path):
+def test_large_whole_numbers_are_read_exactly(tmp_path):
     frame = read(tmp_path, "a\n9007199254740993\n9007199254740992\n")
     assert frame["a"].tolist() == [9007199254740993, 9007199254740992]
 
 
-def test_what_a_schema_decides(tmp_path):
+def test_types_that_a_schema_decides(tmp_path):
     kinds = {"code": "category", "flag": "number", "size": "number", "day": "date"}
     frame = read(tmp_path, "code,flag,size,day,other\n01,True,1,2024,5\n,0,x,2025,6\n", kinds)
     assert frame["code"].tolist()[:1] == ["01"]
@@ -223,13 +223,13 @@ def test_what_a_schema_decides(tmp_path):
     assert frame["other"].tolist() == [5, 6]
 
 
-def test_decimal_commas_where_a_comma_is_no_delimiter(tmp_path):
+def test_decimal_commas_where_a_comma_is_not_the_delimiter(tmp_path):
     assert read(tmp_path, "a;b\n1,5;x\n2;y\n")["a"].tolist() == [1.5, 2.0]
     assert read(tmp_path, "a;b\n1,5;x\n2;y\n", {"a": "category"})["a"].tolist() == ["1,5", "2"]
     assert read(tmp_path, "a;b\n1,5;x\n2.5;y\n")["a"].tolist() == ["1,5", "2.5"]
 
 
-def test_a_date_is_read_as_it_is_written_whatever_the_others_are():
+def test_a_date_is_read_independently_of_the_others():
     reader = ColumnReader("day", "date")
     others = ["2024-01-05"] * 50
     for text in ("05.02.2024", "05.02.2024 06:00", "2024/03/01", "2024/03/01 12:00:00", "2024-05-01T12:30+02:00"):
@@ -246,7 +246,7 @@ def test_whole_numbers_are_the_same_categories_with_and_without_a_missing_one():
     assert reader.read(pd.Series([0.5, np.nan, 1.0])).dropna().tolist() == ["0.5", "1"]
 
 
-def test_types_of_a_file_that_has_them(tmp_path):
+def test_types_of_a_file_with_types(tmp_path):
     frame = pd.DataFrame(
         {
             "code": pd.Series([1, None, 3]).astype("category"),

@@ -1,4 +1,4 @@
-"""An audit of whatever a table may hold: an honest page, never a traceback."""
+"""Audits of unusual tables: a page, never a traceback."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 def odd_columns(n, rng):
-    """Every kind of column that someone may have in a file."""
+    """All kinds of columns that a file may have."""
     return pd.DataFrame(
         {
             SCRIPT: rng.normal(size=n),
@@ -57,15 +57,15 @@ def test_fifty_rows_of_every_kind_of_column_make_a_page(fifty_rows):
 def test_ten_thousand_categories():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"code": [f"c{i}" for i in rng.integers(0, 10_000, 4000)], "x": rng.normal(size=4000)})
-    found = audit(X, X["x"] + rng.normal(size=4000))
-    assert found.verdict[0].answer == "yes"
-    assert found.answer("accuracy") != "no"
-    remarks = [remark for each in found.stability.sets for remark in each.remarks]
+    result = audit(X, X["x"] + rng.normal(size=4000))
+    assert result.verdict[0].answer == "yes"
+    assert result.answer("accuracy") != "no"
+    remarks = [remark for each in result.stability.sets for remark in each.remarks]
     assert any("categories: code" in remark for remark in remarks)
-    assert "many categories" in {note.what for note in found.subject.notes}
+    assert "many categories" in {note.what for note in result.subject.notes}
 
 
-def test_one_feature_and_rows_that_are_there_twice():
+def test_one_feature_and_rows_that_occur_twice():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": np.repeat(rng.integers(0, 40, 60).astype(float), 2)})
     y = np.sin(X["x"]) + rng.normal(size=120)
@@ -76,16 +76,16 @@ def test_one_feature_and_rows_that_are_there_twice():
 
 def test_thirty_classes_most_of_them_rare():
     rng = np.random.default_rng(0)
-    X = pd.DataFrame({"x": rng.normal(size=160), "z": rng.normal(size=160)})  # more rows than tables with ten folds
+    X = pd.DataFrame({"x": rng.normal(size=160), "z": rng.normal(size=160)})  # enough rows for five folds
     labels = [f"class {int(value)}" for value in np.minimum(rng.exponential(6, 160), 29)]
-    found = audit(X, pd.Series(labels, name="kind"))
-    assert found.subject.task == "classes"
-    assert found.verdict[0].answer == "no"
-    assert "kind" in found.to_html()
+    result = audit(X, pd.Series(labels, name="kind"))
+    assert result.subject.task == "classes"
+    assert result.verdict[0].answer == "no"
+    assert "kind" in result.to_html()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of a POSIX system")
-def test_a_real_ctrl_c_ends_at_once_and_leaves_nothing(tmp_path):
+def test_a_real_ctrl_c_stops_at_once_and_leaves_no_files(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(4000, 10))).rename(columns=str)
     X.assign(y=rng.normal(size=4000)).to_csv(tmp_path / "table.csv", index=False)

@@ -1,4 +1,4 @@
-"""Common mistakes get an error that says what to do instead."""
+"""Errors for common mistakes say what to do instead."""
 
 import subprocess
 import sys
@@ -16,19 +16,19 @@ from surefoot.plots import MarginDisplay
 X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 3 > 0
 
 
-def test_a_lazy_frame_wants_collecting():
+def test_a_lazy_frame_must_be_collected():
     with pytest.raises(DataError, match="collect"):
         AdaBoostClassifier().fit(pl.DataFrame(X).lazy(), y)
 
 
-def test_an_array_cannot_stand_for_a_frame_with_categories():
+def test_an_array_cannot_replace_a_frame_with_categories():
     frame = pd.DataFrame({"a": X[:, 0], "kind": pd.Categorical(np.where(y, "yes", "no"))})
     model = AdaBoostClassifier(n_estimators=2).fit(frame, y)
     with pytest.raises(DataError, match="pass a frame"):
         model.predict(frame.to_numpy())
 
 
-def test_balanced_is_no_sample_weight():
+def test_balanced_is_not_a_sample_weight():
     with pytest.raises(DataError, match="class_weight"):
         AdaBoostClassifier().fit(X, y, sample_weight="balanced")
 
@@ -39,7 +39,7 @@ def test_a_pipeline_has_no_margins():
         MarginDisplay.from_estimator(pipeline, X, y)
 
 
-def test_the_command_line_without_its_packages_says_what_to_install():
+def test_without_its_packages_the_command_line_says_what_to_install():
     code = "import sys; sys.modules['typer'] = None; from surefoot.cli import main; main()"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 2

@@ -1,4 +1,4 @@
-"""A headless Chromium for tests, spoken to through a pair of pipes in its own protocol."""
+"""A headless Chromium for tests, controlled through a pair of pipes with the DevTools protocol."""
 
 import base64
 import fcntl
@@ -35,12 +35,12 @@ KEYS = {"Enter": 13, "ArrowRight": 39, "ArrowLeft": 37, "End": 35, "Home": 36, "
 
 
 def chromium_path() -> str | None:
-    """Where Chromium is, if it is installed."""
+    """The path of Chromium, if it is installed."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """One page in one browser. Errors that the page reports, and requests that it makes, are collected."""
+    """One page in one browser. Errors and requests of the page are collected."""
 
     def __init__(self, path: str, profile: Path) -> None:
         self._read, answers = _high_pipe()
@@ -160,7 +160,7 @@ class Browser:
             selector.register(self._read, selectors.EVENT_READ)
             begun = time.monotonic()
             if not selector.select(TIMEOUT):
-                raise TimeoutError(f"The browser said nothing for {time.monotonic() - begun:.0f} seconds.")
+                raise TimeoutError(f"No answer from the browser for {time.monotonic() - begun:.0f} seconds.")
         part = os.read(self._read, 1 << 16)
         if not part:
             raise EOFError("The browser has gone.")
@@ -182,7 +182,7 @@ class Browser:
 
 
 def _high_pipe() -> tuple[int, int]:
-    """A pipe with descriptors above those that Chromium wants for itself."""
+    """A pipe with descriptors above those that Chromium uses."""
     ends = []
     for end in os.pipe():
         ends.append(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10))

@@ -1,4 +1,4 @@
-"""What several tests of audits share."""
+"""Fixtures of several tests of audits."""
 
 import pytest
 
@@ -11,7 +11,7 @@ QUICK = ("constant", "linear", "ensemble")
 
 @pytest.fixture(scope="session")
 def few_candidates():
-    """The quick ones of some candidates, and a small ensemble."""
+    """The fast candidates, with a small ensemble."""
 
     def few(candidates):
         chosen = [candidate for candidate in candidates if candidate.name in QUICK]
@@ -31,7 +31,7 @@ def quick_audit(monkeypatch, few_candidates):
 
 @pytest.fixture
 def two_candidates(monkeypatch):
-    """Question 1 of an audit, with a constant and a linear model only."""
+    """Question 1 of an audit with a constant and a linear model only."""
     every = run.candidate_models
     monkeypatch.setattr(run, "candidate_models", lambda *arguments: every(*arguments)[:2])
 

@@ -1,4 +1,4 @@
-"""Made-up but plausible answers of an audit, of classes and of numbers."""
+"""Made-up but plausible audits, of a classification and of a regression."""
 
 from dataclasses import dataclass, replace
 from math import nan
@@ -36,7 +36,7 @@ GUARANTEE = (
 
 @dataclass(frozen=True)
 class ExampleAudit:
-    """What the page is made of."""
+    """The parts of an audit that the page needs."""
 
     subject: Subject
     verdict: tuple[VerdictLine, ...]
@@ -63,7 +63,7 @@ def around(value: float, reach: float) -> Estimate:
 
 
 def rejection(loss: float, ratio: float, top: float, squared: bool = False) -> Rejection:
-    """A curve that is ``ratio`` of the way from the random order to the best one."""
+    """A curve at the fraction ``ratio`` between the random order and the best one."""
     share = np.linspace(0, 1, 101)
     start = loss**2 if squared else loss
     random = start * (1 - share)
@@ -101,7 +101,7 @@ def classification() -> ExampleAudit:
     subject = Subject(
         target="risk",
         task="binary",
-        task_sentence="Two classes are told apart; an error is a wrong class.",
+        task_sentence="The target has two values; an error is a wrong class.",
         n_rows=1000,
         n_columns=20,
         n_judged=1000,
@@ -118,13 +118,13 @@ def classification() -> ExampleAudit:
         remarks=("12 rows without a target were left out.", "3 rows of the new table have an unknown purpose."),
     )
     verdict = verdict_of(
-        (PARTLY, "It beats guessing and mostly knows when it is wrong, but the new rows are not like those at hand."),
+        (PARTLY, "It is better than a constant and calibrated, but the new rows are not like the training rows."),
         (PARTLY, "24.0% of held-out rows are wrong, 6.0 points fewer than by guessing; more rows might help."),
         (YES, "Handing over the 20% most uncertain rows brings the error rate of the others down to 15.3%."),
-        (YES, "Yes, for 2 models; one look at all rows claims one of them, which 41.2% of the bags choose."),
-        (NO, "3 of 20 columns have shifted, and the error rate there is 31.3%."),
+        (YES, "The stable set contains 2 choices; 41.2% of the bags choose the one from all rows."),
+        (NO, "3 of 20 columns have shifted, and the error rate on the deployment data is 31.3%."),
     )
-    return ExampleAudit(subject, verdict, _accuracy(), _knowing(), _stability(), _transfer())
+    return ExampleAudit(subject, verdict, _accuracy(), _uncertainty(), _stability(), _shift())
 
 
 def _accuracy() -> AccuracyFindings:
@@ -152,7 +152,7 @@ def accuracy_of(
     )  # fmt: skip
 
 
-def _knowing() -> UncertaintyFindings:
+def _uncertainty() -> UncertaintyFindings:
     expected = (0.53, 0.58, 0.64, 0.69, 0.74, 0.79, 0.84, 0.88, 0.92, 0.96)
     observed = np.array((0.52, 0.6, 0.56, 0.68, 0.72, 0.8, 0.8, 0.92, 0.88, 0.96))
     curve = (expected, *(tuple(line.tolist()) for line in (observed, observed - 0.17, np.minimum(observed + 0.13, 1))))
@@ -236,7 +236,7 @@ def _stability() -> StabilityFindings:
     return StabilityFindings((lasso, tree), drops, None)
 
 
-def _transfer() -> ShiftFindings:
+def _shift() -> ShiftFindings:
     columns = (
         ShiftedColumn("credit_amount", 0.34, 1e-9, "shifted", ""),
         ShiftedColumn("duration", 0.22, 0.00031, "shifted", ""),
@@ -265,12 +265,12 @@ def _transfer() -> ShiftFindings:
     return ShiftFindings(
         "the new rows", verdict, around(0.71, 0.04), 1e-8, columns, models, *losses, None, "error rate", n_known=300,
         n_rows=300, losses=(measured,), bias_tolerance=0.05, outside=outside,
-        new=NewRows(300, 38, Estimate(0.1267, 0.0937, 0.1691), 0.0518, 0.00003, _knowing().rows),
+        new=NewRows(300, 38, Estimate(0.1267, 0.0937, 0.1691), 0.0518, 0.00003, _uncertainty().rows),
     )  # fmt: skip
 
 
 def regression() -> ExampleAudit:
-    """Numbers, and no target where the model will be used."""
+    """A regression, without targets of the deployment data."""
     sentence = "A number is predicted; errors are measured by the RMSE, in the unit of the target."
     subject = Subject(
         target="progression", task="regression", task_sentence=sentence, n_rows=442, n_columns=10, n_judged=442,
@@ -278,7 +278,7 @@ def regression() -> ExampleAudit:
         remarks=(), fingerprint="0123456789abcdef",
     )  # fmt: skip
     verdict = verdict_of(
-        (PARTLY, "It explains about half of the variance, and where it will be used little can be said."),
+        (PARTLY, "It explains about half of the variance; its error on the deployment data is not known."),
         (YES, "The RMSE is 54.3, and a simpler model does as well."),
         (PARTLY, "Its 90% intervals hold 88.1% of the targets."),
         (YES, "Every set without one row shares a model with this one."),
@@ -297,11 +297,11 @@ def regression() -> ExampleAudit:
     drop = RowRemoval("a random 1% of the rows", 3, 200, 0.1, 3, 0.041, None)
     stability = StabilityFindings((lasso,), (drop,), None)
     return ExampleAudit(
-        subject, verdict, accuracy, _knowing_numbers(), stability, _transfer_without_target(), command=None
+        subject, verdict, accuracy, _uncertainty_of_numbers(), stability, _shift_without_target(), command=None
     )
 
 
-def _knowing_numbers() -> UncertaintyFindings:
+def _uncertainty_of_numbers() -> UncertaintyFindings:
     levels = np.arange(1, 20) / 20
     seen = levels**1.15
     lines = (levels, seen, np.maximum(seen - 0.06, 0), np.minimum(seen + 0.06, 1))
@@ -328,7 +328,7 @@ def _knowing_numbers() -> UncertaintyFindings:
     )
 
 
-def _transfer_without_target() -> ShiftFindings:
+def _shift_without_target() -> ShiftFindings:
     sentence = (
         "It cannot be known: hardly any held-out row is like the rows there. Get the target of some rows there, and "
         "run the audit again with them."

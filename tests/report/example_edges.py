@@ -1,4 +1,4 @@
-"""Audits that would like to break the page: hostile names, next to nothing to say, and numbers that are not known."""
+"""Audits that could break the page: hostile names, hardly any findings, and unknown numbers."""
 
 from dataclasses import replace
 from math import inf, nan
@@ -32,7 +32,7 @@ HOSTILE_NAMES = (
 
 
 def hostile() -> ExampleAudit:
-    """Every name and every text is one that would like to break the page."""
+    """Every name and every text could break the page."""
     plain = classification()
     names = list(HOSTILE_NAMES)
     models = tuple(
@@ -47,7 +47,7 @@ def hostile() -> ExampleAudit:
     )  # fmt: skip
     rows = tuple(UncertainRow(name, name, name, 0.2, 0.6, (name, f"{name} = {name}")) for name in names)
     calibration = replace(plain.uncertainty.calibration, xlabel=names[5], ylabel=names[0])
-    knowing = replace(
+    uncertainty = replace(
         plain.uncertainty,
         model=SCRIPT,
         rows=rows,
@@ -75,7 +75,7 @@ def hostile() -> ExampleAudit:
         subject=subject,
         verdict=tuple(VerdictLine(name, "yes", name) for name in names[:5]),
         accuracy=replace(plain.accuracy, models=models, audited=SCRIPT),
-        uncertainty=knowing,
+        uncertainty=uncertainty,
         stability=StabilityFindings(sets, drops, names[2]),
         shift=transfer,
         command=f"surefoot audit '{SCRIPT}.csv' --target \"{names[1]}\"",
@@ -84,7 +84,7 @@ def hostile() -> ExampleAudit:
 
 
 def bare() -> ExampleAudit:
-    """As little as an audit can say."""
+    """The fewest possible findings."""
     subject = Subject(
         target="y", task="classes", task_sentence="", n_rows=40, n_columns=1, n_judged=40, n_folds=5, n_new=0, split="",
         classes=(), shares=(), notes=(), checks=(), remarks=(), fingerprint="",
@@ -95,11 +95,11 @@ def bare() -> ExampleAudit:
 
 
 def empty_sections() -> ExampleAudit:
-    """Every section is there, with empty tuples and with numbers that are not known."""
+    """Every section exists, with empty tuples and unknown numbers."""
     nothing = Estimate(nan, -inf, inf)
     no_curve = Rejection((), (), (), (), (), (), None)
     calibration = Calibration(None, (), (), (), (), (), (), "promised", "observed")
-    knowing = UncertaintyFindings(
+    uncertainty = UncertaintyFindings(
         model="the ensemble", own=True, unit="nats", n_rows=0, loss=nothing, by_total=no_curve, by_knowledge=no_curve,
         calibration=calibration, columns_behind=(), rows=(),
     )  # fmt: skip
@@ -117,7 +117,7 @@ def empty_sections() -> ExampleAudit:
     plain = bare()
     return plain.but(
         accuracy=accuracy,
-        uncertainty=knowing,
+        uncertainty=uncertainty,
         stability=StabilityFindings((stable,), drops, "No columns."),
         shift=transfer,
     )

@@ -1,4 +1,4 @@
-"""What a page is made of, read by Python's own HTML parser, and the faults in it."""
+"""The elements of a page, read by Python's HTML parser, and the faults in it."""
 
 from html.parser import HTMLParser
 
@@ -7,14 +7,14 @@ REFERENCES = ("aria-labelledby", "aria-describedby", "for", "aria-controls")
 
 
 class PageOutline(HTMLParser):
-    """Tags in order, ids, texts and what refers to what; ``faults`` lists what is wrong."""
+    """Tags in order, ids, texts and references; ``faults`` lists errors."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
         self.faults: list[str] = []
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str, str]] = []  # tag, name, value
-        self.texts: dict[str, list[str]] = {}  # by the tag they stand in
+        self.texts: dict[str, list[str]] = {}  # by their tag
         self._open: list[str] = []
         self._ids: set[str] = set()
         self._wanted: list[str] = []
@@ -38,19 +38,19 @@ class PageOutline(HTMLParser):
         names = [name for name, _ in attrs]
         if len(set(names)) < len(names):
             self.faults.append(f"{tag} has an attribute twice")
-        found = {name: value or "" for name, value in attrs}
-        self.attributes += [(tag, name, value) for name, value in found.items()]
-        if "id" in found:
-            if found["id"] in self._ids or not found["id"]:
-                self.faults.append(f"the id {found['id']!r} is there twice, or empty")
-            self._ids.add(found["id"])
+        values = {name: value or "" for name, value in attrs}
+        self.attributes += [(tag, name, value) for name, value in values.items()]
+        if "id" in values:
+            if values["id"] in self._ids or not values["id"]:
+                self.faults.append(f"the id {values['id']!r} is there twice, or empty")
+            self._ids.add(values["id"])
         for name in REFERENCES:
-            self._wanted += found.get(name, "").split()
-        if found.get("href", "").startswith("#"):
-            self._wanted.append(found["href"][1:])
-        if tag == "th" and "scope" not in found:
+            self._wanted += values.get(name, "").split()
+        if values.get("href", "").startswith("#"):
+            self._wanted.append(values["href"][1:])
+        if tag == "th" and "scope" not in values:
             self.faults.append("a th has no scope")
-        if tag == "svg" and found.get("role") != "img" and found.get("aria-hidden") != "true":
+        if tag == "svg" and values.get("role") != "img" and values.get("aria-hidden") != "true":
             self.faults.append("an svg is neither an image nor hidden")
 
     def handle_endtag(self, tag: str) -> None:
@@ -67,10 +67,10 @@ class PageOutline(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All that a reader sees or hears, in one line."""
+        """All text for readers and screen readers, in one line."""
         seen = (part for tag, parts in self.texts.items() if tag not in ("style", "script") for part in parts)
         return " ".join(" ".join(seen).split())
 
     def values(self, name: str) -> list[str]:
-        """The values of an attribute, wherever it is."""
-        return [value for _, found, value in self.attributes if found == name]
+        """All values of an attribute."""
+        return [value for _, values, value in self.attributes if values == name]

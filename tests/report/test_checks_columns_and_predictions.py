@@ -1,4 +1,4 @@
-"""Columns that name groups or times are asked about; so are predictions of rows that their model has seen."""
+"""Questions about columns that look like groups or times, and about predictions of training rows."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def ordinary(rng, n=500):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_groups_are_asked_about(seed):
+def test_columns_that_look_like_groups_are_questioned(seed):
     rng = np.random.default_rng(seed)
     assert roles(*patients(rng, "patient_no", 0.3, 0.2)) == {("patient_no", "group")}
     assert roles(*patients(rng, "v7", 0.95, 0.2)) == {("v7", "group")}
@@ -43,7 +43,7 @@ def test_groups_are_asked_about(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_times_are_asked_about_and_ordinary_columns_are_not(seed):
+def test_times_are_questioned_and_ordinary_columns_are_not(seed):
     rng = np.random.default_rng(seed)
     X, y = ordinary(rng)
     assert roles(X, y) == set()
@@ -62,7 +62,7 @@ def problem(rng, n=300):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_predictions_of_seen_numbers_are_questioned_and_honest_ones_are_not(seed):
+def test_predictions_of_training_numbers_are_questioned(seed):
     X, signal, y = problem(np.random.default_rng(seed))
     forest = RandomForestRegressor(20, random_state=0)
     unseen = cross_val_predict(RandomForestRegressor(20, min_samples_leaf=2, random_state=1), X, y)
@@ -71,14 +71,14 @@ def test_predictions_of_seen_numbers_are_questioned_and_honest_ones_are_not(seed
     exact = question_predictions(target, KNeighborsRegressor(1).fit(X, y).predict(X), unseen)
     assert exact.questioned
     assert "100.0% of them are exact" in exact.sentence
-    oracle = question_predictions(target, signal, unseen)  # far better, and has seen nothing
+    oracle = question_predictions(target, signal, unseen)  # far better, but not trained on the rows
     assert oracle.ratio < 0.8
     assert not oracle.questioned
     assert not question_predictions(target, cross_val_predict(forest, X, y, cv=5), unseen).questioned
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_predictions_of_seen_classes_are_questioned_and_honest_ones_are_not(seed):
+def test_predictions_of_training_classes_are_questioned(seed):
     X, _, y = problem(np.random.default_rng(seed))
     y = (y > 0).astype(int)
     forest = RandomForestClassifier(20, random_state=0).fit(X, y)
@@ -91,7 +91,7 @@ def test_predictions_of_seen_classes_are_questioned_and_honest_ones_are_not(seed
     assert not question_predictions(target, honest.argmax(axis=1), unseen).questioned
 
 
-def test_few_predictions_are_not_judged():
+def test_few_predictions_are_not_checked():
     y = np.arange(30) / 7
     assert question_predictions(Target.read(y, 30)[0], y, y) is None
 
@@ -119,7 +119,7 @@ def test_labels_are_classes(n):
         rng = np.random.default_rng(seed)
         for k in (3, 4, 7, 10):
             assert Target.read(rng.integers(0, k, n), n)[0].task == "classes"
-        assert Target.read(1 + rng.poisson(0.5, n).clip(0, 8), n)[0].task == "classes"  # counts begin at 0
+        assert Target.read(1 + rng.poisson(0.5, n).clip(0, 8), n)[0].task == "classes"  # counts start at 0
         if n == 1000:
             assert Target.read(rng.choice(3, n, p=[0.5, 0.3, 0.2]), n)[0].task == "classes"
     assert Target.read(np.repeat([0, 1, 2], 50), 150)[0].task == "classes"  # as iris

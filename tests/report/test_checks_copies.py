@@ -1,4 +1,4 @@
-"""Copies of rows are told from rows that are equal by chance, and near copies from neighbours."""
+"""Copies of rows and rows that are equal by chance; near copies and neighbours."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def taken(frame, places):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_row_twice_is_one_group_each(seed):
+def test_rows_that_occur_twice_are_groups_of_two(seed):
     rng = np.random.default_rng(seed)
     places = rng.permutation(np.tile(np.arange(300), 2))
     X, y = taken(numbers(rng), places), rng.integers(0, 2, 300)[places]
@@ -34,7 +34,7 @@ def test_every_row_twice_is_one_group_each(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_drawing_a_rare_class_again_makes_copies_of_it_alone(seed):
+def test_an_upsampled_rare_class_has_copies(seed):
     rng = np.random.default_rng(seed)
     y = (np.arange(600) < 15).astype(int)
     places = np.r_[np.arange(600), rng.choice(15, 300)]
@@ -60,25 +60,25 @@ def test_equal_rows_of_few_discrete_columns_are_different_subjects(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_discrete_rows_that_all_come_twice_are_copies(seed):
+def test_discrete_rows_that_all_occur_twice_are_copies(seed):
     rng = np.random.default_rng(seed)
     places = np.tile(np.arange(1500), 2)
     X = taken(categories(rng.integers(0, 5, (1500, 6))), places)
     assert find_copies(X, rng.integers(0, 2, 1500)[places]).n_rows_in_copies == 3000
     few = taken(categories(rng.integers(0, 2, (1500, 3))), places)
     by_target = find_copies(few, rng.normal(size=1500)[places])
-    assert by_target.n_groups == 1500  # by the target, a number: the columns alone have eight patterns
+    assert by_target.n_groups == 1500  # the target is a number; the columns alone have eight patterns
     assert find_copies(few, rng.integers(0, 2, 1500)[places]).groups is None
 
 
-def test_strongly_related_answers_are_no_copies():
+def test_strongly_correlated_columns_do_not_make_copies():
     for seed in range(5):
         rng = np.random.default_rng(seed)
         answers = 4 * rng.normal(size=(2000, 1)) + rng.normal(size=(2000, 30)) > 1.5 * rng.normal(size=30)
         assert find_copies(categories(answers.astype(int)), rng.integers(0, 2, 2000)).n_rows_in_copies < 10
 
 
-def test_rows_without_equals_and_missing_values():
+def test_unique_rows_and_missing_values():
     rng = np.random.default_rng(0)
     X = numbers(rng, 50)
     assert find_copies(X, rng.normal(size=50)).sentence == "No two rows are equal in every column."

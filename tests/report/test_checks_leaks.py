@@ -1,4 +1,4 @@
-"""Columns that give the target away are named as questions; ordinary columns are not."""
+"""Columns that reveal the target are reported as questions; ordinary columns are not."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from surefoot.report.statistics import auc_of_ranks
 N = 1000
 
 
-def made(seed, task):
+def make_table(seed, task):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(N, 5)), columns=[f"x{j}" for j in range(5)])
     X["word"] = pd.Categorical(rng.choice(list("abcde"), N))
@@ -53,17 +53,17 @@ NUMBER_LEAKS = {
 @pytest.mark.parametrize(
     ("task", "name"), [("classes", k) for k in CLASS_LEAKS] + [("numbers", k) for k in NUMBER_LEAKS]
 )
-def test_leaks_are_named_and_nothing_else(task, name, seed):
-    rng, X, y = made(seed, task)
+def test_leaks_are_reported_and_nothing_else(task, name, seed):
+    rng, X, y = make_table(seed, task)
     X["leak"] = (CLASS_LEAKS if task == "classes" else NUMBER_LEAKS)[name](rng, y)
-    found = leaks(X, y)
-    assert [leak.columns for leak in found] == [("leak",)]
-    assert "Is it known before the target?" in found[0].sentence
-    assert (found[0].kind == "exact") == (name.startswith("exact") or "fifth" in name)
+    result = leaks(X, y)
+    assert [leak.columns for leak in result] == [("leak",)]
+    assert "Is it known before the target?" in result[0].sentence
+    assert (result[0].kind == "exact") == (name.startswith("exact") or "fifth" in name)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_flag_of_twenty_rows_among_400_is_named(seed):
+def test_a_flag_of_20_of_400_rows_is_reported(seed):
     rng = np.random.default_rng(seed)
     X, y = pd.DataFrame(rng.normal(size=(400, 8)), columns=[f"x{j}" for j in range(8)]), np.arange(400) % 2
     assert not leaks(X, y)
@@ -73,39 +73,39 @@ def test_a_flag_of_twenty_rows_among_400_is_named(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_sums_and_differences_of_two_columns_are_named(seed):
+def test_sums_and_differences_of_two_columns_are_reported(seed):
     for task in ("classes", "numbers"):
-        rng, X, y = made(seed, task)
+        rng, X, y = make_table(seed, task)
         X["part"] = 3 * rng.normal(size=N)
         for sign, word in ((1, "plus"), (-1, "minus")):
             X["rest"] = sign * (2 * y - X["part"]) + 0.2 * rng.normal(size=N)
-            (found,) = leaks(X, y)
-            assert (found.kind, found.columns) == ("pair", ("part", "rest"))
-            assert f"part {word} rest" in found.sentence
+            (result,) = leaks(X, y)
+            assert (result.kind, result.columns) == ("pair", ("part", "rest"))
+            assert f"part {word} rest" in result.sentence
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_ordinary_columns_are_not_named(seed):
+def test_ordinary_columns_are_not_reported(seed):
     for task in ("classes", "numbers"):
-        _, X, y = made(seed, task)
+        _, X, y = make_table(seed, task)
         assert leaks(X, y) == ()
     rng = np.random.default_rng(seed)
     noise = pd.DataFrame(rng.normal(size=(300, 60)), columns=[f"x{j}" for j in range(60)])
     assert leaks(noise, (np.arange(300) < 12).astype(int)) == ()
-    tail = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc"))  # pure at its ends, but smoothly so
+    tail = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc"))  # pure ends of a smooth relation
     assert leaks(tail, (2.2 * tail.a + rng.logistic(size=N) > 0).astype(int).to_numpy()) == ()
 
 
-def test_one_of_several_classes_that_a_column_gives_away_is_named():
+def test_a_leak_of_one_of_several_classes_is_reported():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 4, N)
     X = pd.DataFrame({"x": rng.normal(size=N), "leak": 4 * (y == 2) + rng.normal(size=N)})
-    (found,) = leaks(X, y)
-    assert found.columns == ("leak",)
-    assert "class 2 from the others" in found.sentence
+    (result,) = leaks(X, y)
+    assert result.columns == ("leak",)
+    assert "class 2 from the others" in result.sentence
 
 
-def test_areas_under_the_curve_are_those_of_scikit_learn():
+def test_aucs_are_those_of_scikit_learn():
     rng = np.random.default_rng(0)
     positive = rng.random(400) < 0.3
     scores = np.round(positive + rng.normal(size=400), 1)

@@ -1,4 +1,4 @@
-"""The order of the rows matters where it does, and a table sorted by its target says nothing about that."""
+"""Whether the order of the rows matters; a table sorted by its target does not show it."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from surefoot.report.inputs.target import Target
 N = 600
 
 
-def made(seed):
+def make_table(seed):
     rng = np.random.default_rng(seed)
     return rng, pd.DataFrame(rng.normal(size=(N, 4)), columns=list("abcd"))
 
@@ -24,8 +24,8 @@ def checked(X, y, copies=None):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_rows_in_random_order_raise_no_alarm(seed):
-    rng, X = made(seed)
+def test_a_random_order_does_not_matter(seed):
+    rng, X = make_table(seed)
     for y in (X.a + X.b * X.c + rng.standard_t(3, N), (X.a + rng.logistic(size=N) > 0).astype(int)):
         order = checked(X, y.to_numpy())
         assert (order.matters, order.neighbours_alike, order.sorted_by_target) == (False, False, False)
@@ -35,8 +35,8 @@ def test_rows_in_random_order_raise_no_alarm(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_rule_that_turns_is_seen(seed):
-    rng, X = made(seed)
+def test_a_rule_that_changes_is_detected(seed):
+    rng, X = make_table(seed)
     sign = np.where(np.arange(N) < 0.75 * N, 2, -2)
     order = checked(X, (sign * X.a + rng.logistic(size=N) > 0).astype(int).to_numpy())
     assert order.matters
@@ -46,9 +46,9 @@ def test_a_rule_that_turns_is_seen(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_rule_that_turns_slowly_never_passes(seed):
-    """Whoever cannot see it must not say that the order does not matter."""
-    rng, X = made(seed)
+def test_a_rule_that_changes_slowly_is_never_ruled_out(seed):
+    """A check that cannot detect the change must not rule it out."""
+    rng, X = make_table(seed)
     slope = np.linspace(2, -2, N)
     for y in ((slope * X.a + rng.logistic(size=N) / 2 > 0).astype(int), slope * X.a + rng.normal(size=N)):
         order = checked(X, y.to_numpy())
@@ -66,9 +66,9 @@ def test_more_rows_show_that_the_order_does_not_matter(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_copies_that_lie_apart_are_no_matter_of_order(seed):
-    """The second half of the table is a copy of the first: random splits see the copies, splits by order as well."""
-    rng, X = made(seed)
+def test_distant_copies_do_not_look_like_an_effect_of_order(seed):
+    """The second half of the table is a copy of the first; without one of each copy, the order does not matter."""
+    rng, X = make_table(seed)
     y = rng.integers(0, 2, N)
     twice, codes = pd.concat([X, X], ignore_index=True), np.tile(np.arange(N), 2)
     order = checked(twice, np.tile(y, 2), codes)
@@ -77,8 +77,8 @@ def test_copies_that_lie_apart_are_no_matter_of_order(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_neighbours_that_belong_together_are_seen(seed):
-    rng, X = made(seed)
+def test_similar_neighbours_are_detected(seed):
+    rng, X = make_table(seed)
     order = checked(X, (X.a + np.repeat(rng.normal(size=N // 10), 10) + rng.normal(size=N)).to_numpy())
     assert order.neighbours_alike
     assert not order.matters
@@ -86,21 +86,21 @@ def test_neighbours_that_belong_together_are_seen(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_table_sorted_by_its_target_is_no_drift(seed):
-    rng, X = made(seed)
+def test_a_table_sorted_by_its_target_is_not_tested(seed):
+    rng, X = make_table(seed)
     noisy = (X.a + rng.normal(size=N)).to_numpy()
     for y in (noisy, (noisy > 0).astype(int), np.digitize(noisy, [-1, 0, 1])):
         place = np.argsort(y, kind="stable")
         for order in (place, place[::-1]):
-            found = checked(X.iloc[order].reset_index(drop=True), y[order])
-            assert found.sorted_by_target
-            assert (found.matters, found.neighbours_alike) == (False, False)
-            assert "sorted by the target" in found.sentence
+            result = checked(X.iloc[order].reset_index(drop=True), y[order])
+            assert result.sorted_by_target
+            assert (result.matters, result.neighbours_alike) == (False, False)
+            assert "sorted by the target" in result.sentence
         assert not sorted_by_target(y, y.dtype.kind != "f")
 
 
-def test_few_rows_are_not_judged_and_many_are_drawn_in_blocks():
-    rng, X = made(0)
+def test_few_rows_are_not_tested_and_many_are_drawn_in_blocks():
+    rng, X = make_table(0)
     assert checked(X.iloc[:60], np.arange(60) / 7) is None
     n = 25_000
     big = pd.DataFrame({"a": rng.normal(size=n), "t": np.arange(n) * 1.0})
@@ -109,8 +109,8 @@ def test_few_rows_are_not_judged_and_many_are_drawn_in_blocks():
     assert order.sorted_by == "t"
 
 
-def test_a_class_that_comes_last_is_no_error_of_the_program():
-    rng, X = made(1)
+def test_a_class_that_is_missing_in_the_first_rows():
+    rng, X = make_table(1)
     y = rng.integers(0, 2, N)
     y[-60:] = rng.integers(0, 3, 60)
     assert checked(X, y).error_in_order > 0

@@ -1,4 +1,4 @@
-"""Columns that look like groups or times are asked about, and what it costs to respect them is measured."""
+"""The cost of splits by columns that look like groups or times."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def read(column):
 
 
 def patients(rng, own_level):
-    """Rows of 40 patients; a patient's level is in the target, and cannot be known of a new one."""
+    """Rows of 40 patients; a patient's level is part of the target, and unknown for new patients."""
     patient = rng.integers(40, size=N)
     X = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc"))
     levels = rng.normal(size=40)[patient]
@@ -37,14 +37,14 @@ def patients(rng, own_level):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_groups_that_matter_are_told_from_groups_that_do_not(seed):
+def test_groups_that_matter_and_groups_that_do_not(seed):
     rng = np.random.default_rng(seed)
     assert is_shown(measured(*patients(rng, 2.0), "patient"))
     assert not is_shown(measured(*patients(rng, 0.0), "patient"))
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_times_that_matter_are_told_from_times_that_do_not_though_rows_are_shuffled(seed):
+def test_times_that_matter_and_times_that_do_not_in_shuffled_rows(seed):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc"))
     when = rng.permutation(N)
@@ -64,7 +64,7 @@ def test_with_enough_rows_times_are_shown_not_to_matter(seed):
     assert is_ruled_out(measured(X, (2 * X.a + rng.normal(size=n)).to_numpy(), "date"))
 
 
-def test_a_model_without_errors_is_no_division_by_zero():
+def test_a_model_without_errors_does_not_divide_by_zero():
     assert as_fraction(Estimate(0.0, 0.0, 0.0), 0.0) == Estimate(0.0, 0.0, 0.0)
     assert is_shown(as_fraction(Estimate(0.1, 0.05, 0.2), 0.0))
     assert as_fraction(Estimate(1.0, -1.0, 3.0), 2.0) == Estimate(0.5, -0.5, 1.5)

@@ -1,4 +1,4 @@
-"""What an audit makes of columns and targets of every kind."""
+"""How an audit reads columns and targets of all kinds."""
 
 import datetime
 
@@ -31,7 +31,7 @@ from surefoot.report.inputs.target import Target
         (["27.08.2021", "1.9.2021", None], DATE),
         (["2021/08/27", "2021/9/1", None], DATE),
         (["27.08.2021 13:05", "1.9.2021 00:00", None], DATE),
-        (["08/27/2021", "09/01/2021", None], CATEGORY),  # some write the day first
+        (["08/27/2021", "09/01/2021", None], CATEGORY),  # the day may come first
         (["1.2.3", "1.2.4", "2.0.0"], CATEGORY),
         ([None, None, None], CATEGORY),
         (["1", "x", "2"], CATEGORY),
@@ -41,7 +41,7 @@ def test_kinds_of_columns(values, kind):
     assert kind_of(pd.Series(values, name="column")) == kind
 
 
-def made(n=60, **columns):
+def make_table(n=60, **columns):
     rng = np.random.default_rng(0)
     return pd.DataFrame({"x": rng.normal(size=n), **columns})
 
@@ -51,41 +51,41 @@ def notes(X, y=None):
     return {note.column: note.what for note in table.notes}, list(table.frame.columns)
 
 
-def test_columns_that_tell_nothing_are_named_and_left_out():
+def test_uninformative_columns_are_noted_and_left_out():
     n = 60
-    X = made(
+    X = make_table(
         empty=[None] * n, same=7, number=np.arange(n) + 1000, key=[f"k{i}" for i in range(n)], whole=np.arange(n) % 9,
         infinite=np.where(np.arange(n) == 3, np.inf, np.arange(n) * 1.5), day=pd.date_range("2020-01-01", periods=n),
     )  # fmt: skip
-    found, used = notes(X)
-    assert found == {
+    result, used = notes(X)
+    assert result == {
         "empty": "all missing", "same": "constant", "number": "identifier", "key": "identifier",
         "infinite": "infinite", "day": "date",
     }  # fmt: skip
     assert used == ["x", "whole", "infinite", "day"]
 
 
-def test_a_column_that_gives_the_target_away_is_named_and_used():
+def test_a_leak_is_noted_and_used():
     y = np.random.default_rng(3).normal(size=80)
-    found, used = notes(made(80, copy=np.round(y, 2) * 3 + 1), y)
-    assert found == {"copy": "leak"}
+    result, used = notes(make_table(80, copy=np.round(y, 2) * 3 + 1), y)
+    assert result == {"copy": "leak"}
     assert "copy" in used
     labels = np.random.default_rng(3).integers(0, 3, 80)
-    assert notes(made(80, code=np.array(["u", "v", "w"])[labels]), labels)[0] == {"code": "leak"}
-    assert notes(made(80, noisy=y + np.random.default_rng(4).normal(size=80)), y)[0] == {}
+    assert notes(make_table(80, code=np.array(["u", "v", "w"])[labels]), labels)[0] == {"code": "leak"}
+    assert notes(make_table(80, noisy=y + np.random.default_rng(4).normal(size=80)), y)[0] == {}
 
 
-def test_days_are_counted_from_1970_and_categories_stay_text():
-    X = made(40, day=pd.date_range("1970-01-02", periods=40).strftime("%Y-%m-%d"), word=["a", "b"] * 20)
+def test_dates_are_days_since_1970_and_categories_are_text():
+    X = make_table(40, day=pd.date_range("1970-01-02", periods=40).strftime("%Y-%m-%d"), word=["a", "b"] * 20)
     table = AuditTable.read(X, np.random.default_rng(0).normal(size=40))
     assert table.frame["day"].tolist()[:2] == [1.0, 2.0]
     assert table.categories == ["word"]
 
 
 @pytest.mark.parametrize("written", ["%d.%m.%Y", "%Y/%m/%d", "%Y-%m-%d", "%d.%m.%Y %H:%M:%S"])
-def test_days_are_the_same_however_they_are_written(written):
+def test_all_date_formats_give_the_same_days(written):
     days = pd.date_range("1970-01-02", periods=40)
-    X = made(40, day=[*days.strftime(written)[:39], "soon"])
+    X = make_table(40, day=[*days.strftime(written)[:39], "soon"])
     table = AuditTable.read(X, np.random.default_rng(0).normal(size=40))
     np.testing.assert_array_equal(table.frame["day"], [*np.arange(1.0, 40.0), np.nan])
     assert [note.sentence for note in table.notes if note.column == "day"] == [
@@ -95,25 +95,25 @@ def test_days_are_the_same_however_they_are_written(written):
 
 def test_later_dates_must_be_written_as_dates_too():
     days = pd.date_range("2020-01-01", periods=40)
-    table = AuditTable.read(made(40, day=days.strftime("%Y-%m-%d")), np.random.default_rng(0).normal(size=40))
-    later = table.like(made(40, day=days.strftime("%d.%m.%Y")), "X_new")
+    table = AuditTable.read(make_table(40, day=days.strftime("%Y-%m-%d")), np.random.default_rng(0).normal(size=40))
+    later = table.like(make_table(40, day=days.strftime("%d.%m.%Y")), "X_new")
     np.testing.assert_array_equal(later["day"], table.frame["day"])
-    mixed = [*days.strftime("%Y-%m-%d")[:20], *days.strftime("%d.%m.%Y")[20:]]  # each of them says which day it is
-    np.testing.assert_array_equal(table.like(made(40, day=mixed), "X_new")["day"], table.frame["day"])
+    mixed = [*days.strftime("%Y-%m-%d")[:20], *days.strftime("%d.%m.%Y")[20:]]  # each format is unambiguous
+    np.testing.assert_array_equal(table.like(make_table(40, day=mixed), "X_new")["day"], table.frame["day"])
     message = r"Column 'day' held dates in the training data, but has other values now in 40 rows, .* write them all as"
     with pytest.raises(DataError, match=message):
-        table.like(made(40, day=days.strftime("%m/%d/%Y")), "X_new")
+        table.like(make_table(40, day=days.strftime("%m/%d/%Y")), "X_new")
 
 
-def test_dates_that_nobody_can_read_are_named():
+def test_ambiguous_dates_are_noted():
     days = pd.date_range("2020-01-01", periods=60).strftime("%m/%d/%Y")
-    table = AuditTable.read(made(60, day=days, month=days[::-1][np.arange(60) % 5]), np.arange(60) * 0.5)
+    table = AuditTable.read(make_table(60, day=days, month=days[::-1][np.arange(60) % 5]), np.arange(60) * 0.5)
     hints = {note.column: (note.what, note.used) for note in table.notes if "look like dates" in note.sentence}
     assert hints == {"day": ("identifier", False), "month": ("text", True)}
 
 
 def test_another_table_is_read_in_the_same_way():
-    X = made(40, word=["a", "b"] * 20, number=np.arange(40))
+    X = make_table(40, word=["a", "b"] * 20, number=np.arange(40))
     table = AuditTable.read(X, np.random.default_rng(0).normal(size=40))
     later = table.like(pd.DataFrame({"word": ["b", "new", None], "x": ["1", "2.5", None], "more": 1}), "X_new")
     assert later["word"].astype(object).fillna("-").tolist() == ["b", "new", "-"]
@@ -124,7 +124,7 @@ def test_another_table_is_read_in_the_same_way():
         table.like(pd.DataFrame({"x": [1.0]}), "X_new")
 
 
-def test_tables_of_every_kind_are_read_alike():
+def test_all_types_of_tables_are_read_alike():
     rng = np.random.default_rng(0)
     array, y = rng.normal(size=(30, 2)), rng.normal(size=30)
     frame = pd.DataFrame(array, columns=["x0", "x1"])
@@ -152,13 +152,13 @@ def test_tables_of_every_kind_are_read_alike():
         (pl.Series([True, None, False] * 7), "binary", ["False", "True"]),
     ],
 )
-def test_the_task_is_found(y, task, classes):
+def test_the_task_is_detected(y, task, classes):
     target, known = Target.read(y, len(y))
     assert (target.task, target.classes.tolist()) == (task, classes)
     assert len(target.y) == known.sum() == np.sum(pd.Series(list(y)).notna())
 
 
-def test_the_task_can_be_said():
+def test_the_task_can_be_requested():
     assert Target.read(list(range(11)) * 2, 22, "classes")[0].task == "classes"
     assert Target.read([0, 1, 2] * 7, 21, "regression")[0].task == "regression"
     with pytest.raises(ParameterError, match="task"):
@@ -168,7 +168,7 @@ def test_the_task_can_be_said():
 
 
 @pytest.mark.parametrize(
-    ("y", "said"),
+    ("y", "message"),
     [
         ([1.5] * 9, "every row"),
         (["a"] * 9, "one class"),
@@ -177,12 +177,12 @@ def test_the_task_can_be_said():
         ([1.5, np.inf, 2.5, 3.5], "infinite"),
     ],
 )
-def test_targets_with_nothing_to_predict_are_refused(y, said):
-    with pytest.raises(DataError, match=said):
+def test_targets_with_nothing_to_predict_are_refused(y, message):
+    with pytest.raises(DataError, match=message):
         Target.read(y, len(y))
 
 
-def test_predictions_of_others_are_read_as_labels_probabilities_or_numbers():
+def test_predictions_are_read_as_labels_probabilities_or_numbers():
     target, _ = Target.read(["no", "yes", "no"], 3)
     assert target.read_predictions([0.2, 0.7, 0.5], 3, "p").tolist() == ["no", "yes", "yes"]
     assert target.read_predictions(["yes", "no", "no"], 3, "p").tolist() == ["yes", "no", "no"]

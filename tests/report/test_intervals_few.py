@@ -1,4 +1,4 @@
-"""Intervals of few errors, few positives, few or unequal groups."""
+"""Intervals with few errors, few positives, and few or unequal groups."""
 
 import numpy as np
 import pytest
@@ -24,14 +24,14 @@ from surefoot.report.statistics.spread import spread_of
 
 
 def held(measure, truth, times=400):
-    found = [measure(np.random.default_rng(seed)) for seed in range(times)]
-    return np.mean([each.low <= truth <= each.high for each in found])
+    result = [measure(np.random.default_rng(seed)) for seed in range(times)]
+    return np.mean([each.low <= truth <= each.high for each in result])
 
 
 @pytest.mark.parametrize(("m", "n"), [(3, 8), (3, 200), (10, 100), (50, 150)])
 @pytest.mark.parametrize("spread", [1.0, 3.0])
-def test_areas_of_few_positives_hold_the_truth(m, n, spread):
-    shift = 1.6448536 * (1 + spread**2) ** 0.5  # an area of .95
+def test_coverage_of_aucs_of_few_positives(m, n, spread):
+    shift = 1.6448536 * (1 + spread**2) ** 0.5  # an AUC of 0.95
 
     def measure(rng):
         return auc_interval(np.append(rng.normal(shift, spread, m), rng.normal(size=n)), np.arange(m + n) < m)
@@ -39,32 +39,32 @@ def test_areas_of_few_positives_hold_the_truth(m, n, spread):
     assert held(measure, 0.95) > 0.92
 
 
-def test_an_area_of_one_from_three_rows_says_little():
-    found = auc_interval(np.arange(11.0), np.arange(11) >= 8)
-    assert (found.value, found.high) == (1.0, 1.0)
-    assert found.low < 0.65
+def test_an_auc_of_1_from_three_rows_has_a_wide_interval():
+    result = auc_interval(np.arange(11.0), np.arange(11) >= 8)
+    assert (result.value, result.high) == (1.0, 1.0)
+    assert result.low < 0.65
     none = auc_interval(-np.arange(11.0), np.arange(11) >= 8)
-    assert (none.low, none.high) == pytest.approx((0.0, 1 - found.low))
+    assert (none.low, none.high) == pytest.approx((0.0, 1 - result.low))
 
 
-def test_with_many_rows_an_area_has_delongs_interval():
+def test_with_many_rows_the_auc_has_delongs_interval():
     rng = np.random.default_rng(0)
     positive = np.arange(6000) < 2000
     scores = rng.normal(size=6000) + positive
     above, below = scores[positive], scores[~positive]
     compare = (above[:, np.newaxis] > below).astype(np.float64)
     error = (compare.mean(1).var(ddof=1) / 2000 + compare.mean(0).var(ddof=1) / 4000) ** 0.5
-    found = auc_interval(scores, positive)
-    assert found.value == pytest.approx(roc_auc_score(positive, scores))
-    np.testing.assert_allclose([found.value - found.low, found.high - found.value], 1.96 * error, rtol=0.05)
+    result = auc_interval(scores, positive)
+    assert result.value == pytest.approx(roc_auc_score(positive, scores))
+    np.testing.assert_allclose([result.value - result.low, result.high - result.value], 1.96 * error, rtol=0.05)
 
 
-def test_paired_areas_of_one_are_not_known_to_be_equal():
+def test_paired_aucs_of_1_are_not_shown_to_be_equal():
     scores, positive = np.arange(12.0), np.arange(12) >= 8
-    found = paired_auc_difference(scores, scores**2, positive)
-    assert found.value == 0.0
-    assert found.low < -0.1
-    assert found.high > 0.1
+    result = paired_auc_difference(scores, scores**2, positive)
+    assert result.value == 0.0
+    assert result.low < -0.1
+    assert result.high > 0.1
 
 
 def test_the_rejection_ratio_is_that_of_the_curve():
@@ -73,17 +73,17 @@ def test_the_rejection_ratio_is_that_of_the_curve():
     for losses, kind in (((rng.random(150) < 0.2) * 1.0, "zero_one"), (rng.normal(size=150) ** 2, "squared_error")):
         shown = losses if kind == "zero_one" else np.sqrt(losses)
         expected = rejection_curve(np.zeros(150), shown, uncertainty, loss=kind).ratio
-        found = rejection_ratio_interval(losses, uncertainty)
-        assert found.value == pytest.approx(expected)
-        assert found.low < found.value < found.high
+        result = rejection_ratio_interval(losses, uncertainty)
+        assert result.value == pytest.approx(expected)
+        assert result.low < result.value < result.high
 
 
-def test_the_rejection_ratio_of_errors_has_the_interval_of_their_area():
+def test_the_rejection_ratio_of_errors_has_the_interval_of_an_auc():
     rng = np.random.default_rng(0)
     wrong, uncertainty = rng.random(400) < 0.1, rng.normal(size=400)
-    found, area = rejection_ratio_interval(wrong, uncertainty + wrong), auc_interval(uncertainty + wrong, wrong)
+    result, area = rejection_ratio_interval(wrong, uncertainty + wrong), auc_interval(uncertainty + wrong, wrong)
     np.testing.assert_allclose(
-        [found.value, found.low, found.high], [2 * end - 1 for end in (area.value, area.low, area.high)], rtol=0.01
+        [result.value, result.low, result.high], [2 * end - 1 for end in (area.value, area.low, area.high)], rtol=0.01
     )
 
 
@@ -95,38 +95,38 @@ def test_the_rejection_ratio_of_few_errors_is_withheld():
     assert is_withheld(rejection_ratio_interval(uncertainty[:99] ** 2, uncertainty[:99]))
 
 
-def test_rejection_ratios_of_heavy_tails_hold_the_truth():
+def test_coverage_of_rejection_ratios_with_heavy_tails():
     def measure(rng):
         return rejection_ratio_interval(rng.standard_t(3, size=200) ** 2, rng.normal(size=200))
 
     assert held(measure, 0.0) > 0.92
 
 
-def test_rates_between_0_and_1_have_wilsons_interval_and_narrower_ones():
+def test_losses_between_0_and_1_have_narrower_intervals_than_wilsons():
     hits = np.arange(40) < 3
     expected = binomtest(3, 40).proportion_ci(method="wilson")
-    found = rate_interval(hits)
-    np.testing.assert_allclose([found.low, found.high], [expected.low, expected.high])
+    result = rate_interval(hits)
+    np.testing.assert_allclose([result.low, result.high], [expected.low, expected.high])
     even = rate_interval(np.full(40, 3 / 40))
-    assert found.low < even.low
-    assert even.high < found.high
+    assert result.low < even.low
+    assert even.high < result.high
     assert rate_interval(np.zeros(40)).high == pytest.approx(binomtest(0, 40).proportion_ci(method="wilson").high)
 
 
-def test_paired_differences_of_repeats_are_those_of_bonett_and_price_for_0_and_1():
+def test_paired_differences_of_0_and_1_are_those_of_bonett_and_price():
     first, second = np.arange(50) < 9, np.arange(50) >= 46
     more, less = 10 / 52, 5 / 52
     reach = 1.959964 * ((more + less - (more - less) ** 2) / 52) ** 0.5
-    found = paired_rate_difference(first, second)
+    result = paired_rate_difference(first, second)
     np.testing.assert_allclose(
-        [found.value, found.low, found.high], [0.1, more - less - reach, more - less + reach], rtol=1e-6
+        [result.value, result.low, result.high], [0.1, more - less - reach, more - less + reach], rtol=1e-6
     )
 
 
-def test_ratios_of_rates_are_about_those_of_scipy_and_stand_zeros():
+def test_ratios_of_rates_are_about_those_of_scipy_and_allow_zeros():
     there, here = np.arange(2000) < 300, np.arange(3000) < 300
-    found, expected = rate_ratio(there, here), relative_risk(300, 2000, 300, 3000).confidence_interval(0.95)
-    np.testing.assert_allclose([found.low, found.high], [expected.low, expected.high], rtol=0.01)
+    result, expected = rate_ratio(there, here), relative_risk(300, 2000, 300, 3000).confidence_interval(0.95)
+    np.testing.assert_allclose([result.low, result.high], [expected.low, expected.high], rtol=0.01)
     none = rate_ratio(np.zeros(50), np.arange(100) < 10)
     assert none.value == none.low == 0.0
     assert 0 < none.high < 3
@@ -136,7 +136,7 @@ def test_ratios_of_rates_are_about_those_of_scipy_and_stand_zeros():
     assert unpaired_ratio(Estimate(2.0, 2.0, 2.0), Estimate(1.0, 1.0, 1.0)).low == pytest.approx(2.0)
 
 
-def test_means_of_unequal_groups_hold_the_truth():
+def test_coverage_of_means_over_unequal_groups():
     def measure(rng):
         groups = np.repeat(np.arange(8), np.maximum(rng.lognormal(0, 1, 8) * 18, 1).astype(int))
         return mean_interval(rng.normal(size=8)[groups] + rng.normal(size=len(groups)), groups)

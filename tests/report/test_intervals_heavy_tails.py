@@ -1,4 +1,4 @@
-"""Intervals of squared errors and other skewed losses: closed forms, open ends, and how often they hold the truth."""
+"""Intervals of squared errors and other skewed losses: closed forms, open ends and coverage."""
 
 import numpy as np
 import pytest
@@ -29,41 +29,41 @@ MEAN_SQUARES = {"normal": 1.0, "laplace": 2.0, "t3": 3.0, "outliers": 2.98}
 
 
 def misses(measure, truth, times):
-    """Fractions of intervals above the truth, and below it."""
-    ends = np.array([(found.low, found.high) for found in map(measure, map(np.random.default_rng, range(times)))])
+    """Fractions of intervals above and below the truth."""
+    ends = np.array([(result.low, result.high) for result in map(measure, map(np.random.default_rng, range(times)))])
     return np.mean(ends[:, 0] > truth), np.mean(ends[:, 1] < truth)
 
 
 def test_the_rmse_of_normal_errors_has_about_the_interval_of_chi_squared():
     errors = np.random.default_rng(0).normal(size=5000)
-    found = root_mean_square_interval(errors**2)
-    assert found.value == pytest.approx(root_mean_squared_error(errors, np.zeros(5000)))
+    result = root_mean_square_interval(errors**2)
+    assert result.value == pytest.approx(root_mean_squared_error(errors, np.zeros(5000)))
     low, high = ((np.sum(errors**2) / chi2.ppf(level, 5000)) ** 0.5 for level in (0.975, 0.025))
-    np.testing.assert_allclose([found.low, found.high], [low, high], rtol=0.004)
+    np.testing.assert_allclose([result.low, result.high], [low, high], rtol=0.004)
 
 
 @pytest.mark.parametrize("kind", MEAN_SQUARES)
 @pytest.mark.parametrize("n", [30, 300, 1000])
-def test_rmses_hold_the_truth_or_have_an_open_end(kind, n):
+def test_coverage_of_rmses(kind, n):
     truth = MEAN_SQUARES[kind] ** 0.5
     above, below = misses(lambda rng: root_mean_square_interval(drawn(kind, rng, n) ** 2), truth, 500)
     assert above < 0.05
     assert below < 0.08
 
 
-def test_upper_ends_are_open_where_rare_errors_cannot_have_been_seen():
+def test_upper_ends_are_open_where_rare_errors_may_be_missing():
     rng = np.random.default_rng(0)
     few, many = rng.normal(size=299) ** 2, rng.normal(size=300) ** 2
     assert is_one_sided(root_mean_square_interval(few))
     assert not is_one_sided(root_mean_square_interval(many))
     assert is_one_sided(root_mean_square_interval(np.append(many, 100.0)))
-    assert is_withheld(root_mean_square_interval(np.append(many, 1e4)))  # nothing but that it is positive
+    assert is_withheld(root_mean_square_interval(np.append(many, 1e4)))  # only known to be positive
     assert is_withheld(root_mean_square_interval(many[:1]))
 
 
 @pytest.mark.parametrize("kind", MEAN_SQUARES)
 @pytest.mark.parametrize("n", [30, 300, 1000])
-def test_explained_variance_holds_the_truth(kind, n):
+def test_coverage_of_explained_variance(kind, n):
     def measure(rng):
         noise = drawn(kind, rng, n)
         return explained_variance(noise**2, (noise + rng.normal(size=n) * MEAN_SQUARES[kind] ** 0.5) ** 2)
@@ -77,18 +77,18 @@ def test_explained_variance_is_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     y = rng.normal(size=400)
     predicted = y + rng.normal(size=400)
-    found = explained_variance((y - predicted) ** 2, (y - y.mean()) ** 2)
-    assert found.value == pytest.approx(r2_score(y, predicted))
-    assert found.low < found.value < found.high < 1
+    result = explained_variance((y - predicted) ** 2, (y - y.mean()) ** 2)
+    assert result.value == pytest.approx(r2_score(y, predicted))
+    assert result.low < result.value < result.high < 1
 
 
-def test_ratios_of_few_rows_tell_which_is_better_and_not_by_how_much():
+def test_ratios_of_few_rows_reach_to_1():
     rng = np.random.default_rng(0)
     noise, signal = rng.normal(size=(2, 100))
-    found = paired_rms_ratio(noise**2, (noise + 2 * signal) ** 2)
-    assert 0 < found.low < found.value < found.high == 1.0
+    result = paired_rms_ratio(noise**2, (noise + 2 * signal) ** 2)
+    assert 0 < result.low < result.value < result.high == 1.0
     turned = paired_rms_ratio((noise + 2 * signal) ** 2, noise**2)
-    assert (turned.low, turned.value, turned.high) == pytest.approx((1.0, 1 / found.value, 1 / found.low))
+    assert (turned.low, turned.value, turned.high) == pytest.approx((1.0, 1 / result.value, 1 / result.low))
     assert is_withheld(paired_rms_ratio(noise[:19] ** 2, signal[:19] ** 2))
     assert paired_rms_ratio(noise**2, noise**2).high == 1.0
     difference = paired_rms_difference(noise**2, (noise + 2 * signal) ** 2)
@@ -96,7 +96,7 @@ def test_ratios_of_few_rows_tell_which_is_better_and_not_by_how_much():
     assert difference.high == 0.0
 
 
-def test_ratios_of_different_rows_hold_the_truth():
+def test_coverage_of_ratios_on_different_rows():
     def measure(rng):
         return rms_ratio((1.5 * rng.normal(size=300)) ** 2, rng.normal(size=500) ** 2)
 
@@ -124,7 +124,7 @@ def test_a_single_row_with_most_of_the_spread_withholds_a_difference():
     assert paired_mean_difference(np.arange(20.0), np.zeros(20)).low > 0
 
 
-def test_log_losses_hold_the_truth():
+def test_coverage_of_log_losses():
     odds = np.linspace(-8, 8, 20_001)
     chance, weight = 1 / (1 + np.exp(-odds)), np.exp(-((odds / 2) ** 2) / 2)
     truth = np.average(-(chance * np.log(chance) + (1 - chance) * np.log1p(-chance)), weights=weight)

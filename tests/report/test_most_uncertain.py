@@ -1,4 +1,4 @@
-"""The columns behind uncertainty: each row again with one column at its usual value, by hand."""
+"""The columns behind uncertainty, compared with one prediction for each changed column."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from surefoot.report.sections.uncertainty import most_uncertain
 
 
 @pytest.mark.parametrize("cells_at_once", [1, 500_000])
-def test_falls_are_those_of_one_column_after_the_other(monkeypatch, cells_at_once):
+def test_falls_are_those_of_one_column_at_a_time(monkeypatch, cells_at_once):
     monkeypatch.setattr(most_uncertain, "CELLS_AT_ONCE", cells_at_once)
     generator = np.random.default_rng(0)
     X = pd.DataFrame({
@@ -24,10 +24,10 @@ def test_falls_are_those_of_one_column_after_the_other(monkeypatch, cells_at_onc
     model.fit(table.frame, table.target.labels)
     rows = table.frame.iloc[[3, 50, 7, 90]]
     knowledge = model.predict_uncertainty(rows).knowledge
-    found = most_uncertain.falls_by_column(model, table, rows, knowledge)
+    result = most_uncertain.falls_by_column(model, table, rows, knowledge)
     usual = {"size": table.frame["size"].median(), "rooms": table.frame["rooms"].median()}
     usual["town"] = table.frame["town"].mode()[0]
-    for falls, reader in zip(found, table.readers, strict=True):
+    for falls, reader in zip(result, table.readers, strict=True):
         changed = rows.assign(**{reader.name: usual[reader.name]}).astype(rows.dtypes)
         expected = knowledge - model.predict_uncertainty(changed).knowledge
         np.testing.assert_allclose(falls, expected, rtol=0, atol=1e-12)

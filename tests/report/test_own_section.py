@@ -1,4 +1,4 @@
-"""A section of one's own: in the verdict, on the page and in the JSON, without a change to any other file."""
+"""A user's own section: in the verdict, on the page and in the JSON, without a change to any other file."""
 
 import json
 
@@ -29,28 +29,21 @@ class WorstClass:
         return "".join(f"<p>{name}: {rate:.3f}</p>" for name, rate in findings.items())
 
 
-def test_a_section_of_ones_own(quick_audit):
-    found = quick_audit(*two_classes(), sections=[WorstClass()])[1]
-    assert found.verdict[-1].question == WorstClass.question
-    assert found.answer("worst_class") in (YES, NO)
-    rates = found.findings["worst_class"]
-    assert json.loads(found.to_json())["worst_class"] == rates
-    page = found.to_html()
+def test_an_own_section(quick_audit):
+    result = quick_audit(*two_classes(), sections=[WorstClass()])[1]
+    assert result.verdict[-1].question == WorstClass.question
+    assert result.answer("worst_class") in (YES, NO)
+    rates = result.findings["worst_class"]
+    assert json.loads(result.to_json())["worst_class"] == rates
+    page = result.to_html()
     assert '<section id="worst_class">' in page
     assert all(f"<p>{name}: {rate:.3f}</p>" in page for name, rate in rates.items())
-    assert WorstClass.question in repr(found)
+    assert WorstClass.question in repr(result)
 
 
-def test_names_of_sections_are_new_and_whole():
+def test_incomplete_sections_and_taken_names_are_refused():
     X, y = two_classes()
     with pytest.raises(ParameterError, match="sections contains the name 'shift', which is taken"):
         audit(X, y, sections=[type("Taken", (WorstClass,), {"name": "shift"})()])
     with pytest.raises(ParameterError, match="sections contains an entry of type object without 'name'"):
         audit(X, y, sections=[object()])
-
-
-def test_the_former_name_of_the_callback_still_works():
-    seen = []
-    with pytest.warns(FutureWarning, match="watch was renamed to callback"):
-        audit(*two_classes(), time_limit=0.01, watch=lambda done, step: seen.append(step))
-    assert seen[0] == "reading the table"

@@ -1,4 +1,4 @@
-"""The page of an audit: well-formed, closed in itself, safe with any names, and right in its numbers."""
+"""The page of an audit: well-formed, self-contained, safe with any names, and with correct numbers."""
 
 import json
 import re
@@ -52,18 +52,18 @@ def test_a_page_is_well_formed(pages, name):
     ],
 )
 def test_the_check_of_pages_can_fail(html, fault):
-    assert any(fault in found for found in PageOutline(html).faults)
+    assert any(fault in result for result in PageOutline(html).faults)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_page_is_closed_in_itself(pages, name):
+def test_a_page_is_self_contained(pages, name):
     outline = PageOutline(pages[name])
     assert not {"link", "img", "iframe", "object", "embed", "video", "audio", "source", "base"} & set(outline.tags)
     assert not {"src", "srcset", "xlink:href", "background", "poster", "action"} & {
-        found for _, found, _ in outline.attributes
+        result for _, result, _ in outline.attributes
     }
     assert all(value.startswith("#") for value in outline.values("href"))
-    assert not any(found.startswith("on") for _, found, _ in outline.attributes)
+    assert not any(result.startswith("on") for _, result, _ in outline.attributes)
     for text in (*outline.texts["style"], *outline.texts["script"], *outline.values("style")):
         assert "//" not in text.replace("  // ", "")  # comments of the script
         assert "@import" not in text
@@ -74,7 +74,7 @@ def test_a_page_is_closed_in_itself(pages, name):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_only_the_pages_own_script_may_run(pages, name):
+def test_only_the_script_of_the_page_may_run(pages, name):
     policy = next(value for value in PageOutline(pages[name]).values("content") if "default-src" in value)
     script = re.findall(r"<script>(.*?)</script>", pages[name], re.DOTALL)
     assert len(script) == 1
@@ -83,7 +83,7 @@ def test_only_the_pages_own_script_may_run(pages, name):
     assert "script-src 'unsafe-inline'" not in policy
 
 
-def test_hostile_names_stay_names(pages):
+def test_hostile_names_are_escaped(pages):
     plain, outline = PageOutline(pages["classification"]), PageOutline(pages["hostile"])
     assert set(outline.tags) <= set(plain.tags)
     assert outline.tags.count("script") == plain.tags.count("script")
@@ -92,36 +92,36 @@ def test_hostile_names_stay_names(pages):
         assert " ".join(usable(name).split()) in outline.text
     assert outline.text.count(SCRIPT) > 10
     assert "{{ 7 * 7 }}" in outline.text
-    assert "long" * 40 in outline.text  # a text is shown in full
+    assert "long" * 40 in outline.text  # texts are shown in full
     assert "long" * 500 not in " ".join(outline.texts["bdi"][:3])
     assert "(no name)" in outline.text
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", pages["hostile"])
     assert "עמודה בעברית" in pages["hostile"]
 
 
-def test_a_page_can_be_written_whatever_the_names(pages, tmp_path):
+def test_a_page_with_hostile_names_can_be_written(pages, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(pages["hostile"], encoding="utf-8")
     assert path.read_text(encoding="utf-8") == pages["hostile"]
 
 
-def test_what_was_left_out_is_said(pages):
+def test_questions_that_were_left_out_are_listed(pages):
     text = PageOutline(pages["bare"]).text
     assert text.count("This question was left out of the audit") == 3
-    for question in QUESTIONS:  # the verdict does not even name them
+    for question in QUESTIONS:  # also without a line of the verdict
         assert text.count(question) == 2
     without = page_html(classification().but(uncertainty=None, stability=None, shift=None))
     assert without.count('<a href="#remarks">remarks</a> give the reason') == 3
 
 
-def test_a_set_of_one_model_leaves_nothing_undecided(pages):
+def test_a_stable_set_of_one_choice(pages):
     assert "It contains 2 choices, between which the rows cannot decide" in PageOutline(pages["classification"]).text
     text = PageOutline(pages["empty_sections"]).text
     assert "It contains 1 choice." in text
     assert "cannot decide" not in text
 
 
-def test_verdict_is_told_in_words_and_signs(pages):
+def test_the_verdict_has_words_and_signs(pages):
     outline = PageOutline(pages["regression"])
     for word in ("Yes", "Partly", "Not known"):
         assert word in outline.texts["span"][0] or any(word in part for part in outline.texts["span"])
@@ -163,14 +163,14 @@ def test_numbers_of_regression(pages):
     assert "as much information as 9 rows" in text
 
 
-def test_where_it_will_be_used_can_be_asked():
+def test_without_deployment_data_the_page_asks_for_it():
     plain = classification()
     html = page_html(plain.but(shift=replace(plain.shift, where=None, columns=(), models=())))
     for way in ("--new", "--time", "X_new"):
         assert way in html
 
 
-def test_the_slider_says_what_the_curve_says(pages):
+def test_the_slider_agrees_with_the_curve(pages):
     audit = classification()
     data = json.loads(re.search(r'id="share-data">(.*?)</script>', pages["classification"]).group(1))
     assert len(data["steps"]) == 100
@@ -191,7 +191,7 @@ def test_the_slider_says_what_the_curve_says(pages):
     assert "at least 0.615 nats" in data["steps"][10]["rule"]
 
 
-def test_the_slider_snaps_to_shares_that_there_are():
+def test_the_slider_uses_the_nearest_fraction():
     coarse = Rejection((0.0, 0.45, 1.0), (0.4, 0.1, 0.0), (0.4, 0.2, 0.0), (0.9, 0.5, 0.1), (0, 0, 0), (0, 0, 0), None)
     steps = rejection_steps(coarse, "error rate", 40, "nats")
     assert {step["share"] for step in steps} == {"0%", "45%"}
@@ -227,14 +227,14 @@ def test_charts_follow_the_colours_of_the_page(pages):
             assert len(re.search(r"<desc[^>]*>(.*?)</desc>", chart).group(1)) > 40
 
 
-def test_a_chart_says_its_numbers(pages):
+def test_charts_have_descriptions_with_numbers(pages):
     descriptions = PageOutline(pages["classification"]).texts["desc"]
     assert any("gradient boosting: 24.0% (19.0% to 29.0%)" in text for text in descriptions)
     assert any("750 rows: 24.0%" in text for text in descriptions)
     assert any("10% rejected: 18.1% remaining (random order 21.6%, best 14.0%)" in text for text in descriptions)
 
 
-def test_many_rows_are_cut_and_counted():
+def test_long_tables_are_cut_and_counted():
     plain = classification()
     columns = tuple(replace(plain.shift.columns[0], name=f"column {place}") for place in range(5000))
     html = page_html(plain.but(shift=replace(plain.shift, columns=columns)))
@@ -248,7 +248,7 @@ def test_the_same_audit_gives_the_same_page(pages):
 
 
 def luminance(colour):
-    """Relative luminance, as WCAG 2 defines it."""
+    """Relative luminance by WCAG 2."""
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -259,12 +259,12 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_contrast_as_wcag_defines_it():
+def test_the_contrast_of_wcag():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)  # a published example
 
 
-def test_colours_can_be_told_from_the_paper_in_light_and_dark(pages):
+def test_colours_have_enough_contrast_in_light_and_dark(pages):
     style = PageOutline(pages["bare"]).texts["style"][0]
     blocks = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
     assert len(blocks) == 2

@@ -1,4 +1,4 @@
-"""The page in a real browser: it works, is as wide as the screen, and nothing leaves it."""
+"""The page in a real browser: it works, fits the screen, and makes no requests."""
 
 import json
 
@@ -26,15 +26,15 @@ def browser(tmp_path_factory):
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    found = {}
+    result = {}
     for name, make in EXAMPLES.items():
-        found[name] = folder / f"{name}.html"
-        found[name].write_text(page_html(make()), encoding="utf-8")
-    return found
+        result[name] = folder / f"{name}.html"
+        result[name].write_text(page_html(make()), encoding="utf-8")
+    return result
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_nothing_goes_wrong_and_nothing_leaves(browser, paths, name):
+def test_a_page_has_no_errors_and_makes_no_requests(browser, paths, name):
     for width in (PHONE, SCREEN):
         browser.open(paths[name], width=width)
         assert browser.run("document.documentElement.scrollWidth") <= width
@@ -46,7 +46,7 @@ def test_nothing_goes_wrong_and_nothing_leaves(browser, paths, name):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_chromium_reads_the_same_elements_as_python(browser, paths, name):
+def test_chromium_and_python_read_the_same_elements(browser, paths, name):
     browser.send("Emulation.setScriptExecutionDisabled", value=True)
     try:
         browser.open(paths[name])
@@ -67,7 +67,7 @@ def test_chromium_reads_the_same_elements_as_python(browser, paths, name):
         "<style>body { background: url(http://localhost:9/x.png) }</style>",
     ],
 )
-def test_the_policy_would_stop_what_is_smuggled_in(browser, paths, tmp_path, smuggled):
+def test_the_content_security_policy_stops_injected_code(browser, paths, tmp_path, smuggled):
     path = tmp_path / "page.html"
     path.write_text(paths["bare"].read_text(encoding="utf-8").replace("<main>", f"<main>{smuggled}"), encoding="utf-8")
     browser.open(path)
@@ -86,10 +86,10 @@ def test_the_slider_moves_the_numbers(browser, paths):
         browser.press(key)
         step = data["steps"][value]
         assert browser.run(f"{SHARE}.valueAsNumber") == value
-        said = browser.run(OUTPUT)
-        assert f"Reject the {step['share']} most uncertain rows, {step['rejected']} of 1,000" in said
-        assert f"the other {step['kept']} have an error rate of {step['error']}{step['interval']}" in said
-        assert said.strip().endswith(step["rule"] or ".")
+        text = browser.run(OUTPUT)
+        assert f"Reject the {step['share']} most uncertain rows, {step['rejected']} of 1,000" in text
+        assert f"the other {step['kept']} have an error rate of {step['error']}{step['interval']}" in text
+        assert text.strip().endswith(step["rule"] or ".")
         assert browser.run(f"{SHARE}.getAttribute('aria-valuetext')") == f"{step['share']} of the rows"
         places.append(browser.run("document.querySelector('.marker circle').getAttribute('cx')"))
     assert places[0] == places[2]
@@ -118,7 +118,7 @@ def test_tables_sort_by_click_and_by_key(browser, paths):
     for wanted in (known, known[::-1]):
         browser.press("Enter")
         assert [float(value) for value in column(browser, 3)[:-1]] == wanted
-        assert column(browser, 3)[-1] == ""  # what is not known stays last
+        assert column(browser, 3)[-1] == ""  # missing values stay last
     browser.run(f"document.querySelector('{head.format(1)}').focus()")
     browser.press("Enter")
     assert column(browser, 0) == sorted((model.name for model in models), key=str.lower)
@@ -136,7 +136,7 @@ def colours(browser):
     )
 
 
-def test_dark_is_dark_and_paper_is_light(browser, paths):
+def test_dark_mode_is_dark_and_print_is_light(browser, paths):
     browser.open(paths["classification"])
     light = colours(browser)
     browser.open(paths["classification"], dark=True)
@@ -147,7 +147,7 @@ def test_dark_is_dark_and_paper_is_light(browser, paths):
     assert colours(browser) == light
 
 
-def test_on_paper_everything_is_unfolded_and_nothing_can_be_clicked(browser, paths):
+def test_in_print_all_details_are_open_and_nothing_is_interactive(browser, paths):
     seen = "[...document.querySelectorAll('details')].map(part => part.lastElementChild.checkVisibility())"
     browser.open(paths["classification"])
     assert set(browser.run(seen)) == {True, False}
@@ -164,7 +164,7 @@ def test_on_paper_everything_is_unfolded_and_nothing_can_be_clicked(browser, pat
     assert browser.problems == []
 
 
-def test_without_script_the_page_says_the_same(browser, paths):
+def test_the_page_works_without_javascript(browser, paths):
     browser.send("Emulation.setScriptExecutionDisabled", value=True)
     try:
         browser.open(paths["classification"])

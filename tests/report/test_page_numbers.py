@@ -58,7 +58,7 @@ from surefoot.report.statistics import Estimate
         (interval_of(Estimate(3e8, 2e8, 4e8), "RMSE"), "2.00e8 to 4.00e8"),
     ],
 )
-def test_numbers_are_written_for_readers(written, wanted):
+def test_number_formats(written, wanted):
     assert written == wanted
 
 
@@ -68,7 +68,7 @@ def test_the_last_doubling_has_its_interval():
     assert last_doubling(LearningCurve("linear", (50, 100), (step, step), step)) == sentence
 
 
-def test_duplicates_tell_of_noise():
+def test_duplicates_show_noise():
     assert noise_floor(Duplicates(0, 0, 0, None), "RMSE").startswith("No two rows")
     assert "never differ" in noise_floor(Duplicates(4, 2, 0, 0.0), "error rate")
     assert "below 12.5% is impossible" in noise_floor(Duplicates(8, 4, 2, 0.125), "error rate")

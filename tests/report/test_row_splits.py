@@ -1,4 +1,4 @@
-"""Which rows train and which are judged."""
+"""Training and test rows of the folds."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def target_of(n, classes=None):
 
 
 def check(splits):
-    """No row trains a model that judges it, and every judged row is judged once."""
+    """No test row is in its training set, and every held-out row is in one test set."""
     for train, test in splits.folds:
         assert not set(train) & set(test)
     assert np.array_equal(np.sort(np.concatenate([test for _, test in splits.folds])), splits.held_out)
@@ -29,7 +29,7 @@ def test_every_row_is_held_out_once(n, n_folds):
     assert splits.units is None
 
 
-def test_folds_have_the_classes_alike():
+def test_folds_are_stratified():
     splits = Splits.draw(target_of(400, 4), None, None, False, 0)
     check(splits)
     for _, test in splits.folds:
@@ -38,7 +38,7 @@ def test_folds_have_the_classes_alike():
 
 @pytest.mark.parametrize("n", [60, 400, 25_000])  # ten, five and three folds
 @pytest.mark.parametrize("fraction", [0.25, 0.5])
-def test_smaller_folds_judge_every_row_once_and_have_the_classes_alike(n, fraction):
+def test_smaller_folds_hold_out_every_row_once_and_are_stratified(n, fraction):
     target = target_of(n, 4)
     splits = Splits.draw(target, None, None, False, 0)
     folds = smaller_folds(splits, target, None, fraction, 0)
@@ -65,7 +65,7 @@ def test_groups_stay_whole(classes):
         Splits.draw(target_of(240), (np.arange(240) % 3).astype(object), None, False, 0)
 
 
-def test_by_time_only_earlier_rows_train():
+def test_by_time_training_rows_are_earlier_than_test_rows():
     time = np.random.default_rng(0).permutation(400).astype(float)
     splits = Splits.draw(target_of(400), None, time, False, 0)
     check(splits)
@@ -81,7 +81,7 @@ def test_by_time_only_earlier_rows_train():
     assert set(time[with_new.held_out]) == set(range(200, 400))
 
 
-def test_by_time_groups_that_are_judged_do_not_train_if_others_are_enough():
+def test_by_time_groups_of_the_test_set_are_not_in_the_training_set():
     time = np.arange(400.0)
     changing = (np.arange(400) // 10).astype(str).astype(object)
     for train, test in Splits.draw(target_of(400), changing, time, False, 0).folds:
@@ -91,13 +91,13 @@ def test_by_time_groups_that_are_judged_do_not_train_if_others_are_enough():
         assert set(lasting[train]) == set(lasting[test])
 
 
-def test_one_time_cannot_be_split():
+def test_a_constant_time_cannot_be_split():
     with pytest.raises(DataError, match="time has too few distinct values"):
         Splits.draw(target_of(100), None, np.zeros(100), False, 0)
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.5, 0.9])
-def test_memory_is_that_of_an_autoregressive_series(memory):
+def test_the_memory_of_an_autoregressive_series(memory):
     """In closed form: (1 + r) / (1 - r)."""
     steps, values = np.random.default_rng(0).normal(size=100_000), np.zeros(100_000)
     for i in range(1, len(values)):

@@ -1,4 +1,4 @@
-"""Question 4: what targets of deployment rows decide, what can be known without them, and what the line says."""
+"""Question 4: answers with and without targets of deployment rows, and the sentences of the verdict."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ SLOPES = np.array([1.0, 2.0, 0.0, 1.0])
 
 
 class NoBoosters(TimeBudget):
-    """Time for everything but models that are trained for the deployment data."""
+    """Enough time for everything except models that are trained for the deployment data."""
 
     def has_time_for(self, what, *others):
         return "boosters" not in what
@@ -66,8 +66,8 @@ def deployed(table, X, y=None, groups=None):
     return DeploymentData("the new rows", table.like(named(X), "X_new"), named(X), truth, groups, groups)
 
 
-def asked(X, y, X_new, y_new=None, groups=None, groups_new=None, seed=0):
-    """What is found, and its line."""
+def answer_of(X, y, X_new, y_new=None, groups=None, groups_new=None, seed=0):
+    """The findings, and the line of the verdict."""
     table, splits, (constant, model) = prepared(X, y, seed, groups)
     deployment = deployed(table, X_new, y_new, groups_new)
     given = ShiftInputs(
@@ -83,8 +83,8 @@ def asked(X, y, X_new, y_new=None, groups=None, groups_new=None, seed=0):
         n_jobs=None,
         budget=NoBoosters(),
     )
-    found = measure_shift(given)
-    return found, shift_line(found)
+    result = measure_shift(given)
+    return result, shift_line(result)
 
 
 def numbers(generator, n_rows, noise=1.0, moved=0.0):
@@ -96,24 +96,24 @@ def in_groups(n_groups, size, first=0):
     return np.repeat(np.arange(first, first + n_groups), size).astype(str).astype(object)
 
 
-def test_a_flipped_rule_without_targets_is_not_known():
+def test_a_flipped_rule_without_targets_is_unknown():
     generator = np.random.default_rng(0)
-    found, line = asked(*numbers(generator, 400), generator.normal(size=(200, 4)))
+    result, line = answer_of(*numbers(generator, 400), generator.normal(size=(200, 4)))
     assert line.answer == "unknown"
     assert line.sentence.startswith(
         "Without targets of deployment rows, a change in how the target depends on the columns cannot be seen."
     )
-    assert found.loss_there is None
-    assert found.weighted.loss.low < found.loss_here.value < found.weighted.loss.high
+    assert result.loss_there is None
+    assert result.weighted.loss.low < result.loss_here.value < result.weighted.loss.high
 
 
 def test_rows_outside_the_training_range_are_a_no():
     generator = np.random.default_rng(0)
-    found, line = asked(*numbers(generator, 300), generator.normal([9, 0, 0, 0], size=(100, 4)))
+    result, line = answer_of(*numbers(generator, 300), generator.normal([9, 0, 0, 0], size=(100, 4)))
     assert line.answer == "no"
     assert "100% of the deployment rows lie outside the range of the training data (c0" in line.sentence
-    assert (found.outside.n_outside, found.outside.columns[0]) == (100, ("c0", 100))
-    assert found.weighted.loss is None
+    assert (result.outside.n_outside, result.outside.columns[0]) == (100, ("c0", 100))
+    assert result.weighted.loss is None
 
 
 def test_targets_decide():
@@ -122,15 +122,15 @@ def test_targets_decide():
         generator = np.random.default_rng(seed)
         X, y = numbers(generator, 600)
         Z, there = numbers(generator, 600)
-        answers["same"].append(asked(X, y, Z, there)[1].answer)
-        answers["noisier"].append(asked(X, y, *numbers(generator, 600, noise=1.6))[1].answer)
-        answers["few"].append(asked(X, y, *numbers(generator, 12, noise=1.56))[1].answer)
-        biased = asked(X, y, Z, there + 1.2)[1]  # the target's standard deviation is 2.6
+        answers["same"].append(answer_of(X, y, Z, there)[1].answer)
+        answers["noisier"].append(answer_of(X, y, *numbers(generator, 600, noise=1.6))[1].answer)
+        answers["few"].append(answer_of(X, y, *numbers(generator, 12, noise=1.56))[1].answer)
+        biased = answer_of(X, y, Z, there + 1.2)[1]  # the target's standard deviation is 2.6
         assert "predictions are too low by 1." in biased.sentence
         answers["biased"].append(biased.answer)
-        answers["flipped"].append(asked(X, y, Z, -there)[1].answer)
+        answers["flipped"].append(answer_of(X, y, Z, -there)[1].answer)
     assert answers["biased"] == answers["flipped"] == ["no"] * 4
-    assert answers["same"].count("yes") >= 3  # one large error can leave it open
+    assert answers["same"].count("yes") >= 3  # one large error can leave it undecided
     assert answers["noisier"].count("no") >= 3
     assert "no" not in answers["same"]
     assert "yes" not in answers["noisier"] + answers["few"]
@@ -139,37 +139,37 @@ def test_targets_decide():
 def test_targets_decide_for_classes():
     generator = np.random.default_rng(0)
     (X, y), (Z, there) = numbers(generator, 1000), numbers(generator, 1500)
-    found, line = asked(X, (y > 0).astype(int), Z, (there > 0).astype(int))
-    assert (line.answer, found.measure) == ("yes", LOG_LOSS)
-    assert found.bias_tolerance == pytest.approx(0.05, abs=0.001)
-    assert asked(X, (y > 0).astype(int), Z, (there < 0).astype(int))[1].answer == "no"
+    result, line = answer_of(X, (y > 0).astype(int), Z, (there > 0).astype(int))
+    assert (line.answer, result.measure) == ("yes", LOG_LOSS)
+    assert result.bias_tolerance == pytest.approx(0.05, abs=0.001)
+    assert answer_of(X, (y > 0).astype(int), Z, (there < 0).astype(int))[1].answer == "no"
 
 
-def test_a_rare_class_must_be_ranked_there_too():
+def test_a_rare_class_must_also_be_ranked_in_the_deployment_data():
     generator = np.random.default_rng(0)
     (X, y), (Z, there) = numbers(generator, 2000, noise=0.5), numbers(generator, 1500, noise=0.5)
-    found, _ = asked(X, (y > 4).astype(int), Z, (there > 4).astype(int))
-    assert abs(found.losses[0].auc_change.value) < 0.02
+    result, _ = answer_of(X, (y > 4).astype(int), Z, (there > 4).astype(int))
+    assert abs(result.losses[0].auc_change.value) < 0.02
     unrelated = generator.permutation(there > 4).astype(int)
-    found, line = asked(X, (y > 4).astype(int), Z, unrelated)
-    assert found.losses[0].auc_change.high < -0.3
+    result, line = answer_of(X, (y > 4).astype(int), Z, unrelated)
+    assert result.losses[0].auc_change.high < -0.3
     assert line.answer == "no"
-    few = asked(X, (y > 4).astype(int), Z[:30], np.zeros(30, dtype=int))
+    few = answer_of(X, (y > 4).astype(int), Z[:30], np.zeros(30, dtype=int))
     assert np.isnan(few[0].losses[0].auc_change.value)
     assert few[1].answer == "unknown"
 
 
-def test_a_rule_that_is_flipped_in_new_groups_does_not_pass():
+def test_a_rule_that_is_flipped_in_new_groups_is_not_a_yes():
     generator = np.random.default_rng(0)
     (X, y), (Z, there) = numbers(generator, 600), numbers(generator, 1000)
-    groups, groups_new = in_groups(40, 15), in_groups(50, 20, first=15)  # 25 have been seen
-    found, line = asked(X, y, Z, there, groups, groups_new)
-    assert [part.name for part in found.losses] == ["all rows", "groups seen in training", "new groups"]
-    assert [part.n_units for part in found.losses] == [50, 25, 25]
+    groups, groups_new = in_groups(40, 15), in_groups(50, 20, first=15)  # 25 are training groups
+    result, line = answer_of(X, y, Z, there, groups, groups_new)
+    assert [part.name for part in result.losses] == ["all rows", "groups seen in training", "new groups"]
+    assert [part.n_units for part in result.losses] == [50, 25, 25]
     assert line.answer == "yes"
     flipped = np.where(groups_new.astype(int) >= 40, -1, 1) * there
-    found, line = asked(X, y, Z, flipped, groups, groups_new)
-    assert [part.outcome for part in found.losses[1:]] == ["inside", "outside"]
+    result, line = answer_of(X, y, Z, flipped, groups, groups_new)
+    assert [part.outcome for part in result.losses[1:]] == ["inside", "outside"]
     assert line.answer == "no"
     assert "on new groups of the deployment data" in line.sentence
 
@@ -217,10 +217,10 @@ def test_rows_outside_the_range_by_chance():
     for seed in range(60):
         X = generator.normal(size=(150, 3))
         table, splits = read(X, X[:, 0], seed)
-        found = rows_outside(table, splits, deployed(table, generator.normal(size=(80, 3))), None, seed)
-        p_values.append(found.p_value)
-        outside.append(found.fraction.value)
-    assert found.expected == pytest.approx(6 / 150, abs=0.01)
+        result = rows_outside(table, splits, deployed(table, generator.normal(size=(80, 3))), None, seed)
+        p_values.append(result.p_value)
+        outside.append(result.fraction.value)
+    assert result.expected == pytest.approx(6 / 150, abs=0.01)
     assert np.mean(outside) == pytest.approx(6 / 151, abs=0.012)
     assert np.mean(np.array(p_values) < 0.05) <= 0.2
     X = generator.normal(size=(50, 1))
@@ -230,18 +230,18 @@ def test_rows_outside_the_range_by_chance():
     assert one.p_value == pytest.approx(betabinom.sf(2, 10, 2, 49))
 
 
-def test_categories_that_training_has_not_seen_are_outside():
+def test_unknown_categories_are_outside():
     values = np.random.default_rng(0).normal(size=(2, 40))
     frame = pd.DataFrame({"city": ["Bonn", "Köln"] * 20, "size": values[0]})
     table = AuditTable.read(frame, pd.Series(values[1], name="target"))
     splits = Splits.draw(table.target, None, None, True, 0)
     new = pd.DataFrame({"city": ["Bonn", "Ulm", None, "Ulm"], "size": [0.1, 0.2, 0.3, 99.0]})
-    found = rows_outside(table, splits, DeploymentData("new", table.like(new, "X_new"), new), None, 0)
-    assert (found.n_outside, found.columns) == (2, (("city", 2), ("size", 1)))
+    result = rows_outside(table, splits, DeploymentData("new", table.like(new, "X_new"), new), None, 0)
+    assert (result.n_outside, result.columns) == (2, (("city", 2), ("size", 1)))
 
 
 def test_ranges_of_groups_are_compared_by_groups():
-    """Groups that differ lie outside each other's range, which is no sign of shift."""
+    """Different groups lie outside each other's range even without a shift."""
     generator = np.random.default_rng(0)
     hits = {"rows": 0, "groups": 0}
     for seed in range(25):
@@ -255,7 +255,7 @@ def test_ranges_of_groups_are_compared_by_groups():
     assert hits["groups"] <= 5 < hits["rows"]
 
 
-def test_weights_of_two_normal_tables_are_near_their_ratio():
+def test_weights_of_two_normal_tables_are_close_to_their_density_ratio():
     generator = np.random.default_rng(0)
     X, Z = generator.normal(size=(3000, 2)), generator.normal([0.8, 0.0], [1.0, 0.7], size=(3000, 2))
     table, _ = read(X, X[:, 0])
@@ -273,34 +273,34 @@ def test_weighted_means_against_numpy():
     losses, weights = generator.gamma(3, size=1000), generator.random(1000)
     weights /= weights.mean()
     level = np.full(1000, 2.0)
-    found = weighted_mean(losses, weights, None, level, level)
-    assert found.value == pytest.approx(np.average(losses, weights=weights))
-    error = np.sqrt(np.sum((weights * (losses - found.value)) ** 2)) / 1000
-    reach = (found.high - found.low) / 2
-    assert 1.96 * error < reach < 1.1 * 1.96 * error  # wider by the part of the spread in one row
+    result = weighted_mean(losses, weights, None, level, level)
+    assert result.value == pytest.approx(np.average(losses, weights=weights))
+    error = np.sqrt(np.sum((weights * (losses - result.value)) ** 2)) / 1000
+    reach = (result.high - result.low) / 2
+    assert 1.96 * error < reach < 1.1 * 1.96 * error  # wider by the fraction of the spread in one row
     uneven = weighted_mean(losses, weights, None, level, level + 1)  # predicted losses differ by 1
-    assert uneven.high - uneven.value == pytest.approx(np.hypot(found.high - found.value, 1), rel=1e-6)
+    assert uneven.high - uneven.value == pytest.approx(np.hypot(result.high - result.value, 1), rel=1e-6)
     assert effective_rows(np.full(7, 0.3)) == pytest.approx(7)
     assert effective_rows(np.array([1.0, 0.0, 0.0])) == 1
 
 
 def noisy(generator, mean, spread, n_rows):
-    """A line with noise that grows with the first column."""
+    """A linear target with noise that grows with the first column."""
     X = generator.normal([mean, 0.0], spread, size=(n_rows, 2))
     return X, X[:, 0] + (1 + 0.5 * np.tanh(X[:, 0])) * generator.uniform(-2, 2, size=n_rows)
 
 
 def held(generator, spread):
-    """Whether the interval of the expected RMSE of a line holds the truth; None if it is withheld."""
+    """Whether the interval of the expected RMSE contains the truth; None if it is withheld."""
     X, y = noisy(generator, 0.0, 1.0, 800)
-    found, _ = asked(X, y, noisy(generator, 0.5, spread, 500)[0], seed=int(generator.integers(1000)))
+    result, _ = answer_of(X, y, noisy(generator, 0.5, spread, 500)[0], seed=int(generator.integers(1000)))
     Z, there = noisy(generator, 0.5, spread, 100_000)
     truth = np.sqrt(np.mean((LinearRegression().fit(X, y).predict(Z) - there) ** 2))
-    loss = found.weighted.loss
+    loss = result.weighted.loss
     return None if loss is None else bool(loss.low <= truth <= loss.high)
 
 
-def test_the_expected_error_holds_the_truth_or_is_withheld():
+def test_the_interval_of_the_expected_error_contains_the_truth_or_is_withheld():
     generator = np.random.default_rng(0)
     near = [held(generator, 0.8) for _ in range(6)]
     assert sum(each is not None for each in near) >= 3
@@ -309,30 +309,30 @@ def test_the_expected_error_holds_the_truth_or_is_withheld():
     assert far == [None] * 2
 
 
-def test_numbers_there_are_compared_by_their_distribution():
+def test_shift_of_a_numeric_target():
     generator = np.random.default_rng(0)
     here, there = generator.normal(size=400), generator.normal(0.5, size=300)
     target, _ = Target.read(here, 400)
-    found = target_shift(target, np.arange(400), np.append(there, np.nan).astype(object))
-    assert found.distance == pytest.approx(ks_2samp(here, there).statistic)
-    assert found.outcome == "shifted"
-    assert found.text.startswith(f"mean {here.mean():.4g} in the training data, {there.mean():.4g} in the deployment")
+    result = target_shift(target, np.arange(400), np.append(there, np.nan).astype(object))
+    assert result.distance == pytest.approx(ks_2samp(here, there).statistic)
+    assert result.outcome == "shifted"
+    assert result.text.startswith(f"mean {here.mean():.4g} in the training data, {there.mean():.4g} in the deployment")
     same = target_shift(target, np.arange(0, 400, 2), here[1::2].astype(object))
     assert same.outcome == "not shifted"
 
 
-def test_classes_there_are_compared_by_their_fractions():
+def test_shift_of_a_class_target():
     target, _ = Target.read(np.repeat([0, 1], [80, 20]), 100)
-    found = target_shift(target, np.arange(100), np.array(["0"] * 20 + ["1"] * 20 + ["2"] * 10 + [None], dtype=object))
-    assert found.outcome == "shifted"
+    result = target_shift(target, np.arange(100), np.array(["0"] * 20 + ["1"] * 20 + ["2"] * 10 + [None], dtype=object))
+    assert result.outcome == "shifted"
     expected = "0: 80.0% of the training rows, 40.0% of the deployment rows; 2, not in the training data: 20.0%"
-    assert found.text == expected
+    assert result.text == expected
 
 
 def findings(**others):
     column = ShiftedColumn("age", 0.02, 0.5, "not shifted", "")
-    found = {"models": (), "loss_here": SOME, "loss_there": None, "weighted": None, "measure": RMSE, **others}
-    return ShiftFindings("the new rows", "What was found.", SOME, 0.4, (column,), **found)
+    result = {"models": (), "loss_here": SOME, "loss_there": None, "weighted": None, "measure": RMSE, **others}
+    return ShiftFindings("the new rows", "The shift report.", SOME, 0.4, (column,), **result)
 
 
 @pytest.mark.parametrize(("rise", "answer"), [(0.1, "unknown"), (0.3, "unknown"), (0.5, "no")])
@@ -353,7 +353,7 @@ def test_what_can_be_a_no_without_targets():
     assert (line.answer, "30.0% of the deployment rows lie outside" in line.sentence) == ("unknown", True)
 
 
-def test_nothing_is_known_without_deployment_data():
+def test_without_deployment_data_the_answer_is_unknown():
     line = shift_line(no_deployment_data())
     assert line.answer == "unknown"
     assert "(X_new in Python, --new on the command line)" in line.sentence
@@ -365,7 +365,7 @@ def test_rises_and_biases_in_words():
     assert rise_in_words(Estimate(0.5, 0.1, np.inf)) == "50% higher (from 10% higher, without an upper limit)"
     assert rise_in_words(Estimate(0.001, -0.2, 0.2)) == "unchanged (20% lower to 20% higher)"
     assert rise_in_words(Estimate(0.5, -np.inf, np.inf)) == "50% higher (no interval)"
-    said = bias_in_words(Estimate(-1.5, -2.0, 0.5), RMSE)
-    assert said == "predictions are too low by 1.50 on average (\N{MINUS SIGN}0.500 to 2.00)"
-    said = bias_in_words(Estimate(0.02, 0.01, 0.03), LOG_LOSS)
-    assert said == "probabilities are too high by 2.0 points on average (1.0 point to 3.0 points)"
+    sentence = bias_in_words(Estimate(-1.5, -2.0, 0.5), RMSE)
+    assert sentence == "predictions are too low by 1.50 on average (\N{MINUS SIGN}0.500 to 2.00)"
+    sentence = bias_in_words(Estimate(0.02, 0.01, 0.03), LOG_LOSS)
+    assert sentence == "probabilities are too high by 2.0 points on average (1.0 point to 3.0 points)"

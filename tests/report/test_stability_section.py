@@ -1,4 +1,4 @@
-"""Question 3: conclusions that are drawn again on bags of rows or groups, and what the answer is made of."""
+"""Question 3: conclusions that are drawn again from bags of rows or groups, and the verdict."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -37,7 +37,7 @@ from surefoot.selection import inflated_argmax
 
 
 def clear_table(n_rows, seed=0, n_columns=5):
-    """Two columns that matter, the first more."""
+    """Two informative columns, the first more than the second."""
     generator = np.random.default_rng(seed)
     X = pd.DataFrame(generator.normal(size=(n_rows, n_columns)), columns=[f"c{j}" for j in range(n_columns)])
     return X, 2.0 * X["c1"] + 1.2 * X["c3"] + generator.normal(size=n_rows)
@@ -85,13 +85,13 @@ def test_the_first_units_are_drawn_at_random():
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 60), (0, 59), (3, 100), (7, 2000), (5, 5)])
-def test_the_upper_limit_is_the_exact_one(hits, n):
+def test_the_upper_limit_is_exact(hits, n):
     expected = binomtest(hits, n, alternative="less").proportion_ci(0.95, method="exact").high
     assert upper_limit(hits, n) == pytest.approx(expected)
 
 
 def test_weights_are_those_of_all_bags():
-    """The first of two models wins on 34 rows and loses on 26: how many of a bag's rows are of these is known."""
+    """The first of two models wins on 34 rows and loses on 26: the counts in a bag are hypergeometric."""
     differences = np.where(np.arange(60) < 34, -1.0, 1.0)
     units = Units.of(60)
     bagged = Bagged.run(
@@ -104,20 +104,20 @@ def test_weights_are_those_of_all_bags():
         assert weights[model] == pytest.approx(expected, abs=4 * np.sqrt(0.25 / bagged.n_bags))
 
 
-def test_dropping_a_row_gives_the_set_of_bags_without_it():
-    """One row decides: bags that lack it never choose the first."""
+def test_dropping_a_row_gives_the_set_from_bags_without_it():
+    """One row decides: bags without it never choose the first model."""
     losses = np.zeros((40, 2))
     losses[:, 0], losses[7, 0] = 0.01, -10.0
     units = Units.of(40)
     bagged = Bagged.run(SmallestSum(("a", "b"), units.sums(losses)), units, 2000, 1, 0.05)
     assert bagged.single == ("a",)
     assert bagged.changes == (1, 40)
-    assert not stable_set(WINNER, bagged).holds  # half of the bags have it
+    assert not stable_set(WINNER, bagged).holds  # half of the bags contain it
     only = Bagged.run(SmallestSum(("a", "b"), units.sums(np.tile([0.0, 1.0], (40, 1)))), units, 2000, 1, 0.05)
     assert (only.selected, only.n_disjoint, only.changes) == ([("a",)], 0, (0, 40))
 
 
-def test_the_set_without_a_row_is_that_of_bags_drawn_without_it():
+def test_the_set_without_a_row_is_that_from_bags_drawn_without_it():
     generator = np.random.default_rng(3)
     losses = generator.normal(size=(30, 3)) + np.array([0.0, 0.05, 0.3])
     losses[4] = [-9.0, 4.0, 4.0]
@@ -138,7 +138,7 @@ def test_the_set_without_a_row_is_that_of_bags_drawn_without_it():
 @pytest.mark.parametrize("name", [LASSO, TREE])
 @pytest.mark.parametrize("by_groups", [False, True])
 def test_a_choice_depends_on_the_rows_of_its_bag_alone(name, by_groups):
-    """Else the theorem would not apply: whatever happens to other rows, also to their missing values and scales."""
+    """The theorem needs this: values, missing values and scales of other rows have no effect."""
     X, y = clear_table(200)
     X.loc[::7, "c2"] = np.nan
     generator = np.random.default_rng(1)
@@ -154,16 +154,16 @@ def test_a_choice_depends_on_the_rows_of_its_bag_alone(name, by_groups):
         np.testing.assert_array_equal(frame.prepare(name, units).select(bag[np.newaxis])[0], expected)
 
 
-def test_one_look_has_the_penalty_of_all_rows():
+def test_the_choice_from_all_rows_has_the_penalty_of_all_rows():
     from sklearn.linear_model import Lasso
 
     X, y = clear_table(400, seed=5, n_columns=12)
     y = y + 0.18 * X["c7"]
-    found = column_set(SelectionFrame.of(AuditTable.read(X, y), np.arange(400)), Units.of(400), LASSO, 1)[0]
+    result = column_set(SelectionFrame.of(AuditTable.read(X, y), np.arange(400)), Units.of(400), LASSO, 1)[0]
     scaled = (X - X.mean()) / X.std(ddof=0)
     alpha = y.std(ddof=0) * np.sqrt(2 * np.log(2 * 12) / 400)
     chosen = X.columns[Lasso(alpha, tol=1e-10).fit(scaled, y).coef_ != 0]
-    assert found.single == in_words(tuple(chosen))
+    assert result.single == in_words(tuple(chosen))
 
 
 def test_columns_of_trees():
@@ -171,7 +171,7 @@ def test_columns_of_trees():
     assert columns_of("yes") == set()
 
 
-def test_copies_are_found_in_other_units_and_under_other_names():
+def test_rescaled_and_renamed_copies_are_found():
     generator = np.random.default_rng(0)
     a, kind = generator.normal(size=50), generator.choice(list("pqr"), 50)
     renamed = pd.Series(kind).map({"p": "z", "q": "a", "r": "m"})
@@ -185,19 +185,19 @@ def test_copies_are_found_in_other_units_and_under_other_names():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_columns_that_say_the_same_but_for_a_little_noise_are_a_choice(seed):
-    """Which of them has the larger correlation with the target is the luck of a few rows."""
+def test_columns_that_are_equal_except_for_noise_are_alternatives(seed):
+    """Which of them has the larger correlation with the target depends on a few rows."""
     generator = np.random.default_rng(seed)
     X = pd.DataFrame(generator.normal(size=(400, 4)), columns=list("abcd"))
     X["twin"] = X["a"] + 0.01 * generator.normal(size=400)
     table = AuditTable.read(X, 2 * X["a"].to_numpy() + generator.normal(size=400))
     for name in (LASSO, TREE):
-        found = column_set(SelectionFrame.of(table, np.arange(400)), Units.of(400), name, 1)[0]
-        assert not found.holds
-        assert "a or twin" in found.stable or "twin or a" in found.stable
+        result = column_set(SelectionFrame.of(table, np.arange(400)), Units.of(400), name, 1)[0]
+        assert not result.holds
+        assert "a or twin" in result.stable or "twin or a" in result.stable
 
 
-def test_lots_are_drawn_between_copies():
+def test_bags_choose_between_copies_at_random():
     chosen = np.zeros((2000, 4), dtype=bool)
     chosen[:, 0] = chosen[:, 3] = True
     choose_between_copies(chosen, [[0, 2]], np.arange(2000)[:, np.newaxis])
@@ -208,25 +208,25 @@ def test_lots_are_drawn_between_copies():
 
 
 @pytest.mark.parametrize("scale", [1.0, -2.54])
-def test_a_copy_of_a_column_is_a_choice(scale):
+def test_a_copy_of_a_column_is_an_alternative(scale):
     X, y = clear_table(300)
     X["c4"] = scale * X["c1"] + 1
-    found = {each.selector: each for each in measured(X, y).sets}
-    assert found[LASSO].stable == "c3 and (c1 or c4)"
-    assert not found[LASSO].holds
-    assert found[TREE].n_models > 1
-    assert not found[TREE].holds
+    result = {each.selector: each for each in measured(X, y).sets}
+    assert result[LASSO].stable == "c3 and (c1 or c4)"
+    assert not result[LASSO].holds
+    assert result[TREE].n_models > 1
+    assert not result[TREE].holds
 
 
-def test_increases_are_those_of_one_permutation_after_the_other():
+def test_increases_are_those_of_one_permutation_at_a_time():
     X, y = clear_table(120)
     X["kind"] = pd.Categorical(np.where(X["c0"] > 0, "high", "low"))
     table = AuditTable.read(X, y)
     splits = Splits.draw(table.target, None, None, False, 0)
     audited = cross_fitted(table, splits)[-1]
-    found = LossIncreases.of(audited)
-    assert found.columns == (*X.columns,)
-    assert sorted(found.rows) == list(range(120))
+    result = LossIncreases.of(audited)
+    assert result.columns == (*X.columns,)
+    assert sorted(result.rows) == list(range(120))
     for model, (_, test) in zip(audited.fold_models, splits.folds, strict=True):
         test, generator = np.sort(test), np.random.default_rng(BAG_SEED)
         orders = [generator.permutation(len(test)) for _ in range(N_PERMUTATIONS)]
@@ -240,7 +240,7 @@ def test_increases_are_those_of_one_permutation_after_the_other():
                 changed["kind"] = pd.Categorical(changed["kind"], categories=table.frame["kind"].cat.categories)
                 after.append((model.predict(changed) - truth) ** 2)
             expected = np.mean(after, axis=0) - before
-            ours = found.increases[[list(found.rows).index(row) for row in test], place]
+            ours = result.increases[[list(result.rows).index(row) for row in test], place]
             np.testing.assert_allclose(ours, expected, atol=1e-9)
 
 
@@ -249,7 +249,7 @@ def test_increases_of_classes_are_those_of_the_log_loss():
     table = AuditTable.read(X, np.where(y > y.median(), "high", "low"))
     splits = Splits.draw(table.target, None, None, False, 0)
     audited = cross_fitted(table, splits, LogisticRegression())[-1]
-    found = LossIncreases.of(audited)
+    result = LossIncreases.of(audited)
     model, test = audited.fold_models[0], np.sort(splits.folds[0][1])
     rows, truth = table.frame.iloc[test], table.target.labels[test]
     generator = np.random.default_rng(BAG_SEED)
@@ -260,7 +260,7 @@ def test_increases_of_classes_are_those_of_the_log_loss():
         return -np.log(np.maximum(chance, 0.001))
 
     after = [losses(rows.assign(c1=rows["c1"].to_numpy()[order])) for order in orders]
-    ours = found.increases[[list(found.rows).index(row) for row in test], 1]
+    ours = result.increases[[list(result.rows).index(row) for row in test], 1]
     np.testing.assert_allclose(ours, np.mean(after, axis=0) - losses(rows), atol=1e-9)
 
 
@@ -268,54 +268,54 @@ def test_increases_are_about_twice_the_variance_that_a_column_explains():
     X, y = clear_table(3000)
     table = AuditTable.read(X, y)
     audited = cross_fitted(table, Splits.draw(table.target, None, None, False, 0))[-1]
-    found = LossIncreases.of(audited)
-    assert len(found.rows) == 2000
-    np.testing.assert_allclose(found.increases.mean(axis=0), [0, 8.0, 0, 2.88, 0], atol=0.5)
+    result = LossIncreases.of(audited)
+    assert len(result.rows) == 2000
+    np.testing.assert_allclose(result.increases.mean(axis=0), [0, 8.0, 0, 2.88, 0], atol=0.5)
 
 
 @pytest.mark.parametrize("kind", ["array", "polars"])
-def test_a_users_own_model_reads_its_own_table(kind):
+def test_an_own_model_is_passed_the_table_of_the_user(kind):
     X, y = clear_table(120)
     raw = X.to_numpy() if kind == "array" else pl.from_pandas(X)
     table = AuditTable.read(raw, y)
     splits = Splits.draw(table.target, None, None, False, 0)
     audited = cross_fitted(table, splits, LinearRegression(), raw=True)[-1]
-    found, pandas = LossIncreases.of(audited), AuditTable.read(X, y)
+    result, pandas = LossIncreases.of(audited), AuditTable.read(X, y)
     other = LossIncreases.of(cross_fitted(pandas, splits, LinearRegression(), raw=True)[-1])
-    np.testing.assert_allclose(found.increases, other.increases)
+    np.testing.assert_allclose(result.increases, other.increases)
 
 
-def test_of_many_columns_those_that_say_most_are_permuted():
+def test_of_many_columns_the_most_informative_are_permuted():
     generator = np.random.default_rng(0)
     X = pd.DataFrame(generator.normal(size=(200, 40)), columns=[f"c{j}" for j in range(40)])
     y = np.where(X["c39"] + X["c2"] + generator.normal(size=200) > 0, "yes", "no")
     table = AuditTable.read(X, y)
     audited = cross_fitted(table, Splits.draw(table.target, None, None, False, 0), LogisticRegression())[-1]
-    found = LossIncreases.of(audited)
-    assert len(found.columns) == MAX_COLUMNS
-    assert {"c2", "c39"} <= set(found.columns)
-    assert "The 30 of 40 columns" in found.remarks[0]
+    result = LossIncreases.of(audited)
+    assert len(result.columns) == MAX_COLUMNS
+    assert {"c2", "c39"} <= set(result.columns)
+    assert "The 30 of 40 columns" in result.remarks[0]
 
 
 def test_every_conclusion_of_a_clear_table_survives(of_clear_table):
-    found = {each.selector: each for each in of_clear_table.sets}
-    assert list(found) == [WINNER, LASSO, TREE, LEADING]
-    assert (found[WINNER].single, found[LASSO].single) == ("linear", "c1 and c3")
-    assert (found[TREE].single, found[LEADING].single) == ("c1 and c3", "c1")
+    result = {each.selector: each for each in of_clear_table.sets}
+    assert list(result) == [WINNER, LASSO, TREE, LEADING]
+    assert (result[WINNER].single, result[LASSO].single) == ("linear", "c1 and c3")
+    assert (result[TREE].single, result[LEADING].single) == ("c1 and c3", "c1")
     line = stability_line(of_clear_table)
     assert line.answer == YES
     assert line.sentence == (
         "Every conclusion survives: linear is the best model; the LASSO chooses c1 and c3; a small decision tree "
         "splits on c1 and c3; the model relies most on c1."
     )
-    assert "For at most 5% of the rows" in found[LASSO].guarantee
-    assert "It is not about training without that row" in found[WINNER].guarantee
+    assert "For at most 5% of the rows" in result[LASSO].guarantee
+    assert "It is not about training without that row" in result[WINNER].guarantee
     drop = of_clear_table.drops[0]
     assert (drop.what, drop.n_rows, drop.winner_changed, drop.n_refits) == ("a random 1% of the rows", 3, 0.0, 1)
     assert 0 < drop.predictions_changed < 0.5
 
 
-def test_bags_do_not_depend_on_the_seed_nor_on_threads(of_clear_table):
+def test_bags_do_not_depend_on_the_seed_or_on_threads(of_clear_table):
     X, y = clear_table(300)
     again = measured(X, y, seed=7)
     assert again.sets[1:3] == of_clear_table.sets[1:3]
@@ -323,23 +323,23 @@ def test_bags_do_not_depend_on_the_seed_nor_on_threads(of_clear_table):
     assert column_set(frame, units, LASSO, 1) == column_set(frame, units, LASSO, 2)
 
 
-def test_models_that_are_alike_are_not_told_apart():
+def test_equal_models_are_not_distinguished():
     X, y = clear_table(300)
-    found = measured(X, y, model=LinearRegression()).sets[0]
-    assert not found.holds
-    assert set(dict(found.inclusion)) >= {"linear", "other"}
+    result = measured(X, y, model=LinearRegression()).sets[0]
+    assert not result.holds
+    assert set(dict(result.inclusion)) >= {"linear", "other"}
 
 
-def test_groups_are_dropped_whole():
+def test_whole_groups_are_dropped():
     X, y = clear_table(240)
     groups = np.repeat([f"g{k}" for k in range(40)], 6)
-    found = measured(X, y, groups)
-    assert {(each.unit, each.n_units, each.bag_size) for each in found.sets} == {(GROUP, 40, 20)}
-    assert all("group" in each.guarantee for each in found.sets)
-    assert len(found.drops) == 10
-    assert all(drop.n_rows == 6 and drop.own_loss is not None for drop in found.drops)
-    assert [drop.n_refits for drop in found.drops] == [1, 1, 1] + 7 * [0]
-    line = stability_line(found)
+    result = measured(X, y, groups)
+    assert {(each.unit, each.n_units, each.bag_size) for each in result.sets} == {(GROUP, 40, 20)}
+    assert all("group" in each.guarantee for each in result.sets)
+    assert len(result.drops) == 10
+    assert all(drop.n_rows == 6 and drop.own_loss is not None for drop in result.drops)
+    assert [drop.n_refits for drop in result.drops] == [1, 1, 1] + 7 * [0]
+    line = stability_line(result)
     assert line.answer == UNKNOWN
     assert "linear is the best model (0 of 40 groups overturn it when dropped; about 59 groups" in line.sentence
     few = measured(X, y, np.repeat([f"g{k}" for k in range(10)], 24))
@@ -364,7 +364,7 @@ def test_a_model_without_probabilities_is_compared_by_its_errors():
     assert losses.max() > 1
 
 
-def test_a_slow_model_is_not_trained_again(of_clear_table):
+def test_a_slow_model_is_not_fitted_again(of_clear_table):
     from surefoot.report.sections.stability.row_removal import measure_removals
 
     X, y = clear_table(100)
@@ -376,7 +376,7 @@ def test_a_slow_model_is_not_trained_again(of_clear_table):
 
 
 def fake(selector=LASSO, **changes):
-    """A record with what the sentence needs."""
+    """A record with the fields that the sentence needs."""
     fields = {
         "selector": selector, "single": "a and b", "stable": "a and (b or c)", "n_models": 1, "undecided": False,
         "claim_inside": True, "holds": False, "single_changed": 0, "n_dropped": 0, "unit": "row",
@@ -397,7 +397,7 @@ def fake(selector=LASSO, **changes):
         ({"selector": LEADING, "single": "no column", "n_models": 3}, "the model relies on no column (the rows cannot"),
     ],
 )
-def test_the_sentence_says_why_a_conclusion_does_not_survive(changes, reason):
+def test_the_sentence_gives_the_reason_why_a_conclusion_does_not_survive(changes, reason):
     line = stability_line(StabilityFindings((fake(**changes),), (), None))
     assert line.answer == NO
     assert line.sentence.startswith("No conclusion survives: ")
@@ -417,7 +417,7 @@ def test_too_few_rows_make_a_conclusion_unknown():
     assert stability_line(StabilityFindings((few, fake(holds=True)), (), None)).answer == PARTLY
 
 
-def test_a_lead_that_is_not_clear_is_open():
+def test_a_small_lead_is_unknown():
     ahead = fake(WINNER, single="linear", lead=2.25)
     line = stability_line(StabilityFindings((ahead, fake(undecided=True)), (), None))
     assert line.answer == UNKNOWN
@@ -446,6 +446,6 @@ def test_the_page_and_the_verdict_agree_on_what_survives():
         assert stability_line(StabilityFindings((fake(**changes),), (), None)).answer == UNKNOWN
 
 
-def test_nothing_to_say():
+def test_the_line_without_conclusions():
     assert stability_line(None).answer == UNKNOWN
     assert stability_line(StabilityFindings((), (), "Too few rows.")).sentence == "Too few rows."

@@ -1,4 +1,4 @@
-"""Question 2: the audited model's own probabilities and intervals, at every level and in both tails."""
+"""Question 2: calibration of probabilities and intervals, the rejection ratio, and the verdict."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -21,8 +21,8 @@ from surefoot.report.sections.uncertainty.verdict import uncertainty_line
 from surefoot.report.statistics import Estimate
 
 
-class Sayer:
-    """Predicts what it is told to."""
+class FixedProbabilities:
+    """Predicts the given probabilities."""
 
     def __init__(self, classes, probabilities):
         self.classes_, self.probabilities = classes, np.asarray(probabilities)
@@ -32,16 +32,16 @@ class Sayer:
 
 
 def test_the_claim_is_the_ratio_of_targets_drawn_from_the_predictions():
-    """Of normal targets with known spreads, the expected ratio is that of many drawn tables."""
+    """For normal targets with known standard deviations, compared with many simulated tables."""
     generator = np.random.default_rng(0)
     spread = np.exp(generator.normal(size=400))
     draws = [np.square(norm.rvs(scale=spread, random_state=seed)) for seed in range(60)]
     expected = [prediction_rejection_ratio(np.zeros(400), np.sqrt(draw), spread**2) for draw in draws]
-    found = claimed_ratio(draws, spread**2, is_classes=False)
-    assert found.value == pytest.approx(np.mean(expected))
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(expected, [0.025, 0.975])))
+    result = claimed_ratio(draws, spread**2, is_classes=False)
+    assert result.value == pytest.approx(np.mean(expected))
+    assert (result.low, result.high) == pytest.approx(tuple(np.quantile(expected, [0.025, 0.975])))
     even = claimed_ratio(draws, np.ones(400), is_classes=False)
-    assert even.value == pytest.approx(0.0, abs=1e-9)  # whoever takes all rows for alike claims nothing
+    assert even.value == pytest.approx(0.0, abs=1e-9)  # equal uncertainties claim nothing
 
 
 def test_claims_without_a_ratio():
@@ -49,11 +49,11 @@ def test_claims_without_a_ratio():
 
 
 def line_of(**changes):
-    """The line of an example whose probabilities are right, with some changes."""
-    found = classification().uncertainty
-    right = replace(found.calibration, gap=around(0.0, 0.02), slope=around(1.0, 0.1), change=0.0)
-    by_total = replace(found.by_total, ratio=around(0.4, 0.1))
-    return uncertainty_line(replace(found, **{"calibration": right, "by_total": by_total, **changes}))
+    """The line of an example with calibrated probabilities, with some changes."""
+    result = classification().uncertainty
+    right = replace(result.calibration, gap=around(0.0, 0.02), slope=around(1.0, 0.1), change=0.0)
+    by_total = replace(result.by_total, ratio=around(0.4, 0.1))
+    return uncertainty_line(replace(result, **{"calibration": right, "by_total": by_total, **changes}))
 
 
 def ratio_of(ratio, claimed):
@@ -73,7 +73,7 @@ def test_yes_needs_both_intervals_inside_their_limits():
     assert line_of(calibration=biased, by_total=worse).answer == "no"
 
 
-def test_what_is_not_known_says_how_many_rows_would_decide():
+def test_an_unknown_answer_reports_how_many_rows_would_decide():
     calibration = replace(
         classification().uncertainty.calibration, gap=around(0.0, 0.02), slope=around(1.0, 0.4), change=0.01
     )
@@ -81,13 +81,13 @@ def test_what_is_not_known_says_how_many_rows_would_decide():
     assert "About 4,000 rows in all would decide it." in sentence  # (0.4 / 0.2)^2 times 1,000
 
 
-def test_one_who_claims_nothing_and_finds_nothing_knows_it():
+def test_a_model_that_claims_and_finds_hardly_any_errors_is_right():
     nothing = around(0.01, 0.1)
     little = replace(classification().uncertainty.by_knowledge, ratio=around(0.1, 0.05))
     line = line_of(by_total=ratio_of(nothing, Estimate(0.02, -0.1, 0.15)), by_knowledge=little)
     assert line.answer == "yes"
     assert "claims to find hardly any errors, and finds hardly any" in line.sentence
-    more = replace(little, ratio=around(0.4, 0.1))  # an ensemble finds what the model does not claim
+    more = replace(little, ratio=around(0.4, 0.1))  # an ensemble finds errors that the model does not claim to find
     line = line_of(by_total=ratio_of(nothing, Estimate(0.02, -0.1, 0.15)), by_knowledge=more)
     assert line.answer == "partly"
     for unclear in (None, replace(little, ratio=around(0.2, 0.1)), replace(little, ratio=None)):
@@ -101,23 +101,23 @@ def test_one_who_claims_nothing_and_finds_nothing_knows_it():
 
 
 def line_of_intervals(below, above, reach=0.01):
-    """The line of intervals with so many targets below and above those of 90%, the others being right."""
-    found = regression().uncertainty
+    """The line of intervals with these fractions below and above the 90% intervals; the others are right."""
+    result = regression().uncertainty
     coverage = []
-    for each in found.calibration.coverage:
+    for each in result.calibration.coverage:
         tail = (1 - each.level) / 2
         low, high = (below, above) if each.level == 0.9 else (tail, tail)
         coverage.append(
             replace(each, observed=around(1 - low - high, reach), below=around(low, reach), above=around(high, reach))
         )
-    calibration = replace(found.calibration, coverage=tuple(coverage))
-    by_total = replace(found.by_total, ratio=around(0.4, 0.1))
-    return uncertainty_line(replace(found, own=True, calibration=calibration, by_total=by_total))
+    calibration = replace(result.calibration, coverage=tuple(coverage))
+    by_total = replace(result.by_total, ratio=around(0.4, 0.1))
+    return uncertainty_line(replace(result, own=True, calibration=calibration, by_total=by_total))
 
 
-def test_intervals_are_judged_at_every_level_and_in_both_tails():
+def test_intervals_are_checked_at_every_level_and_in_both_tails():
     assert line_of_intervals(0.05, 0.05).answer == "yes"
-    lopsided = line_of_intervals(0.10, 0.0)  # 90% hold 90%, all misses on one side
+    lopsided = line_of_intervals(0.10, 0.0)  # the coverage of 90% is right, but all misses are on one side
     assert lopsided.answer == "partly"
     assert "10% of the targets (9% to 11%) lie below its 90% intervals" in lopsided.sentence
     assert line_of_intervals(0.15, 0.15).answer == "partly"
@@ -125,7 +125,7 @@ def test_intervals_are_judged_at_every_level_and_in_both_tails():
 
 
 class Spread(RegressorMixin, BaseEstimator):
-    """The true line, with a spread that is ``stretch`` times the true one."""
+    """The true line, with ``stretch`` times the true standard deviation."""
 
     def __init__(self, stretch=1.0):
         self.stretch = stretch
@@ -142,57 +142,57 @@ class Spread(RegressorMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize(("stretch", "answers"), [(1.0, {"yes"}), (0.5, {"no", "partly"})])
-def test_the_intervals_of_ones_own_model_are_judged(quick_audit, stretch, answers):
-    _, found = quick_audit(*numbers(3000), model=Spread(stretch))
-    assert found.uncertainty.own
-    inside = next(each for each in found.uncertainty.calibration.coverage if each.level == 0.9)
+def test_the_intervals_of_an_own_model_are_checked(quick_audit, stretch, answers):
+    _, result = quick_audit(*numbers(3000), model=Spread(stretch))
+    assert result.uncertainty.own
+    inside = next(each for each in result.uncertainty.calibration.coverage if each.level == 0.9)
     expected = norm.cdf(norm.ppf(0.95) * stretch) * 2 - 1
     assert inside.observed.low < expected < inside.observed.high
-    assert found.answer("uncertainty") in answers
+    assert result.answer("uncertainty") in answers
 
 
-def test_a_model_without_intervals_gets_those_of_its_errors(quick_audit):
-    run, found = quick_audit(*numbers(400), model=LinearRegression())
-    assert not found.uncertainty.own
-    assert found.answer("uncertainty") in ("no", "partly")
-    assert "predicts neither probabilities nor intervals" in found.verdict[2].sentence
+def test_a_model_without_intervals_has_those_of_its_errors(quick_audit):
+    run, result = quick_audit(*numbers(400), model=LinearRegression())
+    assert not result.uncertainty.own
+    assert result.answer("uncertainty") in ("no", "partly")
+    assert "predicts neither probabilities nor intervals" in result.verdict[2].sentence
     place = residual_intervals(run.audited).below
     assert 0.4 < np.mean(place) < 0.6
     _, bayes = quick_audit(*numbers(400), model=BayesianRidge())
     assert bayes.uncertainty.own
 
 
-def test_labels_alone_say_nothing_about_what_is_not_known(quick_audit):
+def test_labels_have_no_uncertainty(quick_audit):
     X, y = two_classes(200)
-    _, found = quick_audit(X[["size", "noise"]], y, model=RidgeClassifier())
-    assert found.uncertainty.calibration is None
-    assert found.answer("uncertainty") in ("no", "partly")
+    _, result = quick_audit(X[["size", "noise"]], y, model=RidgeClassifier())
+    assert result.uncertainty.calibration is None
+    assert result.answer("uncertainty") in ("no", "partly")
 
 
 def target_of(labels):
     return Target.read(np.array(labels), len(labels))[0]
 
 
-def test_probabilities_are_put_in_the_order_of_the_classes():
+def test_probabilities_are_in_the_order_of_the_classes():
     target = target_of(["a", "b", "c"] * 4)
-    turned = Sayer(np.array(["c", "a", "b"]), [[0.5, 0.2, 0.3]])
+    turned = FixedProbabilities(np.array(["c", "a", "b"]), [[0.5, 0.2, 0.3]])
     assert probabilities_of(turned, np.zeros((1, 1)), target).tolist() == [[0.2, 0.3, 0.5]]
-    unseen = Sayer(np.array(["a", "c"]), [[0.4, 0.6]])
+    unseen = FixedProbabilities(np.array(["a", "c"]), [[0.4, 0.6]])
     assert probabilities_of(unseen, np.zeros((1, 1)), target).tolist() == [[0.4, 0.0, 0.6]]
-    assert probabilities_of(Sayer(np.array(["a", "d"]), [[0.4, 0.6]]), np.zeros((1, 1)), target) is None
+    assert probabilities_of(FixedProbabilities(np.array(["a", "d"]), [[0.4, 0.6]]), np.zeros((1, 1)), target) is None
     with pytest.raises(DataError, match="predict_proba of the model"):
-        probabilities_of(Sayer(np.array(["a", "b", "c"]), [[np.nan, 0.5, 0.5]]), np.zeros((1, 1)), target)
+        probabilities_of(FixedProbabilities(np.array(["a", "b", "c"]), [[np.nan, 0.5, 0.5]]), np.zeros((1, 1)), target)
 
 
 def test_a_constant_finds_nothing(quick_audit):
     X, y = two_classes(200)
-    _, found = quick_audit(X[["size", "noise"]], y, model=DummyClassifier())
-    assert found.answer("uncertainty") != "no"
-    assert found.answer("accuracy") == "no"
+    _, result = quick_audit(X[["size", "noise"]], y, model=DummyClassifier())
+    assert result.answer("uncertainty") != "no"
+    assert result.answer("accuracy") == "no"
 
 
-def test_claims_are_drawn_from_the_tails_that_a_model_predicts():
-    """Under heavy tails single rows make up much of the squared error, and the same scales find less of it."""
+def test_claims_use_the_predicted_tails():
+    """With heavy tails, single rows dominate the squared error, and the same scales find less of it."""
     generator = np.random.default_rng(0)
     std = np.exp(generator.normal(0.0, 0.5, 2000))
     predictions = ModelPredictions(values=np.zeros(2000), std=std, total=std**2)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -220,8 +221,8 @@ def _group(column: _Column, columns: list[_Column], y: np.ndarray) -> RoleQuesti
     name = column.name
     sentence = (
         f"Does {name} identify groups of rows that belong together? Rows with the same value are alike. If so, pass "
-        f'--group {name} (groups="{name}" in Python): otherwise errors may be measured on groups that models were '
-        "trained on."
+        f'--group {quote(name)} (groups="{name}" in Python): otherwise errors may be measured on groups that models '
+        "were trained on."
     )
     return RoleQuestion(name, GROUP, float(max(alike.mean(), of_target)), sentence)
 
@@ -273,7 +274,7 @@ def _time(column: _Column) -> RoleQuestion | None:
         return None
     sentence = (
         f"Is {name} the time at which the row was recorded? {reason}. If the model will be used on later rows, pass "
-        f'--time {name} (time="{name}" in Python), so that it is tested on later rows than it was trained on.'
+        f'--time {quote(name)} (time="{name}" in Python), so that it is tested on later rows than it was trained on.'
     )
     return RoleQuestion(name, TIME, max(order, 0.5), sentence)
 

@@ -22,8 +22,8 @@ MAX_ROWS = 60  # of a table
 def render(template: str, **values: Any) -> Markup:
     """Render a template, named by its path in `surefoot.report`.
 
-    Every template has the number formats of `surefoot.report.page.numbers`, the filters ``short``, ``sentence`` and
-    ``sort_value``, and the macros of ``page/macros.html.j2``. Text is escaped.
+    Every template has the number formats of `surefoot.report.page.numbers`, the filters ``initial``, ``sentence``,
+    ``short`` and ``sort_value``, and the macros of ``page/macros.html.j2``. Text is escaped.
     """
     return Markup(_environment().get_template(template).render(values))
 
@@ -56,7 +56,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(short=_short, sort_value=_sort_value, sentence=_sentence)
+    environment.filters.update(initial=_initial, sentence=_sentence, short=_short, sort_value=_sort_value)
     environment.globals.update({name: getattr(numbers, name) for name in numbers.__all__})
     environment.globals.update(ANSWERS=ANSWERS, MAX_ROWS=MAX_ROWS, RATES=RATES)
     return environment
@@ -72,10 +72,15 @@ def _short(name: str, max_letters: int = MAX_LETTERS) -> str:
     return numbers.one_line(name, max_letters)
 
 
+def _initial(text: str) -> str:
+    """Text with a capital letter at the start."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def _sentence(text: str) -> str:
     """Text that begins and ends like a sentence."""
     text = text.strip()
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}" if text else ""
+    return f"{_initial(text)}{'' if text.endswith(('.', '!', '?')) else '.'}" if text else ""
 
 
 def _sort_value(value: float) -> str:

@@ -55,10 +55,10 @@ def shift_page(findings: ShiftFindings, context: SectionContext) -> Markup:
 
 def loss_chart(findings: ShiftFindings) -> Markup | None:
     """The loss on held-out training rows, and the measured or expected loss on the deployment data."""
-    losses = {"training data, held out": findings.loss_here}
-    losses |= {f"deployment data, {part.name}": part.loss for part in findings.losses}
+    losses = {"training, held-out rows": findings.loss_here}
+    losses |= {f"deployment, {part.name}": part.loss for part in findings.losses}
     if findings.weighted is not None:
-        losses["deployment data, expected"] = findings.weighted.loss
+        losses["deployment, expected"] = findings.weighted.loss
     shown = {name: loss for name, loss in losses.items() if loss is not None and isfinite(loss.value)}
     if len(shown) < 2:
         return None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._formatting import counted
 from surefoot.report.inputs.column_readers import CATEGORY
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import CLASSES
@@ -56,8 +57,8 @@ class SelectionFrame:
             remarks.append(f"Left out, as they have more than {MAX_CATEGORIES} categories: {', '.join(large)}.")
         if n_missing:
             remarks.append(
-                f"Missing values in {n_missing} columns are imputed in each bag with the medians of its own rows; a "
-                "missing-value indicator counts as part of its column."
+                f"Missing values in {counted(n_missing, 'column')} are imputed in each bag with the medians of its own "
+                "rows; a missing-value indicator counts as part of its column."
             )
         target = table.target
         numbers = np.empty(0) if target.task == CLASSES else target.y[rows].astype(np.float64)

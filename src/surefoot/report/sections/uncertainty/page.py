@@ -28,6 +28,7 @@ from surefoot.report.page.numbers import (
 )
 from surefoot.report.page.templates import render
 from surefoot.report.sections.section import SectionContext
+from surefoot.report.sections.sentences import called
 from surefoot.report.sections.uncertainty.calibration import TABLE_LEVELS
 from surefoot.report.sections.uncertainty.findings import WELL_CALIBRATED, Calibration, Rejection, UncertaintyFindings
 from surefoot.report.sections.uncertainty.measure import NATS
@@ -60,6 +61,7 @@ def uncertainty_page(findings: UncertaintyFindings, context: SectionContext) -> 
     return render(
         TEMPLATE,
         findings=findings,
+        model=called(findings.model),
         measure=context.measure,
         is_rate=context.is_rate,
         rejection=_rejection(findings, context.measure),
