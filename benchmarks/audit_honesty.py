@@ -1,12 +1,12 @@
-"""Are the audit's answers backed? Tables whose truth is known, audited again and again.
+"""Are the audit's answers right? Audits of simulated tables with a known truth.
 
     python benchmarks/audit_honesty.py --results honesty.jsonl --workers 2
     python benchmarks/audit_honesty.py --results honesty.jsonl --table
 
-A run that was stopped goes on where it was. For each scenario of `honesty_tables.py` the table counts answers that
-would be wrong (a yes that the truth contradicts, a no that it contradicts), how often what had to be noted was noted,
-and how often the interval of the audited model's error holds its error on fresh rows: of the same kind, or, where
-deployment rows have no targets, of the kind of the deployment rows. Everything has its defaults.
+A run that was stopped continues where it was. For each scenario of `honesty_tables.py` the table counts answers that
+contradict the truth, how often a required note was given, and how often the interval of the audited model's error
+contains its error on fresh rows: from the same distribution or, where deployment rows have no targets, from that of the
+deployment rows. All settings are defaults.
 """
 
 import argparse
@@ -46,10 +46,10 @@ def main() -> None:
         for n in arguments.sizes or sizes[name]
     ]
     known = {(line["scenario"], line["n"], line["replication"]) for line in done}
-    left = [task for task in wanted if task not in known]
-    print(f"{len(wanted) - len(left)} of {len(wanted)} audits are done", flush=True)
+    remaining = [task for task in wanted if task not in known]
+    print(f"{len(wanted) - len(remaining)} of {len(wanted)} audits are done", flush=True)
     with ProcessPoolExecutor(arguments.workers) as pool, arguments.results.open("a") as file:
-        for future in as_completed([pool.submit(run_one, *task) for task in left]):
+        for future in as_completed([pool.submit(run_one, *task) for task in remaining]):
             file.write(json.dumps(future.result()) + "\n")
             file.flush()
     print(summary(read_lines(arguments.results)))
@@ -79,7 +79,7 @@ def run_one(name: str, n: int, replication: int) -> dict[str, Any]:
 
 
 def _noted(case: Case, subject: Any) -> bool | None:
-    """Whether what had to be named was named, or what must not be was not."""
+    """Whether a required note was given, or a false one was not."""
     notes = [check.kind for check in subject.checks] + [note.column for note in subject.notes]
     if case.must_not_note is not None:
         return not any(note.startswith(case.must_not_note) for note in notes)
@@ -87,13 +87,13 @@ def _noted(case: Case, subject: Any) -> bool | None:
 
 
 def _interval(case: Case, run: AuditRun, audit: Audit) -> str | None:
-    """Whether the interval of the audited model's loss holds the mean loss of the fold models on fresh rows."""
-    if case.fresh is None and case.there is None:
+    """Whether the interval of the audited model's loss contains the mean loss of the fold models on fresh rows."""
+    if case.fresh is None and case.deployment is None:
         return None
     accuracy, shift = audit.accuracy, audit.shift
     measure = main_measure(run.table.target, run.splits.held_out)
     loss = next(model for model in accuracy.models if model.chosen).loss
-    if case.there is not None:
+    if case.deployment is not None:
         loss, measure = None if shift.weighted is None else shift.weighted.loss, shift.measure
     if loss is None or not (np.isfinite(loss.low) and np.isfinite(loss.high)):
         return "withheld"
@@ -102,10 +102,10 @@ def _interval(case: Case, run: AuditRun, audit: Audit) -> str | None:
 
 
 def _true_loss(case: Case, run: AuditRun, measure: str) -> float:
-    draw = case.there or case.fresh
+    draw = case.deployment or case.fresh
     assert draw is not None
     X, y = draw(np.random.default_rng(999), FRESH_ROWS)
-    y = y if case.rule is None else case.rule(X)  # the mean of squares of heavy tails would need far more rows
+    y = y if case.rule is None else case.rule(X)  # with heavy tails, a mean square would need far more rows
     target, audited = run.table.target, run.audited
     frame, truth = run.table.like(X, "X"), np.asarray(y, dtype=object)
     outcomes = [
@@ -150,13 +150,13 @@ def _rows(name: str, n: int, group: list[dict[str, Any]]) -> list[str]:
 
 
 def _totals(lines: list[dict[str, Any]]) -> list[str]:
-    """Wrong answers among all that were asked for, by kind."""
-    asked = [(line, question) for line in lines for question in line["asked"]]
-    wrong = [(line["answers"][question]) for line, question in asked if question in line["wrong"]]
+    """Wrong answers by kind, among all answers that were assessed."""
+    assessed = [(line, question) for line in lines for question in line["asked"]]
+    wrong = [(line["answers"][question]) for line, question in assessed if question in line["wrong"]]
     intervals = [line["interval"] for line in lines if line["interval"] not in (None, "withheld")]
-    n = max(len(asked), 1)
+    n = max(len(assessed), 1)
     return [
-        f"Of {len(asked)} answers, {wrong.count(YES)} are a wrong yes ({wrong.count(YES) / n:.1%}), "
+        f"Of {len(assessed)} answers, {wrong.count(YES)} are a wrong yes ({wrong.count(YES) / n:.1%}), "
         f"{wrong.count(PARTLY)} a wrong partly ({wrong.count(PARTLY) / n:.1%}), "
         f"{wrong.count(NO)} a wrong no ({wrong.count(NO) / n:.1%}). "
         f"{intervals.count('held')} of {len(intervals)} intervals hold.",
@@ -171,14 +171,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=Path("honesty.jsonl"))
     parser.add_argument("--replications", type=int, default=20)
-    parser.add_argument(
-        "--first", type=int, default=0, help="number of the first replication: others draw other tables"
-    )
+    parser.add_argument("--first", type=int, default=0, help="number of the first replication; it changes the tables")
     parser.add_argument("--scenarios", nargs="*", choices=list(SCENARIOS))
     parser.add_argument("--sizes", nargs="*", type=int)
     parser.add_argument("--rows", action="store_true", help="some scenarios with 100 to 10,000 rows")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument("--table", action="store_true", help="print the table of the results, and audit nothing")
+    parser.add_argument("--table", action="store_true", help="print the table of the results without any audit")
     return parser.parse_args()
 
 

@@ -3,10 +3,10 @@
     SUREFOOT_DATA=FOLDER python benchmarks/audit_seeds.py --results seeds.jsonl --seeds 10
 
 Prints, for each table and question, how many seeds gave an answer other than the most frequent one. The last columns
-are standard deviations over the seeds in standard errors (those that the intervals stand for): of the gain by the last
+are standard deviations over the seeds, in units of the standard errors behind the intervals: of the gain from the last
 doubling of the rows, of the prediction-rejection ratio, and of the calibration slope (classes) or the fraction inside
-50% intervals (numbers). *draws* is how often the folds were drawn, on average; ``--draws 1`` draws them once for every
-table. A run that was stopped goes on where it was.
+50% intervals (numbers). *draws* is the mean number of draws of the folds; ``--draws 1`` draws them once for every
+table. A run that was stopped continues where it was.
 """
 
 import argparse
@@ -38,7 +38,7 @@ BUNDLED = {
 }
 FILES = ("pima", "concrete", "wine_red", "boston")
 SIMULATED = ("linear_numbers", "curved_classes")
-# Tables that most rules were not chosen on; at most ROWS of their rows, and other draws of the simulated ones.
+# Tables that were not used to choose the rules; at most ROWS rows of each, and other draws of the simulated tables.
 FRESH_FILES = ("energy", "yacht", "kin8nm", "power", "adult", "higgs_56k", "click_small", "amazon_employee_access")
 FRESH = (*FRESH_FILES, *(f"other_{name}" for name in SIMULATED))
 ROWS = 1000
@@ -63,18 +63,20 @@ def run_one(name: str, seed: int, max_draws: int) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     run.MAX_DRAWS = max_draws
     started = time.perf_counter()
-    found = audit_run(*table(name), random_state=seed, n_jobs=1)[1]
-    answers = {question: found.answer(question) for question in NAMES}
-    moving = {key: [each.value, each.low, each.high] for key, each in estimates(found).items() if each is not None}
-    head, seconds = found.verdict[0].answer, round(time.perf_counter() - started, 1)
-    line = {"table": name, "seed": seed, "headline": head, "draws": found.subject.n_draws, "seconds": seconds}
+    result = audit_run(*table(name), random_state=seed, n_jobs=1)[1]
+    answers = {question: result.answer(question) for question in NAMES}
+    moving = {
+        key: [each.value, each.low, each.high] for key, each in moving_estimates(result).items() if each is not None
+    }
+    head, seconds = result.verdict[0].answer, round(time.perf_counter() - started, 1)
+    line = {"table": name, "seed": seed, "headline": head, "draws": result.subject.n_draws, "seconds": seconds}
     return {**line, "estimates": moving, **answers}
 
 
-def estimates(found: Audit) -> dict[str, Estimate | None]:
-    """Those that answers depend on most."""
-    curve, knowing = found.accuracy.curve, found.uncertainty
-    by_total, calibration = knowing.by_total, knowing.calibration
+def moving_estimates(result: Audit) -> dict[str, Estimate | None]:
+    """The estimates that answers depend on most."""
+    curve, uncertainty = result.accuracy.curve, result.uncertainty
+    by_total, calibration = uncertainty.by_total, uncertainty.calibration
     inside = calibration.coverage[0].observed if calibration and calibration.coverage else None
     return {
         "doubling": None if curve is None else curve.last_doubling,
@@ -83,9 +85,9 @@ def estimates(found: Audit) -> dict[str, Estimate | None]:
     }
 
 
-def spread(found: list[list[float]]) -> float:
-    """Standard deviation of some estimates by the root mean square of the standard errors of their intervals."""
-    known = np.array([each for each in found if np.isfinite(each).all()])
+def spread(estimates: list[list[float]]) -> float:
+    """Standard deviation of the values, divided by the root mean square of the standard errors of their intervals."""
+    known = np.array([each for each in estimates if np.isfinite(each).all()])
     if len(known) < 2:
         return np.nan
     value, low, high = known.T
@@ -93,7 +95,7 @@ def spread(found: list[list[float]]) -> float:
 
 
 def summary(lines: list[dict[str, Any]]) -> str:
-    """Answers of each table, and how many differ from the most frequent one."""
+    """The answers for each table, and how many differ from the most frequent one."""
     different, total, spreads = 0, 0, []
     rows = ["| table | seeds | " + " | ".join((*NAMES, "draws", *MOVING)) + " |", "|---" * (7 + len(MOVING)) + "|"]
     for name in dict.fromkeys(line["table"] for line in lines):
@@ -118,17 +120,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=Path("seeds.jsonl"))
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--draws", type=int, default=run.MAX_DRAWS, help="most draws of the folds")
+    parser.add_argument("--draws", type=int, default=run.MAX_DRAWS, help="maximum number of draws of the folds")
     parser.add_argument("--fresh", action="store_true", help="ten other tables")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     done = {(line["table"], line["seed"]) for line in read_lines(arguments.results)}
     names = FRESH if arguments.fresh else [*BUNDLED, *SIMULATED, *(FILES if "SUREFOOT_DATA" in os.environ else ())]
-    left = [
+    remaining = [
         (name, seed, arguments.draws) for seed in range(arguments.seeds) for name in names if (name, seed) not in done
     ]
     with ProcessPoolExecutor(arguments.workers) as pool, arguments.results.open("a") as file:
-        for future in as_completed([pool.submit(run_one, *task) for task in left]):
+        for future in as_completed([pool.submit(run_one, *task) for task in remaining]):
             file.write(json.dumps(future.result()) + "\n")
             file.flush()
     print(summary(read_lines(arguments.results)))

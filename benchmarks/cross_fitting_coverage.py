@@ -1,12 +1,12 @@
-"""How often the interval of a cross-fitted loss holds the true error: of the fold models, and of the model of all rows.
+"""Coverage of the interval of a cross-fitted loss: for the fold models, and for the model of all rows.
 
     .venv/bin/python benchmarks/cross_fitting_coverage.py [--replications 1000] [--trees 200] [--rows 60 200 1000]
 
 Every row is held out once (five folds). *Plain*: the interval of independent losses; *wider*: the same with
-``cross_fitted``. Columns: the fraction of replications whose interval holds the expected loss of models fitted to four
-fifths of the rows, the mean true loss of the five models at hand, and the true loss of the model fitted to all rows
-(with the misses of the wider interval on either side); and how many times larger the standard deviation of the mean
-loss is than the standard error that the plain interval is made of.
+``cross_fitted``. Columns: the fraction of replications whose interval contains the expected loss of models fitted to
+four fifths of the rows, the mean true loss of the five models, and the true loss of the model fitted to all rows (with
+the misses of the wider interval on either side); and the ratio of the standard deviation of the mean loss to the
+standard error behind the plain interval.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from surefoot.report.statistics import Estimate, cross_fitted, rate_interval
 from surefoot.report.statistics.spread import spread_of
 
 N_FOLDS, ROWS = 5, (60, 200, 1000)
-MIN_TEST, TEST_ROWS = 5_000, 25  # at least, and for each row: the error of the truth must be small beside the interval
+MIN_TEST, TEST_ROWS = 5_000, 25  # in all, and for each row, so that the error of the truth is small
 LINE = "| {:<34} | {:>5} | {:>8} | {:>10} | {:>9} | {:>8} | {:>10} | {:>9} | {:>11} | {:>11} | {:>5} |"
 NAMES = ("expected", "the five", "all rows")
 Table = tuple[np.ndarray, np.ndarray]
@@ -34,7 +34,7 @@ Table = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Setting:
-    """A model, the tables it is fitted to, and the losses of rows."""
+    """A model, the distribution of its tables, and the loss."""
 
     name: str
     n: int
@@ -83,12 +83,12 @@ def wrong(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def log_loss(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    chance = np.clip(model.predict_proba(X)[:, 1], 1e-12, 1 - 1e-12)
-    return -np.log(np.where(y, chance, 1 - chance))
+    probability = np.clip(model.predict_proba(X)[:, 1], 1e-12, 1 - 1e-12)
+    return -np.log(np.where(y, probability, 1 - probability))
 
 
 def interval(losses: np.ndarray) -> Estimate:
-    """Without the rules by which it may be withheld or open, so that what overlap does is seen alone."""
+    """The interval without the rules for withheld intervals and open ends, to isolate the effect of overlap."""
     if np.isin(losses, (0.0, 1.0)).all():
         return rate_interval(losses)
     spread, value = spread_of(losses), float(losses.mean())
@@ -100,9 +100,9 @@ def one(setting: Setting, rng: np.random.Generator, test: Table) -> tuple[np.nda
     """Losses of held-out rows, the mean true loss of the fold models, and that of the model of all rows."""
     X, y = setting.draw(rng, setting.n)
     losses, true = np.empty(setting.n), []
-    for train, held in KFold(N_FOLDS, shuffle=True, random_state=0).split(X):
+    for train, held_out in KFold(N_FOLDS, shuffle=True, random_state=0).split(X):
         model = clone(setting.model).fit(X[train], y[train])
-        losses[held] = setting.losses(model, X[held], y[held])
+        losses[held_out] = setting.losses(model, X[held_out], y[held_out])
         true.append(setting.losses(model, *test).mean())
     return losses, float(np.mean(true)), float(setting.losses(clone(setting.model).fit(X, y), *test).mean())
 
@@ -115,8 +115,8 @@ def measure(setting: Setting, replications: int) -> str:
     wider = [cross_fitted(each, setting.n) for each in plain]
     folds, full = (np.array([draw[k] for draw in draws]) for k in (1, 2))
     parts = []
-    for found in (plain, wider):
-        low, high = (np.array([getattr(each, end) for each in found]) for end in ("low", "high"))
+    for intervals in (plain, wider):
+        low, high = (np.array([getattr(each, end) for each in intervals]) for end in ("low", "high"))
         parts += [np.mean((low <= truth) & (truth <= high)) for truth in (folds.mean(), folds, full)]
     parts += [np.mean(full < low), np.mean(full > high)]
     error = np.mean([losses.var(ddof=1) / len(losses) for losses, _, _ in draws]) ** 0.5

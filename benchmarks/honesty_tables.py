@@ -1,4 +1,7 @@
-"""Tables whose truth is known, for `audit_honesty.py`: what an audit of each may answer, and what it may not."""
+"""Simulated tables with a known truth, for `audit_honesty.py`, and their wrong answers.
+
+The names of the scenarios are seeds.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,12 +22,12 @@ class Case:
     y: Any
     wrong: dict[str, tuple[str, ...]]
     options: dict[str, Any] = field(default_factory=dict)
-    fresh: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None  # more rows of the same kind
-    must_note: str | None = None  # a check or a column that must be named
-    must_not_note: str | None = None  # the start of columns that must not be named
+    fresh: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None  # more rows of the same distribution
+    must_note: str | None = None  # a check or a column that must be reported
+    must_not_note: str | None = None  # the beginning of names of columns that must not be reported
     rule: Callable[[Any], np.ndarray] | None = None  # the mean of fresh rows, where their noise has heavy tails
     noise: float = 0.0  # and the variance of that noise
-    there: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None  # more rows of where it will be used
+    deployment: Callable[[np.random.Generator, int], tuple[Any, Any]] | None = None  # more deployment rows
 
 
 SCENARIOS: dict[str, Callable[[np.random.Generator, int], Case]] = {}
@@ -39,11 +42,11 @@ def table(generator: np.random.Generator, n: int, d: int = 8) -> pd.DataFrame:
     return pd.DataFrame(generator.normal(size=(n, d)), columns=[f"x{j}" for j in range(d)])
 
 
-def chance(score: Any) -> Any:
+def probability_of(score: Any) -> Any:
     return 1 / (1 + np.exp(-score))
 
 
-# ---- question 1: nothing to predict, or something
+# ---- question 1: tables with and without signal
 
 
 @scenario
@@ -110,18 +113,18 @@ def curved_classes(generator: np.random.Generator, n: int) -> Case:
     def fresh(generator: np.random.Generator, n: int) -> tuple[Any, Any]:
         X = table(generator, n)
         score = 1.5 * np.sin(2 * X["x0"]) + X["x1"] * X["x2"]
-        return X, (generator.random(n) < chance(score)).astype(int)
+        return X, (generator.random(n) < probability_of(score)).astype(int)
 
     return Case(*fresh(generator, n), {"accuracy": (NO,), "uncertainty": (NO,)}, fresh=fresh)
 
 
 @scenario
 def rare_class(generator: np.random.Generator, n: int) -> Case:
-    """1.5% of the rows are positive, and can be ranked well."""
+    """1.5% of the rows are positive, and easy to rank."""
     n = max(n, 2000)
     X = table(generator, n)
     score = 2.2 * X["x0"] + 2.2 * X["x1"] - 7.9
-    return Case(X, (generator.random(n) < chance(score)).astype(int), {"accuracy": (NO,)})
+    return Case(X, (generator.random(n) < probability_of(score)).astype(int), {"accuracy": (NO,)})
 
 
 @scenario
@@ -133,7 +136,7 @@ def small_counts(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def no_time(generator: np.random.Generator, n: int) -> Case:
-    """Candidates are left out: nobody knows whether they would have been better."""
+    """Candidates are left out, and might have been better."""
     X, classes = table(generator, 2 * n), 12
     y = (X["x0"].rank(pct=True).to_numpy() * classes).astype(int).clip(0, classes - 1)
     return Case(X, pd.Series(y).map(lambda k: chr(97 + k)), {"accuracy": (YES,)}, {"time_limit": 3.0})
@@ -144,7 +147,7 @@ def no_time(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def groups_of_noise(generator: np.random.Generator, n: int) -> Case:
-    """Rows of a group are alike, and so are their targets, but a new group cannot be predicted."""
+    """Rows of a group are alike, and so are their targets, but new groups cannot be predicted."""
     n_groups = 40
     group = np.arange(n) % n_groups
     centres, levels = generator.normal(size=(n_groups, 8)), generator.normal(size=n_groups)
@@ -162,7 +165,7 @@ def _autoregressive(generator: np.random.Generator, n: int, memory: float) -> np
 
 @scenario
 def series_of_noise(generator: np.random.Generator, n: int) -> Case:
-    """Slow columns and a slow target that have nothing to do with one another."""
+    """Autocorrelated columns and an independent autocorrelated target."""
     X = pd.DataFrame({f"x{j}": _autoregressive(generator, n, 0.98) for j in range(4)})
     X["day"] = np.arange(n)
     return Case(X, _autoregressive(generator, n, 0.98), {"accuracy": (YES, PARTLY)}, {"time": "day"})
@@ -170,7 +173,7 @@ def series_of_noise(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def stationary_series(generator: np.random.Generator, n: int) -> Case:
-    """A rule that holds all the time, with errors that are alike for neighbours in time."""
+    """A constant rule, with autocorrelated errors."""
     X = table(generator, n, 4)
     noise = _autoregressive(generator, n, 0.8)
     X["day"] = np.arange(n)
@@ -179,27 +182,27 @@ def stationary_series(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def rule_turns_with_the_rows(generator: np.random.Generator, n: int) -> Case:
-    """Nobody names a time, but the rule changes along the rows."""
+    """No time is named, but the rule changes along the rows."""
     X = table(generator, n, 5)
     slope = np.linspace(2.0, -2.0, n)
-    y = (generator.random(n) < chance(slope * X["x0"].to_numpy() * 2)).astype(int)
+    y = (generator.random(n) < probability_of(slope * X["x0"].to_numpy() * 2)).astype(int)
     X["clock"] = np.arange(n) + generator.normal(size=n)
     return Case(X, y, {"accuracy": (YES,)}, must_note="row order")
 
 
 @scenario
 def rule_turns_with_a_date(generator: np.random.Generator, n: int) -> Case:
-    """The rows are shuffled, but one column says when they were recorded, and the rule changes in time."""
+    """The rows are shuffled, but one column is their date, and the rule changes in time."""
     X = table(generator, n, 5)
     when = generator.permutation(n)
-    y = (generator.random(n) < chance(np.linspace(2.0, -2.0, n)[when] * X["x0"].to_numpy() * 2)).astype(int)
+    y = (generator.random(n) < probability_of(np.linspace(2.0, -2.0, n)[when] * X["x0"].to_numpy() * 2)).astype(int)
     X["date"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(when, unit="D")
     return Case(X, y, {"accuracy": (YES,)}, must_note="column role")
 
 
 @scenario
 def groups_nobody_has_named(generator: np.random.Generator, n: int) -> Case:
-    """Rows of a patient are alike, and a new patient cannot be predicted."""
+    """Rows of a patient are alike, and new patients cannot be predicted."""
     case = groups_of_noise(generator, n)
     return Case(
         case.X.rename(columns={"group": "patient"}), case.y, {"accuracy": (YES, PARTLY)}, must_note="column role"
@@ -208,7 +211,7 @@ def groups_nobody_has_named(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def groups_without_effect(generator: np.random.Generator, n: int) -> Case:
-    """A column names groups, but the rule is the same for all of them."""
+    """A column identifies groups, but the rule is the same for all of them."""
     X = table(generator, n, 5)
     X["patient"] = [f"p{k}" for k in generator.integers(40, size=n)]
     return Case(X, 2 * X["x0"].to_numpy() + X["x1"].to_numpy() + generator.normal(size=n), {"accuracy": (NO,)})
@@ -216,28 +219,28 @@ def groups_without_effect(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def stationary_groups(generator: np.random.Generator, n: int) -> Case:
-    """Groups with levels of their own, and a rule that holds in all of them."""
+    """Groups with different levels, and the same rule in all of them."""
     X, y = _linear(generator, n)
     group = np.arange(n) % 40
     X["group"] = [f"g{k}" for k in group]
     return Case(X, y + generator.normal(size=40)[group], {"accuracy": (NO,)}, {"groups": "group"})
 
 
-# ---- question 2: a model of one's own that is wrong, or right, about itself
+# ---- question 2: own models with and without calibration
 
 
-class KnownChances(ClassifierMixin, BaseEstimator):
-    """The true probabilities, their log-odds multiplied by ``stretch``."""
+class KnownProbabilities(ClassifierMixin, BaseEstimator):
+    """The true probabilities, with log-odds multiplied by ``stretch``."""
 
     def __init__(self, stretch: float = 1.0) -> None:
         self.stretch = stretch
 
-    def fit(self, X: Any, y: Any) -> "KnownChances":
+    def fit(self, X: Any, y: Any) -> "KnownProbabilities":
         self.classes_ = np.unique(y)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        p = chance(self.stretch * 1.5 * X["x0"].to_numpy())
+        p = probability_of(self.stretch * 1.5 * X["x0"].to_numpy())
         return np.column_stack([1 - p, p])
 
     def predict(self, X: Any) -> np.ndarray:
@@ -261,8 +264,8 @@ class KnownSpread(RegressorMixin, BaseEstimator):
 
 def _chances(generator: np.random.Generator, n: int, stretch: float, wrong: tuple[str, ...]) -> Case:
     X = table(generator, n)
-    y = (generator.random(n) < chance(1.5 * X["x0"].to_numpy())).astype(int)
-    return Case(X, y, {"uncertainty": wrong}, {"model": KnownChances(stretch)})
+    y = (generator.random(n) < probability_of(1.5 * X["x0"].to_numpy())).astype(int)
+    return Case(X, y, {"uncertainty": wrong}, {"model": KnownProbabilities(stretch)})
 
 
 def _spread(generator: np.random.Generator, n: int, stretch: float, wrong: tuple[str, ...]) -> Case:
@@ -298,7 +301,7 @@ def own_narrow_intervals(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def very_few_rows(generator: np.random.Generator, n: int) -> Case:
-    """32 rows show nothing within 5 points."""
+    """32 rows show nothing with a tolerance of 5 points."""
     X = table(generator, 32, 3)
     y = X["x0"].to_numpy() + generator.normal(size=32)
     return Case(X, y, {"uncertainty": (YES,), "accuracy": (YES,)})
@@ -309,7 +312,7 @@ def very_few_rows(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def twin_columns(generator: np.random.Generator, n: int) -> Case:
-    """Two columns say the same: which of them matters is for the rows to toss."""
+    """Two nearly identical columns: which of them is chosen depends on a few rows."""
     X = table(generator, n)
     X["twin"] = X["x0"] + 0.01 * generator.normal(size=n)
     y = 2 * X["x0"].to_numpy() + generator.normal(size=n)
@@ -318,7 +321,7 @@ def twin_columns(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def ten_rows_decide(generator: np.random.Generator, n: int) -> Case:
-    """Ten rows of 150 have so large targets that they decide which column is chosen."""
+    """The targets of 10 of 150 rows are so large that they decide which column is chosen."""
     X = table(generator, 150, 6)
     y = X["x0"].to_numpy() + 0.3 * generator.normal(size=150)
     y[:10] = 30 * X["x1"].to_numpy()[:10]
@@ -327,13 +330,13 @@ def ten_rows_decide(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def equal_candidates(generator: np.random.Generator, n: int) -> Case:
-    """Nothing to predict: no model wins, and no column leads."""
+    """Nothing to predict: no model is best, and no column leads."""
     return Case(table(generator, n), generator.normal(size=n), {"stability": (YES,)})
 
 
 @scenario
 def strong_columns(generator: np.random.Generator, n: int) -> Case:
-    """One column that nobody could miss."""
+    """One dominant column."""
     X = table(generator, n)
     return Case(X, 5 * X["x0"].to_numpy() + generator.normal(size=n), {"stability": (NO,)})
 
@@ -387,7 +390,7 @@ def targets_larger_error(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def targets_biased(generator: np.random.Generator, n: int) -> Case:
-    """The error hardly grows, but everything is predicted too low."""
+    """The error hardly grows, but all predictions are too low."""
     X, y = _linear(generator, n)
     X_new, y_new = _linear(generator, 500)
     return Case(X, y, {"shift": (YES,)}, {"X_new": X_new, "y_new": y_new + 0.9})
@@ -395,7 +398,7 @@ def targets_biased(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def new_groups_rule_flipped(generator: np.random.Generator, n: int) -> Case:
-    """In time new groups come in, whose rule is the opposite."""
+    """Later rows have new groups with the opposite rule."""
     X, y = _linear(generator, n)
     later = np.arange(n) >= 0.8 * n
     group = np.where(later & (generator.random(n) < 0.5), 30 + np.arange(n) % 10, np.arange(n) % 30)
@@ -405,7 +408,7 @@ def new_groups_rule_flipped(generator: np.random.Generator, n: int) -> Case:
 
 
 def _without_targets(generator: np.random.Generator, n: int, shift: Callable[[pd.DataFrame], pd.DataFrame]) -> Case:
-    """Deployment rows whose columns differ; the rule stays, and the noise is larger where x1 is far from 0."""
+    """Deployment rows with shifted columns and the same rule; the noise is larger where x1 is far from 0."""
 
     def rows(generator: np.random.Generator, n: int) -> tuple[Any, Any]:
         X = shift(table(generator, n, 3))
@@ -414,7 +417,7 @@ def _without_targets(generator: np.random.Generator, n: int, shift: Callable[[pd
 
     X = table(generator, 3 * n, 3)
     y = 2 * X["x0"].to_numpy() + (0.5 + np.abs(X["x1"].to_numpy())) * generator.normal(size=len(X))
-    return Case(X, y, {"shift": (YES,)}, {"X_new": rows(generator, 2 * n)[0]}, there=rows)
+    return Case(X, y, {"shift": (YES,)}, {"X_new": rows(generator, 2 * n)[0]}, deployment=rows)
 
 
 @scenario
@@ -468,7 +471,7 @@ def leak_of_flipped_labels(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def leak_of_a_score(generator: np.random.Generator, n: int) -> Case:
-    """AUC .97."""
+    """A column with an AUC of 0.97."""
     X, y = table(generator, n), generator.integers(2, size=n)
     X["later"] = 2.66 * y + generator.normal(size=n)
     return Case(X, y, {}, must_note="later")
@@ -476,15 +479,15 @@ def leak_of_a_score(generator: np.random.Generator, n: int) -> Case:
 
 @scenario
 def no_leak(generator: np.random.Generator, n: int) -> Case:
-    """A strong column that is no leak (AUC .85): it should not be named as one."""
+    """A strong column that is not a leak (AUC 0.85), and must not be reported."""
     X = table(generator, n)
-    y = (generator.random(n) < chance(2.5 * X["x0"].to_numpy())).astype(int)
+    y = (generator.random(n) < probability_of(2.5 * X["x0"].to_numpy())).astype(int)
     return Case(X, y, {}, must_not_note="x")
 
 
 @scenario
 def predictions_of_seen_rows(generator: np.random.Generator, n: int) -> Case:
-    """Somebody hands in the predictions of a forest for its own training rows."""
+    """Predictions of a forest for its own training rows."""
     from sklearn.ensemble import RandomForestRegressor
 
     X, y = _linear(generator, n)

@@ -1,11 +1,11 @@
-"""How often the audit's 95% intervals hold the truth, where it is known.
+"""Coverage of the audit's 95% intervals on simulated data with a known truth.
 
     .venv/bin/python benchmarks/interval_coverage.py [--replications 1000] [--only rmse ratio rates ...]
 
-Every line is one way of drawing data and one number of rows. *Held*: replications whose interval holds the truth,
-withheld and open ends included; *withheld*: without an interval; *open*: with one end open; *truth below* and *truth
-above*: misses on either side, as fractions of all replications; *closed, held*: of intervals with both ends, the
-fraction that holds the truth. Cross-fitting fits models and takes most of the time; it has a table of its own.
+Every line is one distribution of data and one number of rows. *Held*: replications whose interval contains the truth,
+including withheld intervals and open ends; *withheld*: without an interval; *open*: with one end open; *truth below*
+and *truth above*: misses on either side, as fractions of all replications; *closed, held*: the coverage of intervals
+with two ends. Cross-fitting fits models and is slow; it has its own benchmark.
 """
 
 import argparse
@@ -21,18 +21,18 @@ LINE = "| {:<46} | {:>5} | {:>5} | {:>8} | {:>5} | {:>11} | {:>11} | {:>12} |"
 
 
 def measure(case: Case, replications: int) -> str:
-    """One line of the table; data are drawn anew for each replication, from a seed of the case's name."""
+    """One line of the table; data is drawn for each replication, with a seed from the name of the case."""
     rng = np.random.default_rng(zlib.crc32(f"{case.name} {case.n}".encode()))
     below = above = held = n_withheld = n_open = n_closed = closed_held = 0
     for _ in range(replications):
-        found = case.draw(rng)
-        if found is None or is_withheld(found):
+        estimate = case.draw(rng)
+        if estimate is None or is_withheld(estimate):
             n_withheld += 1
             held += 1
             continue
-        miss_below, miss_above = case.truth < found.low - 1e-12, case.truth > found.high + 1e-12
+        miss_below, miss_above = case.truth < estimate.low - 1e-12, case.truth > estimate.high + 1e-12
         below, above, held = below + miss_below, above + miss_above, held + (not miss_below and not miss_above)
-        if is_one_sided(found):
+        if is_one_sided(estimate):
             n_open += 1
         else:
             n_closed += 1
@@ -42,7 +42,7 @@ def measure(case: Case, replications: int) -> str:
 
 
 def table(cases: Iterator[Case], replications: int, show: Callable[[str], None]) -> None:
-    """All lines of a section, each as soon as it is known."""
+    """Show the lines of a section, each as soon as it is measured."""
     show(LINE.format("data", "rows", "held", "withheld", "open", "truth below", "truth above", "closed, held"))
     show("|" + "|".join(["---"] + ["---:"] * 7) + "|")
     for case in cases:

@@ -1,4 +1,4 @@
-"""Data whose truth is known, for benchmarks/interval_coverage.py."""
+"""Simulated data with a known truth, for interval_coverage.py; the names of the cases are seeds."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def drawn_groups(rng: np.random.Generator, n_groups: int, unequal: bool, size: i
 
 
 def ratio_cases() -> Iterator[Case]:
-    """A model that knows the signal beside a constant; and two models, one with a little more noise."""
+    """A model that predicts the signal, compared with a constant; and two equally good models."""
     for name, (errors, square) in TAILS.items():
         for signal in (0.3, 1.0, 3.0):
             for n in (30, 100, 300, 500, 2000):
@@ -95,12 +95,12 @@ def ratio_cases() -> Iterator[Case]:
 
 def unpaired_cases() -> Iterator[Case]:
     for name, (errors, _) in TAILS.items():
-        for there, here in ((30, 500), (300, 500), (1000, 1000)):
+        for first, second in ((30, 500), (300, 500), (1000, 1000)):
 
-            def draw(rng: np.random.Generator, e=errors, t=there, h=here) -> Estimate:
-                return rms_ratio((1.5 * e(rng, t)) ** 2, e(rng, h) ** 2)
+            def draw(rng: np.random.Generator, e=errors, n=first, m=second) -> Estimate:
+                return rms_ratio((1.5 * e(rng, n)) ** 2, e(rng, m) ** 2)
 
-            yield Case(f"RMSE ratio there/here, {name}, {there}/{here}", there, 1.5, draw)
+            yield Case(f"RMSE ratio there/here, {name}, {first}/{second}", first, 1.5, draw)
 
 
 def rate_cases() -> Iterator[Case]:
@@ -130,7 +130,7 @@ def rate_cases() -> Iterator[Case]:
 
 
 def repeats(rng: np.random.Generator, rate: float, n: int) -> Estimate:
-    """Rows differ in how often five models are wrong about them."""
+    """Errors of five models, whose probability differs between rows."""
     return rate_interval(rng.binomial(5, rng.beta(0.5 * rate, 0.5 * (1 - rate), n)) / 5)
 
 
@@ -145,7 +145,7 @@ def fractional_pair(rng: np.random.Generator, rate: float, n: int) -> tuple[np.n
 
 
 def log_loss_cases() -> Iterator[Case]:
-    """Losses of probabilities that are right, or twice too extreme on the scale of log-odds."""
+    """Losses of calibrated probabilities, and of probabilities with too extreme log-odds."""
     for name, slope in (("calibrated", 1.0), ("twice too extreme", 2.0), ("four times too extreme", 4.0)):
         truth, constant = log_loss_truth(slope)
         for n in (30, 300, 500, 2000):
@@ -161,7 +161,7 @@ def log_loss_cases() -> Iterator[Case]:
 
 
 def losses(rng: np.random.Generator, slope: float, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Log-losses of stated probabilities and of the constant 1/2 (the base rate)."""
+    """Log-losses of the predicted probabilities and of the constant 1/2 (the base rate)."""
     odds = 2 * rng.normal(size=n)
     sign = np.where(rng.random(n) < expit(odds), 1, -1)
     return np.logaddexp(0, -sign * slope * odds), np.full(n, np.log(2))
@@ -171,8 +171,8 @@ def log_loss_truth(slope: float) -> tuple[float, float]:
     normal = np.linspace(-9, 9, 20_001)
     odds, weight = 2 * normal, np.exp(-(normal**2) / 2)
     weight /= weight.sum()
-    chance = expit(odds)
-    mean = chance * np.logaddexp(0, -slope * odds) + (1 - chance) * np.logaddexp(0, slope * odds)
+    probability = expit(odds)
+    mean = probability * np.logaddexp(0, -slope * odds) + (1 - probability) * np.logaddexp(0, slope * odds)
     return float(weight @ mean), float(np.log(2))
 
 
@@ -195,17 +195,17 @@ def group_cases() -> Iterator[Case]:
 
             yield Case(f"error rate 0.1, {n_groups} {sizes} groups", 30 * n_groups, 0.1, rate)
 
-            def apart(rng: np.random.Generator, g=n_groups, u=unequal) -> Estimate:
+            def difference(rng: np.random.Generator, g=n_groups, u=unequal) -> Estimate:
                 groups = drawn_groups(rng, g, u)
                 hard, draws = rng.beta(0.5, 4.5, g)[groups], rng.random((2, len(groups)))
                 return paired_rate_difference(draws[0] < hard, draws[1] < hard / 2, groups)
 
-            yield Case(f"paired difference, {n_groups} {sizes} groups", 30 * n_groups, 0.05, apart)
+            yield Case(f"paired difference, {n_groups} {sizes} groups", 30 * n_groups, 0.05, difference)
 
             def area(rng: np.random.Generator, g=n_groups, u=unequal) -> Estimate | None:
                 groups = drawn_groups(rng, g, u)
                 positive = rng.random(len(groups)) < 0.3
-                shift = 0.7 * rng.normal(size=g)[groups]  # scores know the group
+                shift = 0.7 * rng.normal(size=g)[groups]  # scores depend on the group
                 return auc_interval(shift + 0.7141428 * rng.normal(size=len(groups)) + positive, positive, groups)
 
             yield Case(f"AUC, {n_groups} {sizes} groups", 30 * n_groups, float(ndtr(0.5**0.5)), area)
@@ -226,16 +226,16 @@ def auc_cases() -> Iterator[Case]:
         for first, second in ((1.0, 0.5), (2.5, 2.5), (3.0, 2.0)):
             truth = float(ndtr(first / 2**0.5) - ndtr(second / 2**0.5))
 
-            def apart(rng: np.random.Generator, m=m, n=n, f=first, s=second) -> Estimate | None:
+            def difference(rng: np.random.Generator, m=m, n=n, f=first, s=second) -> Estimate | None:
                 positive, common = np.arange(m + n) < m, 0.8 * rng.normal(size=m + n)
                 one, other = common + 0.6 * rng.normal(size=(2, m + n))
                 return paired_auc_difference(one + f * positive, other + s * positive, positive)
 
-            yield Case(f"paired AUC difference {truth:.2f}, {m} v {n}", m + n, truth, apart)
+            yield Case(f"paired AUC difference {truth:.2f}, {m} v {n}", m + n, truth, difference)
 
 
 def rejection_cases() -> Iterator[Case]:
-    """Uncertainty that knows something of the chance of an error, or of the scale of errors."""
+    """Uncertainty that is correlated with the probability of an error, or with the scale of errors."""
     for rate in (0.01, 0.05, 0.2):
         for n in (50, 200, 1000):
             for repeated in (False, True):
@@ -259,8 +259,8 @@ def rejection_cases() -> Iterator[Case]:
 
 def errors_and_uncertainty(rng: np.random.Generator, rate: float, n: int, repeated: bool) -> tuple[np.ndarray, ...]:
     score = rng.normal(size=n)
-    chance = ndtr((ndtri(rate) + 0.6 * score) / 0.8)  # its mean is the rate
-    return rng.binomial(5, chance) / 5 if repeated else (rng.random(n) < chance) * 1.0, score
+    probability = ndtr((ndtri(rate) + 0.6 * score) / 0.8)  # with the mean ``rate``
+    return rng.binomial(5, probability) / 5 if repeated else (rng.random(n) < probability) * 1.0, score
 
 
 def squares_and_uncertainty(
@@ -272,15 +272,15 @@ def squares_and_uncertainty(
 
 def rejection_truth(draw: Callable[[np.random.Generator, int], tuple[np.ndarray, ...]]) -> float:
     """Mean over ten large samples."""
-    found = [rejection_ratio_interval(*draw(np.random.default_rng(seed), LARGE // 10)) for seed in range(10)]
-    return float(np.mean([each.value for each in found if each is not None]))
+    ratios = [rejection_ratio_interval(*draw(np.random.default_rng(seed), LARGE // 10)) for seed in range(10)]
+    return float(np.mean([each.value for each in ratios if each is not None]))
 
 
 SECTIONS: dict[str, tuple[str, Callable[[], Iterator[Case]]]] = {
     "rmse": ("RMSE", rmse_cases),
     "grouped_rmse": ("RMSE over groups", grouped_rmse_cases),
     "ratio": ("Paired ratios of RMSEs and explained variance", ratio_cases),
-    "unpaired": ("RMSE there by RMSE here", unpaired_cases),
+    "unpaired": ("Ratios of RMSEs on different rows", unpaired_cases),
     "rates": ("Error rates", rate_cases),
     "log_loss": ("Log-losses", log_loss_cases),
     "groups": ("Means, rates and areas over groups", group_cases),
