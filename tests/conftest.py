@@ -24,3 +24,23 @@ def folds_are_drawn_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "MAX_DRAWS", 1)
         yield
+
+
+@pytest.fixture(scope="module")
+def small_candidates():
+    """Audits compare all candidates, each of them small."""
+    from surefoot.report import run
+
+    sizes = {"n_members": 3, "n_estimators": 40}
+    every = run.candidate_models
+
+    def small(*given):
+        candidates = every(*given)
+        for candidate in candidates:
+            model = candidate.model[-1] if hasattr(candidate.model, "steps") else candidate.model
+            model.set_params(**{name: size for name, size in sizes.items() if name in model.get_params()})
+        return candidates
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "candidate_models", small)
+        yield

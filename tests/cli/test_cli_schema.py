@@ -143,6 +143,7 @@ def test_text_in_a_column_of_numbers_is_refused(fitted):
     assert "'many'" in result.stderr
 
 
+@pytest.mark.usefixtures("small_candidates")
 @pytest.mark.parametrize("codes", [("001", "002", "003", "A1"), ("1", "2", "3", "X")], ids=",".join)
 def test_new_rows_of_an_audit_are_read_with_the_types_of_the_table(codes, tmp_path):
     coded(codes).to_csv(tmp_path / "table.csv", index=False)

@@ -12,6 +12,8 @@ import pytest
 
 from surefoot import audit
 
+pytestmark = pytest.mark.usefixtures("small_candidates")
+
 SCRIPT = "<script>alert(1)</script>"
 
 
@@ -35,7 +37,7 @@ def odd_columns(n, rng):
 
 
 @pytest.fixture(scope="module")
-def fifty_rows():
+def fifty_rows(small_candidates):
     rng = np.random.default_rng(0)
     X = odd_columns(50, rng)
     return audit(X, 2 * X[SCRIPT] + rng.normal(size=50) / 2, X_new=odd_columns(30, rng))

@@ -35,7 +35,7 @@ def test_balanced_is_not_a_sample_weight():
 
 def test_a_pipeline_has_no_margins():
     pipeline = make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=2)).fit(X, y)
-    with pytest.raises(ParameterError, match="pass the fitted booster inside"):
+    with pytest.raises(ParameterError, match="the fitted booster inside"):
         MarginDisplay.from_estimator(pipeline, X, y)
 
 

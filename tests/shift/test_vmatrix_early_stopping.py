@@ -7,9 +7,9 @@ from reference.vmatrix_trees import blended
 
 from surefoot import GradientBoostingRegressor, VMatrix, VMatrixBoostingClassifier, VMatrixBoostingRegressor
 from surefoot._random import seed_from, stream_key
-from surefoot.data.held_out import split_held_out
+from surefoot.data.held_out import MAX_TRIALS, split_held_out
 from surefoot.shift.base import HOLD_OUT
-from surefoot.shift.training import MAX_TRIALS, HoldOut
+from surefoot.shift.training import HoldOut
 
 each_estimator = pytest.mark.parametrize("estimator", VMATRIX_BOOSTERS)
 SHARED = ("early_stopping", "validation_fraction", "n_iter_no_change")

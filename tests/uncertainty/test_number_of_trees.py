@@ -5,6 +5,7 @@ import pytest
 
 from surefoot import BoostingEnsembleClassifier, BoostingEnsembleRegressor
 from surefoot._parallel import RowThreads
+from surefoot.data import held_out
 from surefoot.uncertainty import training
 from surefoot.uncertainty.training_table import SharedTable
 
@@ -91,7 +92,7 @@ def test_several_trials_are_better_than_one_if_the_signal_is_weak(monkeypatch):
         return -np.log(model.predict_proba(X_new)[np.arange(2000), y_new]).mean()
 
     several = [loss(seed) for seed in range(6)]
-    monkeypatch.setattr(training, "MAX_TRIALS", 1)
+    monkeypatch.setattr(held_out, "MAX_TRIALS", 1)
     one = [loss(seed) for seed in range(6)]
     assert np.mean(several) < np.mean(one)
     assert np.max(several) < np.max(one)

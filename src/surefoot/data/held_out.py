@@ -10,6 +10,8 @@ from surefoot._exceptions import ParameterError
 from surefoot._random import random_permutation, stream_key
 
 MIN_ROWS_TO_SPLIT = 10  # smaller tables are trained on whole: a single row would decide when to stop
+MIN_HELD_OUT_TO_STOP = 400  # fewer rows cannot decide when to stop: further trials hold out others
+MAX_TRIALS = 5
 MIN_HELD_OUT = 1000  # rows outside the largest class, over all splits or folds together
 MAX_SPLITS = N_FOLDS = 10
 FOLD_SEED = 0x5EED  # fixed, because AdaBoost with native trees does not depend on random_state
@@ -44,6 +46,11 @@ def split_held_out(
         last = order[-1]
         is_held_out[last] = np.bincount(labels)[labels[last]] > 1
     return HeldOutSplit(np.sort(shuffled[~is_held_out]), np.sort(shuffled[is_held_out]))
+
+
+def count_trials(n_held_out: int, fraction: float) -> int:
+    """The number of trial models that decide when to stop, if each holds out ``n_held_out`` rows of its own."""
+    return min(ceil(MIN_HELD_OUT_TO_STOP / n_held_out), MAX_TRIALS, int(1.0 / fraction))
 
 
 def random_splits(rows: np.ndarray, fraction: float, seed: int, *, strata: np.ndarray) -> list[HeldOutSplit]:

@@ -7,7 +7,7 @@ from surefoot._jit import kernel
 from surefoot._parallel import RowThreads, row_blocks
 from surefoot.shift.gram import CELLS_AT_ONCE, ONE_THREAD, DenseGram, Gram
 
-MAX_BOOSTED_ROWS = 10_000  # a product is written out to grow trees on it: 0.8 GB, and as much again for a trial model
+MAX_BOOSTED_ROWS = 10_000  # a product is written out to grow trees on it: 0.8 GB, and 2 GB in all with a trial model
 
 
 class ProductGram(Gram):

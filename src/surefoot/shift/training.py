@@ -7,14 +7,13 @@ import numpy as np
 
 from surefoot._parallel import Cancellation, RowThreads, count_jobs
 from surefoot._progress import MemberProgress, Progress
-from surefoot.data.held_out import split_held_out
+from surefoot.data.held_out import count_trials, split_held_out
 from surefoot.shift.gram import DenseGram, Gram
 from surefoot.shift.leafwise_grower import CodedTable, LeafRules, LeafwiseGrower
 from surefoot.shift.leafwise_tree import LeafwiseTree, make_forest
 from surefoot.shift.objective import Objective
 from surefoot.trees.vector_forest import VectorForest
 
-MIN_HELD_OUT, MAX_TRIALS = 400, 5  # as in question 2: fewer held-out rows cannot tell when to stop
 MAX_WRITTEN_OUT = 500  # up to this many rows, growing is faster on a matrix that is written out (2 MB)
 TRIAL = -1  # in place of the number of a sequence of trees, for progress messages
 
@@ -45,7 +44,7 @@ class HoldOut:
             train, held_out = split_held_out(rows, self.key, self.fraction, strata=self.strata, part=len(splits))
             if not len(held_out):
                 return []
-            n_trials = min(-(-MIN_HELD_OUT // len(held_out)), MAX_TRIALS, int(1.0 / self.fraction))
+            n_trials = count_trials(len(held_out), self.fraction)
             splits.append((train, held_out))
         return splits
 
@@ -227,7 +226,7 @@ def _run_trials(
     """Find the number of trees for each target; return nothing if no rows can be held out.
 
     All trials take their rounds together, because their losses together decide when to stop. There is more than one
-    trial only if tables are small (fewer than ``MIN_HELD_OUT`` held-out rows), so their matrices fit side by side.
+    trial only if tables are small (see ``count_trials``), so their matrices fit side by side.
     """
     parts = [table.part(train, held_out, threads) for train, held_out in hold_out.splits(table.rows)]
     parts = [part for part in parts if part.is_usable]

@@ -16,7 +16,7 @@ import numpy as np
 
 from surefoot._parallel import Cancellation, RowThreads, count_jobs, run_tasks, threads_for
 from surefoot._random import random_permutation, stream_key
-from surefoot.data.held_out import split_held_out
+from surefoot.data.held_out import count_trials, split_held_out
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.early_stopping import MonitoredTraining
@@ -29,7 +29,6 @@ from surefoot.uncertainty.training_table import Encoding, SharedTable, statistic
 HOLD_OUT, COMBINATIONS = 1_000_003, 1_000_037
 TRIAL, FIRST_MODEL = -1, -2  # in place of the number of a member
 FIRST_TRIAL, FIRST_TWIN, NEXT_KIND = -1001, -2001, 1000  # numbers of trials and of their twins count down from these
-MIN_HELD_OUT, MAX_TRIALS = 400, 5  # fewer held-out rows cannot decide when to stop: further trials hold out others
 SLICE_SECONDS = 0.1  # between two checks for Ctrl-C and reports of progress
 MIN_ROWS = 2000  # in smaller tables, combinations of categories cannot be distinguished from chance
 FIRST_PART, FIRST_TREES, FIRST_RATE = 8, 100, 0.1  # one of FIRST_PART rows trains the first model of all
@@ -64,7 +63,7 @@ def with_trial_results(spec: FitSpec, table: SharedTable, n_members: int) -> Fit
     held_out = split_rows(spec, FIRST_TRIAL)[1]
     if spec.validation is not None or not len(held_out):
         return spec
-    n_trials = min(-(-MIN_HELD_OUT // len(held_out)), MAX_TRIALS, int(1.0 / spec.hold_out))
+    n_trials = count_trials(len(held_out), spec.hold_out)
     n_twins = n_trials if n_members > 1 and isinstance(spec.family, RegressionFamily) else 0
     n_threads = threads_for(spec.n_jobs, len(spec.y) * spec.columns.n_columns)
     n_side_by_side = min(count_jobs(spec.n_jobs), n_trials + n_twins) if n_threads == 1 else 1

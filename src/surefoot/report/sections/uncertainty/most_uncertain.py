@@ -87,8 +87,16 @@ def _with_usual_values(table: AuditTable, rows: Any, readers: Sequence[Any]) -> 
         column, is_category = table.frame[reader.name], reader.kind == CATEGORY
         values = changed[reader.name].astype(object if is_category else np.float64).to_numpy(copy=True)
         values[j * len(rows) : (j + 1) * len(rows)] = column.mode().iloc[0] if is_category else column.median()
-        changed[reader.name] = pd.Series(values, dtype=column.dtype if is_category else np.float64)
+        changed[reader.name] = _as_categories(values, column.dtype) if is_category else values
     return changed
+
+
+def _as_categories(values: np.ndarray, dtype: Any) -> Any:
+    """Values as categories of the training data; models read any other category as missing."""
+    import pandas as pd
+
+    series = pd.Series(values)
+    return series.where(series.isin(dtype.categories), None).astype(dtype)
 
 
 def cells_behind(table: AuditTable, row: Any, falls: np.ndarray) -> tuple[str, ...]:
