@@ -82,8 +82,8 @@ def checked():
             yield subject.make(early_stopping=False, n_estimators=16)
         elif subject.takes_validation and "langevin" not in subject.settings:
             yield from (subject.make(learning_rate=0.1), subject.make(early_stopping=False))
-    yield StableSelector(LassoSelector(alpha=0.1), n_bags=20, bag_size=0.5, epsilon=0.5)
-    yield StableClassifier(DecisionTreeClassifier(max_depth=2), n_bags=5, epsilon=1.0)
+    yield StableSelector(LassoSelector(alpha=0.1), n_bags=20, bag_size=0.5, epsilon=0.5, random_state=0)
+    yield StableClassifier(DecisionTreeClassifier(max_depth=2), n_bags=5, epsilon=1.0, random_state=0)
 
 
 def name_of(check):
