@@ -11,7 +11,7 @@ demo: $(INSTALLED)
 
 test: $(INSTALLED)
 	$(RUN) -m pytest -n auto --dist worksteal -m "not alone"
-	$(RUN) -m pytest -m alone
+	$(RUN) -m pytest -m alone $$(grep -rl --include="test_*.py" "mark.alone" tests experiments/tests)
 
 lint: $(INSTALLED)
 	$(RUN) -m ruff check .

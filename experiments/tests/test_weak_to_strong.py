@@ -15,9 +15,18 @@ from surefoot_experiments.weak_to_strong import experiment as weak_to_strong
 pytestmark = pytest.mark.usefixtures("tiny_settings")
 
 
-def run(tables: Path, out: Path, stop_before: int | None = None, n_seeds: int = 2, **options: float) -> Path:
-    """Run the experiment; ``stop_before`` simulates Ctrl-C after that many trials."""
-    weak_to_strong.run(data=tables, out=out, n_seeds=n_seeds, callback=interrupting_callback(stop_before), **options)  # type: ignore[arg-type]
+def run(
+    tables: Path, out: Path, stop_before: int | None = None, n_seeds: int = 2, report: bool = False, **options: float
+) -> Path:
+    """Run the experiment; ``stop_before`` simulates Ctrl-C after that many trials.
+
+    Drawing takes longer than all the training: it is left out where no ``report`` is wanted.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if not report:
+            patch.setattr(weak_to_strong, "write_report", lambda *_: None)
+        callback = interrupting_callback(stop_before)
+        weak_to_strong.run(data=tables, out=out, n_seeds=n_seeds, callback=callback, **options)  # type: ignore[arg-type]
     return out / "results.csv"
 
 
@@ -58,7 +67,7 @@ def test_a_finished_run_trains_nothing_again(
 
 
 def test_the_outputs_of_a_run(tiny_tables: Path, tmp_path: Path) -> None:
-    path = run(tiny_tables, tmp_path / "out", n_seeds=3)
+    path = run(tiny_tables, tmp_path / "out", n_seeds=3, report=True)
     assert sorted(file.name for file in path.parent.iterdir()) == [
         "adversarial-grid.csv",
         "figure-1.png",
@@ -84,7 +93,7 @@ def test_the_outputs_of_a_run(tiny_tables: Path, tmp_path: Path) -> None:
 
 
 def test_quick_results_are_marked_and_kept_apart(tiny_tables: Path, tmp_path: Path) -> None:
-    run(tiny_tables, tmp_path / "out", n_seeds=1, quick=True)
+    run(tiny_tables, tmp_path / "out", n_seeds=1, quick=True, report=True)
     assert "QUICK RUN" in (tmp_path / "out" / "summary.md").read_text(encoding="utf-8").splitlines()[0]
     with pytest.raises(ParameterError, match="quick was True, is False now"):
         run(tiny_tables, tmp_path / "out", n_seeds=1)
