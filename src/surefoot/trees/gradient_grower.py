@@ -14,25 +14,19 @@ from surefoot.trees.level_kernels import (
     NOISE_LENGTH,
     ColumnSplits,
     GrowthBuffers,
-    LevelRows,
     NodeSums,
     PackedTable,
     SplitNoise,
     SplitRules,
     SumFormat,
     TreeSplits,
-    build_level,
-    build_root,
-    choose_splits,
     find_leaves,
     grow_levels,
-    partition_level,
-    rows_of_level,
-    search_columns,
-    splits_of_level,
+    search_histograms,
+    split_level,
     write_leaves,
 )
-from surefoot.trees.packed_codes import GROUP, PackedCodes
+from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.packed_gradients import FINE_STEPS, WIDE_BITS, absolute_sums, field_bits, pack_rows, widen_rows
 
 MAX_PACKED = 1 << 20  # with fewer rows (by weight), sums of two scores and the count fit one word with steps to spare
@@ -244,29 +238,12 @@ class GradientTreeGrower:
 
     def _grow_side_by_side(self, depth: int) -> None:
         """Grow one level, with the columns divided among threads."""
-        table, rules, form, buffers = self._packed_table, self._split_rules, self._form, self._buffers
-        level, splits = rows_of_level(buffers, depth), splits_of_level(self._splits, depth, rules.symmetric)
-        noise = self._noise._replace(windows=self._noise.windows[depth])
-        histograms = buffers.histograms[: 1 << depth]
-        self._search_side_by_side(histograms, level, noise)
-        choose_splits(histograms, table, rules, form, noise, buffers.best, splits)
-        partition_level(table, rules, form, level, splits, rows_of_level(buffers, depth + 1))
-
-    def _search_side_by_side(self, histograms: np.ndarray, level: LevelRows, noise: SplitNoise) -> None:
-        table, n_columns, counts = self._packed_table, self.table.n_columns, np.diff(level.bounds)
-        build = build_root if len(histograms) == 1 else build_level
-
-        def search(part: tuple[int, int]) -> None:
-            first, last = part
-            build(table, first, last, level, histograms)
-            columns = first * GROUP, min(last * GROUP, n_columns)
-            best = self._buffers.best
-            search_columns(histograms, counts, *columns, table, self._split_rules, self._form, noise, best)
-
+        kinds = self._packed_table, self._split_rules, self._form, self._noise, self._buffers
         n_groups = self.table.n_groups
         n_parts = min(self.threads.n_threads, n_groups)
         cuts = [k * n_groups // n_parts for k in range(n_parts + 1)]
-        self.threads.run(search, list(pairwise(cuts)))
+        self.threads.run(lambda groups: search_histograms(*kinds, depth, *groups), list(pairwise(cuts)))
+        split_level(self._buffers.histograms[: 1 << depth], *kinds, self._splits, depth)
 
     def _fill_values(
         self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, values: np.ndarray

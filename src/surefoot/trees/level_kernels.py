@@ -903,28 +903,49 @@ def search_level_of_sorted_rows(is_first, table, rules, form, level, noise, buff
 
 
 @kernel
+def noise_of_level(noise, depth):
+    """The noise of one level, as a view."""
+    return SplitNoise(numbers=noise.numbers, windows=noise.windows[depth])
+
+
+@kernel
+def search_histograms(table, rules, form, noise, buffers, depth, first_group, last_group):
+    """Write the histograms of a level and the best split of each column, for the columns of some groups."""
+    level, histograms = rows_of_level(buffers, depth), buffers.histograms[: 1 << depth]
+    if depth == 0:
+        build_root(table, first_group, last_group, level, histograms)
+    else:
+        build_level(table, first_group, last_group, level, histograms)
+    counts = level.bounds[1:] - level.bounds[:-1]
+    columns = 8 * first_group, min(8 * last_group, table.n_codes.shape[0])
+    own_noise = noise_of_level(noise, depth)
+    search_columns(histograms, counts, columns[0], columns[1], table, rules, form, own_noise, buffers.best)
+
+
+@kernel
+def split_level(histograms, table, rules, form, noise, buffers, tree, depth):
+    """Choose the splits of a level whose columns have been searched, and divide its rows."""
+    level, splits = rows_of_level(buffers, depth), splits_of_level(tree, depth, rules.symmetric)
+    choose_splits(histograms, table, rules, form, noise_of_level(noise, depth), buffers.best, splits)
+    partition_level(table, rules, form, level, splits, rows_of_level(buffers, depth + 1))
+
+
+@kernel
 def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_level, sorted_level):
     """Grow some levels of a tree in one call: histograms, splits and partition of each.
 
     From ``sorted_level`` on, sorted rows are read instead of histograms; the first histogram, of all nodes together, is
     then kept in the last slot.
     """
-    n_groups, n_columns = table.words.shape[0], table.offsets.shape[0] - 1
+    last_slot = buffers.histograms.shape[0] - 1
     for depth in range(first_level, last_level):
-        level, splits = rows_of_level(buffers, depth), splits_of_level(tree, depth, rules.symmetric)
-        own_noise = SplitNoise(numbers=noise.numbers, windows=noise.windows[depth])
+        histograms = buffers.histograms[: 1 << depth]
         if depth >= sorted_level:
+            level, own_noise = rows_of_level(buffers, depth), noise_of_level(noise, depth)
             search_level_of_sorted_rows(depth == sorted_level, table, rules, form, level, own_noise, buffers)
-            histograms = buffers.histograms[buffers.histograms.shape[0] - 1 :]
+            histograms = buffers.histograms[last_slot:]
         else:
-            histograms = buffers.histograms[: 1 << depth]
-            if depth == 0:
-                build_root(table, START, n_groups, level, histograms)
-                if sorted_level < last_level:
-                    buffers.histograms[buffers.histograms.shape[0] - 1] = histograms[0]
-            else:
-                build_level(table, START, n_groups, level, histograms)
-            counts = level.bounds[1:] - level.bounds[:-1]
-            search_columns(histograms, counts, START, n_columns, table, rules, form, own_noise, buffers.best)
-        choose_splits(histograms, table, rules, form, own_noise, buffers.best, splits)
-        partition_level(table, rules, form, level, splits, rows_of_level(buffers, depth + 1))
+            search_histograms(table, rules, form, noise, buffers, depth, START, table.words.shape[0])
+            if depth == 0 and sorted_level < last_level:
+                buffers.histograms[last_slot] = histograms[0]
+        split_level(histograms, table, rules, form, noise, buffers, tree, depth)
