@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,8 @@ def folds_are_drawn_once():
 def small_candidates():
     """Audits compare all candidates, each of them small."""
     from surefoot.report import run
+    from surefoot.report.sections.shift import deployment_models
+    from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor
 
     sizes = {"n_members": 3, "n_estimators": 40}
     every = run.candidate_models
@@ -43,4 +46,6 @@ def small_candidates():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "candidate_models", small)
+        for booster in (VMatrixBoostingClassifier, VMatrixBoostingRegressor):
+            patch.setattr(deployment_models, booster.__name__, partial(booster, n_estimators=20))
         yield

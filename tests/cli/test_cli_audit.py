@@ -17,7 +17,7 @@ def run(*arguments):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, small_candidates):
     """A folder with a table and the output files of an audit, and the result of the command."""
     folder = tmp_path_factory.mktemp("audit")
     X, y = two_classes()

@@ -13,6 +13,7 @@ from surefoot.boosting.stump_kernels import GINI, Rule
 from surefoot.data import BinEdges, BinnedTable, Columns
 from surefoot.data.binned_table import MAX_ROWS
 from surefoot.data.binner import find_bins
+from surefoot.data.columns import Schema
 from surefoot.trees import TreeGrower
 
 N_USED = 600
@@ -101,4 +102,4 @@ def test_rows_are_fetched_from_the_end(twin_tables):
 def test_more_rows_than_supported_are_refused():
     one_cell = np.broadcast_to(np.zeros((1, 1)), (MAX_ROWS + 1, 1))
     with pytest.raises(DataError, match=f"X has {MAX_ROWS + 1} rows"):
-        BinnedTable.from_columns(Columns.from_array(one_cell))
+        BinnedTable.from_columns(Columns.from_array(one_cell, Schema(1)))

@@ -1,10 +1,14 @@
 """Fixtures of several tests of audits."""
 
+from functools import partial
+
 import pytest
 
 from surefoot.report import run
 from surefoot.report.audit import audit_run
 from surefoot.report.sections.accuracy import AccuracySection
+from surefoot.report.sections.shift import deployment_models
+from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor
 
 QUICK = ("constant", "linear", "ensemble")
 
@@ -23,8 +27,10 @@ def few_candidates():
 
 @pytest.fixture
 def quick_audit(monkeypatch, few_candidates):
-    """An audit with few candidates and a small ensemble, and everything that was fitted for it."""
+    """An audit with few candidates and small boosted models, and everything that was fitted for it."""
     every = run.candidate_models
+    for booster in (VMatrixBoostingClassifier, VMatrixBoostingRegressor):
+        monkeypatch.setattr(deployment_models, booster.__name__, partial(booster, n_estimators=20))
     monkeypatch.setattr(run, "candidate_models", lambda *given: few_candidates(every(*given)))
     return audit_run
 

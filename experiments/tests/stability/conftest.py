@@ -48,6 +48,11 @@ def stability_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tables(tmp_path_factory.mktemp("stability") / "tables")
 
 
+@pytest.fixture(scope="session")
+def tiny_stability() -> StabilitySettings:
+    return TINY
+
+
 @pytest.fixture
 def tiny_settings_of_stability(monkeypatch: pytest.MonkeyPatch) -> StabilitySettings:
     monkeypatch.setattr(StabilitySettings, "make", lambda quick: replace(TINY, quick=quick))

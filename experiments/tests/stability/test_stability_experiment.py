@@ -1,5 +1,6 @@
 """A run on small files: its outputs, and that it continues where it stopped."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,8 +42,40 @@ def same(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame]) -> boo
     return first.keys() == second.keys() and all(first[name].equals(second[name]) for name in first)
 
 
-def test_a_stopped_run_continues_to_the_same_results(stability_tables: Path, tmp_path: Path) -> None:
-    whole = tables_of(run(stability_tables, tmp_path / "whole"))
+@pytest.fixture(scope="module")
+def finished(
+    stability_tables: Path, tmp_path_factory: pytest.TempPathFactory, tiny_stability: StabilitySettings
+) -> Path:
+    """The folder of a finished run of the three parts, on one thread."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StabilitySettings, "make", lambda quick: tiny_stability)
+        return run(stability_tables, tmp_path_factory.mktemp("finished") / "out", n_jobs=1)
+
+
+@pytest.fixture
+def whole_run(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the finished run."""
+    return Path(shutil.copytree(finished, tmp_path / "out"))
+
+
+@pytest.fixture(scope="module")
+def finished_regression(
+    stability_tables: Path, tmp_path_factory: pytest.TempPathFactory, tiny_stability: StabilitySettings
+) -> Path:
+    """The folder of a finished run of the first part."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StabilitySettings, "make", lambda quick: tiny_stability)
+        return run(stability_tables, tmp_path_factory.mktemp("regression") / "out", parts=["regression"])
+
+
+@pytest.fixture
+def regression_run(finished_regression: Path, tmp_path: Path) -> Path:
+    """A copy of the run of the first part."""
+    return Path(shutil.copytree(finished_regression, tmp_path / "out"))
+
+
+def test_a_stopped_run_continues_to_the_same_results(stability_tables: Path, finished: Path, tmp_path: Path) -> None:
+    whole = tables_of(finished)
     assert len(whole["dynamics-validation.csv"]) == 36
     assert whole["regression.csv"].trial.nunique() == 3
     for stop_before in (1, 2, 20, 21):
@@ -54,8 +87,8 @@ def test_a_stopped_run_continues_to_the_same_results(stability_tables: Path, tmp
     assert same(tables_of(run(stability_tables, tmp_path / "stopped")), whole)
 
 
-def test_an_incomplete_trial_is_run_again(stability_tables: Path, tmp_path: Path) -> None:
-    out = run(stability_tables, tmp_path / "out", parts=["regression"])
+def test_an_incomplete_trial_is_run_again(stability_tables: Path, regression_run: Path) -> None:
+    out = regression_run
     whole = tables_of(out)
     lines = (out / "regression.csv").read_text().splitlines(keepends=True)
     (out / "regression.csv").write_text("".join(lines[:-70]))
@@ -64,9 +97,9 @@ def test_an_incomplete_trial_is_run_again(stability_tables: Path, tmp_path: Path
 
 
 def test_a_finished_run_fits_nothing_again(
-    stability_tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stability_tables: Path, whole_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = run(stability_tables, tmp_path / "out")
+    out = whole_run
     before = {path.name: path.read_bytes() for path in out.glob("*.csv")}
     for module, name in (
         (regression, "fit_trial"),
@@ -80,13 +113,12 @@ def test_a_finished_run_fits_nothing_again(
     assert {path.name: path.read_bytes() for path in out.glob("*.csv")} == before
 
 
-def test_jobs_do_not_change_results(stability_tables: Path, tmp_path: Path) -> None:
-    one, two = (tables_of(run(stability_tables, tmp_path / str(jobs), n_jobs=jobs)) for jobs in (1, 2))
-    assert same(one, two)
+def test_jobs_do_not_change_results(stability_tables: Path, finished: Path, tmp_path: Path) -> None:
+    assert same(tables_of(finished), tables_of(run(stability_tables, tmp_path / "two", n_jobs=2)))
 
 
-def test_the_outputs_of_a_run(stability_tables: Path, tmp_path: Path) -> None:
-    out = run(stability_tables, tmp_path / "out", report=True)
+def test_the_outputs_of_a_run(stability_tables: Path, whole_run: Path) -> None:
+    out = run(stability_tables, whole_run, report=True)
     numbers = ("2", "3", "3-replaced", "6", "7", "8", "10", "12", "13", "13-replaced")
     pictures = {f"figure-{number}.png" for number in numbers} | {"larger_sample-draws.png", "lynx_hare-models.png"}
     there = {path.name for path in out.iterdir()}
@@ -122,9 +154,9 @@ def test_parts_may_be_added(stability_tables: Path, tmp_path: Path) -> None:
 
 
 def test_the_summary_lists_parts_without_data_files(
-    stability_tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stability_tables: Path, regression_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = run(stability_tables, tmp_path / "out", parts=["regression"])
+    out = regression_run
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SUREFOOT_DATA", raising=False)
     run(None, out, report=True, parts=["larger_sample"])
@@ -136,8 +168,8 @@ def test_the_summary_lists_parts_without_data_files(
     assert "Not shown" not in text
 
 
-def test_an_incomplete_trial_is_not_reported(stability_tables: Path, tmp_path: Path) -> None:
-    out = run(stability_tables, tmp_path / "out", parts=["regression"])
+def test_an_incomplete_trial_is_not_reported(stability_tables: Path, regression_run: Path) -> None:
+    out = regression_run
     lines = (out / "regression.csv").read_text().splitlines(keepends=True)
     (out / "regression.csv").write_text("".join(lines[:-1]))  # the weights of that trial are all there
     run(stability_tables, out, report=True, parts=["larger_sample"])
@@ -147,8 +179,8 @@ def test_an_incomplete_trial_is_not_reported(stability_tables: Path, tmp_path: P
     assert "Not run, or too early for results: regression, dynamics, graph, trees." in (out / "summary.md").read_text()
 
 
-def test_results_of_other_settings_are_refused(stability_tables: Path, tmp_path: Path) -> None:
-    out = run(stability_tables, tmp_path / "out", parts=["regression"])
+def test_results_of_other_settings_are_refused(stability_tables: Path, regression_run: Path) -> None:
+    out = regression_run
     with pytest.raises(ParameterError, match="quick was False, is True now"):
         run(stability_tables, out, parts=["regression"], quick=True)
     (out / "settings.json").unlink()
@@ -156,8 +188,8 @@ def test_results_of_other_settings_are_refused(stability_tables: Path, tmp_path:
         run(stability_tables, out, parts=["larger_sample"])
 
 
-def test_other_data_are_refused(stability_tables: Path, tmp_path: Path) -> None:
-    out = run(stability_tables, tmp_path / "out", parts=["regression"])
+def test_other_data_are_refused(regression_run: Path, tmp_path: Path) -> None:
+    out = regression_run
     np.savez(tmp_path / "correlated_regression_trials.npz", data=np.zeros((3, 30, 9)))
     with pytest.raises(ParameterError, match=r"correlated_regression_trials\.npz was read from"):
         run(tmp_path, out, parts=["regression"])

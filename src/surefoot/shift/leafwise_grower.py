@@ -117,9 +117,9 @@ class Growth:
 
     def _fill_system(self, new: int) -> None:
         """Fill in D and U of a leaf whose cross has been computed."""
+        shared = self.weights * self.crosses[new]
         for m, leaf in enumerate(self.leaves):
-            shared = float((self.weights[leaf.rows] * self.crosses[new][leaf.rows]).sum())
-            self.D[m, new] = self.D[new, m] = shared
+            self.D[m, new] = self.D[new, m] = float(shared[leaf.rows].sum())
         self.D[new, new] += self.rules.l2
         rows = self.leaves[new].rows
         self.U[new] = float((self.weights[rows] * self.slopes[rows]).sum())
