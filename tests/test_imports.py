@@ -22,6 +22,7 @@ FOUNDATION = {
     "_parameters",
     "_progress",
     "_random",
+    "_row_values",
 }
 FACE = "the public face"
 ALLOWED = {
@@ -31,7 +32,7 @@ ALLOWED = {
     "boosting": {"data", "trees", "metrics"},
     "uncertainty": {"data", "trees", "metrics"},
     "selection": {"data"},
-    "shift": {"data", "trees"},
+    "shift": {"data", "trees", "metrics"},
     "model_io": {"data", "trees", "boosting", "uncertainty", "shift"},
     "plots": {"boosting", "uncertainty", "selection", "shift", "metrics", FACE},
     "report": {"boosting", "uncertainty", "selection", "shift", "metrics", "plots", FACE},

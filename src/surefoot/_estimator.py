@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._exceptions import warn_caller
 from surefoot._parallel import ROW_BLOCK, RowThreads, row_blocks, threads_for
 from surefoot._parameters import check_choice
 from surefoot.data import Columns, Schema
@@ -80,6 +81,22 @@ class TableEstimator(BaseEstimator):
         with RowThreads(threads_for(self.n_jobs, n_cells)) as threads:
             threads.each(fill, row_blocks(columns.n_rows, size))
         return out
+
+
+class RenamedAttributes:
+    """Fitted attributes that have a new name: the earlier name gives the same value, with a warning."""
+
+    _renamed_attributes: ClassVar[dict[str, str]]
+
+    def _renamed(self, name: str) -> Any:
+        new_name = self._renamed_attributes[name]
+        value = getattr(self, new_name)  # first, so that a model that is not fitted gives no warning
+        warn_caller(f"{name} is now {new_name}: use that name.", FutureWarning)
+        return value
+
+    def __dir__(self) -> list[str]:
+        """All names but the earlier ones, so that code that reads every attribute gives no warning."""
+        return [name for name in super().__dir__() if name not in self._renamed_attributes]
 
 
 class CategoricalParameter:

@@ -6,10 +6,10 @@ import pytest
 from scipy.stats import norm, rankdata
 from sklearn.metrics import roc_auc_score
 
+from surefoot.metrics.auc import auc_of_ranks
 from surefoot.report.checks import find_leaks
 from surefoot.report.checks.single_leaks import aucs_of_column
 from surefoot.report.inputs.target import Target
-from surefoot.report.statistics import auc_of_ranks
 
 N = 1000
 

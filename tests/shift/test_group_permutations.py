@@ -6,10 +6,11 @@ from scipy import stats
 from scipy.special import comb
 
 from surefoot._exceptions import DataError
+from surefoot.metrics.auc import auc_of_ranks
 from surefoot.shift import shift_report
 from surefoot.shift.group_permutations import GroupPermutations
 from surefoot.shift.shift_report_tables import ComparedTables
-from surefoot.shift.two_sample_test import area_under_curve, grouped_auc_interval, two_sample_test
+from surefoot.shift.two_sample_test import grouped_auc_interval, two_sample_test
 
 
 def grouped_tables(generator, n_groups, n_target, size=15, spread=1.0, shift=0.0):
@@ -104,7 +105,7 @@ def test_groups_of_one_row_have_delongs_interval():
     above, below = scores[is_target], scores[~is_target]
     wins = (above[:, np.newaxis] > below).astype(float)
     variance = wins.mean(axis=1).var(ddof=1) / 150 + wins.mean(axis=0).var(ddof=1) / 250
-    auc = area_under_curve(scores, is_target)
+    auc = auc_of_ranks(stats.rankdata(scores), is_target)
     reach = stats.t.ppf(0.975, 149) * np.sqrt(variance) / (auc * (1 - auc))
     logits = np.log(auc / (1 - auc)) + np.array([-reach, reach])
     np.testing.assert_allclose([low, high], 1 / (1 + np.exp(-logits)), rtol=1e-9)

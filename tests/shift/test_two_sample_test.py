@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
+from surefoot.metrics.auc import auc_of_ranks
 from surefoot.shift import two_sample_test as module
 from surefoot.shift.shift_report_tables import ComparedTables
-from surefoot.shift.two_sample_test import area_under_curve, auc_interval, two_sample_test
+from surefoot.shift.two_sample_test import auc_interval, two_sample_test
 
 
 def run(X, X_target, seed=0, max_rows=None, n_jobs=None, categorical="from_dtype"):
@@ -18,17 +19,17 @@ def run(X, X_target, seed=0, max_rows=None, n_jobs=None, categorical="from_dtype
 def test_the_area_is_that_of_scikit_learn(digits):
     generator = np.random.default_rng(0)
     scores, is_target = generator.normal(size=300).round(digits), generator.random(300) < 0.3
-    assert area_under_curve(scores, is_target) == pytest.approx(roc_auc_score(is_target, scores), rel=1e-12)
+    assert auc_of_ranks(stats.rankdata(scores), is_target) == pytest.approx(roc_auc_score(is_target, scores), rel=1e-12)
 
 
 def test_auc_and_p_value_are_those_of_the_held_out_scores(monkeypatch):
     seen = []
 
-    def spied(scores, is_target):
-        seen.append((scores, is_target))
-        return area_under_curve(scores, is_target)
+    def spied(ranks, is_target):
+        seen.append((ranks, is_target))
+        return auc_of_ranks(ranks, is_target)
 
-    monkeypatch.setattr(module, "area_under_curve", spied)
+    monkeypatch.setattr(module, "auc_of_ranks", spied)
     generator = np.random.default_rng(0)
     result = run(generator.normal(size=(301, 3)), generator.normal(0.4, size=(160, 3)))
     scores, is_target = seen[-1]
@@ -66,7 +67,8 @@ def test_the_coverage_of_the_interval(shift, sizes):
     is_target = np.repeat([False, True], sizes)
     hits = 0
     for _ in range(1000):
-        low, high = auc_interval(area_under_curve(generator.normal(is_target * shift), is_target), *sizes)
+        ranks = stats.rankdata(generator.normal(is_target * shift))
+        low, high = auc_interval(auc_of_ranks(ranks, is_target), *sizes)
         hits += low <= truth <= high
     assert 0.925 <= hits / 1000 <= 0.985
 

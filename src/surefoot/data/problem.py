@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._row_values import has_missing_labels, refuse_impossible_weights, scale_weights
 from surefoot.data.columns import Columns, Schema, is_frame
 
 MAX_ROWS = 2.0**53  # by weight: above it, a float cannot count every row
@@ -124,14 +125,6 @@ def require_target(estimator: BaseEstimator, y: Any) -> None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
 
 
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or a value such as pandas' NA, which cannot be compared with itself."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:
-        return True
-
-
 def _check_rows(
     estimator: BaseEstimator, X: Any, sample_weight: Any, categorical: Any, relative: bool
 ) -> tuple[Columns, np.ndarray | None]:
@@ -151,7 +144,7 @@ def check_labels(y: Any, name: str = "y") -> np.ndarray:
     is_float, is_object = labels.dtype.kind == "f", labels.dtype.kind == "O"
     if is_float and np.isinf(labels).any():
         raise DataError(f"Input {name} contains infinity or a value too large for dtype('float64').")
-    if (is_float and np.isnan(labels).any()) or (is_object and any(map(_is_missing, labels))):
+    if has_missing_labels(labels):
         raise DataError(f"Input {name} contains NaN: every row needs a label; leave out the rows that have none.")
     if is_object:
         try:
@@ -238,14 +231,11 @@ def check_weights(
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
     if weights.shape != (n_rows,):
         raise DataError(f"{name}.shape == {weights.shape}, expected {(n_rows,)}: one weight per row.")
-    if (weights < 0).any():
-        raise DataError(f"{name} has negative values: weights must be 0 or more.")
-    if not (weights > 0).any():
-        raise DataError(f"{name} is zero for every row: at least one row must count.")
+    refuse_impossible_weights(weights, name)
     if not relative:
         _check_total_weight(weights, name)
         return np.array(weights)  # a copy: kernels would be compiled again for a read-only or strided array
-    return np.ldexp(weights, -np.frexp(weights.max())[1])  # a power of two: exact, and no sum overflows
+    return scale_weights(weights)
 
 
 def _check_total_weight(weights: np.ndarray, name: str) -> None:
@@ -269,4 +259,4 @@ def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray, r
     weights[np.searchsorted(classes, labels)] = compute_sample_weight(class_weight, labels)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
         raise ParameterError(f"class_weight must have finite weights of 0 or more, not all 0; got {class_weight!r}.")
-    return np.ldexp(weights, -np.frexp(weights.max())[1]) if relative else weights
+    return scale_weights(weights) if relative else weights

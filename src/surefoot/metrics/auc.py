@@ -50,3 +50,10 @@ def weighted_auc(
     less = mass_before[np.searchsorted(negative, positive, side="left")]
     at_most = mass_before[np.searchsorted(negative, positive, side="right")]
     return weighted_mean((less + at_most) / (2 * mass_before[-1]), positive_weights)
+
+
+def auc_of_ranks(ranks: np.ndarray, positive: np.ndarray) -> float:
+    """The AUC from the ranks of the scores (``scipy.stats.rankdata``); 0.5 if there are rows of one kind only."""
+    n1 = int(positive.sum())
+    n0 = len(positive) - n1
+    return float((ranks[positive].sum() - n1 * (n1 + 1) / 2) / (n0 * n1)) if n0 * n1 else 0.5

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot._row_values import has_missing_labels, refuse_impossible_weights, scale_weights
 
 SUM_TOLERANCE = 1e-4  # for the sum of a row's probabilities
 
@@ -28,7 +29,7 @@ def check_numbers(name: str, values: Any, n_rows: int | None = None, *, infinite
 def check_row_labels(name: str, values: Any, n_rows: int | None = None) -> np.ndarray:
     """One label per row: strings, booleans or whole numbers; fractions are an error."""
     labels = _one_per_row(name, values, n_rows)
-    if any(map(_is_missing, labels)) if labels.dtype.kind == "O" else bool((labels != labels).any()):
+    if has_missing_labels(labels):
         raise DataError(f"{name} contains NaN: every row needs a label; leave out the rows that have none.")
     if labels.dtype.kind == "f" and (labels != np.trunc(labels)).any():
         raise DataError(f"{name} contains fractions: pass labels of classes, not probabilities or measurements.")
@@ -40,11 +41,8 @@ def check_row_weights(sample_weight: Any, n_rows: int, name: str = "sample_weigh
     if sample_weight is None:
         return np.ones(n_rows)
     weights = check_numbers(name, sample_weight, n_rows)
-    if (weights < 0).any():
-        raise DataError(f"{name} has negative values: weights must be 0 or more.")
-    if not (weights > 0).any():
-        raise DataError(f"{name} is zero for every row: at least one row must count.")
-    return np.ldexp(weights, -np.frexp(weights.max())[1])  # a power of two: exact, and no sum overflows
+    refuse_impossible_weights(weights, name)
+    return scale_weights(weights)
 
 
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
@@ -62,14 +60,6 @@ def _one_per_row(name: str, values: Any, n_rows: int | None) -> np.ndarray:
     if n_rows is not None and len(array) != n_rows:
         raise DataError(f"{name} has {len(array)} values for {n_rows} rows: one value per row is needed.")
     return array
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or a value like pandas' NA, for which a comparison has no truth value."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:
-        return True
 
 
 def check_probabilities(y_true: Any, prediction: Any, labels: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:

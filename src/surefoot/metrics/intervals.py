@@ -6,11 +6,12 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 CONFIDENCE = 0.95
+Z = float(ndtri((1 + CONFIDENCE) / 2))  # quantile of the standard normal distribution, for a two-sided interval
 
 
-def wilson_interval(fraction: Any, counts: Any) -> tuple[Any, Any]:
+def wilson_interval(fraction: Any, counts: Any, quantile: float = Z) -> tuple[Any, Any]:
     """Ends of the interval of one or several fractions of ``counts`` rows (Wilson 1927); they are between 0 and 1."""
-    z2 = ndtri((1 + CONFIDENCE) / 2) ** 2
+    z2 = quantile**2
     centre = (fraction + z2 / (2 * counts)) / (1 + z2 / counts)
     half = np.sqrt(z2 * (fraction * (1 - fraction) / counts + z2 / (4 * counts**2))) / (1 + z2 / counts)
     return np.clip(centre - half, 0, fraction), np.clip(centre + half, fraction, 1)

@@ -1,13 +1,13 @@
 """What V-matrix boosters share: parameters, checks, the matrix, training and raw predictions."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from surefoot._estimator import CategoricalParameter, TableEstimator, restore_on_failure
+from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEstimator, restore_on_failure
 from surefoot._exceptions import CoverageWarning, DataError, warn_caller
 from surefoot._parallel import RowThreads, threads_for
 from surefoot._parameters import check_boolean_or, check_choice, check_integer, check_number
@@ -27,10 +27,11 @@ PREDICT_BLOCK = 4096
 DEPRECATED = "deprecated"  # the value of a parameter that has another name now
 
 
-class VMatrixBooster(CategoricalParameter, TableEstimator):
+class VMatrixBooster(RenamedAttributes, CategoricalParameter, TableEstimator):
     """Parameters, and everything from a table to boosted trees; a subclass knows its kind of target."""
 
     _boosted: list[Boosted]
+    _renamed_attributes: ClassVar[dict[str, str]] = {"n_trees_": "n_iter_"}
 
     def __init__(
         self,
@@ -108,13 +109,7 @@ class VMatrixBooster(CategoricalParameter, TableEstimator):
     @property
     def n_trees_(self) -> int:
         """Number of boosting rounds kept; this is the earlier name of ``n_iter_``."""
-        n_iter = self.n_iter_  # first, so that a model that is not fitted gives no warning
-        warn_caller("n_trees_ is now n_iter_: use that name.", FutureWarning)
-        return n_iter
-
-    def __dir__(self) -> list[str]:
-        """All names but the earlier one, so that code that reads every attribute gives no warning."""
-        return [name for name in super().__dir__() if name != "n_trees_"]
+        return int(self._renamed("n_trees_"))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_target: Any = None, V: Any = None) -> Self:
         """Fit on rows X with their y, for use on rows like ``X_target``.

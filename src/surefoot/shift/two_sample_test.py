@@ -13,6 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from surefoot._parallel import THREADED_CELLS, count_jobs
+from surefoot.metrics.auc import auc_of_ranks
 from surefoot.shift.group_permutations import GroupPermutations
 from surefoot.shift.shift_report_tables import ColumnPair, ComparedTables
 
@@ -71,7 +72,7 @@ def two_sample_test(
         scores = model.decision_function(features)
         importances = np.zeros(len(tables))
         importances[positions] = _importances(model, features, is_target, generator)
-    auc = area_under_curve(scores, is_target)
+    auc = auc_of_ranks(rankdata(scores), is_target)
     if groups is not None:
         held = groups.of_rows(places[held_out], seed)
         return TwoSampleTest(auc, held.auc_p_value(scores), grouped_auc_interval(scores, is_target, held), importances)
@@ -160,20 +161,14 @@ def _importances(
     """Return the decrease of the AUC when each column is shuffled."""
     rows = np.concatenate([np.flatnonzero(is_target == side)[:MAX_SHUFFLED] for side in (False, True)])
     features, is_target = features[rows], is_target[rows]
-    auc = area_under_curve(model.decision_function(features), is_target)
+    auc = auc_of_ranks(rankdata(model.decision_function(features)), is_target)
     drops = []
     for position in range(features.shape[1]):
         kept = features[:, position].copy()
         features[:, position] = generator.permutation(kept)
-        drops.append(auc - area_under_curve(model.decision_function(features), is_target))
+        drops.append(auc - auc_of_ranks(rankdata(model.decision_function(features)), is_target))
         features[:, position] = kept
     return drops
-
-
-def area_under_curve(scores: np.ndarray, is_target: np.ndarray) -> float:
-    """Return the probability that a row of the target has a higher score than a row of X; ties count half."""
-    n_rows, n_target = _sizes(is_target)
-    return float((rankdata(scores)[is_target].mean() - (n_target + 1) / 2) / n_rows)
 
 
 def _p_value(scores: np.ndarray, is_target: np.ndarray) -> float:

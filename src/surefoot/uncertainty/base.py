@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._estimator import CategoricalParameter, TableEstimator, restore_on_failure
-from surefoot._exceptions import DataError, ParameterError, warn_caller
+from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEstimator, restore_on_failure
+from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean, check_boolean_or, check_choice, check_integer, check_number
 from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import NumberProblem, Problem
@@ -21,7 +21,6 @@ from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 from surefoot.uncertainty.warm_start import MemberRun, begin_runs, check_runs, resume_runs
 
 MAX_DEPTH = 10
-RENAMED_ATTRIBUTES = {"n_trees_": "n_iter_", "validation_nll_": "validation_loss_"}  # for one release
 
 
 class GradientBooster(CategoricalParameter, TableEstimator):
@@ -189,11 +188,12 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         return np.mean(fractions, axis=0)
 
 
-class SingleBooster(GradientBooster):
+class SingleBooster(RenamedAttributes, GradientBooster):
     """One model: predictions after each tree, a virtual ensemble cut out of it, and its trees for shap."""
 
     langevin: bool
     _n_members: ClassVar[int] = 1
+    _renamed_attributes: ClassVar[dict[str, str]] = {"n_trees_": "n_iter_", "validation_nll_": "validation_loss_"}
 
     @property
     def n_trees_(self) -> int:
@@ -204,15 +204,6 @@ class SingleBooster(GradientBooster):
     def validation_nll_(self) -> np.ndarray:
         """Loss of the held-out rows after each round; this is the earlier name of ``validation_loss_``."""
         return self._renamed("validation_nll_")
-
-    def _renamed(self, name: str) -> Any:
-        value = getattr(self, RENAMED_ATTRIBUTES[name])  # first, so that a model that is not fitted gives no warning
-        warn_caller(f"{name} is now {RENAMED_ATTRIBUTES[name]}: use that name.", FutureWarning)
-        return value
-
-    def __dir__(self) -> list[str]:
-        """All names but the earlier ones, so that code that reads every attribute gives no warning."""
-        return [name for name in super().__dir__() if name not in RENAMED_ATTRIBUTES]
 
     @property
     def _uses_langevin(self) -> bool:

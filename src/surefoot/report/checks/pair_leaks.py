@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from surefoot.metrics.auc import auc_of_ranks
 from surefoot.report.checks.single_leaks import (
     MIN_AUC,
     MIN_R2,
@@ -13,7 +14,6 @@ from surefoot.report.checks.single_leaks import (
     frequent_classes,
     r2_of_column,
 )
-from surefoot.report.statistics import auc_of_ranks
 
 MAX_TRIED = 30  # pairs for which the AUC is computed, those with the largest difference of means first
 MIN_AUC_OF_MANY = 0.99  # one of many classes is easily separated from the others by some pair

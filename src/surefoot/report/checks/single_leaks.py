@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from surefoot.metrics.auc import weighted_auc
-from surefoot.report.statistics import auc_of_ranks
+from surefoot.metrics.auc import auc_of_ranks, weighted_auc
 
 MIN_AUC = 0.95
 MIN_R2 = 0.9

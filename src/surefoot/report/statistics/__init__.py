@@ -26,7 +26,7 @@ from surefoot.report.statistics.means import (
     rms_ratio,
     root_mean_square_interval,
 )
-from surefoot.report.statistics.ranking import auc_interval, auc_of_ranks, paired_auc_difference
+from surefoot.report.statistics.ranking import auc_interval, paired_auc_difference
 from surefoot.report.statistics.rates import paired_rate_difference, rate_difference, rate_interval, rate_ratio
 from surefoot.report.statistics.rejection import rejection_ratio_interval
 
@@ -36,7 +36,6 @@ __all__ = [
     "UNDECIDED",
     "Estimate",
     "auc_interval",
-    "auc_of_ranks",
     "cross_fitted",
     "decide",
     "explained_variance",

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from surefoot.metrics.intervals import Z
 from surefoot.report.statistics.estimates import Estimate
-from surefoot.report.statistics.spread import Z
 
 OVERLAP_ROWS = 90.0  # by simulation (benchmarks/cross_fitting_coverage.py), five folds
 REDRAWN = 0.9  # by seeds (benchmarks/audit_seeds.py --draws 1: the square of the column "doubling", times 1 + REDRAWN)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
+from surefoot.metrics.auc import auc_of_ranks
+from surefoot.metrics.intervals import Z
 from surefoot.report.statistics.estimates import Estimate, withheld
-from surefoot.report.statistics.spread import Spread, Z, spread_of
+from surefoot.report.statistics.spread import Spread, spread_of
 
 BOUND_ROWS = 3.0  # rows of the smaller class, as the weight of the largest possible variance
 MODEL_MISSES = 10.0  # misranked rows of the smaller class, as the weight of the model's variance
@@ -123,16 +125,6 @@ def independent_rows(groups: np.ndarray, spread: Spread, influence: np.ndarray) 
     if alone is None or alone.error == 0 or spread.error == 0:
         return n_groups
     return float(np.clip(len(groups) * (alone.error / spread.error) ** 2, n_groups, len(groups)))
-
-
-def auc_of_ranks(ranks: np.ndarray, positive: np.ndarray) -> float:
-    """The AUC alone, from the ranks of the scores (``scipy.stats.rankdata``); 0.5 if there are rows of one kind only.
-
-    Ranks are computed once for several classes.
-    """
-    n1 = int(positive.sum())
-    n0 = len(positive) - n1
-    return float((ranks[positive].sum() - n1 * (n1 + 1) / 2) / (n0 * n1)) if n0 * n1 else 0.5
 
 
 def placements(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

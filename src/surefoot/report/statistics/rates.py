@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from surefoot.metrics.intervals import Z, wilson_interval
 from surefoot.report.statistics.estimates import Estimate, unpaired_difference, unpaired_ratio, withheld
-from surefoot.report.statistics.spread import Z, spread_of
+from surefoot.report.statistics.spread import spread_of
 
 
 def rate_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
@@ -15,16 +16,17 @@ def rate_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estimat
     values = np.asarray(hits, dtype=np.float64)
     rate, n_rows = float(values.mean()), len(values)
     if groups is None:
-        return _wilson(rate, n_rows * _binomial_variance_ratio(values), Z)
+        low, high = wilson_interval(rate, n_rows * _binomial_variance_ratio(values))
+        return Estimate(rate, float(low), float(high))
     spread = spread_of(values, groups)
     if spread is None:
         return withheld(rate)
     counts = np.unique(groups, return_counts=True)[1]
     n_groups = n_rows**2 / float((counts.astype(np.float64) ** 2).sum())  # number of groups of equal size
     n_effective = min(rate * (1 - rate) / spread.error**2, n_rows) if spread.error > 0 else n_groups
-    wilson = _wilson(rate, max(n_effective, 1.0), spread.quantile)
+    ends = wilson_interval(rate, max(n_effective, 1.0), spread.quantile)
     low, high = spread.skewed_ends(rate)  # rates of groups are often skewed
-    return Estimate(rate, max(min(low, wilson.low), 0.0), min(max(high, wilson.high), 1.0))
+    return Estimate(rate, max(min(low, float(ends[0])), 0.0), min(max(high, float(ends[1])), 1.0))
 
 
 def _binomial_variance_ratio(values: np.ndarray) -> float:
@@ -34,13 +36,6 @@ def _binomial_variance_ratio(values: np.ndarray) -> float:
     """
     n, total, squares = len(values) + 2, float(values.sum()) + 1, float(values @ values) + 1
     return (total / n * (1 - total / n)) / (squares / n - (total / n) ** 2)
-
-
-def _wilson(rate: float, n: float, quantile: float) -> Estimate:
-    q2 = quantile**2
-    centre = (rate + q2 / (2 * n)) / (1 + q2 / n)
-    half = (q2 * (rate * (1 - rate) / n + q2 / (4 * n**2))) ** 0.5 / (1 + q2 / n)
-    return Estimate(rate, min(max(centre - half, 0.0), rate), max(min(centre + half, 1.0), rate))
 
 
 def paired_rate_difference(hits: np.ndarray, others: np.ndarray, groups: np.ndarray | None = None) -> Estimate:

@@ -3,11 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from surefoot.metrics.intervals import CONFIDENCE
 
-Z = float(ndtri((1 + CONFIDENCE) / 2))  # quantile of the standard normal distribution, for a two-sided interval
 MIN_ROWS = 300  # of an error that 2% of the rows have, 98% of samples of this size contain at least two
 MIN_PAIRED_ROWS = 20
 MIN_GROUPS = 4
