@@ -58,10 +58,9 @@ def test_jobs_change_nothing_on_tables_with_threads_of_their_own(subject):
     settings |= {"langevin": False} if "langevin" in subject.settings else {}
     one = subject.make(n_jobs=1, **LARGE, **settings).fit(X, y)
     said = one.predict(X).tobytes()
-    for n_jobs in JOBS:
-        model = subject.make(n_jobs=n_jobs, **LARGE, **settings).fit(X, y)
-        assert_same_model(one, model)
-        assert model.predict(X).tobytes() == said
+    model = subject.make(n_jobs=3, **LARGE, **settings).fit(X, y)
+    assert_same_model(one, model)
+    assert model.predict(X).tobytes() == said
 
 
 @each_subject
