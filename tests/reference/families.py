@@ -45,7 +45,7 @@ def fitted(name, n=400, seed=0):
 def gradients_of(family, raw, y, stretch=None):
     """What the family writes into new arrays."""
     steps, scores = np.full_like(raw, np.nan), np.full_like(raw, np.nan)
-    family.gradients(raw, y, np.ones(len(y)) if stretch is None else stretch, steps, scores)
+    family.gradients(raw, y, np.ones(len(y)) if stretch is None else stretch, (0, len(y)), steps, scores)
     return steps, scores
 
 

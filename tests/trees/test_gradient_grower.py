@@ -13,9 +13,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 from surefoot._parallel import RowThreads
 from surefoot.data import BinnedTable, Columns
-from surefoot.trees import gradient_grower
+from surefoot.trees import gradient_grower, row_blocks
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
 from surefoot.trees.packed_codes import PackedCodes
+from surefoot.trees.row_blocks import BlockRows
 
 ONE_THREAD = RowThreads(1)
 KEY = np.uint64(7)
@@ -26,10 +27,9 @@ seeds = st.integers(0, 10_000)
 def grow(table, rules, *, weights=None, rows=None, scores=None, threads=ONE_THREAD, key=KEY, noise=0.0):
     scores = table.scores if scores is None else scores
     grower = GradientTreeGrower(table.words(), len(scores), rules, weights, threads)
-    rows = np.arange(table.codes.shape[1]) if rows is None else rows
-    return deepcopy(
-        grower.grow(scores, rows.astype(np.uint32), key, noise)
-    )  # the next tree overwrites the grower's own
+    n_rows = table.codes.shape[1]
+    rows = BlockRows.of(np.arange(n_rows) if rows is None else np.sort(rows), n_rows)
+    return deepcopy(grower.grow(scores, rows, key, noise))  # the next tree overwrites the grower's own
 
 
 class Audit:
@@ -415,6 +415,35 @@ def test_the_same_tree_for_any_number_of_threads(symmetric, n_scores, noise):
             assert getattr(tree, name).tobytes() == getattr(trees[0], name).tobytes(), name
 
 
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=seeds,
+    symmetric=st.booleans(),
+    n_scores=st.integers(1, 3),
+    min_rows=st.sampled_from([1, 4]),
+    block_rows=st.sampled_from([7, 32, 64]),
+    n_threads=st.integers(1, 4),
+    n_columns=st.sampled_from([3, 9, 17]),
+)
+def test_blocks_change_nothing(seed, symmetric, n_scores, min_rows, block_rows, n_threads, n_columns):
+    """The same tree from blocks of rows, summed by several threads, as from one block in one call."""
+    rng = np.random.default_rng(seed)
+    table = naive.draw_table(seed, 100, [9, 60, 6] + [5] * (n_columns - 3), n_scores=n_scores, categorical=(2,))
+    table.scores[:] = rng.integers(-9, 10, size=table.scores.shape)  # whole numbers: sums of floats are exact
+    rows = np.flatnonzero(rng.random(100) < 0.7)
+    rows = rows if len(rows) else np.arange(3)
+    weights = table.weights if seed % 2 else None
+    rules = GrowthRules(4, symmetric, min_rows, 1.0)
+    whole = grow(table, rules, weights=weights, rows=rows, noise=seed % 3)
+    with pytest.MonkeyPatch.context() as patch, RowThreads(n_threads) as threads:
+        patch.setattr(row_blocks, "BLOCK_ROWS", block_rows)
+        patch.setattr(gradient_grower, "MAX_PARTS_WORDS", 1 if seed % 5 == 0 else 1 << 25)
+        divided = grow(table, rules, weights=weights, rows=rows, threads=threads, noise=seed % 3)
+    for name in SPLITS:
+        assert getattr(divided, name).tobytes() == getattr(whole, name).tobytes(), name
+    assert divided.leaves[rows].tolist() == whole.leaves[rows].tolist()
+
+
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_a_grower_grows_each_tree_as_if_it_were_the_first(symmetric):
     rng = np.random.default_rng(1)
@@ -423,8 +452,8 @@ def test_a_grower_grows_each_tree_as_if_it_were_the_first(symmetric):
     grower = GradientTreeGrower(table.words(), 2, rules, None, ONE_THREAD)
     for n_rows in (100, 20, 1, 60):
         table.scores[:] = rng.integers(-9, 10, size=(2, 100))
-        rows = rng.permutation(100)[:n_rows].astype(np.uint32)
-        again = grower.grow(table.scores, rows, KEY)
+        rows = np.sort(rng.permutation(100)[:n_rows]).astype(np.uint32)
+        again = grower.grow(table.scores, BlockRows.of(rows, 100), KEY)
         fresh = grow(table, rules, rows=rows)
         np.testing.assert_array_equal(again.leaves[rows], fresh.leaves[rows])
         for name in SPLITS:
@@ -522,7 +551,7 @@ def test_the_partition_is_that_of_scikit_learn(depth, n_columns, min_rows):
         binned = BinnedTable.from_columns(Columns.from_array(X))
         rules = GrowthRules(depth, False, min_rows, 0.0)
         grower = GradientTreeGrower(PackedCodes.from_table(binned), 1, rules, None, ONE_THREAD)
-        leaves = grower.grow((y - y.mean())[np.newaxis], np.arange(120, dtype=np.uint32), KEY).leaves
+        leaves = grower.grow((y - y.mean())[np.newaxis], BlockRows.of(np.arange(120), 120), KEY).leaves
         means = np.bincount(leaves, weights=y, minlength=2**depth) / np.maximum(
             np.bincount(leaves, minlength=2**depth), 1
         )
@@ -539,7 +568,7 @@ def test_the_partition_is_that_of_scikit_learn_with_weights():
         grower = GradientTreeGrower(
             PackedCodes.from_table(binned), 1, GrowthRules(3, False, 1, 0.0), weights, ONE_THREAD
         )
-        leaves = grower.grow(y[np.newaxis], np.arange(100, dtype=np.uint32), KEY).leaves
+        leaves = grower.grow(y[np.newaxis], BlockRows.of(np.arange(100), 100), KEY).leaves
         totals = np.bincount(leaves, weights=weights, minlength=8)
         means = np.bincount(leaves, weights=y * weights, minlength=8) / np.maximum(totals, 1e-9)
         theirs = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y, sample_weight=weights)

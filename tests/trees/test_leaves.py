@@ -6,14 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
+from surefoot.trees import row_blocks
 from surefoot.trees.leaves import (
+    LeafSums,
     add_leaves,
     add_leverage,
     bound_leaves,
     inherit_leaves,
     perturb_empty_leaves,
     sum_leaves,
+    weighted_sums,
 )
+from surefoot.trees.row_blocks import BlockRows
 
 N_ROWS, N_LEAVES = 25, 4
 seeds = st.integers(0, 10_000)
@@ -32,8 +36,15 @@ def test_sums_of_leaves(seed, n_outputs, with_information):
     rng, rows, leaves = drawn(seed)
     steps, information = rng.normal(size=(n_outputs, N_ROWS)), rng.gamma(1.0, size=(n_outputs, N_ROWS))
     weights = rng.gamma(1.0, size=N_ROWS)
-    sums, totals, counts = np.empty((N_LEAVES, n_outputs)), np.empty((N_LEAVES, n_outputs)), np.empty(N_LEAVES)
-    sum_leaves(steps, information if with_information else None, weights, rows, leaves, sums, totals, counts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_blocks, "BLOCK_ROWS", int(rng.integers(4, 30)))
+        blocks = BlockRows.of(np.sort(rows), N_ROWS)
+    shape = blocks.n_blocks, N_LEAVES, n_outputs
+    by_block = LeafSums(steps=np.empty(shape), information=np.empty(shape), counts=np.empty(shape[:2]))
+    known = information if with_information else None
+    for block in range(blocks.n_blocks):
+        sum_leaves(steps, known, weights, blocks.rows, blocks.starts, (block, block + 1), leaves, by_block)
+    sums, totals, counts = (part.sum(axis=0) for part in by_block)
     for leaf in range(N_LEAVES):
         in_leaf = [row for row in rows if leaves[row] == leaf]
         weight = float(naive.leaf_sum(np.ones(N_ROWS), weights, in_leaf))
@@ -52,10 +63,23 @@ def test_each_row_gets_the_values_of_its_leaf(seed, n_outputs):
     rng, _, leaves = drawn(seed)
     values, raw = rng.normal(size=(N_LEAVES, n_outputs)), rng.normal(size=(n_outputs, N_ROWS))
     expected = raw.copy()
-    for row in range(N_ROWS):
+    for row in range(4, 20):
         expected[:, row] += values[leaves[row]]
-    add_leaves(leaves, values, raw)
+    add_leaves(leaves, values, (4, 20), raw)
     np.testing.assert_array_equal(raw, expected)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=seeds)
+def test_weighted_sums_of_blocks(seed):
+    rng, rows, _ = drawn(seed)
+    values, fractions = rng.normal(size=N_ROWS), rng.random(len(rows))
+    starts = np.array([0, len(rows) // 2, len(rows)])
+    sums = np.empty(2)
+    weighted_sums(values, fractions, rows, starts, (0, 2), sums)
+    for block in range(2):
+        own = slice(starts[block], starts[block + 1])
+        assert sums[block] == pytest.approx(float(values[rows[own]] @ fractions[own]), abs=1e-13)
 
 
 @settings(deadline=None, max_examples=20)

@@ -31,10 +31,14 @@ def packed(scores, weights, rows, scales, rounds_randomly, key, count_bits):
 @given(seed=st.integers(0, 10_000), n_scores=st.integers(1, 4))
 def test_absolute_sums(seed, n_scores):
     scores, weights, rows = drawn(seed, n_scores)
-    sums = np.empty(n_scores)
-    absolute_sums(scores, weights, rows, sums)
-    exact = [float(naive.absolute_sum(score, weights, rows)) for score in scores]
-    np.testing.assert_allclose(sums, exact, rtol=1e-14)
+    starts, sums = np.array([0, len(rows) // 2, len(rows)]), np.empty((2, n_scores + 1))
+    for own_weights in (weights, np.ones(len(weights))):
+        is_weighted = own_weights is weights
+        absolute_sums(scores, weights if is_weighted else np.empty(0), rows, starts, (0, 2), sums)
+        for block in range(2):
+            own = rows[starts[block] : starts[block + 1]]
+            exact = [float(naive.absolute_sum(score, own_weights, own)) for score in scores]
+            np.testing.assert_allclose(sums[block], [*exact, own_weights[own].sum()], rtol=1e-14)
 
 
 @settings(deadline=None, max_examples=60)

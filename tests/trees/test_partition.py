@@ -15,6 +15,7 @@ from surefoot.trees.level_kernels import (
     SumFormat,
     TreeSplits,
     find_leaves,
+    mark_children,
     partition_level,
     partition_node,
     write_leaves,
@@ -65,9 +66,8 @@ def test_rows_of_a_node_are_partitioned_and_their_words_with_them(seed, packed, 
     n_columns=st.sampled_from([1, 8, 9, 17]),
     symmetric=st.booleans(),
     packed=st.booleans(),
-    min_rows=st.sampled_from([1, 2, 4]),
 )
-def test_rows_of_each_node_are_partitioned(seed, n_columns, symmetric, packed, min_rows):
+def test_rows_of_each_node_are_partitioned(seed, n_columns, symmetric, packed):
     rng = np.random.default_rng(seed)
     table = naive.draw_table(seed, 40, [256] * n_columns, missing=0.1, heaviest=3)
     rows = rng.permutation(40)[:33].astype(np.uint32)
@@ -77,6 +77,59 @@ def test_rows_of_each_node_are_partitioned(seed, n_columns, symmetric, packed, m
     new_rows, new_values = np.full(33, 999, dtype=np.uint32), np.full_like(values, 999)
     new_bounds, kept = np.empty(9, dtype=np.int64), np.empty(4, dtype=np.bool_)
     n_splits, free = len(features), np.zeros(n_columns, dtype=np.int64)
+    for node in range(4):
+        kept[node] = features[0 if symmetric else node] < 0 or rng.random() < 0.3
+    splits = TreeSplits(
+        features=features,
+        codes=np.zeros(n_splits, dtype=np.int64),
+        missing_left=np.zeros(n_splits, dtype=np.bool_),
+        gains=np.zeros(n_splits),
+        tables=tables,
+        kept=kept,
+    )
+    rules = SplitRules(symmetric=symmetric, l2=1.0, min_rows=1, constraints=free)
+    level = LevelRows(rows=rows, values=values, bounds=bounds)
+    children = LevelRows(rows=new_rows, values=new_values, bounds=new_bounds)
+    partition_level(packed_table(table.words()), rules, level, splits, children)
+    expected_rows, expected_bounds = [], [0]
+    for node, (start, stop) in enumerate(pairwise(bounds)):
+        split = 0 if symmetric else node
+        rule = None
+        if not kept[node]:
+            codes, right = table.codes[features[split]], tables[split]
+            rule = lambda row, codes=codes, right=right: right[codes[row]] == 1  # noqa: E731
+        left_rows, right_rows, _ = naive.partition_rows(rows[start:stop].tolist(), rule, table.weights, 1)
+        expected_rows += left_rows + right_rows
+        expected_bounds += [start + len(left_rows), stop]
+    assert new_rows.tolist() == expected_rows
+    assert new_bounds.tolist() == expected_bounds
+    words_by_row = dict(zip(rows.tolist(), values.tolist(), strict=True))
+    assert new_values.tolist() == [words_by_row[row] for row in expected_rows]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10_000),
+    n_columns=st.sampled_from([1, 9]),
+    symmetric=st.booleans(),
+    packed=st.booleans(),
+    min_rows=st.sampled_from([1, 2, 4]),
+)
+def test_nodes_with_too_small_children_are_kept_and_smaller_children_are_marked(
+    seed, n_columns, symmetric, packed, min_rows
+):
+    rng = np.random.default_rng(seed)
+    table = naive.draw_table(seed, 40, [256] * n_columns, missing=0.1, heaviest=3)
+    rows = rng.permutation(40)[:33].astype(np.uint32)
+    values = words_of(table, rows, packed, rng)
+    bounds = np.sort(np.concatenate([[0, 33], rng.integers(0, 34, size=3)]))
+    features, tables = random_splits(rng, table, 1 if symmetric else 4)
+    histograms = np.zeros((4, table.words().n_bins * values.shape[1]), dtype=np.int64)
+    for node, (start, stop) in enumerate(pairwise(bounds)):
+        if start < stop:
+            histograms[node] = naive.histogram(table.codes, rows[start:stop], values[start:stop], table.n_codes)
+    n_splits, free = len(features), np.zeros(n_columns, dtype=np.int64)
+    kept, smaller = np.zeros(4, dtype=np.bool_), np.full(4, 9, dtype=np.uint8)
     splits = TreeSplits(
         features=features,
         codes=np.zeros(n_splits, dtype=np.int64),
@@ -87,10 +140,7 @@ def test_rows_of_each_node_are_partitioned(seed, n_columns, symmetric, packed, m
     )
     rules = SplitRules(symmetric=symmetric, l2=1.0, min_rows=min_rows, constraints=free)
     form = SumFormat(n_words=values.shape[1], n_scores=1, count_bits=COUNT_BITS, units=np.ones(4))
-    level = LevelRows(rows=rows, values=values, bounds=bounds)
-    children = LevelRows(rows=new_rows, values=new_values, bounds=new_bounds)
-    partition_level(packed_table(table.words()), rules, form, level, splits, children)
-    expected_rows, expected_bounds = [], [0]
+    mark_children(histograms, packed_table(table.words()), rules, form, splits, smaller)
     for node, (start, stop) in enumerate(pairwise(bounds)):
         split = 0 if symmetric else node
         rule = None
@@ -98,13 +148,9 @@ def test_rows_of_each_node_are_partitioned(seed, n_columns, symmetric, packed, m
             codes, right = table.codes[features[split]], tables[split]
             rule = lambda row, codes=codes, right=right: right[codes[row]] == 1  # noqa: E731
         left_rows, right_rows, is_kept = naive.partition_rows(rows[start:stop].tolist(), rule, table.weights, min_rows)
-        expected_rows += left_rows + right_rows
-        expected_bounds += [start + len(left_rows), stop]
         assert kept[node] == is_kept
-    assert new_rows.tolist() == expected_rows
-    assert new_bounds.tolist() == expected_bounds
-    words_by_row = dict(zip(rows.tolist(), values.tolist(), strict=True))
-    assert new_values.tolist() == [words_by_row[row] for row in expected_rows]
+        is_left = not is_kept and table.weights[left_rows].sum() < table.weights[right_rows].sum()
+        assert smaller[node] == (0 if is_left else 1)
 
 
 @settings(deadline=None, max_examples=40)

@@ -10,6 +10,7 @@ from reference import gradient_trees as naive
 
 from surefoot._parallel import RowThreads
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
+from surefoot.trees.row_blocks import BlockRows
 from surefoot.trees.vector_forest import ForestBuilder, VectorForest, add_symmetric, add_trees
 
 seeds = st.integers(0, 10_000)
@@ -76,7 +77,7 @@ def grown(seed, symmetric, categorical=(), depth=4, n_trees=4, n_codes=(256, 2, 
     trees, leaves = [], []
     for key in range(n_trees):
         table.scores[:] = rng.integers(-9, 10, size=table.scores.shape) if key else 0  # the first tree has no splits
-        trees.append(deepcopy(grower.grow(table.scores, np.arange(60, dtype=np.uint32), np.uint64(key))))
+        trees.append(deepcopy(grower.grow(table.scores, BlockRows.of(np.arange(60), 60), np.uint64(key))))
         leaves.append(rng.normal(size=(2**depth, 2)))
         builder.add(trees[-1], leaves[-1], np.bincount(trees[-1].leaves, minlength=2**depth).astype(float))
     return table, trees, leaves, builder

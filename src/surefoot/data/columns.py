@@ -136,9 +136,11 @@ class Columns:
         return self._parts[rows].astype(np.float64)
 
     def select(self, positions: Sequence[int]) -> "Columns":
-        """Some of the columns, without a copy."""
+        """Some of the columns; an array is copied only if some columns are left out."""
         if not isinstance(self._parts, list):
-            return Columns(self._parts[:, list(positions)], Schema(len(positions)), self.n_rows)
+            is_all = list(positions) == list(range(self.n_columns))
+            parts = self._parts if is_all else self._parts[:, list(positions)]
+            return Columns(parts, Schema(len(positions)), self.n_rows)
         categories = {k: self.schema.categories[j] for k, j in enumerate(positions) if j in self.schema.categories}
         return Columns([self._parts[j] for j in positions], Schema(len(positions), categories), self.n_rows)
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from math import ceil, floor, log2, pi, sqrt
 from typing import Any
 
@@ -21,22 +20,26 @@ from surefoot.trees.level_kernels import (
     SumFormat,
     TreeSplits,
     find_leaves,
+    grow_blocks,
     grow_levels,
-    search_histograms,
+    search_parts,
     split_level,
     write_leaves,
+    write_leaves_of_blocks,
 )
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.packed_gradients import FINE_STEPS, WIDE_BITS, absolute_sums, field_bits, pack_rows, widen_rows
+from surefoot.trees.row_blocks import BlockRows, count_blocks, even_ranges
 
 MAX_PACKED = 1 << 20  # with fewer rows (by weight), sums of two scores and the count fit one word with steps to spare
 MAX_PACKED_WEIGHT = 1 << 16  # the same for weighted rows: a row with a large weight would have few steps left
 CELLS_AT_ONCE = 20_000_000  # for larger tables a call grows one level, because Ctrl-C waits for the end of a call
+MAX_PARTS_WORDS = 1 << 25  # of the histograms that threads sum: those of deep trees of many classes are large
 MIN_SUM = 1e-200  # scores with a smaller sum count as 0
 MAX_EXPONENT = 200  # of a scale
 ROOT_HALF_PI = sqrt(pi / 2)  # root mean square of normal numbers, over their mean absolute value
 BINS_PER_ROW = 2.0  # bins of a node that take as long to read as one row of a column
-NO_NOISE = np.empty(0)
+NO_NOISE = NO_WEIGHTS = np.empty(0)
 MIN_L2 = 1e-9  # so that the worth of an empty side is 0, and not 0/0
 
 
@@ -132,10 +135,10 @@ class GradientTreeGrower:
     def __init__(
         self, table: PackedCodes, n_scores: int, rules: GrowthRules, weights: np.ndarray | None, threads: RowThreads
     ) -> None:
-        self.table, self.rules, self.threads, self.n_scores = table, rules, threads, n_scores
+        self.table, self.rules, self.n_scores, self.threads = table, rules, n_scores, threads
         self.weighted = weights is not None
         self.weights = np.ones(table.n_rows) if weights is None else weights
-        total = float(self.weights.sum())
+        self.total_weight = total = float(self.weights.sum())
         self.whole = weights is None or bool((np.rint(weights) == weights).all())
         self.packed = self.whole and n_scores <= 2 and total < (MAX_PACKED if weights is None else MAX_PACKED_WEIGHT)
         self.n_words = 1 if self.packed else 2 + n_scores
@@ -173,8 +176,10 @@ class GradientTreeGrower:
         self._buffers = GrowthBuffers(
             rows=np.empty((2, n_rows), dtype=np.uint32),
             values=np.empty((2, n_rows, self.n_words), dtype=np.int64),
-            bounds=np.zeros((depth + 1, 2 * n_nodes + 1), dtype=np.int64),
+            bounds=np.zeros((count_blocks(n_rows), depth + 1, 2 * n_nodes + 1), dtype=np.int64),
             histograms=np.empty((n_nodes, self.table.n_bins * self.n_words), dtype=np.int64),
+            parts=np.empty((0, 0, 0), dtype=np.int64),
+            smaller=np.zeros(n_nodes, dtype=np.uint8),
             best=ColumnSplits(
                 values=np.empty(shape),
                 gains=np.empty(shape),
@@ -196,15 +201,14 @@ class GradientTreeGrower:
         self.table = table
         self._packed_table = packed_table(table)
 
-    def grow(self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, noise: float = 0.0) -> GrownGradientTree:
-        """A tree on ``rows`` (uint32) for ``scores`` of shape (n_scores, n_rows).
+    def grow(self, scores: np.ndarray, rows: BlockRows, key: np.uint64, noise: float = 0.0) -> GrownGradientTree:
+        """A tree on ``rows`` for ``scores`` of shape (n_scores, n_rows).
 
         Splits are chosen by their gain plus ``noise`` standard errors times a random normal number.
         """
-        n, depth = len(rows), self.rules.depth
-        self._buffers.rows[0, :n] = rows
-        sums, total = self._fill_values(scores, rows, key, self._buffers.values[0, :n])
-        self._buffers.bounds[0, 1] = n
+        depth, n = self.rules.depth, len(rows)
+        self._begin(rows)
+        sums, total = self._fill_values(scores, rows, key)
         if self._noise.numbers is not NO_NOISE:
             self._noise = self._noise._replace(numbers=NO_NOISE)
         if noise > 0.0:  # the spread of scores is estimated from their mean absolute value: it is robust to extremes
@@ -214,13 +218,33 @@ class GradientTreeGrower:
             self._noise.windows[:] = windows.reshape(self._noise.windows.shape)
         at_once = depth if n * self.table.n_columns <= CELLS_AT_ONCE else 1
         for level in range(0, depth, at_once):
-            if self.threads.n_threads > 1:
+            if rows.n_blocks > 1 or self.threads.n_threads > 1:
                 for each in range(level, min(level + at_once, depth)):
-                    self._grow_side_by_side(each)
+                    self._grow_in_blocks(each)
             else:
                 self._grow(level, min(level + at_once, depth))
-        write_leaves(self._buffers.rows[depth % 2, :n], self._buffers.bounds[depth], self._tree.leaves)
+        self._write_leaves(rows)
         return self._tree
+
+    def _begin(self, rows: BlockRows) -> None:
+        """Put the rows of the root into the buffers, and divide the blocks among threads."""
+        buffers = self._buffers
+        buffers.bounds[:, 0, 0], buffers.bounds[:, 0, 1] = rows.starts[:-1], rows.starts[1:]
+        n_slots, n_words = max(len(buffers.histograms) // 2, 1), self.table.n_groups * 2048 * self.n_words
+        max_parts = max(min(self.threads.n_threads, MAX_PARTS_WORDS // (n_slots * n_words)), 1)
+        self._blocks = rows.block_ranges(max_parts)
+        if (rows.n_blocks > 1 or self.threads.n_threads > 1) and len(buffers.parts) < len(self._blocks):
+            parts = np.empty((len(self._blocks), n_slots, n_words), dtype=np.int64)
+            self._buffers = buffers._replace(parts=parts)
+
+    def _write_leaves(self, rows: BlockRows) -> None:
+        depth, buffers, leaves = self.rules.depth, self._buffers, self._tree.leaves
+        if rows.n_blocks == 1 and self.threads.n_threads == 1:
+            write_leaves(buffers.rows[depth % 2, : len(rows)], buffers.bounds[0, depth], leaves)
+            return
+        given = self._packed_table, self._split_rules, buffers, self._splits, depth
+        ranges = rows.block_ranges(self.threads.n_threads)
+        self.threads.run(lambda blocks: write_leaves_of_blocks(*given, blocks, leaves), ranges)
 
     def _grow(self, first_level: int, last_level: int) -> None:
         """Grow some levels in one call: a call of a kernel takes longer than a level of a small table."""
@@ -236,40 +260,68 @@ class GradientTreeGrower:
         n_cells = max(table.n_rows * table.n_columns, 1)
         return min(max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1), last_level)
 
-    def _grow_side_by_side(self, depth: int) -> None:
-        """Grow one level, with the columns divided among threads."""
-        kinds = self._packed_table, self._split_rules, self._form, self._noise, self._buffers
-        n_groups = self.table.n_groups
-        n_parts = min(self.threads.n_threads, n_groups)
-        cuts = [k * n_groups // n_parts for k in range(n_parts + 1)]
-        self.threads.run(lambda groups: search_histograms(*kinds, depth, *groups), list(pairwise(cuts)))
-        split_level(self._buffers.histograms[: 1 << depth], *kinds, self._splits, depth)
+    def _grow_in_blocks(self, depth: int) -> None:
+        """Grow one level of a table of several blocks."""
+        given = self._packed_table, self._split_rules, self._form, self._noise, self._buffers
+        self._sum_blocks(depth)
+        parts = self._buffers.parts[: len(self._blocks)]
+        columns = even_ranges(self.table.n_columns, self.threads.n_threads)
+        self.threads.run(lambda own: search_parts(parts, *given, depth, own), columns)
+        split_level(*given, self._splits, depth)
 
-    def _fill_values(
-        self, scores: np.ndarray, rows: np.ndarray, key: np.uint64, values: np.ndarray
-    ) -> tuple[list[float], float]:
+    def _sum_blocks(self, depth: int) -> None:
+        """Divide the rows by the splits of the level above, and sum the histograms: each thread for some blocks.
+
+        If there are fewer parts than threads, each part is summed by several threads, which share its columns.
+        """
+        table, rules, buffers, splits = self._packed_table, self._split_rules, self._buffers, self._splits
+        groups = even_ranges(self.table.n_groups, self.threads.n_threads // len(self._blocks))
+        divides = len(groups) == 1
+
+        def work(task: tuple[int, tuple[int, int], bool]) -> None:
+            part, own, divide = task
+            grow_blocks(table, rules, buffers, splits, depth, self._blocks[part], own, divide, buffers.parts[part])
+
+        parts = range(len(self._blocks))
+        if not divides and depth > 0:
+            self.threads.run(work, [(part, (0, 0), True) for part in parts])
+        self.threads.run(work, [(part, own, divides) for part in parts for own in groups])
+
+    def _fill_values(self, scores: np.ndarray, rows: BlockRows, key: np.uint64) -> tuple[list[float], float]:
         """Write whole numbers for the scores of the rows, and the units that convert their sums back.
 
         Returns the weighted sum of the absolute values of each score, and the sum of the weights.
         """
-        absolute = np.empty(self.n_scores)
-        absolute_sums(scores, self.weights, rows, absolute)
-        sums, total = absolute.tolist(), float(self.weights[rows].sum()) if self.weighted else float(len(rows))
+        ranges = rows.block_ranges(self.threads.n_threads)
+        absolute = np.empty((rows.n_blocks, self.n_scores + 1))
+        weights = self.weights if self.weighted else NO_WEIGHTS
+        self.threads.run(
+            lambda blocks: absolute_sums(scores, weights, rows.rows, rows.starts, blocks, absolute), ranges
+        )
+        *sums, total = absolute.sum(axis=0).tolist()
         n_bits = field_bits(self.count_bits) if self.packed else WIDE_BITS
         weight = max(total if self.packed else len(rows), 1.0)
         room = 2.0 ** (n_bits - 1) - 1 - weight
         scales = [2.0 ** min(floor(log2(room / max(part, MIN_SUM))), MAX_EXPONENT) for part in sums]
         self._form.units[2 : 2 + self.n_scores] = [1.0 / scale for scale in scales]
-        if self.packed:
-            steps = min(part * scale for part, scale in zip(sums, scales, strict=True)) / weight
-            both = np.array([*scales, 0.0])
-            pack_rows(scores, self.weights, rows, both, steps < FINE_STEPS, key, self.count_bits, values)
-        else:
-            weight_scale = 2.0 ** floor(log2(2.0**WIDE_BITS / max(float(self.weights.sum()), MIN_SUM)))
+        steps = min(part * scale for part, scale in zip(sums, scales, strict=True)) / weight
+        weight_scale = 2.0 ** floor(log2(2.0**WIDE_BITS / max(self.total_weight, MIN_SUM)))
+        if not self.packed:
             self._form.units[1] = 1.0 / weight_scale
-            widen_rows(scores, self.weights, rows, np.array(scales), weight_scale, values)
+
+        def fill(blocks: tuple[int, int]) -> None:
+            places = rows.in_blocks(blocks)
+            own, values = rows.rows[places], self._buffers.values[0, places]
+            self._buffers.rows[0, places] = own
+            if self.packed:
+                both = np.array([*scales, 0.0])
+                pack_rows(scores, self.weights, own, both, steps < FINE_STEPS, key, self.count_bits, values)
+                return
+            widen_rows(scores, self.weights, own, np.array(scales), weight_scale, values)
             if self.whole:
-                values[:, 0] = self.weights[rows]
+                values[:, 0] = self.weights[own]
+
+        self.threads.run(fill, ranges)
         return sums, total
 
 

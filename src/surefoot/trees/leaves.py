@@ -1,16 +1,35 @@
 """The leaves of a tree: sums over their rows, corrections of their values, and values added to the rows."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from surefoot._jit import kernel
 
 
-@kernel
-def sum_leaves(steps, information, weights, rows, leaves, sums, totals, counts):
-    """Write the weighted sums of the steps and of the information (None stands for 1) of each leaf, and its weight.
+class LeafSums(NamedTuple):
+    """Sums over the rows of each leaf, block by block."""
 
-    ``leaves`` has the leaf of every row of the table; ``rows`` are the rows that are summed.
+    steps: np.ndarray  # (blocks, leaves, outputs)
+    information: np.ndarray  # (blocks, leaves, outputs)
+    counts: np.ndarray  # (blocks, leaves): their weight
+
+
+@kernel
+def sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums):
+    """Write the sums of each leaf in some blocks: weighted steps and information (None stands for 1), and the weight.
+
+    ``leaves`` has the leaf of every row of the table; the rows that are summed are those of ``BlockRows``.
     """
+    for block in range(blocks[0], blocks[1]):
+        own = rows[starts[block] : starts[block + 1]]
+        totals, counts = sums.information[block], sums.counts[block]
+        sum_rows(steps, information, weights, own, leaves, sums.steps[block], totals, counts)
+
+
+@kernel
+def sum_rows(steps, information, weights, rows, leaves, sums, totals, counts):
+    """Write the sums of each leaf over some rows."""
     if information is None and steps.shape[0] == 2:
         sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
         totals[:, 0] = counts
@@ -66,13 +85,23 @@ def perturb_empty_leaves(steps, weights, rows, counts, size, normals, values):
 
 
 @kernel
-def add_leaves(leaves, values, raw):
-    """Add the values of its leaf to the raw outputs of each row."""
+def add_leaves(leaves, values, rows, raw):
+    """Add the values of its leaf to the raw outputs of each row from ``rows[0]`` to ``rows[1]``."""
     for k in range(raw.shape[0]):
         value = values[:, k].copy()
         out = raw[k]
-        for i in range(np.uint64(out.shape[0])):
+        for i in range(np.uint64(rows[0]), np.uint64(rows[1])):
             out[i] += value[np.uint64(leaves[i])]
+
+
+@kernel
+def weighted_sums(values, fractions, rows, starts, blocks, sums):
+    """Write, for some blocks, the sum of the values of the rows times their fractions."""
+    for block in range(blocks[0], blocks[1]):
+        total = 0.0
+        for place in range(starts[block], starts[block + 1]):
+            total += values[rows[place]] * fractions[place]
+        sums[block] = total
 
 
 @kernel

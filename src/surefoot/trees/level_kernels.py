@@ -15,6 +15,10 @@ by column in the order of their codes, and no histograms are made: see ``search_
 *Partition*: the rows of each node are reordered, left ones first. Indices are unsigned in every loop over rows: a
 signed index would be checked for wrapping around.
 
+*Blocks*: a large table is cut into blocks of rows, and each block has its own partition, so that the rows of a node lie
+close together in memory. Threads (or workers) sum the histograms of some blocks each; the sums of all of them are added
+up and searched. Only these sums and the splits pass between blocks.
+
 Kernels that call each other must be in the same file: this is the only reason why this file is long.
 """
 
@@ -108,8 +112,10 @@ class GrowthBuffers(NamedTuple):
 
     rows: np.ndarray  # (2, rows)
     values: np.ndarray  # (2, rows, words)
-    bounds: np.ndarray  # (levels + 1, nodes + 1)
+    bounds: np.ndarray  # (blocks, levels + 1, nodes + 1)
     histograms: np.ndarray  # (nodes, words of all bins)
+    parts: np.ndarray  # (threads, nodes to sum, groups * 8 * 256 words): sums over some blocks each
+    smaller: np.ndarray  # for each parent, which of its children has fewer rows, and is summed: 0 left, 1 right
     best: ColumnSplits
     sums: NodeSums
 
@@ -149,14 +155,14 @@ def make_search_buffers(form):
 
 
 @kernel
-def rows_of_level(buffers, level):
-    """The rows of one level's nodes, as views of the buffers."""
-    n_rows = buffers.bounds[0, 1]
+def rows_of_level(buffers, block, level):
+    """The rows of one level's nodes in one block, as views of the buffers."""
+    n_rows = buffers.bounds[buffers.bounds.shape[0] - 1, 0, 1]
     side = level % 2
     return LevelRows(
         rows=buffers.rows[side, :n_rows],
         values=buffers.values[side, :n_rows],
-        bounds=buffers.bounds[level, : (1 << level) + 1],
+        bounds=buffers.bounds[block, level, : (1 << level) + 1],
     )
 
 
@@ -216,15 +222,21 @@ def add_wide_rows(words, rows, values, start, stop, width, sums):
 
 
 @kernel
+def add_rows(words, rows, values, start, stop, width, sums):
+    """Add the words of some rows to 256 bins for each of ``width`` columns."""
+    if values.shape[1] == 1:
+        add_packed_rows(words, rows, values, start, stop, width, sums)
+    else:
+        add_wide_rows(words, rows, values, start, stop, width, sums)
+
+
+@kernel
 def sum_rows(words, rows, values, start, stop, bins, sums):
     """Write the histogram of the rows ``start`` to ``stop``: 256 bins for each column, of which it uses ``bins[k]``."""
     width, n_words = bins.shape[0], values.shape[1]
     for k in range(width):
         sums[256 * k * n_words : (256 * k + bins[k]) * n_words] = 0
-    if n_words == 1:
-        add_packed_rows(words, rows, values, start, stop, width, sums)
-    else:
-        add_wide_rows(words, rows, values, start, stop, width, sums)
+    add_rows(words, rows, values, start, stop, width, sums)
 
 
 @kernel
@@ -831,34 +843,48 @@ def partition_node(column, shift, table, rows, values, start, stop, new_rows, ne
 
 
 @kernel
-def partition_level(table, rules, form, level, splits, children):
-    """Write the rows of the children of each node to ``children``, and to ``splits.kept`` which nodes are not split.
+def mark_children(histograms, table, rules, form, splits, smaller):
+    """Write which nodes are not split to ``splits.kept``, and to ``smaller`` which child of each has fewer rows.
 
     If a child would have rows, but fewer than ``rules.min_rows``, its parent keeps all rows on the left.
     """
-    rows, values, bounds, kept = level.rows, level.values, level.bounds, splits.kept
+    n_words, mask = form.n_words, count_mask(form)
+    for node in range(splits.kept.shape[0]):
+        split = 0 if rules.symmetric else node
+        feature, goes_right = splits.features[split], splits.tables[split]
+        splits.kept[node], smaller[node] = feature < 0, 1
+        if feature < 0:
+            continue
+        begin, end = bins_of_column(feature, table, form)
+        on_left, on_right = np.int64(0), np.int64(0)
+        for code in range((end - begin) // n_words):
+            word = histograms[node, begin + code * n_words]
+            if goes_right[code]:
+                on_right += word
+            else:
+                on_left += word
+        on_left, on_right = on_left & mask, on_right & mask
+        splits.kept[node] = (0 < on_left < rules.min_rows) or (0 < on_right < rules.min_rows)
+        smaller[node] = 0 if on_left < on_right and not splits.kept[node] else 1
+
+
+@kernel
+def partition_level(table, rules, level, splits, children):
+    """Write the rows of the children of each node to ``children``; nodes in ``splits.kept`` keep them on the left."""
+    rows, values, bounds = level.rows, level.values, level.bounds
     new_rows, new_values, new_bounds = children.rows, children.values, children.bounds
-    n_nodes, mask = bounds.shape[0] - 1, count_mask(form)
+    n_nodes = bounds.shape[0] - 1
     for node in range(n_nodes):
         start, stop = bounds[node], bounds[node + 1]
         split = 0 if rules.symmetric else node
         feature, goes_right = splits.features[split], splits.tables[split]
-        kept[node] = feature < 0
-        left = stop
-        if feature >= 0:
-            column, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
-            left = partition_node(column, shift, goes_right, rows, values, start, stop, new_rows, new_values)
-            if rules.min_rows > 1:
-                rows_left, rows_right = 0, 0
-                for i in range(start, left):
-                    rows_left += new_values[i, 0] & mask
-                for i in range(left, stop):
-                    rows_right += new_values[i, 0] & mask
-                kept[node] = (0 < rows_left < rules.min_rows) or (0 < rows_right < rules.min_rows)
-        if kept[node]:
+        if splits.kept[node]:
             new_rows[start:stop] = rows[start:stop]
             new_values[start:stop] = values[start:stop]
             left = stop
+        else:
+            column, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
+            left = partition_node(column, shift, goes_right, rows, values, start, stop, new_rows, new_values)
         new_bounds[2 * node] = start
         new_bounds[2 * node + 1] = left
     new_bounds[2 * n_nodes] = bounds[n_nodes]
@@ -909,43 +935,143 @@ def noise_of_level(noise, depth):
 
 
 @kernel
-def search_histograms(table, rules, form, noise, buffers, depth, first_group, last_group):
-    """Write the histograms of a level and the best split of each column, for the columns of some groups."""
-    level, histograms = rows_of_level(buffers, depth), buffers.histograms[: 1 << depth]
-    if depth == 0:
-        build_root(table, first_group, last_group, level, histograms)
-    else:
-        build_level(table, first_group, last_group, level, histograms)
-    counts = level.bounds[1:] - level.bounds[:-1]
-    columns = 8 * first_group, min(8 * last_group, table.n_codes.shape[0])
+def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_level, sorted_level):
+    """Grow some levels of a tree on a table of one block in one call: histograms, splits and partition of each.
+
+    From ``sorted_level`` on, sorted rows are read instead of histograms; the first histogram, of all nodes together, is
+    then kept in the last slot.
+    """
+    n_groups, n_columns = table.words.shape[0], table.n_codes.shape[0]
+    last_slot = buffers.histograms.shape[0] - 1
+    for depth in range(first_level, last_level):
+        level, splits = rows_of_level(buffers, 0, depth), splits_of_level(tree, depth, rules.symmetric)
+        own_noise, histograms = noise_of_level(noise, depth), buffers.histograms[: 1 << depth]
+        if depth >= sorted_level:
+            search_level_of_sorted_rows(depth == sorted_level, table, rules, form, level, own_noise, buffers)
+            histograms = buffers.histograms[last_slot:]
+        else:
+            if depth == 0:
+                build_root(table, START, n_groups, level, histograms)
+                if sorted_level < last_level:
+                    buffers.histograms[last_slot] = histograms[0]
+            else:
+                build_level(table, START, n_groups, level, histograms)
+            counts = level.bounds[1:] - level.bounds[:-1]
+            search_columns(histograms, counts, START, n_columns, table, rules, form, own_noise, buffers.best)
+        choose_splits(histograms, table, rules, form, own_noise, buffers.best, splits)
+        if rules.min_rows > 1:
+            mark_children(histograms, table, rules, form, splits, buffers.smaller)
+        else:
+            for node in range(1 << depth):
+                splits.kept[node] = splits.features[0 if rules.symmetric else node] < 0
+        partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
+
+
+@kernel
+def sum_blocks(table, buffers, depth, blocks, groups, part):
+    """Write the sums of some blocks to ``part``: those of the root, or of the smaller child of each node above.
+
+    One node after the other, so that its bins stay in the fastest cache.
+    """
+    n_columns, n_slots, size = table.n_codes.shape[0], max(1 << depth >> 1, 1), 2048 * buffers.values.shape[2]
+    level = rows_of_level(buffers, 0, depth)
+    rows, values = level.rows, level.values
+    for group in range(groups[0], groups[1]):
+        words, width = table.words[group], min(8, n_columns - 8 * group)
+        for slot in range(n_slots):
+            node = 2 * slot + buffers.smaller[slot] if depth > 0 else 0
+            sums = part[slot, group * size : (group + 1) * size]
+            sums[:] = 0
+            for block in range(blocks[0], blocks[1]):
+                start, stop = buffers.bounds[block, depth, node], buffers.bounds[block, depth, node + 1]
+                add_rows(words, rows, values, start, stop, width, sums)
+
+
+@kernel
+def grow_blocks(table, rules, buffers, tree, depth, blocks, groups, divides, part):
+    """Divide the rows of some blocks by the splits of the level above; sum the histograms of this level.
+
+    The sums are of the columns of some groups: ``part[slot]`` gets those of the root, or of the smaller child of each
+    node above. ``divides`` says whether the rows still have to be divided.
+    """
+    if divides and depth > 0:
+        for block in range(blocks[0], blocks[1]):
+            above, splits = rows_of_level(buffers, block, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
+            partition_level(table, rules, above, splits, rows_of_level(buffers, block, depth))
+    sum_blocks(table, buffers, depth, blocks, groups, part)
+
+
+@kernel
+def add_parts(parts, column, slot, n_bins, n_words, out):
+    """Write the sums of one column in one slot, over all parts."""
+    begin = column * 256 * n_words
+    for b in range(n_bins):
+        out[b] = parts[0, slot, begin + b]
+    for t in range(1, parts.shape[0]):
+        for b in range(n_bins):
+            out[b] += parts[t, slot, begin + b]
+
+
+@kernel
+def join_parts(parts, table, form, smaller, depth, columns, histograms):
+    """Write the histograms of all nodes of a level, for some columns, from those of the parts and of the level above.
+
+    Parents are visited from the last to the first, so that no slot of a child is written before the parent in that slot
+    has been read.
+    """
+    sums = np.empty(256 * form.n_words, np.int64)
+    for column in range(columns[0], columns[1]):
+        begin, end = bins_of_column(column, table, form)
+        if depth == 0:
+            add_parts(parts, column, 0, end - begin, form.n_words, histograms[0, begin:end])
+            continue
+        for parent in range((1 << depth >> 1) - 1, -1, -1):
+            add_parts(parts, column, parent, end - begin, form.n_words, sums)
+            small = 2 * parent + smaller[parent]
+            whole, smaller_slot = histograms[parent, begin:end], histograms[small, begin:end]
+            larger_slot = histograms[4 * parent + 1 - small, begin:end]
+            for b in range(end - begin):
+                rest = whole[b] - sums[b]
+                smaller_slot[b] = sums[b]  # the slot of the parent may be one of the two: it has been read
+                larger_slot[b] = rest
+
+
+@kernel
+def search_parts(parts, table, rules, form, noise, buffers, depth, columns):
+    """Join the parts of the histograms of a level, and find the best split of each of some columns."""
+    histograms = buffers.histograms[: 1 << depth]
+    join_parts(parts, table, form, buffers.smaller, depth, columns, histograms)
+    counts = np.zeros(1 << depth, np.int64)
+    for block in range(buffers.bounds.shape[0]):
+        for node in range(1 << depth):
+            counts[node] += buffers.bounds[block, depth, node + 1] - buffers.bounds[block, depth, node]
     own_noise = noise_of_level(noise, depth)
     search_columns(histograms, counts, columns[0], columns[1], table, rules, form, own_noise, buffers.best)
 
 
 @kernel
-def split_level(histograms, table, rules, form, noise, buffers, tree, depth):
-    """Choose the splits of a level whose columns have been searched, and divide its rows."""
-    level, splits = rows_of_level(buffers, depth), splits_of_level(tree, depth, rules.symmetric)
+def split_level(table, rules, form, noise, buffers, tree, depth):
+    """Choose the splits of a level whose columns have been searched."""
+    histograms, splits = buffers.histograms[: 1 << depth], splits_of_level(tree, depth, rules.symmetric)
     choose_splits(histograms, table, rules, form, noise_of_level(noise, depth), buffers.best, splits)
-    partition_level(table, rules, form, level, splits, rows_of_level(buffers, depth + 1))
+    mark_children(histograms, table, rules, form, splits, buffers.smaller)
 
 
 @kernel
-def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_level, sorted_level):
-    """Grow some levels of a tree in one call: histograms, splits and partition of each.
-
-    From ``sorted_level`` on, sorted rows are read instead of histograms; the first histogram, of all nodes together, is
-    then kept in the last slot.
-    """
-    last_slot = buffers.histograms.shape[0] - 1
-    for depth in range(first_level, last_level):
-        histograms = buffers.histograms[: 1 << depth]
-        if depth >= sorted_level:
-            level, own_noise = rows_of_level(buffers, depth), noise_of_level(noise, depth)
-            search_level_of_sorted_rows(depth == sorted_level, table, rules, form, level, own_noise, buffers)
-            histograms = buffers.histograms[last_slot:]
-        else:
-            search_histograms(table, rules, form, noise, buffers, depth, START, table.words.shape[0])
-            if depth == 0 and sorted_level < last_level:
-                buffers.histograms[last_slot] = histograms[0]
-        split_level(histograms, table, rules, form, noise, buffers, tree, depth)
+def write_leaves_of_blocks(table, rules, buffers, tree, depth, blocks, leaves):
+    """Write the leaf of each row of some blocks, by the last splits: their rows need not be divided any more."""
+    splits = splits_of_level(tree, depth - 1, rules.symmetric)
+    for block in range(blocks[0], blocks[1]):
+        level = rows_of_level(buffers, block, depth - 1)
+        for node in range(splits.kept.shape[0]):
+            split = 0 if rules.symmetric else node
+            start, stop = np.uint64(level.bounds[node]), np.uint64(level.bounds[node + 1])
+            if splits.kept[node]:
+                for i in range(start, stop):
+                    leaves[level.rows[i]] = 2 * node
+                continue
+            feature, goes_right = splits.features[split], splits.tables[split]
+            words, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
+            for i in range(start, stop):
+                row = level.rows[i]
+                leaves[row] = 2 * node + goes_right[(words[row] >> shift) & BYTE]

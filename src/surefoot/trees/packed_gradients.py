@@ -24,19 +24,35 @@ def field_bits(count_bits: int) -> int:
 
 
 @kernel
-def absolute_sums(scores, weights, rows, sums):
-    """Write the weighted sum of the absolute values of each score over ``rows``."""
-    fours = rows.shape[0] // 4 * 4
-    for k in range(scores.shape[0]):
-        score = scores[k]
-        t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0  # an addition need not wait for the one before
-        for place in range(0, fours, 4):
-            i0, i1, i2, i3 = rows[place], rows[place + 1], rows[place + 2], rows[place + 3]
-            t0, t1 = t0 + abs(score[i0]) * weights[i0], t1 + abs(score[i1]) * weights[i1]
-            t2, t3 = t2 + abs(score[i2]) * weights[i2], t3 + abs(score[i3]) * weights[i3]
-        for i in rows[fours:]:
-            t0 += abs(score[i]) * weights[i]
-        sums[k] = (t0 + t1) + (t2 + t3)
+def absolute_sums(scores, weights, rows, starts, blocks, sums):
+    """Write, for some blocks, the weighted sum of the absolute values of each score, and the sum of the weights.
+
+    If there are no ``weights``, all of them are 1.
+    """
+    n_scores, weighted = scores.shape[0], weights.shape[0] > 0
+    for block in range(blocks[0], blocks[1]):
+        first, last = starts[block], starts[block + 1]
+        fours = first + (last - first) // 4 * 4
+        for k in range(n_scores):
+            score = scores[k]
+            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0  # an addition need not wait for the one before
+            for place in range(first, fours, 4):
+                i0, i1, i2, i3 = rows[place], rows[place + 1], rows[place + 2], rows[place + 3]
+                if weighted:
+                    t0, t1 = t0 + abs(score[i0]) * weights[i0], t1 + abs(score[i1]) * weights[i1]
+                    t2, t3 = t2 + abs(score[i2]) * weights[i2], t3 + abs(score[i3]) * weights[i3]
+                else:
+                    t0, t1 = t0 + abs(score[i0]), t1 + abs(score[i1])
+                    t2, t3 = t2 + abs(score[i2]), t3 + abs(score[i3])
+            for i in rows[fours:last]:
+                t0 += abs(score[i]) * (weights[i] if weighted else 1.0)
+            sums[block, k] = (t0 + t1) + (t2 + t3)
+        total = float(last - first)
+        if weighted:
+            total = 0.0
+            for place in range(first, last):
+                total += weights[rows[place]]
+        sums[block, n_scores] = total
 
 
 @kernel

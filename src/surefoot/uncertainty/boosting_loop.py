@@ -15,23 +15,18 @@ from math import exp, inf, log, sqrt
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot._random import NormalRows, random_bits, random_subset, stream_key
+from surefoot._random import NormalRows, random_bits, stream_key
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrownGradientTree
-from surefoot.trees.leaves import (
-    add_leaves,
-    add_leverage,
-    bound_leaves,
-    inherit_leaves,
-    perturb_empty_leaves,
-    sum_leaves,
-)
+from surefoot.trees.leaves import bound_leaves, inherit_leaves, perturb_empty_leaves
 from surefoot.trees.packed_codes import PackedCodes
+from surefoot.trees.row_blocks import BlockRows
 from surefoot.trees.vector_forest import ForestBuilder
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.base import weighted_sum
 from surefoot.uncertainty.fit_spec import InflationSchedule, TrainingConfig, TrainingRows
 from surefoot.uncertainty.leaf_noise import LeafNoise
 from surefoot.uncertainty.member import BoostedTrees
+from surefoot.uncertainty.row_state import RowState
 
 DITHER, DRAW, NOISE, EMPTY_LEAVES = range(4)  # streams of random numbers: what they are for
 MIN_TOTAL = 1e-300  # of weights: no division by 0 where there are no rows
@@ -64,29 +59,22 @@ class BoostingLoop:
         self.grower, self.family, self.rows, self.config, self.seed = grower, family, rows, config, seed
         self.table = table = grower.table
         self.tables = tuple(tables) or (table,)
-        n_rows, n_outputs = table.n_rows, family.n_outputs
-        self.weights = np.ones(n_rows) if rows.weights is None else rows.weights
+        self.weights = np.ones(table.n_rows) if rows.weights is None else rows.weights
         self.n_train = max(float(self.weights[rows.train].sum()), 1.0)
         self.shrink = 1.0 - config.learning_rate / (2.0 * self.n_train) if config.langevin else 1.0
         self.start = start
-        self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
-        self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
-        self.leverage, self.stretch, self.residual_inflation = np.zeros(n_rows), np.ones(n_rows), 1.0
+        identical = table.weight_of_identical_rows(self.weights, rows.train) if family.has_scale else np.empty(0)
+        self.state = RowState(family, rows, start, max_leverage(identical), 1 << config.rules.depth)
+        self.residual_inflation = 1.0
         self.inflation_schedule, self.scale_is_frozen, self.level_step = inflation_schedule, False, 0.0
-        self._fractions = self.weights[rows.train] / self.weights[rows.train].sum()
         held_out = self.weights[rows.held_out]
         self._held_out_y, self._held_out_fractions = rows.y[rows.held_out], held_out / max(held_out.sum(), MIN_TOTAL)
         self._min_loss = self._loss_at_one_scale(self._held_out_y) if family.has_scale else 0.0
-        identical = table.weight_of_identical_rows(self.weights, rows.train) if family.has_scale else np.empty(0)
-        self._max_leverage = max_leverage(identical)
         self._bounds: list[tuple[float, float]] = []
         self._typical_scale = float(start[-1])
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
-        self._saved_scale = self.raw[-1].copy()
-        self._saved_held_out = self.raw[:, rows.held_out]
-        n_leaves = 1 << config.rules.depth
-        self._sums, self._totals = np.empty((n_leaves, n_outputs)), np.empty((n_leaves, n_outputs))
-        self._counts = np.empty(n_leaves)
+        self._saved_scale = self.state.raw[-1].copy()
+        self._saved_held_out = self.state.raw[:, rows.held_out]
         self.resume(config, grower.threads)
 
     def resume(self, config: TrainingConfig, threads: RowThreads) -> None:
@@ -95,12 +83,18 @@ class BoostingLoop:
         self.noise = LeafNoise(
             config=config, family=self.family, rows=self.rows, weights=self.weights, n_train=self.n_train
         )
-        self.grower.threads = threads
+        self.use(threads)
         seed = self.seed if config.differs_by_seed else (0, 0)
         streams = range(EMPTY_LEAVES + 1)
         self._keys = np.stack([random_bits(stream_key(*seed, use), config.n_estimators) for use in streams])
-        self._noise_normals = NormalRows(self._keys[NOISE], self._sums.size)
-        self._empty_leaf_normals = NormalRows(self._keys[EMPTY_LEAVES], len(self._counts))
+        n_leaves = 1 << config.rules.depth
+        self._noise_normals = NormalRows(self._keys[NOISE], n_leaves * self.family.n_outputs)
+        self._empty_leaf_normals = NormalRows(self._keys[EMPTY_LEAVES], n_leaves)
+
+    def use(self, threads: RowThreads) -> None:
+        """Run the next rounds in these threads."""
+        self.grower.threads = threads
+        self.state.use(threads)
 
     @property
     def n_done(self) -> int:
@@ -111,17 +105,14 @@ class BoostingLoop:
         self.table = self.tables[self.n_done % len(self.tables)]
         if self.table is not self.grower.table:
             self.grower.read(self.table)
-        if self.n_done and self.shrink < 1.0:
-            self.raw *= self.shrink
         if self.inflation_schedule is not None:
             self._follow(self.inflation_schedule)
-        self._fill_gradients()
-        if self.scale_is_frozen:
-            self.scores[-1] = 0.0
-        drawn = self._draw_rows()
-        scores = self.scores if self.family.natural else self.steps
-        tree = self.grower.grow(scores, drawn, self._keys[DITHER, self.n_done], self._split_noise())
-        self._assign_other_rows(tree, drawn)
+        state, keys = self.state, self._keys[:, self.n_done]
+        state.fill_gradients(self.shrink if self.n_done else 1.0, self._inflation(), self.scale_is_frozen)
+        drawn = state.draw(keys[DRAW], self.config.subsample)
+        scores = state.scores if self.family.natural else state.steps
+        tree = self.grower.grow(scores, drawn, keys[DITHER], self._split_noise())
+        state.assign_other_rows(tree, self.table.words, drawn)
         values = self._leaf_values(tree, drawn)
         self._add_to_rows(tree, values, drawn)
         self.builder.add(tree, values, self._counts)
@@ -133,6 +124,11 @@ class BoostingLoop:
             self.residual_inflation = float(inflation_schedule.residual_inflations[self.n_done])
         elif frozen_for < len(inflation_schedule.levels):
             self.level_step = float(inflation_schedule.levels[frozen_for])
+
+    def _inflation(self) -> float | None:
+        """The inflation of residuals if their stretches are to be computed anew in this round."""
+        is_time = self.table.n_rows <= STRETCH_ROWS or self.n_done % STRETCH_EVERY == 0
+        return self.residual_inflation if self.family.has_scale and is_time else None
 
     def _split_noise(self) -> float:
         """Noise in the choice of splits, so that models with different seeds do not all choose the first of equal ones.
@@ -150,32 +146,7 @@ class BoostingLoop:
         left = self.n_train * exp(-self.config.learning_rate * self.n_done)
         return SPLIT_NOISE * max(left / (1.0 + left), MIN_NOISE)
 
-    def _fill_gradients(self) -> None:
-        if isinstance(self.family, RegressionFamily):
-            if self.family.has_scale and (self.table.n_rows <= STRETCH_ROWS or self.n_done % STRETCH_EVERY == 0):
-                np.exp(np.multiply(self.leverage, self.residual_inflation, out=self.stretch), out=self.stretch)
-            self.family.gradients(self.raw, self.rows.y, self.stretch, self.steps, self.scores)
-        else:
-            self.family.gradients(self.raw, self.rows.y, self.steps, self.scores)
-
-    def _draw_rows(self) -> np.ndarray:
-        train = self.rows.train
-        if self.config.subsample == 1.0:
-            return train
-        drawn = train[random_subset(self._keys[DRAW, self.n_done], len(train), self.config.subsample)]
-        return drawn if len(drawn) else train[:1]
-
-    def _assign_other_rows(self, tree: GrownGradientTree, drawn: np.ndarray) -> None:
-        """Find the leaves of the rows that the tree was not grown on."""
-        others = self.rows.held_out
-        if len(drawn) < len(self.rows.train):
-            left_out = np.ones(self.table.n_rows, dtype=np.bool_)
-            left_out[drawn] = False
-            others = np.flatnonzero(left_out).astype(np.uint32)
-        if len(others):
-            tree.assign_leaves(self.table.words, others)
-
-    def _leaf_values(self, tree: GrownGradientTree, drawn: np.ndarray) -> np.ndarray:
+    def _leaf_values(self, tree: GrownGradientTree, drawn: BlockRows) -> np.ndarray:
         """Learning rate times mean step of each leaf, shrunk by l2; with Langevin noise if the configuration has it.
 
         For classification, a leaf without rows predicts what its parent predicts, which is the value of its sibling.
@@ -184,19 +155,18 @@ class BoostingLoop:
         predicted with so much certainty that disagreement no longer shows.
         """
         config = self.config
-        information = None if self.family.natural else self.scores
-        sum_leaves(self.steps, information, self.weights, drawn, tree.leaves, self._sums, self._totals, self._counts)
-        l2, sums = self.noise.l2(self._totals), self._sums
-        weights = np.maximum(self._totals + l2, np.finfo(float).tiny)
+        without_noise, totals, self._counts = self.state.sum_leaves(tree.leaves, drawn)
+        l2, sums = self.noise.l2(totals), without_noise
+        weights = np.maximum(totals + l2, np.finfo(float).tiny)
         if self.family.has_scale and not config.runs_its_length:
             weights[:, -1] += (SCALE_L2 - 1.0) * config.rules.l2
         if config.langevin:
             normals = self._noise_normals[self.n_done].reshape(sums.shape)
             typical = self._typical_scale
-            sums = sums + self.noise.of_sums(self._totals, l2, self.raw, tree.leaves, drawn, normals, typical)
+            sums = sums + self.noise.of_sums(totals, l2, self.state.raw, tree.leaves, drawn, normals, typical)
         values = sums / weights
         if not self.family.natural:
-            inherit_leaves(self._sums / weights, self._counts, values)
+            inherit_leaves(without_noise / weights, self._counts, values)
             np.clip(values, -MAX_STEP, MAX_STEP, out=values)
         if self.noise.perturbs_empty_leaves:
             self._perturb_empty_leaves(tree, drawn, values)
@@ -206,39 +176,35 @@ class BoostingLoop:
         if config.rules.constraints is not None:
             first = config.learning_rate * sums[:, 0]
             bound_leaves(
-                tree.node_features(), self.grower.constraints, first, self._totals[:, 0], config.rules.l2, values[:, 0]
+                tree.node_features(), self.grower.constraints, first, totals[:, 0], config.rules.l2, values[:, 0]
             )
         tree.repeat_kept(values)
         return values
 
-    def _perturb_empty_leaves(self, tree: GrownGradientTree, drawn: np.ndarray, values: np.ndarray) -> None:
+    def _perturb_empty_leaves(self, tree: GrownGradientTree, drawn: BlockRows, values: np.ndarray) -> None:
         """Add noise to the values of leaves without training rows, whether drawn for this tree or not."""
         counts, train = self._counts, self.rows.train
         if len(drawn) < len(train):
             counts = np.bincount(tree.leaves[train], minlength=len(counts)).astype(np.float64)
         normals = self._empty_leaf_normals[self.n_done]
         size = self.noise.size_in_empty_leaves
-        perturb_empty_leaves(self.steps[0], self.weights, drawn, counts, size, normals, values)
+        perturb_empty_leaves(self.state.steps[0], self.weights, drawn.rows, counts, size, normals, values)
 
-    def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: np.ndarray) -> None:
-        add_leaves(tree.leaves, values, self.raw)
-        if self.family.has_scale:
-            taken = self.config.learning_rate / np.maximum(self._counts + self.config.rules.l2, 1e-300)
-            gains = -np.log1p(-np.minimum(taken, 0.99))
-            add_leverage(drawn, tree.leaves, gains, self._max_leverage, self.leverage)
+    def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: BlockRows) -> None:
+        taken = self.config.learning_rate / np.maximum(self._counts + self.config.rules.l2, 1e-300)
+        self.state.add(tree.leaves, values, -np.log1p(-np.minimum(taken, 0.99)), drawn)
         self._append_bounds()
 
     def _append_bounds(self) -> None:
-        if not (self.family.has_scale and isinstance(self.family, RegressionFamily)):
+        if self.family.has_scale and isinstance(self.family, RegressionFamily):
+            self._typical_scale = self.state.typical_scale
+            self._bounds.append(scale_bounds(self._typical_scale, self.n_train, self.family.dispersion_sign))
+        else:
             self._bounds.append((-inf, inf))
-            return
-        all_rows = len(self._fractions) == self.table.n_rows
-        self._typical_scale = weighted_sum(self.raw[-1] if all_rows else self.raw[-1][self.rows.train], self._fractions)
-        self._bounds.append(scale_bounds(self._typical_scale, self.n_train, self.family.dispersion_sign))
 
     def held_out_losses(self) -> tuple[float, float]:
         """Mean held-out loss: of the whole distribution, and of the mean (its deviance, at one scale for all rows)."""
-        raw = self.raw[:, self.rows.held_out]
+        raw = self.state.raw[:, self.rows.held_out]
         np.clip(raw[-1], *self._bounds[-1], out=raw[-1])
         nll = weighted_sum(self.family.nll(raw, self._held_out_y), self._held_out_fractions)
         return nll, self._loss_at_one_scale(raw[0]) - self._min_loss if self.family.has_scale else nll
@@ -250,13 +216,13 @@ class BoostingLoop:
 
     def held_out_step(self) -> float:
         """The mean step of the scale over the held-out rows in the last round."""
-        return weighted_sum(self.steps[-1][self.rows.held_out], self._held_out_fractions)
+        return weighted_sum(self.state.steps[-1][self.rows.held_out], self._held_out_fractions)
 
     def save(self, scale: bool) -> None:
         """Keep the outputs of the held-out rows in this round and, with ``scale``, the scale of all rows."""
         if scale:
-            self._saved_scale = self.raw[-1].copy()
-        self._saved_held_out = self.raw[:, self.rows.held_out]
+            self._saved_scale = self.state.raw[-1].copy()
+        self._saved_held_out = self.state.raw[:, self.rows.held_out]
 
     def freeze_scale(self, n_rounds: int) -> None:
         """Restore the scale that was saved after ``n_rounds``, and stop learning it.
@@ -265,7 +231,7 @@ class BoostingLoop:
         rows, and no longer how much noise there is.
         """
         self.scale_is_frozen, self.level_step = True, 0.0
-        self.raw[-1] = self._saved_scale * self.shrink ** (self.n_done - n_rounds)
+        self.state.raw[-1] = self._saved_scale * self.shrink ** (self.n_done - n_rounds)
         self.builder.zero_last_output(n_rounds)
         self._bounds[n_rounds:] = [self._bounds[n_rounds - 1]] * (self.n_done - n_rounds)
 
@@ -283,8 +249,8 @@ class BoostingLoop:
 
     def residuals(self, rows: np.ndarray) -> np.ndarray:
         """The remaining step of each output for some rows, (outputs, rows)."""
-        self._fill_gradients()
-        return self.steps[:, rows]
+        self.state.fill_gradients(1.0, self._inflation())
+        return self.state.steps[:, rows]
 
     def result(
         self, n_trees: int | None = None, history: Sequence[float] = (), scale_until: int | None = None

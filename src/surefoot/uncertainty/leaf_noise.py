@@ -11,7 +11,8 @@ from math import exp, sqrt
 
 import numpy as np
 
-from surefoot.trees.leaves import sum_leaves
+from surefoot.trees.leaves import LeafSums, sum_leaves
+from surefoot.trees.row_blocks import BlockRows
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.base import LocationScaleFamily
 from surefoot.uncertainty.fit_spec import TrainingConfig, TrainingRows
@@ -48,7 +49,7 @@ class LeafNoise:
         l2: float | np.ndarray,
         raw: np.ndarray,
         leaves: np.ndarray,
-        drawn: np.ndarray,
+        drawn: BlockRows,
         normals: np.ndarray,
         typical_scale: float,
     ) -> np.ndarray:
@@ -66,8 +67,11 @@ class LeafNoise:
         spread = totals
         if isinstance(self.family, RegressionFamily):
             metric = self.family.inverse_information(raw)
-            spread, rows = np.empty(totals.shape), np.empty(totals.shape)
-            sum_leaves(metric, None, self.weights, drawn, leaves, spread, rows, np.empty(len(totals)))
+            shape = drawn.n_blocks, *totals.shape
+            sums = LeafSums(steps=np.empty(shape), information=np.empty(shape), counts=np.empty(shape[:2]))
+            all_blocks = 0, drawn.n_blocks
+            sum_leaves(metric, None, self.weights, drawn.rows, drawn.starts, all_blocks, leaves, sums)
+            spread = sums.steps.sum(axis=0)
             train = self.rows.train
             typical = np.average(metric[:, train], axis=1, weights=self.weights[train])
             l2 = l2 * np.where(totals > 0, spread / np.maximum(totals, 1e-300), typical)

@@ -38,7 +38,7 @@ class MemberRun:
             self.is_complete = False
             loop.resume(spec.config, threads)
             run_loop(self.monitored, member, spec, cancellation)
-            loop.grower.threads = RowThreads(1)  # a pool of threads cannot be pickled
+            loop.use(RowThreads(1))  # a pool of threads cannot be pickled
             self.is_complete = True
             return Member(self.encoding, self.monitored.result(), self.monitored.recalibration().dispersion)
 

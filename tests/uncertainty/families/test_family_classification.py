@@ -41,7 +41,7 @@ def test_probabilities_are_those_of_scipy(n_classes):
 def test_steps_and_information_are_derivatives_of_the_likelihood(n_classes):
     family, raw, y = example(n_classes)
     steps, information = np.empty_like(raw), np.empty_like(raw)
-    family.gradients(raw, y, steps, information)
+    family.gradients(raw, y, (0, len(y)), steps, information)
     h = 1e-4
     for k in range(family.n_outputs):
         shift = np.zeros((family.n_outputs, 1))
@@ -88,7 +88,7 @@ def test_large_outputs_stay_finite_and_exact(n_classes, size):
     family, raw, y = example(n_classes)
     raw = np.sign(raw) * size
     steps, information = np.empty_like(raw), np.empty_like(raw)
-    family.gradients(raw, y, steps, information)
+    family.gradients(raw, y, (0, len(y)), steps, information)
     probabilities = family.probabilities(raw)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-12)
     assert np.isfinite(family.nll(raw, y)).all()
@@ -101,7 +101,7 @@ def test_large_outputs_stay_finite_and_exact(n_classes, size):
 
 def test_small_probabilities_of_confident_predictions_are_precise():
     steps, information = np.empty((1, 2)), np.empty((1, 2))
-    Bernoulli().gradients(np.array([[50.0, -50.0]]), np.array([1.0, 0.0]), steps, information)
+    Bernoulli().gradients(np.array([[50.0, -50.0]]), np.array([1.0, 0.0]), (0, 2), steps, information)
     np.testing.assert_allclose(steps[0], [np.exp(-50), -np.exp(-50)], rtol=1e-12)
     np.testing.assert_allclose(information[0], np.exp(-50), rtol=1e-12)
     np.testing.assert_allclose(

@@ -145,7 +145,7 @@ def test_bernoulli(data, n):
     raw = data.draw(arrays(np.float64, (1, n), elements=st.floats(-15, 15)))
     y = data.draw(arrays(np.float64, n, elements=st.sampled_from([0.0, 1.0])))
     steps, information = np.empty_like(raw), np.empty_like(raw)
-    Bernoulli().gradients(raw, y, steps, information)
+    Bernoulli().gradients(raw, y, (0, len(y)), steps, information)
     nll = Bernoulli().nll(raw, y)
     for i in range(n):
         expected = twins.bernoulli_row(raw[:, i].tolist(), y[i])
@@ -161,7 +161,7 @@ def test_categorical(data, n, n_classes):
     y = generator.integers(0, n_classes, n).astype(np.int32)
     family = Categorical(n_classes)
     steps, information = np.empty_like(raw), np.empty_like(raw)
-    family.gradients(raw, y, steps, information)
+    family.gradients(raw, y, (0, len(y)), steps, information)
     nll, probabilities = family.nll(raw, y), family.probabilities(raw)
     for i in range(n):
         expected = twins.categorical_row(raw[:, i].tolist(), int(y[i]))

@@ -73,13 +73,19 @@ class RegressionFamily(ABC):
 
     @abstractmethod
     def gradients(
-        self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
+        self,
+        raw: np.ndarray,
+        y: np.ndarray,
+        stretch: np.ndarray,
+        rows: tuple[int, int],
+        steps: np.ndarray,
+        scores: np.ndarray,
     ) -> None:
         """Write natural gradients into ``steps``: ``raw + rate * steps`` makes the internal target ``y`` more likely.
 
         ``scores`` gets each step times the square root of its information: without unit, of variance 1 under the model.
         ``stretch`` (n_rows,) is the factor that makes the residual of a training row comparable to that of a new row;
-        only the scale uses it.
+        only the scale uses it. Only the rows from ``rows[0]`` to ``rows[1]`` are read and written.
         """
 
     @abstractmethod
@@ -182,8 +188,10 @@ class ClassificationFamily(ABC):
         """The constant outputs (n_outputs,) that give each class its fraction of the weight."""
 
     @abstractmethod
-    def gradients(self, raw: np.ndarray, y: np.ndarray, steps: np.ndarray, information: np.ndarray) -> None:
-        """Write ``1[y = k] - p_k`` into ``steps`` and ``p_k (1 - p_k)`` into ``information``."""
+    def gradients(
+        self, raw: np.ndarray, y: np.ndarray, rows: tuple[int, int], steps: np.ndarray, information: np.ndarray
+    ) -> None:
+        """Write ``1[y = k] - p_k`` into ``steps`` and ``p_k (1 - p_k)`` into ``information``, for a range of rows."""
 
     @abstractmethod
     def nll(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -35,8 +35,10 @@ class Bernoulli(ClassificationFamily):
         fractions = class_fractions(y, weights, n_classes)
         return np.array([math.log(fractions[1] / fractions[0])])
 
-    def gradients(self, raw: np.ndarray, y: np.ndarray, steps: np.ndarray, information: np.ndarray) -> None:
-        bernoulli_steps(raw, y, steps, information)
+    def gradients(
+        self, raw: np.ndarray, y: np.ndarray, rows: tuple[int, int], steps: np.ndarray, information: np.ndarray
+    ) -> None:
+        bernoulli_steps(raw, y, rows, steps, information)
 
     def nll(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
         out = np.empty(len(y))
@@ -48,9 +50,11 @@ class Bernoulli(ClassificationFamily):
 
 
 @kernel
-def bernoulli_steps(raw, y, steps, information):
-    """Read log-odds and codes; write gradients and information."""
-    log_odds, gradients, informations = raw[0], steps[0], information[0]
+def bernoulli_steps(raw, y, rows, steps, information):
+    """Read log-odds and codes of some rows; write gradients and information."""
+    start, stop = rows
+    y, log_odds = y[start:stop], raw[0, start:stop]
+    gradients, informations = steps[0, start:stop], information[0, start:stop]
     for i in range(y.shape[0]):
         odds = math.exp(-abs(log_odds[i]))  # of the less likely class
         likely = 1.0 / (1.0 + odds)

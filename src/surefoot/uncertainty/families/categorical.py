@@ -50,8 +50,10 @@ class Categorical(ClassificationFamily):
         log_fractions = np.log(class_fractions(y, weights, self.n_classes if n_classes is None else n_classes))
         return log_fractions - log_fractions.mean()
 
-    def gradients(self, raw: np.ndarray, y: np.ndarray, steps: np.ndarray, information: np.ndarray) -> None:
-        categorical_steps(raw, y, steps, information)
+    def gradients(
+        self, raw: np.ndarray, y: np.ndarray, rows: tuple[int, int], steps: np.ndarray, information: np.ndarray
+    ) -> None:
+        categorical_steps(raw, y, rows, steps, information)
 
     def nll(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
         out = np.empty(len(y))
@@ -65,11 +67,11 @@ class Categorical(ClassificationFamily):
 
 
 @kernel
-def categorical_steps(raw, y, steps, information):
-    """Read scores and codes; write gradients and information."""
+def categorical_steps(raw, y, rows, steps, information):
+    """Read scores and codes of some rows; write gradients and information."""
     top, total = np.empty(BATCH), np.empty(BATCH)
-    for start in range(0, y.shape[0], BATCH):
-        stop = min(start + BATCH, y.shape[0])
+    for start in range(rows[0], rows[1], BATCH):
+        stop = min(start + BATCH, rows[1])
         exponentiate(raw, start, stop, start, top, total, steps)
         for k in range(raw.shape[0]):
             gradients, informations = steps[k, start:stop], information[k, start:stop]

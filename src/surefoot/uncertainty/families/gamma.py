@@ -76,9 +76,15 @@ class Gamma(RegressionFamily):
         return np.array([log_mean, best_log_shape(excess, self.floor, self.cap)])
 
     def gradients(
-        self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
+        self,
+        raw: np.ndarray,
+        y: np.ndarray,
+        stretch: np.ndarray,
+        rows: tuple[int, int],
+        steps: np.ndarray,
+        scores: np.ndarray,
     ) -> None:
-        gamma_steps(raw, y, stretch, self.floor, self.cap, RATIO_MAX, Z_MAX, steps, scores)
+        gamma_steps(raw, y, stretch, self.floor, self.cap, RATIO_MAX, Z_MAX, rows, steps, scores)
 
     def inverse_information(self, raw: np.ndarray) -> np.ndarray:
         out = np.empty((2, raw.shape[1]))
@@ -112,11 +118,13 @@ def best_log_shape(excess: float, floor: float, cap: float) -> float:
 
 
 @kernel
-def gamma_steps(raw, y, stretch, floor, cap, ratio_max, z_max, steps, scores):
-    """Read outputs, internal targets and stretches; write natural gradients and their unit-free scores."""
-    log_means, log_shapes = raw[0], raw[1]
-    mean_steps, shape_steps = steps[0], steps[1]
-    mean_scores, shape_scores = scores[0], scores[1]
+def gamma_steps(raw, y, stretch, floor, cap, ratio_max, z_max, rows, steps, scores):
+    """Read outputs, internal targets and stretches of some rows; write natural gradients and their unit-free scores."""
+    start, stop = rows
+    log_means, log_shapes = raw[0, start:stop], raw[1, start:stop]
+    y, stretch = y[start:stop], stretch[start:stop]
+    mean_steps, shape_steps = steps[0, start:stop], steps[1, start:stop]
+    mean_scores, shape_scores = scores[0, start:stop], scores[1, start:stop]
     max_excess = 0.5 * z_max * z_max
     for i in range(y.shape[0]):
         shape = math.exp(min(max(log_shapes[i], floor), cap))

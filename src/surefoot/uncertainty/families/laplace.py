@@ -39,9 +39,15 @@ class Laplace(LocationScaleFamily):
         return self._start(median, weighted_sum(np.abs(values - median), fractions))
 
     def gradients(
-        self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
+        self,
+        raw: np.ndarray,
+        y: np.ndarray,
+        stretch: np.ndarray,
+        rows: tuple[int, int],
+        steps: np.ndarray,
+        scores: np.ndarray,
     ) -> None:
-        laplace_steps(raw, y, stretch, self.floor, self.cap, Z_MAX, steps, scores)
+        laplace_steps(raw, y, stretch, self.floor, self.cap, Z_MAX, rows, steps, scores)
 
     def inverse_information(self, raw: np.ndarray) -> np.ndarray:
         return np.stack([self._scale(raw) ** 2, np.ones(raw.shape[1])])
@@ -67,11 +73,13 @@ def weighted_median(values: np.ndarray, fractions: np.ndarray) -> float:
 
 
 @kernel
-def laplace_steps(raw, y, stretch, floor, cap, z_max, steps, scores):
-    """Read outputs, internal targets and stretches; write natural gradients and their unit-free scores."""
-    medians, log_scales = raw[0], raw[1]
-    median_steps, scale_steps = steps[0], steps[1]
-    median_scores, scale_scores = scores[0], scores[1]
+def laplace_steps(raw, y, stretch, floor, cap, z_max, rows, steps, scores):
+    """Read outputs, internal targets and stretches of some rows; write natural gradients and their unit-free scores."""
+    start, stop = rows
+    medians, log_scales = raw[0, start:stop], raw[1, start:stop]
+    y, stretch = y[start:stop], stretch[start:stop]
+    median_steps, scale_steps = steps[0, start:stop], steps[1, start:stop]
+    median_scores, scale_scores = scores[0, start:stop], scores[1, start:stop]
     for i in range(y.shape[0]):
         log_scale = min(max(log_scales[i], floor), cap)
         scale = math.exp(log_scale)

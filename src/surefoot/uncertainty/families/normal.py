@@ -40,9 +40,15 @@ class NormalSteps(LocationScaleFamily):
         return self._start(mean, math.sqrt(weighted_sum((values - mean) ** 2, fractions)))
 
     def gradients(
-        self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
+        self,
+        raw: np.ndarray,
+        y: np.ndarray,
+        stretch: np.ndarray,
+        rows: tuple[int, int],
+        steps: np.ndarray,
+        scores: np.ndarray,
     ) -> None:
-        normal_steps(raw, y, stretch, self.floor, self.cap, Z_MAX, steps, scores)
+        normal_steps(raw, y, stretch, self.floor, self.cap, Z_MAX, rows, steps, scores)
 
     def inverse_information(self, raw: np.ndarray) -> np.ndarray:
         return np.stack([self._scale(raw) ** 2, np.full(raw.shape[1], 0.5)])
@@ -141,11 +147,13 @@ def exp(x):
 
 
 @kernel
-def normal_steps(raw, y, stretch, floor, cap, z_max, steps, scores):
-    """Read outputs, internal targets and stretches; write natural gradients and their unit-free scores."""
-    means, log_scales = raw[0], raw[1]
-    mean_steps, scale_steps = steps[0], steps[1]
-    mean_scores, scale_scores = scores[0], scores[1]
+def normal_steps(raw, y, stretch, floor, cap, z_max, rows, steps, scores):
+    """Read outputs, internal targets and stretches of some rows; write natural gradients and their unit-free scores."""
+    start, stop = rows
+    means, log_scales = raw[0, start:stop], raw[1, start:stop]
+    y, stretch = y[start:stop], stretch[start:stop]
+    mean_steps, scale_steps = steps[0, start:stop], steps[1, start:stop]
+    mean_scores, scale_scores = scores[0, start:stop], scores[1, start:stop]
     root_two = math.sqrt(2.0)
     for i in range(y.shape[0]):
         residual = y[i] - means[i]

@@ -71,10 +71,16 @@ class Poisson(RegressionFamily):
         return np.array([bounded_log_mean(y, weights) - self.log_mean])
 
     def gradients(
-        self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
+        self,
+        raw: np.ndarray,
+        y: np.ndarray,
+        stretch: np.ndarray,
+        rows: tuple[int, int],
+        steps: np.ndarray,
+        scores: np.ndarray,
     ) -> None:
         """As in every family; ``stretch`` is not used, because there is no scale."""
-        poisson_steps(raw, y, self.log_mean, self.floor, self.cap, RATIO_MAX, Z_MAX, steps, scores)
+        poisson_steps(raw, y, self.log_mean, self.floor, self.cap, RATIO_MAX, Z_MAX, rows, steps, scores)
 
     def inverse_information(self, raw: np.ndarray) -> np.ndarray:
         return 1 / np.maximum(self._mean(raw), 1 / RATIO_MAX)[np.newaxis]
@@ -112,9 +118,11 @@ def bounded_log_mean(y: np.ndarray, weights: np.ndarray | None) -> float:
 
 
 @kernel
-def poisson_steps(raw, y, log_mean, floor, cap, ratio_max, z_max, steps, scores):
-    """Read outputs and counts; write natural gradients and their unit-free scores."""
-    outputs, mean_steps, mean_scores = raw[0], steps[0], scores[0]
+def poisson_steps(raw, y, log_mean, floor, cap, ratio_max, z_max, rows, steps, scores):
+    """Read outputs and counts of some rows; write natural gradients and their unit-free scores."""
+    start, stop = rows
+    y, outputs = y[start:stop], raw[0, start:stop]
+    mean_steps, mean_scores = steps[0, start:stop], scores[0, start:stop]
     for i in range(y.shape[0]):
         mean = math.exp(log_mean + min(max(outputs[i], floor), cap))
         information = max(mean, 1.0 / ratio_max)

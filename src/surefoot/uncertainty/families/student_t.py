@@ -68,9 +68,15 @@ class StudentT(LocationScaleFamily):
         return self._start(location, scale)
 
     def gradients(
-        self, raw: np.ndarray, y: np.ndarray, stretch: np.ndarray, steps: np.ndarray, scores: np.ndarray
+        self,
+        raw: np.ndarray,
+        y: np.ndarray,
+        stretch: np.ndarray,
+        rows: tuple[int, int],
+        steps: np.ndarray,
+        scores: np.ndarray,
     ) -> None:
-        student_t_steps(raw, y, stretch, self.df, self.floor, self.cap, Z_MAX, steps, scores)
+        student_t_steps(raw, y, stretch, self.df, self.floor, self.cap, Z_MAX, rows, steps, scores)
 
     def inverse_information(self, raw: np.ndarray) -> np.ndarray:
         of_location = (self.df + 3) / (self.df + 1) * self._scale(raw) ** 2
@@ -88,11 +94,13 @@ class StudentT(LocationScaleFamily):
 
 
 @kernel
-def student_t_steps(raw, y, stretch, df, floor, cap, z_max, steps, scores):
-    """Read outputs, internal targets and stretches; write natural gradients and their unit-free scores."""
-    locations, log_scales = raw[0], raw[1]
-    location_steps, scale_steps = steps[0], steps[1]
-    location_scores, scale_scores = scores[0], scores[1]
+def student_t_steps(raw, y, stretch, df, floor, cap, z_max, rows, steps, scores):
+    """Read outputs, internal targets and stretches of some rows; write natural gradients and their unit-free scores."""
+    start, stop = rows
+    locations, log_scales = raw[0, start:stop], raw[1, start:stop]
+    y, stretch = y[start:stop], stretch[start:stop]
+    location_steps, scale_steps = steps[0, start:stop], steps[1, start:stop]
+    location_scores, scale_scores = scores[0, start:stop], scores[1, start:stop]
     location_root = math.sqrt((df + 1.0) / (df + 3.0))
     scale_root = math.sqrt(2.0 * df / (df + 3.0))
     scale_factor = (df + 3.0) / (2.0 * df)
