@@ -85,11 +85,6 @@ def _normals(bits: np.ndarray) -> np.ndarray:
     return ndtri(((bits >> np.uint64(11)) + 0.5) * 2.0**-53)
 
 
-def random_subset(key: np.uint64, n: int, probability: float) -> np.ndarray:
-    """Whether each of ``n`` rows is drawn, independently with this probability."""
-    return random_bits(key, n) < np.uint64(min(int(probability * 2.0**64), _WORD))
-
-
 def random_permutation(key: np.uint64, n: int) -> np.ndarray:
     """A shuffled ``arange(n)``."""
     return np.argsort(random_bits(key, n))

@@ -41,7 +41,7 @@ def curves(spec, members, n_trees):
             losses.append([])
             for _ in range(n_trees):
                 loop.step()
-                losses[-1].append(loop.held_out_losses()[0])
+                losses[-1].append(loop.measure_held_out()[0])
     return np.array(losses)
 
 

@@ -298,8 +298,8 @@ def choose_split(member, sums, criterion, t, scratch, rounds):
 @kernel
 def add_threads(histograms, sums):
     """Add the histograms of all threads into ``sums``."""
-    sums[:] = histograms[0]
-    for thread in range(1, histograms.shape[0]):
+    sums[:] = 0
+    for thread in range(histograms.shape[0]):
         for c in range(2):
             for b in range(sums.shape[1]):
                 sums[c, b] += histograms[thread, c, b]

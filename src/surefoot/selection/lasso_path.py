@@ -73,6 +73,13 @@ class Path(NamedTuple):
 
 
 @kernel
+def copy_values(values, out):
+    """Copy an array of one dimension: an assignment of slices takes a second to compile."""
+    for i in range(np.uint64(values.shape[0])):
+        out[i] = values[i]
+
+
+@kernel
 def add_products(X, rows, factors, out):
     """Read rows of a table and their factors (sums, rows); add the rows times their factors to each sum.
 
@@ -143,7 +150,7 @@ def solve_segment(correlations, gram, active, signs, n_active, factor, u, d, p, 
         u[r], d[r] = correlations[active[r]], signs[r]
     solve_factor(factor, n_active, u)
     solve_factor(factor, n_active, d)
-    p[:] = correlations
+    copy_values(correlations, p)
     q[:] = 0.0
     for r in range(n_active):
         for k in range(p.shape[0]):
@@ -196,10 +203,10 @@ def read_bag(table, bag, standardize):
         for f in range(likely.shape[0]):
             bag.factors[2 + f, i] = bag.sign * table.X[row, likely[f]]
     if bag.sign < 0:
-        bag.sums[0] = table.sums[:n_columns]
-        bag.sums[1] = table.products[:n_columns]
+        copy_values(table.sums[:n_columns], bag.sums[0])
+        copy_values(table.products[:n_columns], bag.sums[1])
         for f in range(likely.shape[0]):
-            bag.sums[2 + f] = table.gram[likely[f]]
+            copy_values(table.gram[likely[f]], bag.sums[2 + f])
     add_products(table.X, bag.rows, bag.factors[:, : bag.rows.shape[0]], bag.sums)
     target_mean = total / bag.size
     for j in range(n_columns):
@@ -230,11 +237,11 @@ def read_column(table, bag, j, out):
     """Read a bag; write the covariances of column ``j`` with all columns."""
     place = table.place_of[j]
     if place >= 0:
-        out[:] = bag.sums[2 + place]
+        copy_values(bag.sums[2 + place], out)
     else:
         out[:] = 0.0
         if bag.sign < 0:
-            out[:] = table.gram[j]
+            copy_values(table.gram[j], out)
         for i in range(bag.rows.shape[0]):
             bag.factors[0, i] = bag.sign * table.X[bag.rows[i], j]
         add_products(table.X, bag.rows, bag.factors[:1, : bag.rows.shape[0]], out.reshape(1, out.shape[0]))
@@ -266,7 +273,7 @@ def leave(path, n_active, place):
             path.state[j] = 0
     for r in range(place, n_active - 1):
         path.active[r], path.signs[r] = path.active[r + 1], path.signs[r + 1]
-        path.gram[r] = path.gram[r + 1]
+        copy_values(path.gram[r + 1], path.gram[r])
     for r in range(place, n_active - 1):
         extend_factor(path.gram, path.active, r + 1, path.factor)
     return n_active - 1
@@ -367,7 +374,7 @@ def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
     for k in range(n_certain, penalties.shape[0]):
         coefficients[k] = 0.0
         if k:
-            coefficients[k] = coefficients[k - 1]
+            copy_values(coefficients[k - 1], coefficients[k])
         descend(table, rows, bag, target_mean, penalties[k], coefficients[k])
 
 
@@ -494,8 +501,8 @@ def choose_penalty(table, rows, n_folds, path, buffers, missing, standardize, pe
     errors, others, start = np.zeros(n_penalties), np.empty(size, dtype=np.int32), 0
     for fold in range(n_folds):
         stop = start + size // n_folds + (1 if fold < size % n_folds else 0)
-        others[:start] = rows[:start]
-        others[start : start + size - stop] = rows[stop:]
+        copy_values(rows[:start], others[:start])
+        copy_values(rows[stop:], others[start : start + size - stop])
         train = others[: size - stop + start]
         bag = open_bag(table, train, missing, buffers)
         target_mean = solve_bag(table, train, bag, path, standardize, penalties, coefficients)

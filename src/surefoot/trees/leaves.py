@@ -32,25 +32,26 @@ def sum_rows(steps, information, weights, rows, leaves, sums, totals, counts):
     """Write the sums of each leaf over some rows."""
     if information is None and steps.shape[0] == 2:
         sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
-        totals[:, 0] = counts
-        totals[:, 1] = counts
-        return
-    counts[:] = 0.0
-    for i in rows:
-        counts[np.uint64(leaves[i])] += weights[i]
-    for k in range(steps.shape[0]):
-        step = steps[k]
-        total = np.zeros(counts.shape[0])
+    else:
+        counts[:] = 0.0
         for i in rows:
-            total[np.uint64(leaves[i])] += step[i] * weights[i]
-        sums[:, k] = total
-        totals[:, k] = counts
-        if information is not None:
-            known = information[k]
-            total[:] = 0.0
-            for i in rows:
-                total[np.uint64(leaves[i])] += known[i] * weights[i]
-            totals[:, k] = total
+            counts[np.uint64(leaves[i])] += weights[i]
+        for k in range(steps.shape[0]):
+            sum_one(steps[k], weights, rows, leaves, sums[:, k])
+    for k in range(steps.shape[0]):
+        if information is None:
+            for leaf in range(counts.shape[0]):
+                totals[leaf, k] = counts[leaf]
+        else:
+            sum_one(information[k], weights, rows, leaves, totals[:, k])
+
+
+@kernel
+def sum_one(values, weights, rows, leaves, sums):
+    """Write the weighted sum of the values of each leaf."""
+    sums[:] = 0.0
+    for i in rows:
+        sums[np.uint64(leaves[i])] += values[i] * weights[i]
 
 
 @kernel
@@ -62,8 +63,8 @@ def sum_pairs(first, second, weights, rows, leaves, sums, counts):
         total[leaf, 0] += weight
         total[leaf, 1] += first[i] * weight
         total[leaf, 2] += second[i] * weight
-    counts[:] = total[:, 0]
-    sums[:] = total[:, 1:]
+    for leaf in range(counts.shape[0]):
+        counts[leaf], sums[leaf, 0], sums[leaf, 1] = total[leaf, 0], total[leaf, 1], total[leaf, 2]
 
 
 @kernel

@@ -142,6 +142,13 @@ class SearchBuffers(NamedTuple):
 
 
 @kernel
+def copy_values(values, out):
+    """Copy an array of one dimension: an assignment of slices takes a second to compile."""
+    for i in range(np.uint64(values.shape[0])):
+        out[i] = values[i]
+
+
+@kernel
 def make_search_buffers(form):
     """Allocate the buffers for the search of one column."""
     n_sums = SCORES + form.n_scores
@@ -240,17 +247,28 @@ def sum_rows(words, rows, values, start, stop, bins, sums):
 
 
 @kernel
+def columns_of_group(table, group):
+    """Return where the bins of the columns of a group begin (and where the last ones end), and the number of bins."""
+    n_columns = min(8, table.n_codes.shape[0] - 8 * group)
+    columns, bins = np.empty(n_columns + 1, np.int64), np.empty(n_columns, np.int64)
+    for k in range(n_columns + 1):
+        columns[k] = np.int64(table.offsets[8 * group + k])
+    for k in range(n_columns):
+        bins[k] = columns[k + 1] - columns[k]
+    return columns, bins
+
+
+@kernel
 def build_root(table, first_group, last_group, level, histograms):
     """Write the histogram of all rows to slot 0, for the columns of some groups."""
     n_words = level.values.shape[1]
     sums = np.empty(8 * 256 * n_words, np.int64)
     for group in range(first_group, last_group):
-        columns = table.offsets[8 * group : min(8 * group + 9, table.offsets.shape[0])].astype(np.int64)
-        bins = columns[1:] - columns[:-1]
+        columns, bins = columns_of_group(table, group)
         sum_rows(table.words[group], level.rows, level.values, START, level.rows.shape[0], bins, sums)
         for k in range(columns.shape[0] - 1):
             begin, end = columns[k] * n_words, columns[k + 1] * n_words
-            histograms[0, begin:end] = sums[256 * k * n_words : 256 * k * n_words + end - begin]
+            copy_values(sums[256 * k * n_words : 256 * k * n_words + end - begin], histograms[0, begin:end])
 
 
 @kernel
@@ -263,8 +281,7 @@ def build_level(table, first_group, last_group, level, histograms):
     bounds, n_words = level.bounds, level.values.shape[1]
     sums = np.empty(8 * 256 * n_words, np.int64)
     for group in range(first_group, last_group):
-        columns = table.offsets[8 * group : min(8 * group + 9, table.offsets.shape[0])].astype(np.int64)
-        bins = columns[1:] - columns[:-1]
+        columns, bins = columns_of_group(table, group)
         for parent in range(bounds.shape[0] // 2 - 1, -1, -1):
             left = 2 * parent
             n_left = bounds[left + 1] - bounds[left]
@@ -492,7 +509,8 @@ def order_categories(histograms, column, table, form, score, noise, buffers):
     n_codes = (end - begin) // form.n_words
     all_nodes = np.zeros(end - begin, np.int64)
     for node in range(histograms.shape[0]):
-        all_nodes += histograms[node, begin:end]
+        for b in range(end - begin):
+            all_nodes[b] += histograms[node, begin + b]
     means = np.empty(n_codes)
     sum_codes(all_nodes, form.n_words, form.count_bits, form.units, buffers.running, sums)
     for b in range(n_codes):
@@ -542,7 +560,7 @@ def search_numbers(histograms, counts, column, table, rules, form, noise, buffer
         sum_codes(histogram, n_words, count_bits, units, running, sums)
         if sums[COUNT, n_codes - 1] == 0.0:
             continue
-        total[:] = sums[:, n_codes - 1]
+        copy_values(sums[:, n_codes - 1], total)
         worth += add_gains(sums, total, n_places, l2, min_rows, constraint, work, gains[0])
         if has_missing:
             for k in range(sums.shape[0]):
@@ -585,7 +603,7 @@ def search_categories(histograms, column, table, rules, form, noise, buffers):
             reorder_codes(histograms[node, begin:end], order, n_words, reordered)
             sum_codes(reordered, n_words, form.count_bits, form.units, buffers.running, sums)
             if sums[COUNT, n_codes - 1] > 0.0:
-                total[:] = sums[:, n_codes - 1]
+                copy_values(sums[:, n_codes - 1], total)
                 worth += add_gains(sums, total, n_codes - 1, l2, min_rows, FREE, buffers.work, gains[0])
         value, gain, place = choose_place(gains[0], n_codes - 1, worth, noise, gains[2])
         if value > best + TIE * worth:
@@ -708,7 +726,7 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
         own_noise = noise_window(noise, column, 0)
         for side in range(2 if has_missing else 1):
             left[:, :3] = 0.0
-            left[:, 3] = totals[:, 3]
+            copy_values(totals[:, 3], left[:, 3])
             gain = 0.0
             for i in range(n_present if side == 1 else order.shape[0], order.shape[0]):
                 gain += move_left(order[i], nodes[order[i]], parts, totals, l2, left)
@@ -879,8 +897,9 @@ def partition_level(table, rules, level, splits, children):
         split = 0 if rules.symmetric else node
         feature, goes_right = splits.features[split], splits.tables[split]
         if splits.kept[node]:
-            new_rows[start:stop] = rows[start:stop]
-            new_values[start:stop] = values[start:stop]
+            copy_values(rows[start:stop], new_rows[start:stop])
+            for f in range(values.shape[1]):
+                copy_values(values[start:stop, f], new_values[start:stop, f])
             left = stop
         else:
             column, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
@@ -935,6 +954,16 @@ def noise_of_level(noise, depth):
 
 
 @kernel
+def count_node_rows(buffers, depth):
+    """Return the number of rows of each node of a level, over all blocks."""
+    counts = np.zeros(1 << depth, np.int64)
+    for block in range(buffers.bounds.shape[0]):
+        for node in range(1 << depth):
+            counts[node] += buffers.bounds[block, depth, node + 1] - buffers.bounds[block, depth, node]
+    return counts
+
+
+@kernel
 def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_level, sorted_level):
     """Grow some levels of a tree on a table of one block in one call: histograms, splits and partition of each.
 
@@ -953,10 +982,10 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             if depth == 0:
                 build_root(table, START, n_groups, level, histograms)
                 if sorted_level < last_level:
-                    buffers.histograms[last_slot] = histograms[0]
+                    copy_values(histograms[0], buffers.histograms[last_slot])
             else:
                 build_level(table, START, n_groups, level, histograms)
-            counts = level.bounds[1:] - level.bounds[:-1]
+            counts = count_node_rows(buffers, depth)
             search_columns(histograms, counts, START, n_columns, table, rules, form, own_noise, buffers.best)
         choose_splits(histograms, table, rules, form, own_noise, buffers.best, splits)
         if rules.min_rows > 1:
@@ -1041,10 +1070,7 @@ def search_parts(parts, table, rules, form, noise, buffers, depth, columns):
     """Join the parts of the histograms of a level, and find the best split of each of some columns."""
     histograms = buffers.histograms[: 1 << depth]
     join_parts(parts, table, form, buffers.smaller, depth, columns, histograms)
-    counts = np.zeros(1 << depth, np.int64)
-    for block in range(buffers.bounds.shape[0]):
-        for node in range(1 << depth):
-            counts[node] += buffers.bounds[block, depth, node + 1] - buffers.bounds[block, depth, node]
+    counts = count_node_rows(buffers, depth)
     own_noise = noise_of_level(noise, depth)
     search_columns(histograms, counts, columns[0], columns[1], table, rules, form, own_noise, buffers.best)
 

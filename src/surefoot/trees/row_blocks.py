@@ -9,6 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from surefoot._jit import kernel
+from surefoot._parallel import RowThreads
+
 BLOCK_ROWS = 1 << 14  # the codes of eight columns of a block fit the second cache of a core
 
 
@@ -59,3 +62,66 @@ class BlockRows:
         ends = np.arange(1, n_ranges) * (len(self.rows) / n_ranges)
         cuts = [0, *np.searchsorted(self.starts[:-1], ends).tolist(), self.n_blocks]
         return [(first, last) for first, last in pairwise(cuts) if first < last]
+
+    def draw(
+        self, key: np.uint64, probability: float, n_rows: int, threads: RowThreads
+    ) -> tuple["BlockRows", np.ndarray]:
+        """Some of the rows, each drawn independently; and all other rows of a table of ``n_rows``.
+
+        If none is drawn, the first row is.
+        """
+        limit = np.uint64(min(int(probability * 2.0**64), (1 << 64) - 1))
+        ranges = self.block_ranges(threads.n_threads)
+        counts = np.zeros(self.n_blocks, dtype=np.int64)
+        threads.run(lambda blocks: count_drawn(self.starts, blocks, key, limit, counts), ranges)
+        if not counts.any():
+            return BlockRows.of(self.rows[:1], n_rows), np.delete(np.arange(n_rows, dtype=np.uint32), self.rows[0])
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        drawn, others = np.empty(starts[-1], dtype=np.uint32), np.empty(n_rows - starts[-1], dtype=np.uint32)
+        given = self.rows, self.starts, BLOCK_ROWS, n_rows, key, limit, starts
+        threads.run(lambda blocks: write_drawn(*given, blocks, drawn, others), ranges)
+        return BlockRows(drawn, starts), others
+
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+@kernel
+def is_drawn(key, place, limit):
+    """Return whether the number ``place`` of the stream ``key`` (as in ``_random.py``) is below the limit."""
+    z = np.uint64(key) + np.uint64(place + 1) * GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * MIX_1
+    z = (z ^ (z >> np.uint64(27))) * MIX_2
+    return (z ^ (z >> np.uint64(31))) < limit
+
+
+@kernel
+def count_drawn(starts, blocks, key, limit, counts):
+    """Write how many rows of each of some blocks are drawn."""
+    for block in range(blocks[0], blocks[1]):
+        n = 0
+        for place in range(starts[block], starts[block + 1]):
+            n += is_drawn(key, place, limit)
+        counts[block] = n
+
+
+@kernel
+def write_drawn(rows, starts, block_rows, n_rows, key, limit, drawn_starts, blocks, drawn, others):
+    """Write the drawn rows of some blocks to ``drawn``, and all other rows of these blocks to ``others``."""
+    for block in range(blocks[0], blocks[1]):
+        place, stop, to = starts[block], starts[block + 1], drawn_starts[block]
+        first = block * block_rows
+        out = first - to
+        for row in range(first, min(first + block_rows, n_rows)):
+            took = False
+            if place < stop and rows[place] == row:
+                took = is_drawn(key, place, limit)
+                place += 1
+            if took:
+                drawn[to] = row
+                to += 1
+            else:
+                others[out] = row
+                out += 1

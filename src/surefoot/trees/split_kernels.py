@@ -109,7 +109,8 @@ def scan_numbers(histogram, missing, total, criterion, left, right):
     for way in range(2 if has_missing else 1):
         left[:] = 0
         if way == 1:
-            left[:] = histogram[missing]
+            for c in range(left.shape[0]):
+                left[c] = histogram[missing, c]
         for code in range(missing):
             for c in range(left.shape[0]):
                 left[c] += histogram[code, c]
@@ -227,7 +228,8 @@ def partition_rows(column, goes_right, rows, scratch):
         else:
             rows[n_left] = i
             n_left += 1
-    rows[n_left:] = scratch[:n_right]
+    for i in range(n_right):
+        rows[n_left + i] = scratch[i]
     return n_left
 
 

@@ -22,14 +22,13 @@ from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.row_blocks import BlockRows
 from surefoot.trees.vector_forest import ForestBuilder
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.families.base import weighted_sum
 from surefoot.uncertainty.fit_spec import InflationSchedule, TrainingConfig, TrainingRows
+from surefoot.uncertainty.held_out_rows import HeldOutRows
 from surefoot.uncertainty.leaf_noise import LeafNoise
 from surefoot.uncertainty.member import BoostedTrees
 from surefoot.uncertainty.row_state import RowState
 
 DITHER, DRAW, NOISE, EMPTY_LEAVES = range(4)  # streams of random numbers: what they are for
-MIN_TOTAL = 1e-300  # of weights: no division by 0 where there are no rows
 MAX_STEP = 10.0  # of log-odds in a round, before the learning rate
 SCALE_L2 = 3.0  # factor of l2 for the scale: it is learned from fewer numbers than a mean, and from larger groups
 STRETCH_ROWS = 8192  # larger tables update the stretch of rows only every few rounds: leverage grows slowly there
@@ -67,14 +66,12 @@ class BoostingLoop:
         self.state = RowState(family, rows, start, max_leverage(identical), 1 << config.rules.depth)
         self.residual_inflation = 1.0
         self.inflation_schedule, self.scale_is_frozen, self.level_step = inflation_schedule, False, 0.0
-        held_out = self.weights[rows.held_out]
-        self._held_out_y, self._held_out_fractions = rows.y[rows.held_out], held_out / max(held_out.sum(), MIN_TOTAL)
-        self._min_loss = self._loss_at_one_scale(self._held_out_y) if family.has_scale else 0.0
+        self.held_out = HeldOutRows(family, self.state, start)
         self._bounds: list[tuple[float, float]] = []
         self._typical_scale = float(start[-1])
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
         self._saved_scale = self.state.raw[-1].copy()
-        self._saved_held_out = self.state.raw[:, rows.held_out]
+        self._saved_held_out = self.held_out.raw.copy()
         self.resume(config, grower.threads)
 
     def resume(self, config: TrainingConfig, threads: RowThreads) -> None:
@@ -109,10 +106,10 @@ class BoostingLoop:
             self._follow(self.inflation_schedule)
         state, keys = self.state, self._keys[:, self.n_done]
         state.fill_gradients(self.shrink if self.n_done else 1.0, self._inflation(), self.scale_is_frozen)
-        drawn = state.draw(keys[DRAW], self.config.subsample)
+        drawn, others = state.draw(keys[DRAW], self.config.subsample)
         scores = state.scores if self.family.natural else state.steps
         tree = self.grower.grow(scores, drawn, keys[DITHER], self._split_noise())
-        state.assign_other_rows(tree, self.table.words, drawn)
+        state.assign_leaves(tree, self.table.words, others)
         values = self._leaf_values(tree, drawn)
         self._add_to_rows(tree, values, drawn)
         self.builder.add(tree, values, self._counts)
@@ -202,27 +199,15 @@ class BoostingLoop:
         else:
             self._bounds.append((-inf, inf))
 
-    def held_out_losses(self) -> tuple[float, float]:
-        """Mean held-out loss: of the whole distribution, and of the mean (its deviance, at one scale for all rows)."""
-        raw = self.state.raw[:, self.rows.held_out]
-        np.clip(raw[-1], *self._bounds[-1], out=raw[-1])
-        nll = weighted_sum(self.family.nll(raw, self._held_out_y), self._held_out_fractions)
-        return nll, self._loss_at_one_scale(raw[0]) - self._min_loss if self.family.has_scale else nll
-
-    def _loss_at_one_scale(self, first: np.ndarray) -> float:
-        """Mean held-out loss with these first outputs, which every family with a scale has in the target's units."""
-        raw = np.stack([first, np.full(len(first), self.start[-1])])
-        return weighted_sum(self.family.nll(raw, self._held_out_y), self._held_out_fractions)
-
-    def held_out_step(self) -> float:
-        """The mean step of the scale over the held-out rows in the last round."""
-        return weighted_sum(self.state.steps[-1][self.rows.held_out], self._held_out_fractions)
+    def measure_held_out(self) -> tuple[float, float, float]:
+        """Mean held-out losses, of the whole distribution and of the mean, and the mean step of the scale."""
+        return self.held_out.measure(self.state, self._bounds[-1])
 
     def save(self, scale: bool) -> None:
         """Keep the outputs of the held-out rows in this round and, with ``scale``, the scale of all rows."""
         if scale:
             self._saved_scale = self.state.raw[-1].copy()
-        self._saved_held_out = self.state.raw[:, self.rows.held_out]
+        self._saved_held_out = self.held_out.raw.copy()
 
     def freeze_scale(self, n_rounds: int) -> None:
         """Restore the scale that was saved after ``n_rounds``, and stop learning it.
@@ -240,12 +225,11 @@ class BoostingLoop:
 
         With ``uses_saved_scale``, the scale is that of the round in which the scale was saved.
         """
-        held_out = self.rows.held_out
-        raw = np.ascontiguousarray(self._saved_held_out)
+        raw = self._saved_held_out.copy()
         if uses_saved_scale:
-            raw[-1] = self._saved_scale[held_out]
+            raw[-1] = self._saved_scale[self.rows.held_out]
         np.clip(raw[-1], *self._bounds[n_trees - 1], out=raw[-1])
-        return raw, self._held_out_y, self.weights[held_out]
+        return raw, self.held_out.y, self.held_out.weights
 
     def residuals(self, rows: np.ndarray) -> np.ndarray:
         """The remaining step of each output for some rows, (outputs, rows)."""

@@ -149,7 +149,7 @@ class MonitoredTraining:
         model = self.models[k]
         model.step()
         if self.is_monitored:
-            self._monitored[k] = (*model.held_out_losses(), model.held_out_step() if self.family.has_scale else 0.0)
+            self._monitored[k] = model.measure_held_out()
 
     def _use_held_out(self) -> None:
         """Record the held-out losses of a round and act on them."""

@@ -7,7 +7,6 @@ number.
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot._random import random_subset
 from surefoot.trees.gradient_grower import GrownGradientTree
 from surefoot.trees.leaves import LeafSums, add_leaves, add_leverage, sum_leaves, weighted_sums
 from surefoot.trees.row_blocks import BlockRows, even_ranges, rows_of_blocks
@@ -85,24 +84,16 @@ class RowState:
 
         self.threads.run(fill, self._block_ranges)
 
-    def draw(self, key: np.uint64, fraction: float) -> BlockRows:
-        """Some of the training rows, each with the same probability; at least one."""
+    def draw(self, key: np.uint64, fraction: float) -> tuple[BlockRows, np.ndarray]:
+        """Some of the training rows, each with the same probability, and the rows that need a leaf besides them."""
         if fraction == 1.0:
-            return self.train
-        train = self.train.rows
-        drawn = train[random_subset(key, len(train), fraction)]
-        return BlockRows.of(drawn if len(drawn) else train[:1], len(self.y))
+            return self.train, self.held_out
+        return self.train.draw(key, fraction, len(self.y), self.threads)
 
-    def assign_other_rows(self, tree: GrownGradientTree, words: np.ndarray, drawn: BlockRows) -> None:
-        """Find the leaves of the rows that a tree was not grown on; ``words`` are the codes of all rows."""
-        others = self.held_out
-        if len(drawn) < len(self.train):
-            left_out = np.ones(len(self.y), dtype=np.bool_)
-            left_out[drawn.rows] = False
-            others = np.flatnonzero(left_out).astype(np.uint32)
-        if len(others):
-            ranges = even_ranges(len(others), self.threads.n_threads)
-            self.threads.run(lambda own: tree.assign_leaves(words, others[slice(*own)]), ranges)
+    def assign_leaves(self, tree: GrownGradientTree, words: np.ndarray, rows: np.ndarray) -> None:
+        """Find the leaves of rows that a tree was not grown on; ``words`` are the codes of all rows."""
+        ranges = even_ranges(len(rows), self.threads.n_threads) if len(rows) else []
+        self.threads.run(lambda own: tree.assign_leaves(words, rows[slice(*own)]), ranges)
 
     def sum_leaves(self, leaves: np.ndarray, drawn: BlockRows) -> LeafSums:
         """The sums of each leaf over the drawn rows."""

@@ -111,7 +111,8 @@ def categorical_probabilities(raw, out):
 def exponentiate(raw, start, stop, column, top, total, out):
     """Write largest scores, exponentials of scores less the largest (from ``column`` on), and their sums."""
     n = stop - start
-    top[:n] = raw[0, start:stop]
+    for i in range(n):
+        top[i] = raw[0, start + i]
     for k in range(1, raw.shape[0]):
         scores = raw[k, start:stop]
         for i in range(n):
