@@ -10,6 +10,7 @@ demo: $(INSTALLED)
 	$(RUN) examples/demo.py
 
 test: $(INSTALLED)
+	$(RUN) tests/compile_kernels.py
 	$(RUN) -m pytest -n auto --dist worksteal -m "not alone"
 	$(RUN) -m pytest -m alone $$(grep -rl --include="test_*.py" "mark.alone" tests experiments/tests)
 
