@@ -1,0 +1,87 @@
+"""Gradient boosting of one model on one thread and on several, beside LightGBM and, if it is installed, hessboost.
+
+Every fit is timed as a whole, with binning. Libraries and numbers of threads take turns; the fastest of the repeats
+counts. surefoot and hessboost learn a mean and a scale in trees of depth 6 (two numbers for each leaf), LightGBM only a
+mean, in trees of 63 leaves.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from surefoot import GradientBoostingRegressor
+
+SHAPES = ((1_000_000, 28), (300_000, 20), (100_000, 20), (8_192, 8))
+N_TREES = 100
+
+
+def table(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Normal columns, and a target whose mean and noise depend on some of them."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(n_rows, n_columns))
+    mean = 2 * X[:, 0] + np.sin(3 * X[:, 1]) + X[:, 2] * X[:, 3]
+    return X, mean + generator.normal(size=n_rows) * np.exp(0.3 * X[:, 4])
+
+
+def libraries(n_trees: int) -> dict[str, Callable[[int], object]]:
+    """What each library trains on a number of threads."""
+
+    def surefoot(n_jobs: int) -> object:
+        return GradientBoostingRegressor(n_estimators=n_trees, early_stopping=False, random_state=0, n_jobs=n_jobs)
+
+    found: dict[str, Callable[[int], object]] = {"surefoot": surefoot}
+    try:
+        from lightgbm import LGBMRegressor
+
+        found["LightGBM"] = lambda n_jobs: LGBMRegressor(
+            n_estimators=n_trees, num_leaves=63, n_jobs=n_jobs, verbose=-1, random_state=0
+        )
+    except ImportError:
+        print("lightgbm is not installed")
+    try:
+        from hessboost import HessBoostRegressor
+
+        found["hessboost"] = lambda n_jobs: HessBoostRegressor(n_estimators=n_trees, max_depth=6, n_jobs=n_jobs)
+    except ImportError:
+        print("hessboost is not installed")
+    return found
+
+
+def seconds_of(make: Callable[[int], object], n_jobs: int, X: np.ndarray, y: np.ndarray) -> float:
+    start = time.perf_counter()
+    make(n_jobs).fit(X, y)  # type: ignore[attr-defined]
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}))
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="small tables and few trees: only checks that it runs")
+    options = parser.parse_args()
+    shapes, n_trees = (((20_000, 9), (500, 5)), 5) if options.quick else (SHAPES, N_TREES)
+    makers = libraries(n_trees)
+    warm_X, warm_y = table(70_000, 16)
+    for make in libraries(2).values():
+        for n_jobs in options.threads:
+            seconds_of(make, n_jobs, warm_X, warm_y)  # compiled, and threads started
+    for n_rows, n_columns in shapes:
+        X, y = table(n_rows, n_columns)
+        times: dict[tuple[str, int], list[float]] = {}
+        for _ in range(options.repeats):
+            for n_jobs in options.threads:
+                for name, make in makers.items():
+                    times.setdefault((name, n_jobs), []).append(seconds_of(make, n_jobs, X, y))
+        print(f"{n_rows:,} x {n_columns}, {n_trees} trees")
+        for name in makers:
+            best = {n_jobs: min(times[name, n_jobs]) for n_jobs in options.threads}
+            first = best[options.threads[0]]
+            parts = [f"{n_jobs} threads {best[n_jobs]:.3f} s ({first / best[n_jobs]:.2f})" for n_jobs in best]
+            print(f"  {name:<10} " + ", ".join(parts), flush=True)
+
+
+if __name__ == "__main__":
+    main()
