@@ -9,7 +9,7 @@ from reference import boosting as naive
 from surefoot._parallel import RowThreads
 from surefoot.boosting.stump_boosting import whole_weights
 from surefoot.data import BinnedTable, Columns, Schema
-from surefoot.trees import TreeGrower
+from surefoot.trees import TreeGrower, classification_grower
 from surefoot.trees.split_kernels import ERROR, GINI, GrownTree, predict_rows
 
 DROPS = {GINI: naive.gini_drop, ERROR: naive.error_drop}
@@ -42,16 +42,18 @@ def test_the_split_of_two_classes_is_the_best_of_all(seed, n_rows, criterion):
 
 @pytest.mark.parametrize("criterion", [GINI, ERROR])
 @pytest.mark.parametrize("depth", [1, 4])
-def test_any_number_of_threads_grows_the_same_tree(depth, criterion):
-    """One thread grows the tree in one call, several node by node."""
+@pytest.mark.parametrize("min_rows", [1, 500, 10**6])
+def test_any_number_of_threads_grows_the_same_tree(depth, criterion, min_rows, monkeypatch):
+    """One thread grows the tree in one call; several node by node, in large nodes eight columns at a time."""
+    monkeypatch.setattr(classification_grower, "MIN_ROWS_OF_WORDS", min_rows)
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 6))
+    X = rng.normal(size=(3000, 9))
     X[rng.random(X.shape) < 0.1] = np.nan
     categories = rng.integers(0, 80, 3000).astype(float)
     categories[rng.random(3000) < 0.05] = np.nan
     y = (rng.integers(0, 3, size=3000) * (np.nan_to_num(categories) % 3 < 2)).astype(np.int32)
     whole, _ = whole_weights(rng.gamma(1.0, size=2990))
-    schema = Schema(7, {6: tuple(map(str, range(80)))})
+    schema = Schema(10, {9: tuple(map(str, range(80)))})
     table = BinnedTable.from_columns(Columns([*X.T.copy(), categories], schema, 3000))
     trees = []
     for n_threads in (1, 2, 3):

@@ -6,6 +6,8 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot.data import BinnedTable
+from surefoot.trees.packed_codes import pack_codes
+from surefoot.trees.row_blocks import even_ranges
 from surefoot.trees.split_kernels import (
     TIE,
     ClassificationTable,
@@ -16,11 +18,15 @@ from surefoot.trees.split_kernels import (
     class_weights,
     grow_tree,
     label_leaves,
+    sum_words,
     try_features,
+    try_summed_features,
     write_split,
 )
 
 CELLS_AT_ONCE = 1 << 22  # larger tables are grown node by node: one call for a tree would delay Ctrl-C for too long
+MIN_ROWS_OF_WORDS = 1 << 13  # in nodes with fewer rows, adding up the sums of all threads takes longer than they save
+MAX_CLASSES_OF_WORDS = 16  # the bins of more classes do not fit in the fastest caches
 
 
 class TreeGrower:
@@ -42,6 +48,8 @@ class TreeGrower:
         self.table, self.classes, self.n_classes, self.first_row = table, classes, n_classes, first_row
         self.depth, self.criterion, self.threads = depth, criterion, threads
         self._coded = ClassificationTable(codes=table.codes, missing=table.missing, is_categorical=table.is_categorical)
+        self._words: np.ndarray | None = None  # of large tables: eight codes in a word
+        self._parts = np.empty((0, 0, 0), dtype=np.int64)  # their sums, for each thread
 
     def grow(self, rows: np.ndarray, weights: np.ndarray) -> GrownTree:
         """A perfect tree on ``rows``; a node that cannot be split sends all its rows left."""
@@ -65,6 +73,10 @@ class TreeGrower:
 
     def _grow_by_nodes(self, target: WeightedClasses, tree: GrownTree) -> None:
         """The same, node by node, with the features divided among the threads."""
+        if self._words is None and self.table.codes.dtype == np.uint8 and self.n_classes <= MAX_CLASSES_OF_WORDS:
+            rows = slice(self.first_row, self.first_row + len(target.weights))
+            self._words = pack_codes(self.table.codes[:, rows])
+            self._parts = np.empty((self.threads.n_threads, len(self._words), 2048 * self.n_classes), dtype=np.int64)
         scratch, bounds = np.empty_like(tree.rows), np.array([0, len(tree.rows)])
         for level in range(self.depth):
             first_node = (1 << level) - 1
@@ -97,12 +109,7 @@ class TreeGrower:
             places=np.zeros(n_columns, dtype=np.int64),
             missing_right=np.ones(n_columns, dtype=np.bool_),
         )
-
-        def search(features: np.ndarray) -> None:
-            try_features(self._coded, target, features, rows, total, self._histogram(), splits)
-
-        parts = np.array_split(np.arange(n_columns), self.threads.n_threads)
-        self.threads.run(search, [part for part in parts if len(part)])
+        self._search(target, rows, total, splits)
         best = splits.scores.max()
         if best < 0:
             return None
@@ -112,6 +119,22 @@ class TreeGrower:
             score=float(splits.scores[feature]),
             place=int(splits.places[feature]),
             missing_right=bool(splits.missing_right[feature]),
+        )
+
+    def _search(self, target: WeightedClasses, rows: np.ndarray, total: np.ndarray, splits: FeatureSplits) -> None:
+        """Write the best split of each feature; rows or features are divided among the threads."""
+        words, sums, coded = self._words, self._parts, self._coded
+        parts = np.array_split(np.arange(self.table.n_columns), self.threads.n_threads)
+        features = [part for part in parts if len(part)]
+        if words is None or len(rows) < MIN_ROWS_OF_WORDS:
+            self.threads.run(
+                lambda own: try_features(coded, target, own, rows, total, self._histogram(), splits), features
+            )
+            return
+        ranges = list(enumerate(even_ranges(len(rows), len(sums))))
+        self.threads.run(lambda part: sum_words(words, target, rows[slice(*part[1])], sums[part[0]]), ranges)
+        self.threads.run(
+            lambda own: try_summed_features(coded, target, own, sums, total, self._histogram(), splits), features
         )
 
 

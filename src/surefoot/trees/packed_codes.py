@@ -35,7 +35,7 @@ class PackedCodes:
         if codes.dtype != np.uint8:
             raise DataError("A tree with vector leaves takes at most 255 bins a column: set max_bins to 255 or less.")
         self.n_columns, self.n_rows = codes.shape
-        self.words = _pack(codes)
+        self.words = pack_codes(codes)
         self.n_codes = missing.astype(np.int64) + 1
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.uint64)
         self.has_missing = (codes == missing[:, np.newaxis]).any(axis=1) if self.n_rows else missing < 0
@@ -70,7 +70,8 @@ class PackedCodes:
         return int(self.offsets[-1])
 
 
-def _pack(codes: np.ndarray) -> np.ndarray:
+def pack_codes(codes: np.ndarray) -> np.ndarray:
+    """Codes (columns, rows) of one byte, eight columns in a word: (groups, rows)."""
     n_columns, n_rows = codes.shape
     n_groups = -(-n_columns // GROUP)
     words = np.zeros((n_groups, n_rows), dtype="<u8")

@@ -10,6 +10,7 @@ import numpy as np
 from surefoot._jit import kernel
 
 GINI, ERROR = 0, 1
+BYTE = np.uint64(255)
 TIE = 1e-12  # gains this close, relative to the node, tie: the first feature and the lowest threshold win
 
 
@@ -161,21 +162,64 @@ def scan_categories(histogram, missing, total, criterion, order, left, right):
 
 
 @kernel
-def try_features(table, target, features, rows, total, histogram, splits):
-    """Write the best split of ``rows`` by each of some features, given their class weights ``total``, to ``splits``."""
+def scan_feature(table, target, j, total, histogram, splits):
+    """Write the best split by feature ``j``, given its histogram and the class weights ``total``, to ``splits``."""
     left = np.zeros(total.shape[0], np.int64)
     right = np.zeros(total.shape[0], np.int64)
     order = np.empty(256, np.int64)
-    scores, places, criterion = splits.scores, splits.places, target.criterion
+    scores, places, criterion, missing = splits.scores, splits.places, target.criterion, table.missing[j]
+    if table.is_categorical[j]:
+        scores[j], places[j], _ = scan_categories(histogram, missing, total, criterion, order, left, right)
+    else:
+        found = scan_numbers(histogram, missing, total, criterion, left, right)
+        scores[j], places[j], splits.missing_right[j] = found
+
+
+@kernel
+def try_features(table, target, features, rows, total, histogram, splits):
+    """Write the best split of ``rows`` by each of some features, given their class weights ``total``, to ``splits``."""
     for j in features:
-        missing = table.missing[j]
-        used = histogram[: missing + 1]
+        used = histogram[: table.missing[j] + 1]
         used[:] = 0
         fill_histogram(table.codes[j], rows, target.classes, target.weights, target.first_row, used)
-        if table.is_categorical[j]:
-            scores[j], places[j], _ = scan_categories(used, missing, total, criterion, order, left, right)
-        else:
-            scores[j], places[j], splits.missing_right[j] = scan_numbers(used, missing, total, criterion, left, right)
+        scan_feature(table, target, j, total, used, splits)
+
+
+@kernel
+def sum_words(words, target, rows, sums):
+    """Write the weights of ``rows`` by class and code, eight columns at a time, to ``sums``: (groups, classes * 2048).
+
+    ``words`` has the codes of the rows from ``target.first_row`` on.
+    """
+    classes, weights, first_row = target.classes, target.weights, np.uint64(target.first_row)
+    for group in range(words.shape[0]):
+        own_words, own = words[group], sums[group]
+        own[:] = 0
+        for i in range(np.uint64(rows.shape[0])):
+            row = np.uint64(rows[i])
+            word, weight = own_words[row - first_row], weights[row - first_row]
+            bins = np.uint64(classes[row]) * np.uint64(2048)
+            own[bins + (word & BYTE)] += weight
+            own[bins + np.uint64(256) + ((word >> np.uint64(8)) & BYTE)] += weight
+            own[bins + np.uint64(512) + ((word >> np.uint64(16)) & BYTE)] += weight
+            own[bins + np.uint64(768) + ((word >> np.uint64(24)) & BYTE)] += weight
+            own[bins + np.uint64(1024) + ((word >> np.uint64(32)) & BYTE)] += weight
+            own[bins + np.uint64(1280) + ((word >> np.uint64(40)) & BYTE)] += weight
+            own[bins + np.uint64(1536) + ((word >> np.uint64(48)) & BYTE)] += weight
+            own[bins + np.uint64(1792) + (word >> np.uint64(56))] += weight
+
+
+@kernel
+def try_summed_features(table, target, features, parts, total, histogram, splits):
+    """As ``try_features``, from the sums of ``sum_words`` over several parts of the rows."""
+    for j in features:
+        used, first = histogram[: table.missing[j] + 1], 256 * (j % 8)
+        used[:] = 0
+        for part in range(parts.shape[0]):
+            for c in range(used.shape[1]):
+                for code in range(used.shape[0]):
+                    used[code, c] += parts[part, j // 8, 2048 * c + first + code]
+        scan_feature(table, target, j, total, used, splits)
 
 
 @kernel
