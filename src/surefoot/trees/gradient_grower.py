@@ -20,16 +20,16 @@ from surefoot.trees.level_kernels import (
     SumFormat,
     TreeSplits,
     find_leaves,
-    grow_blocks,
     grow_levels,
+    grow_part,
     search_parts,
     split_level,
     write_leaves,
-    write_leaves_of_blocks,
+    write_leaves_of_part,
 )
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.packed_gradients import FINE_STEPS, WIDE_BITS, absolute_sums, field_bits, pack_rows, widen_rows
-from surefoot.trees.row_blocks import BlockRows, count_blocks, even_ranges
+from surefoot.trees.row_blocks import BlockRows, even_ranges
 
 MAX_PACKED = 1 << 20  # with fewer rows (by weight), sums of two scores and the count fit one word with steps to spare
 MAX_PACKED_WEIGHT = 1 << 16  # the same for weighted rows: a row with a large weight would have few steps left
@@ -176,7 +176,7 @@ class GradientTreeGrower:
         self._buffers = GrowthBuffers(
             rows=np.empty((2, n_rows), dtype=np.uint32),
             values=np.empty((2, n_rows, self.n_words), dtype=np.int64),
-            bounds=np.zeros((count_blocks(n_rows), depth + 1, 2 * n_nodes + 1), dtype=np.int64),
+            bounds=np.zeros((1, depth + 1, 2 * n_nodes + 1), dtype=np.int64),
             histograms=np.empty((n_nodes, self.table.n_bins * self.n_words), dtype=np.int64),
             parts=np.empty((0, 0, 0), dtype=np.int64),
             smaller=np.zeros(n_nodes, dtype=np.uint8),
@@ -218,33 +218,35 @@ class GradientTreeGrower:
             self._noise.windows[:] = windows.reshape(self._noise.windows.shape)
         at_once = depth if n * self.table.n_columns <= CELLS_AT_ONCE else 1
         for level in range(0, depth, at_once):
-            if rows.n_blocks > 1 or self.threads.n_threads > 1:
+            if self.threads.n_threads > 1:
                 for each in range(level, min(level + at_once, depth)):
-                    self._grow_in_blocks(each)
+                    self._grow_in_parts(each)
             else:
                 self._grow(level, min(level + at_once, depth))
         self._write_leaves(rows)
         return self._tree
 
     def _begin(self, rows: BlockRows) -> None:
-        """Put the rows of the root into the buffers, and divide the blocks among threads."""
-        buffers = self._buffers
-        buffers.bounds[:, 0, 0], buffers.bounds[:, 0, 1] = rows.starts[:-1], rows.starts[1:]
+        """Divide the rows among threads: each part has its own partition and its own sums."""
+        buffers, n_threads = self._buffers, self.threads.n_threads
         n_slots, n_words = max(len(buffers.histograms) // 2, 1), self.table.n_groups * 2048 * self.n_words
-        max_parts = max(min(self.threads.n_threads, MAX_PARTS_WORDS // (n_slots * n_words)), 1)
-        self._blocks = rows.block_ranges(max_parts)
-        if (rows.n_blocks > 1 or self.threads.n_threads > 1) and len(buffers.parts) < len(self._blocks):
-            parts = np.empty((len(self._blocks), n_slots, n_words), dtype=np.int64)
-            self._buffers = buffers._replace(parts=parts)
+        self._ranges = rows.block_ranges(max(min(n_threads, MAX_PARTS_WORDS // (n_slots * n_words)), 1))
+        n_parts = len(self._ranges)
+        if len(buffers.bounds) != n_parts:
+            buffers = buffers._replace(bounds=np.zeros((n_parts, *buffers.bounds.shape[1:]), dtype=np.int64))
+        if n_threads > 1 and len(buffers.parts) != n_parts:
+            buffers = buffers._replace(parts=np.empty((n_parts, n_slots, n_words), dtype=np.int64))
+        self._buffers = buffers
+        buffers.bounds[:, 0, 0] = [rows.starts[first] for first, _ in self._ranges]
+        buffers.bounds[:, 0, 1] = [rows.starts[last] for _, last in self._ranges]
 
     def _write_leaves(self, rows: BlockRows) -> None:
         depth, buffers, leaves = self.rules.depth, self._buffers, self._tree.leaves
-        if rows.n_blocks == 1 and self.threads.n_threads == 1:
+        if self.threads.n_threads == 1:
             write_leaves(buffers.rows[depth % 2, : len(rows)], buffers.bounds[0, depth], leaves)
             return
         given = self._packed_table, self._split_rules, buffers, self._splits, depth
-        ranges = rows.block_ranges(self.threads.n_threads)
-        self.threads.run(lambda blocks: write_leaves_of_blocks(*given, blocks, leaves), ranges)
+        self.threads.run(lambda part: write_leaves_of_part(*given, part, leaves), range(len(self._ranges)))
 
     def _grow(self, first_level: int, last_level: int) -> None:
         """Grow some levels in one call: a call of a kernel takes longer than a level of a small table."""
@@ -260,43 +262,37 @@ class GradientTreeGrower:
         n_cells = max(table.n_rows * table.n_columns, 1)
         return min(max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1), last_level)
 
-    def _grow_in_blocks(self, depth: int) -> None:
-        """Grow one level of a table of several blocks."""
+    def _grow_in_parts(self, depth: int) -> None:
+        """Grow one level in several threads."""
         given = self._packed_table, self._split_rules, self._form, self._noise, self._buffers
-        self._sum_blocks(depth)
-        parts = self._buffers.parts[: len(self._blocks)]
+        self._sum_parts(depth)
         columns = even_ranges(self.table.n_columns, self.threads.n_threads)
-        self.threads.run(lambda own: search_parts(parts, *given, depth, own), columns)
+        self.threads.run(lambda own: search_parts(*given, depth, own), columns)
         split_level(*given, self._splits, depth)
 
-    def _sum_blocks(self, depth: int) -> None:
-        """Divide the rows by the splits of the level above, and sum the histograms: each thread for some blocks.
+    def _sum_parts(self, depth: int) -> None:
+        """Divide the rows by the splits of the level above, and sum the histograms: each thread for one part.
 
         If there are fewer parts than threads, each part is summed by several threads, which share its columns.
         """
-        table, rules, buffers, splits = self._packed_table, self._split_rules, self._buffers, self._splits
-        groups = even_ranges(self.table.n_groups, self.threads.n_threads // len(self._blocks))
+        given = self._packed_table, self._split_rules, self._buffers, self._splits, depth
+        parts = range(len(self._ranges))
+        groups = even_ranges(self.table.n_groups, self.threads.n_threads // len(parts))
         divides = len(groups) == 1
-
-        def work(task: tuple[int, tuple[int, int], bool]) -> None:
-            part, own, divide = task
-            grow_blocks(table, rules, buffers, splits, depth, self._blocks[part], own, divide, buffers.parts[part])
-
-        parts = range(len(self._blocks))
         if not divides and depth > 0:
-            self.threads.run(work, [(part, (0, 0), True) for part in parts])
-        self.threads.run(work, [(part, own, divides) for part in parts for own in groups])
+            self.threads.run(lambda part: grow_part(*given, part, (0, 0), True), parts)
+        tasks = [(part, own) for part in parts for own in groups]
+        self.threads.run(lambda task: grow_part(*given, *task, divides), tasks)
 
     def _fill_values(self, scores: np.ndarray, rows: BlockRows, key: np.uint64) -> tuple[list[float], float]:
         """Write whole numbers for the scores of the rows, and the units that convert their sums back.
 
         Returns the weighted sum of the absolute values of each score, and the sum of the weights.
         """
-        ranges = rows.block_ranges(self.threads.n_threads)
         absolute = np.empty((rows.n_blocks, self.n_scores + 1))
         weights = self.weights if self.weighted else NO_WEIGHTS
         self.threads.run(
-            lambda blocks: absolute_sums(scores, weights, rows.rows, rows.starts, blocks, absolute), ranges
+            lambda blocks: absolute_sums(scores, weights, rows.rows, rows.starts, blocks, absolute), self._ranges
         )
         *sums, total = absolute.sum(axis=0).tolist()
         n_bits = field_bits(self.count_bits) if self.packed else WIDE_BITS
@@ -321,7 +317,7 @@ class GradientTreeGrower:
             if self.whole:
                 values[:, 0] = self.weights[own]
 
-        self.threads.run(fill, ranges)
+        self.threads.run(fill, self._ranges)
         return sums, total
 
 

@@ -15,9 +15,9 @@ by column in the order of their codes, and no histograms are made: see ``search_
 *Partition*: the rows of each node are reordered, left ones first. Indices are unsigned in every loop over rows: a
 signed index would be checked for wrapping around.
 
-*Blocks*: a large table is cut into blocks of rows, and each block has its own partition, so that the rows of a node lie
-close together in memory. Threads (or workers) sum the histograms of some blocks each; the sums of all of them are added
-up and searched. Only these sums and the splits pass between blocks.
+*Parts*: several threads divide the rows among them. Each part has its own partition and its own histograms; these are
+added up and searched. Only these sums and the splits pass between the parts, and sums of whole numbers do not depend on
+how the rows are divided.
 
 Kernels that call each other must be in the same file: this is the only reason why this file is long.
 """
@@ -112,9 +112,9 @@ class GrowthBuffers(NamedTuple):
 
     rows: np.ndarray  # (2, rows)
     values: np.ndarray  # (2, rows, words)
-    bounds: np.ndarray  # (blocks, levels + 1, nodes + 1)
+    bounds: np.ndarray  # (parts, levels + 1, nodes + 1)
     histograms: np.ndarray  # (nodes, words of all bins)
-    parts: np.ndarray  # (threads, nodes to sum, groups * 8 * 256 words): sums over some blocks each
+    parts: np.ndarray  # (parts, nodes to sum, groups * 8 * 256 words): the sums of each part
     smaller: np.ndarray  # for each parent, which of its children has fewer rows, and is summed: 0 left, 1 right
     best: ColumnSplits
     sums: NodeSums
@@ -162,14 +162,14 @@ def make_search_buffers(form):
 
 
 @kernel
-def rows_of_level(buffers, block, level):
-    """The rows of one level's nodes in one block, as views of the buffers."""
+def rows_of_level(buffers, part, level):
+    """The rows of one level's nodes in one part, as views of the buffers."""
     n_rows = buffers.bounds[buffers.bounds.shape[0] - 1, 0, 1]
     side = level % 2
     return LevelRows(
         rows=buffers.rows[side, :n_rows],
         values=buffers.values[side, :n_rows],
-        bounds=buffers.bounds[block, level, : (1 << level) + 1],
+        bounds=buffers.bounds[part, level, : (1 << level) + 1],
     )
 
 
@@ -955,17 +955,17 @@ def noise_of_level(noise, depth):
 
 @kernel
 def count_node_rows(buffers, depth):
-    """Return the number of rows of each node of a level, over all blocks."""
+    """Return the number of rows of each node of a level, over all parts."""
     counts = np.zeros(1 << depth, np.int64)
-    for block in range(buffers.bounds.shape[0]):
+    for part in range(buffers.bounds.shape[0]):
         for node in range(1 << depth):
-            counts[node] += buffers.bounds[block, depth, node + 1] - buffers.bounds[block, depth, node]
+            counts[node] += buffers.bounds[part, depth, node + 1] - buffers.bounds[part, depth, node]
     return counts
 
 
 @kernel
 def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_level, sorted_level):
-    """Grow some levels of a tree on a table of one block in one call: histograms, splits and partition of each.
+    """Grow some levels of a tree in one call, on one thread: histograms, splits and partition of each.
 
     From ``sorted_level`` on, sorted rows are read instead of histograms; the first histogram, of all nodes together, is
     then kept in the last slot.
@@ -997,37 +997,30 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
 
 
 @kernel
-def sum_blocks(table, buffers, depth, blocks, groups, part):
-    """Write the sums of some blocks to ``part``: those of the root, or of the smaller child of each node above.
-
-    One node after the other, so that its bins stay in the fastest cache.
-    """
+def sum_part(table, buffers, depth, part, groups):
+    """Write the sums of one part of the rows: those of the root, or of the smaller child of each node above."""
     n_columns, n_slots, size = table.n_codes.shape[0], max(1 << depth >> 1, 1), 2048 * buffers.values.shape[2]
-    level = rows_of_level(buffers, 0, depth)
-    rows, values = level.rows, level.values
+    level = rows_of_level(buffers, part, depth)
     for group in range(groups[0], groups[1]):
         words, width = table.words[group], min(8, n_columns - 8 * group)
         for slot in range(n_slots):
             node = 2 * slot + buffers.smaller[slot] if depth > 0 else 0
-            sums = part[slot, group * size : (group + 1) * size]
+            sums = buffers.parts[part, slot, group * size : (group + 1) * size]
             sums[:] = 0
-            for block in range(blocks[0], blocks[1]):
-                start, stop = buffers.bounds[block, depth, node], buffers.bounds[block, depth, node + 1]
-                add_rows(words, rows, values, start, stop, width, sums)
+            add_rows(words, level.rows, level.values, level.bounds[node], level.bounds[node + 1], width, sums)
 
 
 @kernel
-def grow_blocks(table, rules, buffers, tree, depth, blocks, groups, divides, part):
-    """Divide the rows of some blocks by the splits of the level above; sum the histograms of this level.
+def grow_part(table, rules, buffers, tree, depth, part, groups, divides):
+    """Divide one part of the rows by the splits of the level above; sum the histograms of this level.
 
-    The sums are of the columns of some groups: ``part[slot]`` gets those of the root, or of the smaller child of each
-    node above. ``divides`` says whether the rows still have to be divided.
+    The sums are of the columns of some groups: ``buffers.parts[part, slot]`` gets those of the root, or of the smaller
+    child of each node above. ``divides`` says whether the rows still have to be divided.
     """
     if divides and depth > 0:
-        for block in range(blocks[0], blocks[1]):
-            above, splits = rows_of_level(buffers, block, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
-            partition_level(table, rules, above, splits, rows_of_level(buffers, block, depth))
-    sum_blocks(table, buffers, depth, blocks, groups, part)
+        above, splits = rows_of_level(buffers, part, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
+        partition_level(table, rules, above, splits, rows_of_level(buffers, part, depth))
+    sum_part(table, buffers, depth, part, groups)
 
 
 @kernel
@@ -1066,10 +1059,10 @@ def join_parts(parts, table, form, smaller, depth, columns, histograms):
 
 
 @kernel
-def search_parts(parts, table, rules, form, noise, buffers, depth, columns):
+def search_parts(table, rules, form, noise, buffers, depth, columns):
     """Join the parts of the histograms of a level, and find the best split of each of some columns."""
     histograms = buffers.histograms[: 1 << depth]
-    join_parts(parts, table, form, buffers.smaller, depth, columns, histograms)
+    join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, histograms)
     counts = count_node_rows(buffers, depth)
     own_noise = noise_of_level(noise, depth)
     search_columns(histograms, counts, columns[0], columns[1], table, rules, form, own_noise, buffers.best)
@@ -1084,20 +1077,18 @@ def split_level(table, rules, form, noise, buffers, tree, depth):
 
 
 @kernel
-def write_leaves_of_blocks(table, rules, buffers, tree, depth, blocks, leaves):
-    """Write the leaf of each row of some blocks, by the last splits: their rows need not be divided any more."""
-    splits = splits_of_level(tree, depth - 1, rules.symmetric)
-    for block in range(blocks[0], blocks[1]):
-        level = rows_of_level(buffers, block, depth - 1)
-        for node in range(splits.kept.shape[0]):
-            split = 0 if rules.symmetric else node
-            start, stop = np.uint64(level.bounds[node]), np.uint64(level.bounds[node + 1])
-            if splits.kept[node]:
-                for i in range(start, stop):
-                    leaves[level.rows[i]] = 2 * node
-                continue
-            feature, goes_right = splits.features[split], splits.tables[split]
-            words, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
+def write_leaves_of_part(table, rules, buffers, tree, depth, part, leaves):
+    """Write the leaf of each row of one part, by the last splits: these rows need not be divided any more."""
+    level, splits = rows_of_level(buffers, part, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
+    for node in range(splits.kept.shape[0]):
+        split = 0 if rules.symmetric else node
+        start, stop = np.uint64(level.bounds[node]), np.uint64(level.bounds[node + 1])
+        if splits.kept[node]:
             for i in range(start, stop):
-                row = level.rows[i]
-                leaves[row] = 2 * node + goes_right[(words[row] >> shift) & BYTE]
+                leaves[level.rows[i]] = 2 * node
+            continue
+        feature, goes_right = splits.features[split], splits.tables[split]
+        words, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
+        for i in range(start, stop):
+            row = level.rows[i]
+            leaves[row] = 2 * node + goes_right[(words[row] >> shift) & BYTE]

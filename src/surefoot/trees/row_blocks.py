@@ -59,6 +59,8 @@ class BlockRows:
 
     def block_ranges(self, n_ranges: int) -> list[tuple[int, int]]:
         """All blocks cut into ranges with about the same number of rows."""
+        if n_ranges == 1:
+            return [(0, self.n_blocks)]
         ends = np.arange(1, n_ranges) * (len(self.rows) / n_ranges)
         cuts = [0, *np.searchsorted(self.starts[:-1], ends).tolist(), self.n_blocks]
         return [(first, last) for first, last in pairwise(cuts) if first < last]
