@@ -51,6 +51,11 @@ def random_bits(key: np.uint64, n: int, first: int = 0) -> np.ndarray:
     return out
 
 
+def skip_numbers(key: np.uint64, n: int) -> np.uint64:
+    """The key of a stream that begins with number ``n`` of this one."""
+    return key if n == 0 else np.uint64((int(key) + n * int(_GOLDEN)) & _WORD)
+
+
 def random_integers(key: np.uint64, n: int, below: int) -> np.ndarray:
     """``n`` integers in ``[0, below)``; the bias of the reduction is under ``below / 2**53``."""
     unit = (random_bits(key, n) >> np.uint64(11)) * 2.0**-53

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from surefoot._parallel import RowThreads
 from surefoot.data import BinnedTable, Columns
-from surefoot.trees import gradient_grower, row_blocks
+from surefoot.trees import gradient_grower, packed_gradients, row_blocks
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.row_blocks import BlockRows
@@ -251,7 +251,7 @@ def test_packed_and_wide_sums_grow_the_same_tree(n_scores, categorical, seed, sy
     rules = GrowthRules(4, symmetric, min_rows, 1.0)
     packed = grow(table, rules)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gradient_grower, "MAX_PACKED", 0)
+        patch.setattr(packed_gradients, "MAX_PACKED", 0)
         wide = grow(table, rules)
     for name in ("features", "codes", "missing_left", "tables", "kept", "leaves"):
         np.testing.assert_array_equal(getattr(packed, name), getattr(wide, name), err_msg=name)
@@ -263,9 +263,9 @@ def test_packed_and_wide_sums_grow_the_same_tree(n_scores, categorical, seed, sy
 def test_only_whole_weights_and_one_or_two_scores_are_packed():
     words = naive.draw_table(0, 10, [4]).words()
     for n_scores, weights, packed in [(2, None, True), (1, np.full(10, 3.0), True), (3, None, False)]:
-        assert GradientTreeGrower(words, n_scores, GrowthRules(2), weights, ONE_THREAD).packed == packed
-    assert not GradientTreeGrower(words, 1, GrowthRules(2), np.full(10, 0.5), ONE_THREAD).packed
-    assert not GradientTreeGrower(words, 1, GrowthRules(2), np.full(10, 2.0**18), ONE_THREAD).packed
+        assert GradientTreeGrower(words, n_scores, GrowthRules(2), weights, ONE_THREAD).format.packed == packed
+    assert not GradientTreeGrower(words, 1, GrowthRules(2), np.full(10, 0.5), ONE_THREAD).format.packed
+    assert not GradientTreeGrower(words, 1, GrowthRules(2), np.full(10, 2.0**18), ONE_THREAD).format.packed
 
 
 @settings(deadline=None, max_examples=30)

@@ -13,7 +13,7 @@ from surefoot.trees.leaves import (
     add_leverage,
     bound_leaves,
     inherit_leaves,
-    perturb_empty_leaves,
+    square_sums,
     sum_leaves,
     weighted_sums,
 )
@@ -84,17 +84,15 @@ def test_weighted_sums_of_blocks(seed):
 
 @settings(deadline=None, max_examples=20)
 @given(seed=seeds)
-def test_empty_leaves_get_noise(seed):
+def test_squares_are_summed_block_by_block(seed):
     rng = np.random.default_rng(seed)
-    steps, weights = rng.normal(size=30), rng.integers(0, 4, size=30).astype(float)
-    rows = rng.permutation(30)[: rng.integers(0, 30)].astype(np.uint32)
-    counts, normals, values = rng.integers(0, 3, size=8).astype(float), rng.normal(size=8), rng.normal(size=(8, 2))
-    square = np.average(steps[rows] ** 2, weights=weights[rows]) if weights[rows].sum() else 0.0
-    expected = values.copy()
-    empty = np.flatnonzero(counts == 0)
-    expected[empty, 0] += 1.5 * np.sqrt(square) * normals[: len(empty)]
-    perturb_empty_leaves(steps, weights, rows, counts, 1.5, normals, values)
-    np.testing.assert_allclose(values, expected, rtol=1e-12)
+    values, weights = rng.normal(size=30), rng.integers(0, 4, size=30).astype(float)
+    rows, cut = np.sort(rng.permutation(30)[:20]).astype(np.uint32), rng.integers(0, 21)
+    sums = np.empty((2, 2))
+    square_sums(values, weights, rows, np.array([0, cut, 20]), sums)
+    for own, (squares, total) in zip((rows[:cut], rows[cut:]), sums, strict=True):
+        assert squares == pytest.approx(float(weights[own] @ values[own] ** 2), abs=1e-13)
+        assert total == weights[own].sum()
 
 
 @settings(deadline=None, max_examples=20)

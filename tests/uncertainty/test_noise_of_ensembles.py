@@ -8,18 +8,15 @@ import pytest
 from surefoot import BoostingEnsembleRegressor
 from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.uncertainty.families import Gamma, Normal
-from surefoot.uncertainty.fit_spec import TrainingConfig, TrainingRows
+from surefoot.uncertainty.fit_spec import TrainingConfig
 from surefoot.uncertainty.leaf_noise import LeafNoise
 
 CONFIG = TrainingConfig(n_estimators=100, learning_rate=0.1, rules=GrowthRules(depth=2), langevin=True)
 
 
 def noise_of(config, family, typical_scale):
-    train, held_out = np.arange(40, dtype=np.uint32), np.empty(0, dtype=np.uint32)
-    rows = TrainingRows(y=np.zeros(40), weights=None, train=train, held_out=held_out)
-    noise = LeafNoise(config=config, family=family, rows=rows, weights=np.ones(40), n_train=40.0)
-    leaves, totals = np.repeat(np.arange(4, dtype=np.uint8), 10), np.full((4, 2), 10.0)
-    return noise.of_sums(totals, 3.0, np.zeros((2, 40)), leaves, rows.train, np.ones((4, 2)), typical_scale)
+    noise = LeafNoise(config=config, family=family, n_train=40.0)
+    return noise.of_sums(np.full((4, 2), 10.0), 3.0, np.ones((4, 2)), typical_scale, None)
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.3, 5.0])

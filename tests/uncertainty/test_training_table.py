@@ -21,11 +21,12 @@ from surefoot._parallel import RowThreads
 from surefoot._random import stream_key
 from surefoot.data import Columns
 from surefoot.data.category_statistics import STRENGTH, CategoryStatistics
-from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
+from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
 from surefoot.uncertainty.fit_spec import FitSpec, TrainingConfig, TrainingRows
+from surefoot.uncertainty.model_rows import ModelRows
 from surefoot.uncertainty.training_table import ENSEMBLE_MEMBER, SET_CATEGORIES, SINGLE_MODEL, Encoding, SharedTable
 
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
@@ -197,8 +198,9 @@ def test_trees_read_the_orders_in_turn():
     rows = TrainingRows(y=y, weights=None, train=train, held_out=held_out)
     family = REGRESSION_FAMILIES["normal"]()
     with RowThreads(1) as threads:
-        grower = GradientTreeGrower(tables[0], 2, config.rules, None, threads)
-        loop = BoostingLoop(grower, family, rows, config, (0, 0), family.start(y, np.ones(40)), None, tables)
+        start = family.start(y, np.ones(40))
+        model_rows = ModelRows.of(tables, config.rules, family, rows, start, threads)
+        loop = BoostingLoop(model_rows, family, rows, config, (0, 0), start)
         for _ in range(4):
             loop.step()
     assert loop.result().forest.features[:, 0].tolist() == [0, 1, 0, 1]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.trees.gradient_grower import GrownGradientTree
+from surefoot.trees.grown_tree import GrownGradientTree
 from surefoot.trees.vector_forest import ForestBuilder, VectorForest
 
 

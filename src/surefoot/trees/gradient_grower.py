@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cache
-from math import ceil, floor, log2, pi, sqrt
+from math import ceil, log2, pi, sqrt
 from typing import Any
 
 import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot._random import random_bits, random_normals, stream_key
+from surefoot.trees.grown_tree import GrownGradientTree
 from surefoot.trees.level_kernels import (
     NOISE_LENGTH,
     ColumnSplits,
@@ -18,8 +19,6 @@ from surefoot.trees.level_kernels import (
     SplitNoise,
     SplitRules,
     SumFormat,
-    TreeSplits,
-    find_leaves,
     grow_levels,
     grow_part,
     search_parts,
@@ -28,15 +27,18 @@ from surefoot.trees.level_kernels import (
     write_leaves_of_part,
 )
 from surefoot.trees.packed_codes import PackedCodes
-from surefoot.trees.packed_gradients import FINE_STEPS, WIDE_BITS, absolute_sums, field_bits, pack_rows, widen_rows
+from surefoot.trees.packed_gradients import (
+    MIN_SUM,
+    GradientFormat,
+    SumScales,
+    absolute_sums,
+    pack_rows,
+    widen_rows,
+)
 from surefoot.trees.row_blocks import BlockRows, even_ranges
 
-MAX_PACKED = 1 << 20  # with fewer rows (by weight), sums of two scores and the count fit one word with steps to spare
-MAX_PACKED_WEIGHT = 1 << 16  # the same for weighted rows: a row with a large weight would have few steps left
 CELLS_AT_ONCE = 20_000_000  # for larger tables a call grows one level, because Ctrl-C waits for the end of a call
 MAX_PARTS_WORDS = 1 << 25  # of the histograms that threads sum: those of deep trees of many classes are large
-MIN_SUM = 1e-200  # scores with a smaller sum count as 0
-MAX_EXPONENT = 200  # of a scale
 ROOT_HALF_PI = sqrt(pi / 2)  # root mean square of normal numbers, over their mean absolute value
 BINS_PER_ROW = 2.0  # bins of a node that take as long to read as one row of a column
 NO_NOISE = NO_WEIGHTS = np.empty(0)
@@ -54,77 +56,6 @@ class GrowthRules:
     constraints: tuple[int, ...] | None = None  # per column -1, 0, 1: the first output falls, is free, or rises
 
 
-@dataclass
-class GrownGradientTree:
-    """Splits and leaves; ``features``, ``codes`` ... have an entry per level or per node (heap order).
-
-    ``leaves`` has the leaf of every row of the table that the tree was grown on, or that was assigned to a leaf since.
-    ``kept`` marks nodes of a symmetric tree, in heap order, that keep all their rows on the left instead of taking part
-    in the split of their level: their leaves on the right repeat those on the left. The arrays belong to the grower:
-    the next tree overwrites them.
-    """
-
-    depth: int
-    symmetric: bool
-    features: np.ndarray
-    codes: np.ndarray
-    missing_left: np.ndarray
-    gains: np.ndarray
-    tables: np.ndarray
-    kept: np.ndarray
-    leaves: np.ndarray
-
-    @classmethod
-    def empty(cls, depth: int, symmetric: bool, n_rows: int) -> "GrownGradientTree":
-        """A tree with arrays for a grower to fill."""
-        n_nodes = (1 << depth) - 1
-        n = depth if symmetric else n_nodes
-        return cls(
-            depth=depth,
-            symmetric=symmetric,
-            features=np.empty(n, dtype=np.int64),
-            codes=np.zeros(n, dtype=np.int64),
-            missing_left=np.zeros(n, dtype=np.bool_),
-            gains=np.zeros(n),
-            tables=np.zeros((n, 256), dtype=np.uint8),
-            kept=np.zeros(n_nodes, dtype=np.bool_),
-            leaves=np.zeros(n_rows, dtype=np.uint16),
-        )
-
-    def splits(self) -> TreeSplits:
-        """The arrays that kernels write."""
-        return TreeSplits(
-            features=self.features,
-            codes=self.codes,
-            missing_left=self.missing_left,
-            gains=self.gains,
-            tables=self.tables,
-            kept=self.kept,
-        )
-
-    def node_features(self) -> np.ndarray:
-        """The feature of every node in heap order."""
-        if not self.symmetric:
-            return self.features
-        return np.repeat(self.features, 1 << np.arange(self.depth))
-
-    def repeat_kept(self, values: np.ndarray) -> None:
-        """Copy the values of left leaves to right leaves, below nodes that keep their rows on the left.
-
-        A symmetric tree sends new rows by the splits of its levels, in every node.
-        """
-        if self.symmetric and self.kept.any():
-            for node in np.flatnonzero(self.kept)[::-1]:
-                level = int(node + 1).bit_length() - 1
-                half = 1 << (self.depth - level - 1)
-                first = 2 * half * (node + 1 - (1 << level))
-                values[first + half : first + 2 * half] = values[first : first + half]
-
-    def assign_leaves(self, words: np.ndarray, rows: np.ndarray) -> None:
-        """Find the leaves of further rows of the table."""
-        find_leaves(words, rows, self.depth, self.symmetric, self.features, self.tables, self.leaves)
-
-
 class GradientTreeGrower:
     """Grows trees on one table; all trees use the same buffers, so only one thread may use a grower at a time.
 
@@ -133,22 +64,23 @@ class GradientTreeGrower:
     """
 
     def __init__(
-        self, table: PackedCodes, n_scores: int, rules: GrowthRules, weights: np.ndarray | None, threads: RowThreads
+        self,
+        table: PackedCodes,
+        n_scores: int,
+        rules: GrowthRules,
+        weights: np.ndarray | None,
+        threads: RowThreads,
+        sum_format: GradientFormat | None = None,
     ) -> None:
-        self.table, self.rules, self.n_scores, self.threads = table, rules, n_scores, threads
-        self.weighted = weights is not None
-        self.weights = np.ones(table.n_rows) if weights is None else weights
-        self.total_weight = total = float(self.weights.sum())
-        self.whole = weights is None or bool((np.rint(weights) == weights).all())
-        self.packed = self.whole and n_scores <= 2 and total < (MAX_PACKED if weights is None else MAX_PACKED_WEIGHT)
-        self.n_words = 1 if self.packed else 2 + n_scores
-        self.count_bits = max(1, int(total).bit_length())
+        """``sum_format`` is that of the whole table if ``table`` is a shard of it."""
+        self.table, self.rules, self.threads, self.weights = table, rules, threads, weights
+        self.format = sum_format or GradientFormat.of(n_scores, weights, table.n_rows)
         self.constraints = np.array(rules.constraints or [0] * table.n_columns, dtype=np.int64)
         self._make_buffers()
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without the buffers: no tree needs those of the last, and some are views of others."""
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_") and name != "tree"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -166,18 +98,20 @@ class GradientTreeGrower:
             min_rows=self.rules.min_samples_leaf,
             constraints=self.constraints,
         )
+        form = self.format
         self._form = SumFormat(
-            n_words=self.n_words,
-            n_scores=self.n_scores,
-            count_bits=self.count_bits,
-            units=np.ones(4 if self.packed else 2 + self.n_scores),
+            n_words=form.n_words,
+            n_scores=form.n_scores,
+            count_bits=form.count_bits,
+            units=np.ones(max(4, 2 + form.n_scores)),
         )
+        self._weights = np.ones(n_rows) if self.weights is None else self.weights
         self._noise = SplitNoise(numbers=NO_NOISE, windows=np.zeros((depth, n_columns), dtype=np.int64))
         self._buffers = GrowthBuffers(
             rows=np.empty((2, n_rows), dtype=np.uint32),
-            values=np.empty((2, n_rows, self.n_words), dtype=np.int64),
+            values=np.empty((2, n_rows, form.n_words), dtype=np.int64),
             bounds=np.zeros((1, depth + 1, 2 * n_nodes + 1), dtype=np.int64),
-            histograms=np.empty((n_nodes, self.table.n_bins * self.n_words), dtype=np.int64),
+            histograms=np.empty((n_nodes, self.table.n_bins * form.n_words), dtype=np.int64),
             parts=np.empty((0, 0, 0), dtype=np.int64),
             smaller=np.zeros(n_nodes, dtype=np.uint8),
             best=ColumnSplits(
@@ -193,8 +127,9 @@ class GradientTreeGrower:
                 left=np.zeros((n_nodes + 1, 4)),
             ),
         )
-        self._tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
-        self._splits = self._tree.splits()
+        self.tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
+        self._splits = self.tree.splits()
+        self._divided: tuple[BlockRows, RowThreads] | None = None  # rows that are divided now, and the threads
 
     def read(self, table: PackedCodes) -> None:
         """Grow the next trees on another table of the same shape."""
@@ -206,30 +141,29 @@ class GradientTreeGrower:
 
         Splits are chosen by their gain plus ``noise`` standard errors times a random normal number.
         """
-        depth, n = self.rules.depth, len(rows)
-        self._begin(rows)
-        sums, total = self._fill_values(scores, rows, key)
-        if self._noise.numbers is not NO_NOISE:
-            self._noise = self._noise._replace(numbers=NO_NOISE)
-        if noise > 0.0:  # the spread of scores is estimated from their mean absolute value: it is robust to extremes
-            spread = ROOT_HALF_PI * sqrt(sum((part / max(total, MIN_SUM)) ** 2 for part in sums))
-            self._noise = self._noise._replace(numbers=normal_numbers() * (noise * spread))
-            windows = random_bits(key, self._noise.windows.size) % np.uint64(NOISE_LENGTH)
-            self._noise.windows[:] = windows.reshape(self._noise.windows.shape)
-        at_once = depth if n * self.table.n_columns <= CELLS_AT_ONCE else 1
+        depth = self.rules.depth
+        self.divide(rows)
+        absolute = self.absolute_sums(scores, rows)
+        *sums, total = (absolute[0] if len(absolute) == 1 else absolute.sum(axis=0)).tolist()
+        self.use_noise(noise, sums, total, key)
+        self.fill(scores, rows, self.format.scales(sums, total, len(rows)), key)
+        at_once = depth if len(rows) * self.table.n_columns <= CELLS_AT_ONCE else 1
         for level in range(0, depth, at_once):
             if self.threads.n_threads > 1:
                 for each in range(level, min(level + at_once, depth)):
                     self._grow_in_parts(each)
             else:
                 self._grow(level, min(level + at_once, depth))
-        self._write_leaves(rows)
-        return self._tree
+        self.write_leaves(rows)
+        return self.tree
 
-    def _begin(self, rows: BlockRows) -> None:
+    def divide(self, rows: BlockRows) -> None:
         """Divide the rows among threads: each part has its own partition and its own sums."""
+        if self._divided is not None and self._divided[0] is rows and self._divided[1] is self.threads:
+            return
+        self._divided = rows, self.threads
         buffers, n_threads = self._buffers, self.threads.n_threads
-        n_slots, n_words = max(len(buffers.histograms) // 2, 1), self.table.n_groups * 2048 * self.n_words
+        n_slots, n_words = max(len(buffers.histograms) // 2, 1), self.table.n_groups * 2048 * self.format.n_words
         self._ranges = rows.block_ranges(max(min(n_threads, MAX_PARTS_WORDS // (n_slots * n_words)), 1))
         n_parts = len(self._ranges)
         if len(buffers.bounds) != n_parts:
@@ -240,8 +174,46 @@ class GradientTreeGrower:
         buffers.bounds[:, 0, 0] = [rows.starts[first] for first, _ in self._ranges]
         buffers.bounds[:, 0, 1] = [rows.starts[last] for _, last in self._ranges]
 
-    def _write_leaves(self, rows: BlockRows) -> None:
-        depth, buffers, leaves = self.rules.depth, self._buffers, self._tree.leaves
+    def absolute_sums(self, scores: np.ndarray, rows: BlockRows) -> np.ndarray:
+        """For each block, the weighted sum of the absolute values of each score, and the sum of the weights."""
+        out = np.empty((rows.n_blocks, self.format.n_scores + 1))
+        weights = NO_WEIGHTS if self.weights is None else self.weights
+        self.threads.run(
+            lambda blocks: absolute_sums(scores, weights, rows.rows, rows.starts, blocks, out), self._ranges
+        )
+        return out
+
+    def use_noise(self, noise: float, sums: list[float], total: float, key: np.uint64) -> None:
+        """Draw the noise of the next tree; ``sums`` are those of ``absolute_sums`` over all blocks."""
+        if self._noise.numbers is not NO_NOISE:
+            self._noise = self._noise._replace(numbers=NO_NOISE)
+        if noise > 0.0:  # the spread of scores is estimated from their mean absolute value: it is robust to extremes
+            spread = ROOT_HALF_PI * sqrt(sum((part / max(total, MIN_SUM)) ** 2 for part in sums))
+            self._noise = self._noise._replace(numbers=normal_numbers() * (noise * spread))
+            windows = random_bits(key, self._noise.windows.size) % np.uint64(NOISE_LENGTH)
+            self._noise.windows[:] = windows.reshape(self._noise.windows.shape)
+
+    def fill(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> None:
+        """Write whole numbers for the scores of the rows."""
+        form, weights, buffers = self.format, self._weights, self._buffers
+        self._form.units[:] = scales.units
+
+        def fill_blocks(blocks: tuple[int, int]) -> None:
+            places = rows.in_blocks(blocks)
+            own, values = rows.rows[places], buffers.values[0, places]
+            buffers.rows[0, places] = own
+            if form.packed:
+                pack_rows(scores, weights, own, scales.scores, scales.rounds_randomly, key, form.count_bits, values)
+                return
+            widen_rows(scores, weights, own, scales.scores, scales.weight, values)
+            if form.whole:
+                values[:, 0] = weights[own]
+
+        self.threads.run(fill_blocks, self._ranges)
+
+    def write_leaves(self, rows: BlockRows) -> None:
+        """Write the leaf of each row, after the last level."""
+        depth, buffers, leaves = self.rules.depth, self._buffers, self.tree.leaves
         if self.threads.n_threads == 1:
             write_leaves(buffers.rows[depth % 2, : len(rows)], buffers.bounds[0, depth], leaves)
             return
@@ -257,7 +229,7 @@ class GradientTreeGrower:
         """The first level where reading the rows of all columns takes less time than reading the bins of all nodes."""
         table, rules = self.table, self.rules
         is_plain = rules.symmetric and rules.min_samples_leaf <= 1 and rules.constraints is None
-        if not (is_plain and self.packed and table.is_sorted):
+        if not (is_plain and self.format.packed and table.is_sorted):
             return last_level
         n_cells = max(table.n_rows * table.n_columns, 1)
         return min(max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1), last_level)
@@ -283,42 +255,6 @@ class GradientTreeGrower:
             self.threads.run(lambda part: grow_part(*given, part, (0, 0), True), parts)
         tasks = [(part, own) for part in parts for own in groups]
         self.threads.run(lambda task: grow_part(*given, *task, divides), tasks)
-
-    def _fill_values(self, scores: np.ndarray, rows: BlockRows, key: np.uint64) -> tuple[list[float], float]:
-        """Write whole numbers for the scores of the rows, and the units that convert their sums back.
-
-        Returns the weighted sum of the absolute values of each score, and the sum of the weights.
-        """
-        absolute = np.empty((rows.n_blocks, self.n_scores + 1))
-        weights = self.weights if self.weighted else NO_WEIGHTS
-        self.threads.run(
-            lambda blocks: absolute_sums(scores, weights, rows.rows, rows.starts, blocks, absolute), self._ranges
-        )
-        *sums, total = absolute.sum(axis=0).tolist()
-        n_bits = field_bits(self.count_bits) if self.packed else WIDE_BITS
-        weight = max(total if self.packed else len(rows), 1.0)
-        room = 2.0 ** (n_bits - 1) - 1 - weight
-        scales = [2.0 ** min(floor(log2(room / max(part, MIN_SUM))), MAX_EXPONENT) for part in sums]
-        self._form.units[2 : 2 + self.n_scores] = [1.0 / scale for scale in scales]
-        steps = min(part * scale for part, scale in zip(sums, scales, strict=True)) / weight
-        weight_scale = 2.0 ** floor(log2(2.0**WIDE_BITS / max(self.total_weight, MIN_SUM)))
-        if not self.packed:
-            self._form.units[1] = 1.0 / weight_scale
-
-        def fill(blocks: tuple[int, int]) -> None:
-            places = rows.in_blocks(blocks)
-            own, values = rows.rows[places], self._buffers.values[0, places]
-            self._buffers.rows[0, places] = own
-            if self.packed:
-                both = np.array([*scales, 0.0])
-                pack_rows(scores, self.weights, own, both, steps < FINE_STEPS, key, self.count_bits, values)
-                return
-            widen_rows(scores, self.weights, own, np.array(scales), weight_scale, values)
-            if self.whole:
-                values[:, 0] = self.weights[own]
-
-        self.threads.run(fill, self._ranges)
-        return sums, total
 
 
 def packed_table(table: PackedCodes) -> PackedTable:

@@ -68,21 +68,15 @@ def sum_pairs(first, second, weights, rows, leaves, sums, counts):
 
 
 @kernel
-def perturb_empty_leaves(steps, weights, rows, counts, size, normals, values):
-    """Add noise to each leaf with a count of 0: ``size`` times the root mean square step times a normal number."""
-    if counts.all():
-        return
-    squares = 0.0
-    total = 0.0
-    for i in rows:
-        squares += weights[i] * steps[i] * steps[i]
-        total += weights[i]
-    size *= np.sqrt(squares / total) if total > 0.0 else 0.0
-    n_empty = 0
-    for leaf in range(counts.shape[0]):
-        if counts[leaf] == 0.0:
-            values[leaf, 0] += size * normals[n_empty]
-            n_empty += 1
+def square_sums(values, weights, rows, starts, sums):
+    """Write, for each block, the weighted sum of the squares of the values of the rows, and the sum of the weights."""
+    for block in range(sums.shape[0]):
+        squares, total = 0.0, 0.0
+        for place in range(starts[block], starts[block + 1]):
+            i = rows[place]
+            squares += weights[i] * values[i] * values[i]
+            total += weights[i]
+        sums[block, 0], sums[block, 1] = squares, total
 
 
 @kernel

@@ -34,31 +34,38 @@ class PackedCodes:
     def __init__(self, codes: np.ndarray, missing: np.ndarray, is_categorical: np.ndarray) -> None:
         if codes.dtype != np.uint8:
             raise DataError("A tree with vector leaves takes at most 255 bins a column: set max_bins to 255 or less.")
-        self.n_columns, self.n_rows = codes.shape
-        self.words = pack_codes(codes)
-        self.n_codes = missing.astype(np.int64) + 1
-        self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.uint64)
-        self.has_missing = (codes == missing[:, np.newaxis]).any(axis=1) if self.n_rows else missing < 0
-        self.is_categorical = is_categorical
+        has_missing = (codes == missing[:, np.newaxis]).any(axis=1) if codes.size else missing < 0
+        self._set(pack_codes(codes), missing.astype(np.int64) + 1, has_missing, is_categorical)
         self.is_sorted = codes.size < THREADED_CELLS and self.n_rows <= MAX_SORTED_ROWS and not is_categorical.any()
-        self.sorted_rows, self.sorted_codes = np.empty((0, 0), dtype=np.uint16), np.empty((0, 0), dtype=np.uint8)
         if self.is_sorted:
             self.sorted_rows = np.argsort(codes, axis=1, kind="stable").astype(np.uint16)
             self.sorted_codes = np.take_along_axis(codes, self.sorted_rows, axis=1)
+
+    def _set(self, words: np.ndarray, n_codes: np.ndarray, has_missing: np.ndarray, is_categorical: np.ndarray) -> None:
+        self.words, self.n_rows, self.n_columns = words, words.shape[1], len(n_codes)
+        self.n_codes, self.has_missing, self.is_categorical = n_codes, has_missing, is_categorical
+        self.offsets = np.concatenate([[0], np.cumsum(n_codes)]).astype(np.uint64)
+        self.is_sorted = False
+        self.sorted_rows, self.sorted_codes = np.empty((0, 0), dtype=np.uint16), np.empty((0, 0), dtype=np.uint8)
 
     @classmethod
     def from_table(cls, table: BinnedTable) -> "PackedCodes":
         """The words of a binned table."""
         return cls(table.codes, table.missing, table.is_categorical)
 
-    def weight_of_identical_rows(self, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """For every row, the weight of those among ``rows`` with the same code in every column."""
+    def shard(self, words: np.ndarray) -> "PackedCodes":
+        """Some rows of the same table, whose codes are ``words``."""
+        shard = object.__new__(PackedCodes)
+        shard._set(words, self.n_codes, self.has_missing, self.is_categorical)
+        return shard
+
+    def mixed_rows(self) -> np.ndarray:
+        """A number for every row; rows with the same code in every column have the same number."""
         mixed = np.zeros(self.n_rows, dtype=np.uint64)
         for words in self.words:
             mixed = (mixed ^ words) * _ODD
             mixed ^= mixed >> np.uint64(29)
-        _, kind = np.unique(mixed, return_inverse=True)
-        return np.bincount(kind[rows], weights=weights[rows], minlength=int(kind.max(initial=0)) + 1)[kind]
+        return mixed
 
     @property
     def n_groups(self) -> int:
@@ -68,6 +75,12 @@ class PackedCodes:
     def n_bins(self) -> int:
         """Number of bins of all columns together."""
         return int(self.offsets[-1])
+
+
+def weight_of_identical_rows(mixed: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """For every row, the weight of those among ``rows`` that have the same of the numbers of ``mixed_rows``."""
+    _, kind = np.unique(mixed, return_inverse=True)
+    return np.bincount(kind[rows], weights=weights[rows], minlength=int(kind.max(initial=0)) + 1)[kind]
 
 
 def pack_codes(codes: np.ndarray) -> np.ndarray:

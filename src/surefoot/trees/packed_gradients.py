@@ -6,10 +6,18 @@ scaled by the sum of their absolute values: for 100,000 rows that leaves about f
 10,000 about six hundred. The scale is a power of two, so that a row of weight 2 counts as exactly two rows.
 """
 
+from dataclasses import dataclass
+from math import floor, log2
+from typing import NamedTuple
+
 import numpy as np
 
 from surefoot._jit import kernel
 
+MAX_PACKED = 1 << 20  # with fewer rows (by weight), sums of two scores and the count fit one word with steps to spare
+MAX_PACKED_WEIGHT = 1 << 16  # the same for weighted rows: a row with a large weight would have few steps left
+MIN_SUM = 1e-200  # scores with a smaller sum count as 0
+MAX_EXPONENT = 200  # of a scale
 WIDE_BITS = 50  # if each statistic has a word of its own, sums stay below 2**50
 FINE_STEPS = 64.0  # with fewer steps for an average gradient, rounding is random, so that it has no bias
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -21,6 +29,58 @@ HALF_WORD = np.uint64(32)
 def field_bits(count_bits: int) -> int:
     """Bits of each of the two gradients in a word with a count of ``count_bits``."""
     return (64 - count_bits) // 2
+
+
+class SumScales(NamedTuple):
+    """The scales that turn the scores of one tree into whole numbers, and the units that turn sums back."""
+
+    scores: np.ndarray
+    weight: float
+    rounds_randomly: bool
+    units: np.ndarray
+
+
+@dataclass(frozen=True)
+class GradientFormat:
+    """How the count, the weight and the scores of a row are written as whole numbers; the same for all rows."""
+
+    n_scores: int
+    whole: bool  # all weights are whole numbers: a row of weight k counts as k rows
+    packed: bool  # one word for each row
+    total_weight: float
+
+    @classmethod
+    def of(cls, n_scores: int, weights: np.ndarray | None, n_rows: int) -> "GradientFormat":
+        """The format for the rows of a table with these weights (None: all 1)."""
+        total = float(n_rows) if weights is None else float(weights.sum())
+        whole = weights is None or bool((np.rint(weights) == weights).all())
+        packed = whole and n_scores <= 2 and total < (MAX_PACKED if weights is None else MAX_PACKED_WEIGHT)
+        return cls(n_scores=n_scores, whole=whole, packed=packed, total_weight=total)
+
+    @property
+    def n_words(self) -> int:
+        """Words of a row."""
+        return 1 if self.packed else 2 + self.n_scores
+
+    @property
+    def count_bits(self) -> int:
+        return max(1, int(self.total_weight).bit_length())
+
+    def scales(self, sums: list[float], total: float, n_rows: int) -> SumScales:
+        """The scales for ``n_rows`` rows with these weighted sums of absolute scores, and this sum of weights."""
+        n_bits = field_bits(self.count_bits) if self.packed else WIDE_BITS
+        weight = max(total if self.packed else n_rows, 1.0)
+        room = 2.0 ** (n_bits - 1) - 1 - weight
+        scales = [2.0 ** min(floor(log2(room / max(part, MIN_SUM))), MAX_EXPONENT) for part in sums]
+        steps = min(part * scale for part, scale in zip(sums, scales, strict=True)) / weight
+        weight_scale = 2.0 ** floor(log2(2.0**WIDE_BITS / max(self.total_weight, MIN_SUM)))
+        units = [1.0, 1.0 if self.packed else 1.0 / weight_scale, *(1.0 / scale for scale in scales), 1.0]
+        return SumScales(
+            scores=np.array([*scales, 0.0]),
+            weight=weight_scale,
+            rounds_randomly=steps < FINE_STEPS,
+            units=np.array(units[: max(4, 2 + self.n_scores)]),
+        )
 
 
 @kernel

@@ -68,21 +68,20 @@ class BlockRows:
     def draw(
         self, key: np.uint64, probability: float, n_rows: int, threads: RowThreads
     ) -> tuple["BlockRows", np.ndarray]:
-        """Some of the rows, each drawn independently; and all other rows of a table of ``n_rows``.
-
-        If none is drawn, the first row is.
-        """
+        """Some of the rows, each drawn independently; and all other rows of a table of ``n_rows``."""
         limit = np.uint64(min(int(probability * 2.0**64), (1 << 64) - 1))
         ranges = self.block_ranges(threads.n_threads)
         counts = np.zeros(self.n_blocks, dtype=np.int64)
         threads.run(lambda blocks: count_drawn(self.starts, blocks, key, limit, counts), ranges)
-        if not counts.any():
-            return BlockRows.of(self.rows[:1], n_rows), np.delete(np.arange(n_rows, dtype=np.uint32), self.rows[0])
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         drawn, others = np.empty(starts[-1], dtype=np.uint32), np.empty(n_rows - starts[-1], dtype=np.uint32)
         given = self.rows, self.starts, BLOCK_ROWS, n_rows, key, limit, starts
         threads.run(lambda blocks: write_drawn(*given, blocks, drawn, others), ranges)
         return BlockRows(drawn, starts), others
+
+    def first(self, n_rows: int) -> tuple["BlockRows", np.ndarray]:
+        """The first of the rows; and all other rows of a table of ``n_rows``."""
+        return BlockRows.of(self.rows[:1], n_rows), np.delete(np.arange(n_rows, dtype=np.uint32), self.rows[0])
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot._jit import kernel
-from surefoot.trees.gradient_grower import GrownGradientTree
+from surefoot.trees.grown_tree import GrownGradientTree
 
 ALL_LEFT = 255  # no code is above this limit: every row goes left
 SPLIT_KINDS = (np.int32, np.uint8, np.uint8, np.int32, np.float32)  # of features, shifts, limits, sets and gains

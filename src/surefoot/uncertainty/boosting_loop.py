@@ -16,17 +16,15 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot._random import NormalRows, random_bits, stream_key
-from surefoot.trees.gradient_grower import GradientTreeGrower, GrownGradientTree
-from surefoot.trees.leaves import bound_leaves, inherit_leaves, perturb_empty_leaves
-from surefoot.trees.packed_codes import PackedCodes
-from surefoot.trees.row_blocks import BlockRows
+from surefoot.trees.grown_tree import GrownGradientTree
+from surefoot.trees.leaves import bound_leaves, inherit_leaves
 from surefoot.trees.vector_forest import ForestBuilder
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import InflationSchedule, TrainingConfig, TrainingRows
-from surefoot.uncertainty.held_out_rows import HeldOutRows
 from surefoot.uncertainty.leaf_noise import LeafNoise
 from surefoot.uncertainty.member import BoostedTrees
-from surefoot.uncertainty.row_state import RowState
+from surefoot.uncertainty.model_rows import ModelRows
+from surefoot.uncertainty.model_shard import Round
 
 DITHER, DRAW, NOISE, EMPTY_LEAVES = range(4)  # streams of random numbers: what they are for
 MAX_STEP = 10.0  # of log-odds in a round, before the learning rate
@@ -42,44 +40,31 @@ class BoostingLoop:
 
     def __init__(
         self,
-        grower: GradientTreeGrower,
+        model_rows: ModelRows,
         family: RegressionFamily | ClassificationFamily,
         rows: TrainingRows,
         config: TrainingConfig,
         seed: tuple[int, int],
         start: np.ndarray,
         inflation_schedule: InflationSchedule | None = None,
-        tables: Sequence[PackedCodes] = (),
     ) -> None:
-        """``inflation_schedule`` is from trial models, if there were any.
-
-        Trees read ``tables`` in turn, one tree each; if there are none, all trees read the table of the grower.
-        """
-        self.grower, self.family, self.rows, self.config, self.seed = grower, family, rows, config, seed
-        self.table = table = grower.table
-        self.tables = tuple(tables) or (table,)
-        self.weights = np.ones(table.n_rows) if rows.weights is None else rows.weights
-        self.n_train = max(float(self.weights[rows.train].sum()), 1.0)
+        """``inflation_schedule`` is from trial models, if there were any."""
+        self.model_rows, self.family, self.rows, self.config, self.seed = model_rows, family, rows, config, seed
+        self.n_train = max(rows.train_weight, 1.0)
         self.shrink = 1.0 - config.learning_rate / (2.0 * self.n_train) if config.langevin else 1.0
         self.start = start
-        identical = table.weight_of_identical_rows(self.weights, rows.train) if family.has_scale else np.empty(0)
-        self.state = RowState(family, rows, start, max_leverage(identical), 1 << config.rules.depth)
         self.residual_inflation = 1.0
         self.inflation_schedule, self.scale_is_frozen, self.level_step = inflation_schedule, False, 0.0
-        self.held_out = HeldOutRows(family, self.state, start)
         self._bounds: list[tuple[float, float]] = []
         self._typical_scale = float(start[-1])
+        table = model_rows.tables[0]
         self.builder = ForestBuilder(table.n_codes, table.is_categorical)
-        self._saved_scale = self.state.raw[-1].copy()
-        self._saved_held_out = self.held_out.raw.copy()
-        self.resume(config, grower.threads)
+        self.resume(config, model_rows.threads)
 
     def resume(self, config: TrainingConfig, threads: RowThreads) -> None:
         """Prepare for the rounds of a configuration that may differ from the last only in the number of trees."""
         self.config = config
-        self.noise = LeafNoise(
-            config=config, family=self.family, rows=self.rows, weights=self.weights, n_train=self.n_train
-        )
+        self.noise = LeafNoise(config=config, family=self.family, n_train=self.n_train)
         self.use(threads)
         seed = self.seed if config.differs_by_seed else (0, 0)
         streams = range(EMPTY_LEAVES + 1)
@@ -90,8 +75,7 @@ class BoostingLoop:
 
     def use(self, threads: RowThreads) -> None:
         """Run the next rounds in these threads."""
-        self.grower.threads = threads
-        self.state.use(threads)
+        self.model_rows.use(threads)
 
     @property
     def n_done(self) -> int:
@@ -99,19 +83,22 @@ class BoostingLoop:
 
     def step(self) -> None:
         """One round: one tree."""
-        self.table = self.tables[self.n_done % len(self.tables)]
-        if self.table is not self.grower.table:
-            self.grower.read(self.table)
         if self.inflation_schedule is not None:
             self._follow(self.inflation_schedule)
-        state, keys = self.state, self._keys[:, self.n_done]
-        state.fill_gradients(self.shrink if self.n_done else 1.0, self._inflation(), self.scale_is_frozen)
-        drawn, others = state.draw(keys[DRAW], self.config.subsample)
-        scores = state.scores if self.family.natural else state.steps
-        tree = self.grower.grow(scores, drawn, keys[DITHER], self._split_noise())
-        state.assign_leaves(tree, self.table.words, others)
-        values = self._leaf_values(tree, drawn)
-        self._add_to_rows(tree, values, drawn)
+        keys = self._keys[:, self.n_done]
+        start = Round(
+            shrink=self.shrink if self.n_done else 1.0,
+            inflation=self._inflation(),
+            is_scale_frozen=self.scale_is_frozen,
+            table=self.n_done % len(self.model_rows.tables),
+            subsample=self.config.subsample,
+            draw_key=keys[DRAW],
+            dither_key=keys[DITHER],
+            split_noise=self._split_noise(),
+        )
+        tree = self.model_rows.grow(start)
+        values = self._leaf_values(tree)
+        self._add_to_rows(values)
         self.builder.add(tree, values, self._counts)
 
     def _follow(self, inflation_schedule: InflationSchedule) -> None:
@@ -124,7 +111,7 @@ class BoostingLoop:
 
     def _inflation(self) -> float | None:
         """The inflation of residuals if their stretches are to be computed anew in this round."""
-        is_time = self.table.n_rows <= STRETCH_ROWS or self.n_done % STRETCH_EVERY == 0
+        is_time = len(self.rows.y) <= STRETCH_ROWS or self.n_done % STRETCH_EVERY == 0
         return self.residual_inflation if self.family.has_scale and is_time else None
 
     def _split_noise(self) -> float:
@@ -143,7 +130,7 @@ class BoostingLoop:
         left = self.n_train * exp(-self.config.learning_rate * self.n_done)
         return SPLIT_NOISE * max(left / (1.0 + left), MIN_NOISE)
 
-    def _leaf_values(self, tree: GrownGradientTree, drawn: BlockRows) -> np.ndarray:
+    def _leaf_values(self, tree: GrownGradientTree) -> np.ndarray:
         """Learning rate times mean step of each leaf, shrunk by l2; with Langevin noise if the configuration has it.
 
         For classification, a leaf without rows predicts what its parent predicts, which is the value of its sibling.
@@ -152,62 +139,59 @@ class BoostingLoop:
         predicted with so much certainty that disagreement no longer shows.
         """
         config = self.config
-        without_noise, totals, self._counts = self.state.sum_leaves(tree.leaves, drawn)
+        without_noise, totals, self._counts = self.model_rows.sum_leaves()
         l2, sums = self.noise.l2(totals), without_noise
         weights = np.maximum(totals + l2, np.finfo(float).tiny)
         if self.family.has_scale and not config.runs_its_length:
             weights[:, -1] += (SCALE_L2 - 1.0) * config.rules.l2
         if config.langevin:
             normals = self._noise_normals[self.n_done].reshape(sums.shape)
-            typical = self._typical_scale
-            sums = sums + self.noise.of_sums(totals, l2, self.state.raw, tree.leaves, drawn, normals, typical)
+            sums = sums + self.noise.of_sums(totals, l2, normals, self._typical_scale, self.model_rows)
         values = sums / weights
         if not self.family.natural:
             inherit_leaves(without_noise / weights, self._counts, values)
             np.clip(values, -MAX_STEP, MAX_STEP, out=values)
         if self.noise.perturbs_empty_leaves:
-            self._perturb_empty_leaves(tree, drawn, values)
+            self._perturb_empty_leaves(values)
         values *= config.learning_rate
         if self.scale_is_frozen:
             values[:, -1] = config.learning_rate * self.level_step
         if config.rules.constraints is not None:
             first = config.learning_rate * sums[:, 0]
             bound_leaves(
-                tree.node_features(), self.grower.constraints, first, totals[:, 0], config.rules.l2, values[:, 0]
+                tree.node_features(), self.model_rows.constraints, first, totals[:, 0], config.rules.l2, values[:, 0]
             )
         tree.repeat_kept(values)
         return values
 
-    def _perturb_empty_leaves(self, tree: GrownGradientTree, drawn: BlockRows, values: np.ndarray) -> None:
+    def _perturb_empty_leaves(self, values: np.ndarray) -> None:
         """Add noise to the values of leaves without training rows, whether drawn for this tree or not."""
-        counts, train = self._counts, self.rows.train
-        if len(drawn) < len(train):
-            counts = np.bincount(tree.leaves[train], minlength=len(counts)).astype(np.float64)
-        normals = self._empty_leaf_normals[self.n_done]
-        size = self.noise.size_in_empty_leaves
-        perturb_empty_leaves(self.state.steps[0], self.weights, drawn.rows, counts, size, normals, values)
+        if self._counts.all():
+            return
+        counts = self._counts if self.config.subsample == 1.0 else self.model_rows.count_leaves()
+        empty = np.flatnonzero(counts == 0)
+        if len(empty):
+            size = self.noise.size_in_empty_leaves * sqrt(self.model_rows.mean_square())
+            values[empty, 0] += size * self._empty_leaf_normals[self.n_done][: len(empty)]
 
-    def _add_to_rows(self, tree: GrownGradientTree, values: np.ndarray, drawn: BlockRows) -> None:
+    def _add_to_rows(self, values: np.ndarray) -> None:
         taken = self.config.learning_rate / np.maximum(self._counts + self.config.rules.l2, 1e-300)
-        self.state.add(tree.leaves, values, -np.log1p(-np.minimum(taken, 0.99)), drawn)
+        self._typical_scale = self.model_rows.add(values, -np.log1p(-np.minimum(taken, 0.99)))
         self._append_bounds()
 
     def _append_bounds(self) -> None:
         if self.family.has_scale and isinstance(self.family, RegressionFamily):
-            self._typical_scale = self.state.typical_scale
             self._bounds.append(scale_bounds(self._typical_scale, self.n_train, self.family.dispersion_sign))
         else:
             self._bounds.append((-inf, inf))
 
     def measure_held_out(self) -> tuple[float, float, float]:
         """Mean held-out losses, of the whole distribution and of the mean, and the mean step of the scale."""
-        return self.held_out.measure(self.state, self._bounds[-1])
+        return self.model_rows.measure_held_out(self._bounds[-1])
 
     def save(self, scale: bool) -> None:
         """Keep the outputs of the held-out rows in this round and, with ``scale``, the scale of all rows."""
-        if scale:
-            self._saved_scale = self.state.raw[-1].copy()
-        self._saved_held_out = self.held_out.raw.copy()
+        self.model_rows.save(scale)
 
     def freeze_scale(self, n_rounds: int) -> None:
         """Restore the scale that was saved after ``n_rounds``, and stop learning it.
@@ -216,7 +200,7 @@ class BoostingLoop:
         rows, and no longer how much noise there is.
         """
         self.scale_is_frozen, self.level_step = True, 0.0
-        self.state.raw[-1] = self._saved_scale * self.shrink ** (self.n_done - n_rounds)
+        self.model_rows.restore_scale(self.shrink ** (self.n_done - n_rounds))
         self.builder.zero_last_output(n_rounds)
         self._bounds[n_rounds:] = [self._bounds[n_rounds - 1]] * (self.n_done - n_rounds)
 
@@ -225,16 +209,13 @@ class BoostingLoop:
 
         With ``uses_saved_scale``, the scale is that of the round in which the scale was saved.
         """
-        raw = self._saved_held_out.copy()
-        if uses_saved_scale:
-            raw[-1] = self._saved_scale[self.rows.held_out]
+        raw, rows = self.model_rows.saved_held_out(uses_saved_scale), self.rows
         np.clip(raw[-1], *self._bounds[n_trees - 1], out=raw[-1])
-        return raw, self.held_out.y, self.held_out.weights
+        return raw, rows.y[rows.held_out], rows.all_weights[rows.held_out]
 
-    def residuals(self, rows: np.ndarray) -> np.ndarray:
-        """The remaining step of each output for some rows, (outputs, rows)."""
-        self.state.fill_gradients(1.0, self._inflation())
-        return self.state.steps[:, rows]
+    def held_out_residuals(self) -> np.ndarray:
+        """The remaining step of each output for the held-out rows, (outputs, rows)."""
+        return self.model_rows.held_out_residuals(self._inflation())
 
     def result(
         self, n_trees: int | None = None, history: Sequence[float] = (), scale_until: int | None = None
@@ -258,7 +239,6 @@ class BoostingLoop:
         return trees if schedule is None else schedule.recalibration.applied_to(trees)
 
 
-MAX_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at residual_inflation 1)
 MIN_ROOM = 1.3  # a scale may be below the typical one by this factor, even with very few rows
 ROOM, ROOM_ROWS = 1.5, 1000.0  # with ROOM_ROWS rows by the factor ROOM, which grows with the root of their number
 
@@ -271,9 +251,3 @@ def scale_bounds(typical: float, n_train: float, dispersion_sign: float) -> tupl
     """
     step = log(max(MIN_ROOM, ROOM * sqrt(n_train / ROOM_ROWS)))
     return (typical - step, inf) if dispersion_sign > 0 else (-inf, typical + 2.0 * step)
-
-
-def max_leverage(n_identical: np.ndarray) -> np.ndarray:
-    """The largest leverage of a row that is one of ``n_identical`` rows."""
-    max_part = np.minimum(1.0 / np.maximum(n_identical, 1.0), 1.0 - exp(-MAX_LEVERAGE))
-    return -np.log1p(-max_part)

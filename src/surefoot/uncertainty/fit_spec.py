@@ -1,6 +1,7 @@
 """What one call of ``fit`` trains: the configuration of the models, the rows, and what all members share."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +80,21 @@ class TrainingRows:
     weights: np.ndarray | None
     train: np.ndarray  # uint32
     held_out: np.ndarray  # uint32
+
+    @property
+    def all_weights(self) -> np.ndarray:
+        """The weights as an array."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    @cached_property
+    def train_weight(self) -> float:
+        """The weight of the rows that are trained on."""
+        return float(len(self.train)) if self.weights is None else float(self.weights[self.train].sum())
+
+    @cached_property
+    def held_out_weight(self) -> float:
+        """The weight of the rows that are held out."""
+        return float(len(self.held_out)) if self.weights is None else float(self.weights[self.held_out].sum())
 
 
 class ValidationRows(NamedTuple):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from surefoot.trees.row_blocks import even_ranges
+from surefoot._parallel import RowThreads
+from surefoot.trees.row_blocks import BlockRows
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.families.base import weighted_sum
-from surefoot.uncertainty.row_state import RowState
+from surefoot.uncertainty.fit_spec import TrainingRows
 
 MIN_TOTAL = 1e-300  # of weights: no division by 0 where there are no rows
 
@@ -15,47 +15,66 @@ class HeldOutRows:
 
     Attributes
     ----------
-    raw : array of shape (n_outputs, n_held_out)
-        Their outputs.
-    y, weights : arrays of shape (n_held_out,)
-        Their internal targets and weights.
+    rows : BlockRows
+        Their places in the table, or in the shard.
+    raw, saved : arrays of shape (n_outputs, n_held_out)
+        Their outputs in the last round that was measured, and in the last one that was saved.
     """
 
-    def __init__(self, family: RegressionFamily | ClassificationFamily, state: RowState, start: np.ndarray) -> None:
-        self.family, self.places, self._scale = family, state.held_out, float(start[-1])
-        self.y, self.weights = state.y[self.places], state.weights[self.places]
-        self.raw = np.ascontiguousarray(state.raw[:, self.places])
-        self._fractions = self.weights / max(self.weights.sum(), MIN_TOTAL)
-        self._losses, self._losses_at_one_scale, self._steps = np.zeros((3, len(self.y)))
-        self._min_loss = weighted_sum(self._at_one_scale(self.y, self.y), self._fractions) if family.has_scale else 0.0
+    def __init__(
+        self,
+        family: RegressionFamily | ClassificationFamily,
+        rows: TrainingRows,
+        weights: np.ndarray,
+        total_weight: float,
+        start: np.ndarray,
+    ) -> None:
+        self.family, self._scale = family, float(start[-1])
+        self.rows = BlockRows.of(rows.held_out, len(rows.y))
+        self.y = rows.y[rows.held_out]
+        self.raw = np.repeat(start[:, np.newaxis], len(self.y), axis=1)
+        self.saved = self.raw.copy()
+        self._fractions = weights[rows.held_out] / max(total_weight, MIN_TOTAL)
+        self._sums = np.zeros((self.rows.n_blocks, 3))
+        self._min_losses = self._at_one_scale(self.y, self.y) if family.has_scale and len(self.y) else np.empty(0)
 
-    def measure(self, state: RowState, scale_bounds: tuple[float, float]) -> tuple[float, float, float]:
-        """Mean losses after a round: of the distribution, and of the mean; and the mean step of the scale.
+    def measure(
+        self, raw: np.ndarray, steps: np.ndarray, scale_bounds: tuple[float, float], threads: RowThreads
+    ) -> np.ndarray:
+        """For each block, its part of the mean losses: of the distribution, and of the mean; and of the scale's step.
 
         The loss of the mean is its deviance, at one scale for all rows. Without a scale, it is the first loss, and the
-        step is 0.
+        step is 0. ``raw`` and ``steps`` are those of all rows.
         """
-        family, has_scale = self.family, self.family.has_scale
 
-        def measure_part(part: tuple[int, int]) -> None:
-            own = slice(*part)
-            places, y = self.places[own], self.y[own]
-            for k in range(family.n_outputs):
-                self.raw[k, own] = state.raw[k, places]
-            raw = self.raw[:, own].copy()
-            if has_scale:
-                self._losses_at_one_scale[own] = self._at_one_scale(raw[0], y)
-                self._steps[own] = state.steps[-1, places]
-            np.clip(raw[-1], *scale_bounds, out=raw[-1])
-            self._losses[own] = family.nll(raw, y)
+        def measure_blocks(blocks: tuple[int, int]) -> None:
+            own = self.rows.in_blocks(blocks)
+            places, fractions = self.rows.rows[own], self._fractions[own]
+            for k in range(self.family.n_outputs):
+                self.raw[k, own] = raw[k, places]
+            losses = self._losses(own, scale_bounds) * fractions
+            kinds = [losses, losses, np.zeros(0)]
+            if self.family.has_scale:
+                above = self._at_one_scale(self.raw[0, own], self.y[own]) - self._min_losses[own]
+                kinds[1:] = [above * fractions, steps[-1, places] * fractions]
+            starts = self.rows.starts - own.start
+            for block in range(*blocks):
+                part = slice(starts[block], starts[block + 1])
+                self._sums[block] = [kind[part].sum() for kind in kinds]
 
-        state.threads.run(measure_part, even_ranges(len(self.y), state.threads.n_threads))
-        loss = weighted_sum(self._losses, self._fractions)
-        if not has_scale:
-            return loss, loss, 0.0
-        loss_of_mean = weighted_sum(self._losses_at_one_scale, self._fractions) - self._min_loss
-        return loss, loss_of_mean, weighted_sum(self._steps, self._fractions)
+        if len(self.y):
+            threads.run(measure_blocks, self.rows.block_ranges(threads.n_threads))
+        return self._sums
+
+    def _losses(self, own: slice, scale_bounds: tuple[float, float]) -> np.ndarray:
+        raw = self.raw[:, own].copy()
+        np.clip(raw[-1], *scale_bounds, out=raw[-1])
+        return self.family.nll(raw, self.y[own])
 
     def _at_one_scale(self, first: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Losses with these first outputs, which every family with a scale has in the target's units."""
         return self.family.nll(np.stack([first, np.full(len(first), self._scale)]), y)
+
+    def save(self) -> None:
+        """Keep the outputs of the last round that was measured."""
+        np.copyto(self.saved, self.raw)

@@ -11,11 +11,10 @@ from math import exp, sqrt
 
 import numpy as np
 
-from surefoot.trees.leaves import LeafSums, sum_leaves
-from surefoot.trees.row_blocks import BlockRows
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.base import LocationScaleFamily
-from surefoot.uncertainty.fit_spec import TrainingConfig, TrainingRows
+from surefoot.uncertainty.fit_spec import TrainingConfig
+from surefoot.uncertainty.model_rows import ModelRows
 
 EVEN_ODDS = 0.25  # information of a row for which two classes are equally probable
 EMPTY_LEAF_TEMPERATURE = 0.5
@@ -27,8 +26,6 @@ class LeafNoise:
 
     config: TrainingConfig
     family: RegressionFamily | ClassificationFamily
-    rows: TrainingRows
-    weights: np.ndarray  # of every row of the table
     n_train: float
 
     def l2(self, totals: np.ndarray) -> float | np.ndarray:
@@ -47,13 +44,11 @@ class LeafNoise:
         self,
         totals: np.ndarray,
         l2: float | np.ndarray,
-        raw: np.ndarray,
-        leaves: np.ndarray,
-        drawn: BlockRows,
         normals: np.ndarray,
         typical_scale: float,
+        model_rows: ModelRows,
     ) -> np.ndarray:
-        """Noise of the sums of each leaf; ``totals`` is the information in each, ``leaves`` the leaf of every row.
+        """Noise of the sums of each leaf; ``totals`` is the information in each.
 
         As in the paper: variance ``2 / (rate * N)`` for each row. With a temperature: ``2 * temperature / rate`` in the
         metric of the natural gradient, for which the posterior is the stationary distribution at temperature 1.
@@ -66,14 +61,7 @@ class LeafNoise:
             return noise
         spread = totals
         if isinstance(self.family, RegressionFamily):
-            metric = self.family.inverse_information(raw)
-            shape = drawn.n_blocks, *totals.shape
-            sums = LeafSums(steps=np.empty(shape), information=np.empty(shape), counts=np.empty(shape[:2]))
-            all_blocks = 0, drawn.n_blocks
-            sum_leaves(metric, None, self.weights, drawn.rows, drawn.starts, all_blocks, leaves, sums)
-            spread = sums.steps.sum(axis=0)
-            train = self.rows.train
-            typical = np.average(metric[:, train], axis=1, weights=self.weights[train])
+            spread, typical = model_rows.sum_inverse_information()
             l2 = l2 * np.where(totals > 0, spread / np.maximum(totals, 1e-300), typical)
         return np.sqrt(2.0 * config.temperature / config.learning_rate * (spread + l2)) * normals
 

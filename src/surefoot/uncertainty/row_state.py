@@ -1,21 +1,37 @@
-"""What one model in training keeps for every row, and the passes of a round over these numbers.
+"""What one model in training keeps for every row of a table, or of a shard of it, and the passes of a round over it.
 
-Threads work on some blocks of rows each. Sums are added up block by block, so that a model does not depend on their
-number.
+Threads work on some blocks of rows each. Sums are returned block by block: whoever adds them up in the order of the
+blocks gets the same number, however the rows are divided among threads, files or workers.
 """
+
+from dataclasses import dataclass
+from math import exp, log
 
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot.trees.gradient_grower import GrownGradientTree
-from surefoot.trees.leaves import LeafSums, add_leaves, add_leverage, sum_leaves, weighted_sums
+from surefoot._random import skip_numbers
+from surefoot.trees.leaves import LeafSums, add_leaves, add_leverage, square_sums, sum_leaves, weighted_sums
 from surefoot.trees.row_blocks import BlockRows, even_ranges, rows_of_blocks
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import TrainingRows
+from surefoot.uncertainty.held_out_rows import HeldOutRows
+
+MAX_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at residual_inflation 1)
+
+
+@dataclass(frozen=True)
+class RowTotals:
+    """What a shard must know of the other rows: the weight of all rows, and where its own rows start."""
+
+    train_weight: float
+    held_out_weight: float
+    first_row: int = 0
+    first_train: int = 0  # the number of training rows before the shard
 
 
 class RowState:
-    """The outputs, gradients and leverages of all rows of a table, held-out rows included.
+    """The outputs, gradients and leverages of all rows, held-out rows included.
 
     Attributes
     ----------
@@ -26,26 +42,30 @@ class RowState:
     leverage, stretch : arrays of shape (n_rows,)
         Minus the log of the fraction of its residual that a row has not lost because of itself; and the factor by which
         residuals are multiplied for that reason.
-    train : BlockRows
-        The rows that are trained on.
+    train, drawn : BlockRows
+        The rows that are trained on, and those that the present tree is grown on.
     """
 
     def __init__(
         self,
         family: RegressionFamily | ClassificationFamily,
         rows: TrainingRows,
+        totals: RowTotals,
         start: np.ndarray,
         max_leverage: np.ndarray,
         n_leaves: int,
     ) -> None:
         n_rows, n_outputs = len(rows.y), family.n_outputs
-        self.family, self.y, self.held_out, self.max_leverage = family, rows.y, rows.held_out, max_leverage
-        self.weights = np.ones(n_rows) if rows.weights is None else rows.weights
+        self.family, self.y, self.totals, self.max_leverage = family, rows.y, totals, max_leverage
+        self.weights = rows.all_weights
         self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
         self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
         self.leverage, self.stretch = np.zeros(n_rows), np.ones(n_rows)
-        self.train = BlockRows.of(rows.train, n_rows)
-        self._fractions = self.weights[rows.train] / self.weights[rows.train].sum()
+        self.train = self.drawn = BlockRows.of(rows.train, n_rows)
+        self._fractions = self.weights[rows.train] / totals.train_weight
+        self.held_out = HeldOutRows(family, rows, self.weights, totals.held_out_weight, start)
+        self.others = rows.held_out
+        self._saved_scale = self.raw[-1].copy()
         n_blocks = self.train.n_blocks
         self._scale_sums = np.zeros(n_blocks)
         self._leaf_sums = LeafSums(
@@ -54,6 +74,11 @@ class RowState:
             counts=np.empty((n_blocks, n_leaves)),
         )
         self.use(RowThreads(1))
+
+    @property
+    def score_rows(self) -> np.ndarray:
+        """What the next tree is grown on, (n_outputs, n_rows)."""
+        return self.scores if self.family.natural else self.steps
 
     def use(self, threads: RowThreads) -> None:
         """Run the next passes in these threads."""
@@ -84,40 +109,101 @@ class RowState:
 
         self.threads.run(fill, self._block_ranges)
 
-    def draw(self, key: np.uint64, fraction: float) -> tuple[BlockRows, np.ndarray]:
-        """Some of the training rows, each with the same probability, and the rows that need a leaf besides them."""
-        if fraction == 1.0:
-            return self.train, self.held_out
-        return self.train.draw(key, fraction, len(self.y), self.threads)
+    def draw(self, key: np.uint64, fraction: float) -> int:
+        """Draw the training rows of a tree, each with the same probability; return how many there are.
 
-    def assign_leaves(self, tree: GrownGradientTree, words: np.ndarray, rows: np.ndarray) -> None:
-        """Find the leaves of rows that a tree was not grown on; ``words`` are the codes of all rows."""
-        ranges = even_ranges(len(rows), self.threads.n_threads) if len(rows) else []
-        self.threads.run(lambda own: tree.assign_leaves(words, rows[slice(*own)]), ranges)
+        ``others`` are the rows that need a leaf besides them.
+        """
+        if fraction < 1.0:
+            own_key = skip_numbers(key, self.totals.first_train)
+            self.drawn, self.others = self.train.draw(own_key, fraction, len(self.y), self.threads)
+        return len(self.drawn)
 
-    def sum_leaves(self, leaves: np.ndarray, drawn: BlockRows) -> LeafSums:
-        """The sums of each leaf over the drawn rows."""
-        information, sums = None if self.family.natural else self.scores, self._leaf_sums
+    def draw_first(self) -> None:
+        """Draw nothing but the first training row."""
+        self.drawn, self.others = self.train.first(len(self.y))
+
+    def sum_leaves(self, leaves: np.ndarray) -> LeafSums:
+        """For each block, the sums of each leaf over the drawn rows."""
+        information = None if self.family.natural else self.scores
+        self._sum(self.steps, information, leaves, self._leaf_sums)
+        return self._leaf_sums
+
+    def _sum(self, steps: np.ndarray, information: np.ndarray | None, leaves: np.ndarray, sums: LeafSums) -> None:
+        weights, drawn = self.weights, self.drawn
 
         def add_up(blocks: tuple[int, int]) -> None:
-            sum_leaves(self.steps, information, self.weights, drawn.rows, drawn.starts, blocks, leaves, sums)
+            sum_leaves(steps, information, weights, drawn.rows, drawn.starts, blocks, leaves, sums)
 
         self.threads.run(add_up, drawn.block_ranges(self.threads.n_threads))
-        return LeafSums(*(part[0] if drawn.n_blocks == 1 else part.sum(axis=0) for part in sums))
 
-    def add(self, leaves: np.ndarray, values: np.ndarray, gains: np.ndarray, drawn: BlockRows) -> None:
-        """Add the values of its leaf to the outputs of every row, and the gains to the leverage of drawn rows."""
+    def sum_inverse_information(self, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For each block, the inverse Fisher information: its sum over each leaf, and its part of the weighted mean."""
+        assert isinstance(self.family, RegressionFamily)
+        metric, sums = self.family.inverse_information(self.raw), LeafSums(*map(np.empty_like, self._leaf_sums))
+        self._sum(metric, None, leaves, sums)
+        means = np.empty((self.train.n_blocks, len(metric)))
+        train, all_blocks = self.train, (0, self.train.n_blocks)
+        for k in range(len(metric)):
+            out = np.empty(train.n_blocks)
+            weighted_sums(metric[k], self._fractions, train.rows, train.starts, all_blocks, out)
+            means[:, k] = out
+        return sums.steps, means
+
+    def sum_squares(self) -> np.ndarray:
+        """For each block, the weighted sum of the squares of the first step over drawn rows, and their weight."""
+        out, drawn = np.empty((self.drawn.n_blocks, 2)), self.drawn
+        square_sums(self.steps[0], self.weights, drawn.rows, drawn.starts, out)
+        return out
+
+    def count_leaves(self, leaves: np.ndarray, n_leaves: int) -> np.ndarray:
+        """The number of training rows in each leaf, whether drawn for this tree or not."""
+        return np.bincount(leaves[self.train.rows], minlength=n_leaves)
+
+    def add(self, leaves: np.ndarray, values: np.ndarray, gains: np.ndarray) -> np.ndarray:
+        """Add the values of its leaf to the outputs of every row, and the gains to the leverage of drawn rows.
+
+        Returns, for each block, its part of the mean of the last output over the training rows.
+        """
+        drawn, train = self.drawn, self.train
 
         def add_blocks(blocks: tuple[int, int]) -> None:
             add_leaves(leaves, values, rows_of_blocks(blocks, len(self.y)), self.raw)
             if self.family.has_scale:
                 add_leverage(drawn.rows[drawn.in_blocks(blocks)], leaves, gains, self.max_leverage, self.leverage)
-                train = self.train.rows, self.train.starts
-                weighted_sums(self.raw[-1], self._fractions, *train, blocks, self._scale_sums)
+                weighted_sums(self.raw[-1], self._fractions, train.rows, train.starts, blocks, self._scale_sums)
 
         self.threads.run(add_blocks, self._block_ranges)
+        return self._scale_sums
 
-    @property
-    def typical_scale(self) -> float:
-        """The mean of the last output over the training rows, after the last tree."""
-        return float(self._scale_sums.sum())
+    def measure_held_out(self, scale_bounds: tuple[float, float]) -> np.ndarray:
+        """For each block, its part of the mean held-out losses: see ``HeldOutRows``."""
+        return self.held_out.measure(self.raw, self.steps, scale_bounds, self.threads)
+
+    def save(self, scale: bool) -> None:
+        """Keep the outputs of the held-out rows in this round and, with ``scale``, the scale of all rows."""
+        if scale:
+            np.copyto(self._saved_scale, self.raw[-1])
+        self.held_out.save()
+
+    def restore_scale(self, factor: float) -> None:
+        """Replace the scale of all rows by ``factor`` times the one that was saved."""
+        self.raw[-1] = self._saved_scale * factor
+
+    def saved_held_out(self, uses_saved_scale: bool) -> np.ndarray:
+        """Saved outputs of the held-out rows; with ``uses_saved_scale``, their scale is the one that was saved."""
+        raw = self.held_out.saved.copy()
+        if uses_saved_scale:
+            raw[-1] = self._saved_scale[self.held_out.rows.rows]
+        return raw
+
+    def held_out_residuals(self, inflation: float | None) -> np.ndarray:
+        """The remaining step of each output for the held-out rows, (outputs, rows)."""
+        self.fill_gradients(1.0, inflation)
+        return self.steps[:, self.held_out.rows.rows]
+
+
+def max_leverage(n_identical: np.ndarray) -> np.ndarray:
+    """The largest leverage of a row that is one of ``n_identical`` rows."""
+    max_part = np.minimum(1.0 / np.maximum(n_identical, 1.0), 1.0 - exp(-MAX_LEVERAGE))
+    return -np.log1p(-max_part)

@@ -17,12 +17,12 @@ import numpy as np
 from surefoot._parallel import Cancellation, RowThreads, count_jobs, run_tasks, threads_for
 from surefoot._random import random_permutation, stream_key
 from surefoot.data.held_out import count_trials, split_held_out
-from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.early_stopping import MonitoredTraining
 from surefoot.uncertainty.families import RegressionFamily
 from surefoot.uncertainty.fit_spec import FitSpec, InflationSchedule, TrainingRows
 from surefoot.uncertainty.member import Member
+from surefoot.uncertainty.model_rows import ModelRows
 from surefoot.uncertainty.training_table import Encoding, SharedTable, statistics_config
 
 # Labels of streams of random numbers: the order in which rows are held out; the order of the rows in first models.
@@ -88,9 +88,10 @@ def start_loop(spec: FitSpec, table: SharedTable, member: int, threads: RowThrea
     rows = TrainingRows(y=spec.y, weights=spec.weights, train=train, held_out=held_out)
     tables, encoding = table.for_member(spec, member, train)
     rules = replace(spec.config.rules, constraints=encoding.constraints(spec.config.rules.constraints))
-    grower = GradientTreeGrower(tables[0], spec.family.n_outputs, rules, spec.weights, threads)
-    seed, start = (spec.seed, member), spec.start(train)
-    return BoostingLoop(grower, spec.family, rows, spec.config, seed, start, spec.inflation_schedule, tables), encoding
+    start = spec.start(train)
+    model_rows = ModelRows.of(tables, rules, spec.family, rows, start, threads)
+    seed, schedule = (spec.seed, member), spec.inflation_schedule
+    return BoostingLoop(model_rows, spec.family, rows, spec.config, seed, start, schedule), encoding
 
 
 def run_loop(monitored: MonitoredTraining, member: int, spec: FitSpec, cancellation: Cancellation) -> None:
@@ -152,9 +153,9 @@ class CombinationSearch:
         weights = np.ones(len(spec.y)) if spec.weights is None else spec.weights.copy()
         weights[order[:n_seen]] = 0.0
         while n_seen < len(order):
-            later = order[n_seen : 2 * n_seen]
+            later = np.sort(order[n_seen : 2 * n_seen])
             loop, encoding = train_first_model(spec, table, np.sort(order[:n_seen]), later)
-            residuals[:, later] = loop.residuals(later)[spec.informative_outputs]
+            residuals[:, later] = loop.held_out_residuals()[spec.informative_outputs]
             importances = loop.result().forest.feature_importances(len(encoding.sources))
             importances = encoding.split_importances(importances, spec.columns.n_columns)
             n_seen *= 2
@@ -180,8 +181,9 @@ def train_first_model(
     # The scale must not be learned from the later rows: their residuals would then depend on them.
     schedule = InflationSchedule(np.ones(FIRST_TREES))
     with RowThreads(threads_for(spec.n_jobs, packed.n_rows * packed.n_columns)) as threads:
-        grower = GradientTreeGrower(packed, spec.family.n_outputs, rules, spec.weights, threads)
-        loop = BoostingLoop(grower, spec.family, rows, config, (spec.seed, FIRST_MODEL), spec.start(train), schedule)
+        start = spec.start(train)
+        model_rows = ModelRows.of((packed,), rules, spec.family, rows, start, threads)
+        loop = BoostingLoop(model_rows, spec.family, rows, config, (spec.seed, FIRST_MODEL), start, schedule)
         for _ in range(FIRST_TREES):
             loop.step()
     return loop, encoding

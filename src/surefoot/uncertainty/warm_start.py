@@ -58,10 +58,10 @@ class MemberRun:
         other = begun.monitored.models[0]
         if not (
             begun.encoding.reads_like(self.encoding)
-            and np.array_equal(other.tables[0].words, mine.tables[0].words)
-            and np.array_equal(other.table.n_codes, mine.table.n_codes)
+            and np.array_equal(other.model_rows.tables[0].words, mine.model_rows.tables[0].words)
+            and np.array_equal(other.model_rows.tables[0].n_codes, mine.model_rows.tables[0].n_codes)
             and np.array_equal(other.rows.y, mine.rows.y)
-            and np.array_equal(other.weights, mine.weights)
+            and np.array_equal(other.rows.all_weights, mine.rows.all_weights)
             and np.array_equal(other.rows.train, mine.rows.train)
         ):
             raise DataError(

@@ -1,0 +1,91 @@
+"""A tree as its grower leaves it: splits, and the leaf of every row."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot.trees.level_kernels import TreeSplits, find_leaves
+
+
+@dataclass
+class GrownGradientTree:
+    """Splits and leaves; ``features``, ``codes`` ... have an entry per level or per node (heap order).
+
+    ``leaves`` has the leaf of every row of the table that the tree was grown on, or that was assigned to a leaf since.
+    ``kept`` marks nodes of a symmetric tree, in heap order, that keep all their rows on the left instead of taking part
+    in the split of their level: their leaves on the right repeat those on the left. The arrays belong to the grower:
+    the next tree overwrites them.
+    """
+
+    depth: int
+    symmetric: bool
+    features: np.ndarray
+    codes: np.ndarray
+    missing_left: np.ndarray
+    gains: np.ndarray
+    tables: np.ndarray
+    kept: np.ndarray
+    leaves: np.ndarray
+
+    @classmethod
+    def empty(cls, depth: int, symmetric: bool, n_rows: int) -> "GrownGradientTree":
+        """A tree with arrays for a grower to fill."""
+        n_nodes = (1 << depth) - 1
+        n = depth if symmetric else n_nodes
+        return cls(
+            depth=depth,
+            symmetric=symmetric,
+            features=np.empty(n, dtype=np.int64),
+            codes=np.zeros(n, dtype=np.int64),
+            missing_left=np.zeros(n, dtype=np.bool_),
+            gains=np.zeros(n),
+            tables=np.zeros((n, 256), dtype=np.uint8),
+            kept=np.zeros(n_nodes, dtype=np.bool_),
+            leaves=np.zeros(n_rows, dtype=np.uint16),
+        )
+
+    def splits(self) -> TreeSplits:
+        """The arrays that kernels write."""
+        return TreeSplits(
+            features=self.features,
+            codes=self.codes,
+            missing_left=self.missing_left,
+            gains=self.gains,
+            tables=self.tables,
+            kept=self.kept,
+        )
+
+    def level(self, level: int) -> TreeSplits:
+        """The splits of one level, as views."""
+        nodes = slice((1 << level) - 1, (2 << level) - 1)
+        own = slice(level, level + 1) if self.symmetric else nodes
+        return TreeSplits(
+            features=self.features[own],
+            codes=self.codes[own],
+            missing_left=self.missing_left[own],
+            gains=self.gains[own],
+            tables=self.tables[own],
+            kept=self.kept[nodes],
+        )
+
+    def node_features(self) -> np.ndarray:
+        """The feature of every node in heap order."""
+        if not self.symmetric:
+            return self.features
+        return np.repeat(self.features, 1 << np.arange(self.depth))
+
+    def repeat_kept(self, values: np.ndarray) -> None:
+        """Copy the values of left leaves to right leaves, below nodes that keep their rows on the left.
+
+        A symmetric tree sends new rows by the splits of its levels, in every node.
+        """
+        if self.symmetric and self.kept.any():
+            for node in np.flatnonzero(self.kept)[::-1]:
+                level = int(node + 1).bit_length() - 1
+                half = 1 << (self.depth - level - 1)
+                first = 2 * half * (node + 1 - (1 << level))
+                values[first + half : first + 2 * half] = values[first : first + half]
+
+    def assign_leaves(self, words: np.ndarray, rows: np.ndarray) -> None:
+        """Find the leaves of further rows of the table."""
+        find_leaves(words, rows, self.depth, self.symmetric, self.features, self.tables, self.leaves)

@@ -1,0 +1,97 @@
+"""Trees of a table in several shards: each adds up its own rows, and the sums of all are searched in one place.
+
+Between them travel, for each level, the histograms of the smaller children as whole numbers, and the splits.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot.trees.gradient_grower import GradientTreeGrower
+from surefoot.trees.level_kernels import (
+    TreeSplits,
+    count_node_rows,
+    noise_of_level,
+    search_columns,
+    split_level,
+    write_leaves_of_part,
+)
+from surefoot.trees.row_blocks import even_ranges
+
+
+class LevelSums(NamedTuple):
+    """What a shard adds up for one level."""
+
+    sums: np.ndarray  # (nodes above, words of all bins): the histograms of the smaller children, or that of the root
+    counts: np.ndarray  # rows of each node
+
+
+class LevelSplits(NamedTuple):
+    """The splits of one level, and which child of each node has fewer rows: 0 left, 1 right."""
+
+    splits: TreeSplits
+    smaller: np.ndarray
+
+
+class ShardGrower(GradientTreeGrower):
+    """The rows of one shard: sums of levels, and the leaves of rows."""
+
+    def _make_buffers(self) -> None:
+        super()._make_buffers()
+        n_words, n_codes = self.format.n_words, self.table.n_codes
+        own_words = [256 * n_words * j + np.arange(n_words * n) for j, n in enumerate(n_codes)]
+        self._used_words = np.concatenate(own_words)  # a histogram has only as many bins for a column as it has codes
+
+    def sum_level(self, depth: int) -> LevelSums:
+        """Divide the rows by the splits of the level above; add up the histograms of the smaller children."""
+        n_slots, buffers = max(1 << depth >> 1, 1), self._buffers
+        if len(buffers.parts) != len(self._ranges):
+            shape = len(self._ranges), max(len(buffers.histograms) // 2, 1), len(self.table.words) * 2048
+            self._buffers = buffers = buffers._replace(
+                parts=np.empty((*shape[:2], shape[2] * self.format.n_words), dtype=np.int64)
+            )
+        self._sum_parts(depth)
+        parts = buffers.parts[:, :n_slots]
+        sums = parts[0] if len(parts) == 1 else parts.sum(axis=0)
+        return LevelSums(sums=sums[:, self._used_words], counts=count_node_rows(buffers, depth))
+
+    def use_splits(self, level: int, above: LevelSplits) -> None:
+        """Take over the splits of a level."""
+        for own, new in zip(self.tree.level(level), above.splits, strict=True):
+            own[:] = new
+        self._buffers.smaller[: len(above.smaller)] = above.smaller
+
+    def find_leaves(self) -> None:
+        """Write the leaf of each row, by the splits of the last level."""
+        given = self._packed_table, self._split_rules, self._buffers, self._splits, self.rules.depth
+        self.threads.run(lambda part: write_leaves_of_part(*given, part, self.tree.leaves), range(len(self._ranges)))
+
+
+class SplitSearch(GradientTreeGrower):
+    """The splits of a tree, from the sums of all shards; its table has no rows."""
+
+    def split(self, depth: int, level: LevelSums) -> LevelSplits:
+        """Find the splits of a level from its sums over all shards."""
+        buffers, n_nodes, counts = self._buffers, 1 << depth, level.counts
+        self._join(depth, level.sums)
+        given, noise = (self._packed_table, self._split_rules, self._form), noise_of_level(self._noise, depth)
+        histograms, best = buffers.histograms[:n_nodes], buffers.best
+        columns = even_ranges(self.table.n_columns, self.threads.n_threads)
+        self.threads.run(lambda own: search_columns(histograms, counts, *own, *given, noise, best), columns)
+        split_level(*given, self._noise, buffers, self._splits, depth)
+        return LevelSplits(splits=self.tree.level(depth), smaller=buffers.smaller[:n_nodes])
+
+    def _join(self, depth: int, sums: np.ndarray) -> None:
+        """Write the histograms of all nodes of a level, from the sums of smaller children and the level above.
+
+        Parents are visited from the last to the first, so that no slot of a child is written before the parent in that
+        slot has been read.
+        """
+        histograms, smaller = self._buffers.histograms, self._buffers.smaller
+        if depth == 0:
+            histograms[0] = sums[0]
+            return
+        for parent in range(len(sums) - 1, -1, -1):
+            small = 2 * parent + int(smaller[parent])
+            rest = histograms[parent] - sums[parent]
+            histograms[small], histograms[4 * parent + 1 - small] = sums[parent], rest

@@ -1,0 +1,124 @@
+"""The rows of one model in training, as the boosting loop sees them: sums over all rows, wherever these are."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot._parallel import RowThreads
+from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
+from surefoot.trees.grown_tree import GrownGradientTree
+from surefoot.trees.leaves import LeafSums
+from surefoot.trees.packed_codes import PackedCodes, weight_of_identical_rows
+from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.fit_spec import TrainingRows
+from surefoot.uncertainty.model_shard import ModelShard, Round
+from surefoot.uncertainty.row_state import RowState, RowTotals, max_leverage
+
+
+def add_blocks(parts: np.ndarray) -> np.ndarray:
+    """The sum over blocks, one after the other."""
+    return parts[0] if len(parts) == 1 else parts.sum(axis=0)
+
+
+class ModelRows:
+    """All rows of a model, in this process."""
+
+    def __init__(self, shard: ModelShard) -> None:
+        self._shard = shard
+
+    @classmethod
+    def of(
+        cls,
+        tables: Sequence[PackedCodes],
+        rules: GrowthRules,
+        family: RegressionFamily | ClassificationFamily,
+        rows: TrainingRows,
+        start: np.ndarray,
+        threads: RowThreads,
+    ) -> "ModelRows":
+        """The rows before the first tree; trees read the ``tables`` in turn."""
+        identical = np.empty(0)
+        if family.has_scale:
+            identical = weight_of_identical_rows(tables[0].mixed_rows(), rows.all_weights, rows.train)
+        totals = RowTotals(train_weight=rows.train_weight, held_out_weight=rows.held_out_weight)
+        grower = GradientTreeGrower(tables[0], family.n_outputs, rules, rows.weights, threads)
+        shard = ModelShard(
+            tables, grower, RowState(family, rows, totals, start, max_leverage(identical), 1 << rules.depth)
+        )
+        shard.use(threads)
+        return cls(shard)
+
+    @property
+    def tables(self) -> tuple[PackedCodes, ...]:
+        """The tables that trees read in turn."""
+        return self._shard.tables
+
+    @property
+    def constraints(self) -> np.ndarray:
+        """The monotone constraint of each column that trees read."""
+        return self._shard.grower.constraints
+
+    @property
+    def threads(self) -> RowThreads:
+        return self._shard.grower.threads
+
+    def use(self, threads: RowThreads) -> None:
+        """Run the next rounds in these threads."""
+        self._shard.use(threads)
+
+    def _blocks(self, method: str, *args: Any) -> Any:
+        """What a method of ``ModelShard`` or ``RowState`` returns, for all blocks of rows."""
+        return getattr(self._shard, method)(*args)
+
+    def grow(self, start: Round) -> GrownGradientTree:
+        """Begin a round: a tree, without the values of its leaves."""
+        self._shard.begin(start)
+        return self._shard.grow(start.dither_key, start.split_noise)
+
+    def sum_leaves(self) -> LeafSums:
+        """The sums of each leaf of the last tree over the rows that it was grown on."""
+        steps, information, counts = self._blocks("sum_leaves")
+        return LeafSums(steps=add_blocks(steps), information=add_blocks(information), counts=add_blocks(counts))
+
+    def sum_inverse_information(self) -> tuple[np.ndarray, np.ndarray]:
+        """The inverse Fisher information: its sum over each leaf, and its weighted mean over the training rows."""
+        sums, means = self._blocks("sum_inverse_information")
+        return add_blocks(sums), add_blocks(means)
+
+    def mean_square(self) -> float:
+        """The weighted mean of the squares of the first step over the rows of the last tree."""
+        squares, total = add_blocks(self._blocks("sum_squares")).tolist()
+        return squares / total if total > 0.0 else 0.0
+
+    def count_leaves(self) -> np.ndarray:
+        """The number of training rows in each leaf, whether drawn for the last tree or not."""
+        return self._shard.count_leaves()
+
+    def add(self, values: np.ndarray, gains: np.ndarray) -> float:
+        """Add the last tree to the outputs, and the gains of its leaves to the leverage of the rows it was grown on.
+
+        Returns the mean of the last output over the training rows.
+        """
+        return float(self._blocks("add", values, gains).sum())
+
+    def measure_held_out(self, scale_bounds: tuple[float, float]) -> tuple[float, float, float]:
+        """Mean held-out losses, of the whole distribution and of the mean, and the mean step of the scale."""
+        loss, loss_of_mean, scale_step = add_blocks(self._shard.state.measure_held_out(scale_bounds)).tolist()
+        return loss, loss_of_mean, scale_step
+
+    def save(self, scale: bool) -> None:
+        """Keep the outputs of the held-out rows in this round and, with ``scale``, the scale of all rows."""
+        self._shard.state.save(scale)
+
+    def restore_scale(self, factor: float) -> None:
+        """Replace the scale of all rows by ``factor`` times the one that was saved."""
+        self._shard.state.restore_scale(factor)
+
+    def saved_held_out(self, uses_saved_scale: bool) -> np.ndarray:
+        """Saved outputs of the held-out rows; with ``uses_saved_scale``, their scale is the one that was saved."""
+        return self._shard.state.saved_held_out(uses_saved_scale)
+
+    def held_out_residuals(self, inflation: float | None) -> np.ndarray:
+        """The remaining step of each output for the held-out rows, (outputs, rows)."""
+        return self._shard.state.held_out_residuals(inflation)
