@@ -96,7 +96,9 @@ class RowThreads:
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Call ``function(item)`` for every item; results are in order. The calling thread runs the first item."""
-        if self.n_threads < 2 or len(items) < 2:
+        if len(items) == 1:
+            return [function(items[0])]
+        if self.n_threads < 2 or not items:
             return [function(item) for item in items]
         tasks = self._start() if self._tasks is None else self._tasks
         done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()

@@ -152,7 +152,7 @@ def test_every_split_has_the_highest_gain(seed, symmetric, n_scores, missing, mi
 def test_every_split_from_sorted_rows_has_the_highest_gain(seed, n_scores, missing, l2):
     table = naive.draw_table(seed, 40, [120, 90, 2, 5], n_scores=n_scores, missing=missing, heaviest=3)
     rules = GrowthRules(4, True, 1, l2)
-    assert GradientTreeGrower(table.words(), n_scores, rules, table.weights, ONE_THREAD)._sorted_level(4) == 1
+    assert GradientTreeGrower(table.words(), n_scores, rules, table.weights, ONE_THREAD)._sorted_level == 1
     Audit(table, grow(table, rules, weights=table.weights), rules, weights=table.weights).run()
 
 

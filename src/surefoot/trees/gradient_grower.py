@@ -23,7 +23,6 @@ from surefoot.trees.level_kernels import (
     grow_part,
     search_parts,
     split_level,
-    write_leaves,
     write_leaves_of_part,
 )
 from surefoot.trees.packed_codes import PackedCodes
@@ -106,6 +105,8 @@ class GradientTreeGrower:
             units=np.ones(max(4, 2 + form.n_scores)),
         )
         self._weights = np.ones(n_rows) if self.weights is None else self.weights
+        self.tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
+        self._splits = self.tree.splits()
         self._noise = SplitNoise(numbers=NO_NOISE, windows=np.zeros((depth, n_columns), dtype=np.int64))
         self._buffers = GrowthBuffers(
             rows=np.empty((2, n_rows), dtype=np.uint32),
@@ -114,6 +115,7 @@ class GradientTreeGrower:
             histograms=np.empty((n_nodes, self.table.n_bins * form.n_words), dtype=np.int64),
             parts=np.empty((0, 0, 0), dtype=np.int64),
             smaller=np.zeros(n_nodes, dtype=np.uint8),
+            leaves=self.tree.leaves,
             best=ColumnSplits(
                 values=np.empty(shape),
                 gains=np.empty(shape),
@@ -127,8 +129,7 @@ class GradientTreeGrower:
                 left=np.zeros((n_nodes + 1, 4)),
             ),
         )
-        self.tree = GrownGradientTree.empty(depth, self.rules.symmetric, n_rows)
-        self._splits = self.tree.splits()
+        self._sorted_level = self._first_sorted_level()
         self._divided: tuple[BlockRows, RowThreads] | None = None  # rows that are divided now, and the threads
 
     def read(self, table: PackedCodes) -> None:
@@ -147,14 +148,14 @@ class GradientTreeGrower:
         *sums, total = (absolute[0] if len(absolute) == 1 else absolute.sum(axis=0)).tolist()
         self.use_noise(noise, sums, total, key)
         self.fill(scores, rows, self.format.scales(sums, total, len(rows)), key)
-        at_once = depth if len(rows) * self.table.n_columns <= CELLS_AT_ONCE else 1
-        for level in range(0, depth, at_once):
-            if self.threads.n_threads > 1:
-                for each in range(level, min(level + at_once, depth)):
-                    self._grow_in_parts(each)
-            else:
+        if self.threads.n_threads > 1:
+            for level in range(depth):
+                self._grow_in_parts(level)
+            self.find_leaves()
+        else:
+            at_once = depth if len(rows) * self.table.n_columns <= CELLS_AT_ONCE else 1
+            for level in range(0, depth, at_once):
                 self._grow(level, min(level + at_once, depth))
-        self.write_leaves(rows)
         return self.tree
 
     def divide(self, rows: BlockRows) -> None:
@@ -185,13 +186,13 @@ class GradientTreeGrower:
 
     def use_noise(self, noise: float, sums: list[float], total: float, key: np.uint64) -> None:
         """Draw the noise of the next tree; ``sums`` are those of ``absolute_sums`` over all blocks."""
-        if self._noise.numbers is not NO_NOISE:
-            self._noise = self._noise._replace(numbers=NO_NOISE)
+        numbers = NO_NOISE
         if noise > 0.0:  # the spread of scores is estimated from their mean absolute value: it is robust to extremes
-            spread = ROOT_HALF_PI * sqrt(sum((part / max(total, MIN_SUM)) ** 2 for part in sums))
-            self._noise = self._noise._replace(numbers=normal_numbers() * (noise * spread))
+            spread = ROOT_HALF_PI * sqrt(sum([(part / max(total, MIN_SUM)) ** 2 for part in sums]))
+            numbers = normal_numbers() * (noise * spread)
             windows = random_bits(key, self._noise.windows.size) % np.uint64(NOISE_LENGTH)
             self._noise.windows[:] = windows.reshape(self._noise.windows.shape)
+        self._noise = SplitNoise(numbers=numbers, windows=self._noise.windows)
 
     def fill(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> None:
         """Write whole numbers for the scores of the rows."""
@@ -211,28 +212,24 @@ class GradientTreeGrower:
 
         self.threads.run(fill_blocks, self._ranges)
 
-    def write_leaves(self, rows: BlockRows) -> None:
-        """Write the leaf of each row, after the last level."""
-        depth, buffers, leaves = self.rules.depth, self._buffers, self.tree.leaves
-        if self.threads.n_threads == 1:
-            write_leaves(buffers.rows[depth % 2, : len(rows)], buffers.bounds[0, depth], leaves)
-            return
-        given = self._packed_table, self._split_rules, buffers, self._splits, depth
-        self.threads.run(lambda part: write_leaves_of_part(*given, part, leaves), range(len(self._ranges)))
+    def find_leaves(self) -> None:
+        """Write the leaf of each row, by the splits of the last level."""
+        given = self._packed_table, self._split_rules, self._buffers, self._splits, self.rules.depth
+        self.threads.run(lambda part: write_leaves_of_part(*given, part), range(len(self._ranges)))
 
     def _grow(self, first_level: int, last_level: int) -> None:
         """Grow some levels in one call: a call of a kernel takes longer than a level of a small table."""
         kinds = self._packed_table, self._split_rules, self._form, self._noise, self._buffers, self._splits
-        grow_levels(*kinds, first_level, last_level, self._sorted_level(last_level))
+        grow_levels(*kinds, first_level, last_level, min(self._sorted_level, last_level))
 
-    def _sorted_level(self, last_level: int) -> int:
+    def _first_sorted_level(self) -> int:
         """The first level where reading the rows of all columns takes less time than reading the bins of all nodes."""
         table, rules = self.table, self.rules
         is_plain = rules.symmetric and rules.min_samples_leaf <= 1 and rules.constraints is None
         if not (is_plain and self.format.packed and table.is_sorted):
-            return last_level
+            return rules.depth
         n_cells = max(table.n_rows * table.n_columns, 1)
-        return min(max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1), last_level)
+        return max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1)
 
     def _grow_in_parts(self, depth: int) -> None:
         """Grow one level in several threads."""

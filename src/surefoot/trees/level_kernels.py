@@ -116,6 +116,7 @@ class GrowthBuffers(NamedTuple):
     histograms: np.ndarray  # (nodes, words of all bins)
     parts: np.ndarray  # (parts, nodes to sum, groups * 8 * 256 words): the sums of each part
     smaller: np.ndarray  # for each parent, which of its children has fewer rows, and is summed: 0 left, 1 right
+    leaves: np.ndarray  # of every row of the table
     best: ColumnSplits
     sums: NodeSums
 
@@ -968,7 +969,7 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
     """Grow some levels of a tree in one call, on one thread: histograms, splits and partition of each.
 
     From ``sorted_level`` on, sorted rows are read instead of histograms; the first histogram, of all nodes together, is
-    then kept in the last slot.
+    then kept in the last slot. After the last level of the tree, the leaf of each row is written.
     """
     n_groups, n_columns = table.words.shape[0], table.n_codes.shape[0]
     last_slot = buffers.histograms.shape[0] - 1
@@ -994,6 +995,9 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             for node in range(1 << depth):
                 splits.kept[node] = splits.features[0 if rules.symmetric else node] < 0
         partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
+    if last_level == noise.windows.shape[0]:
+        level = rows_of_level(buffers, 0, last_level)
+        write_leaves(level.rows, level.bounds, buffers.leaves)
 
 
 @kernel
@@ -1077,9 +1081,10 @@ def split_level(table, rules, form, noise, buffers, tree, depth):
 
 
 @kernel
-def write_leaves_of_part(table, rules, buffers, tree, depth, part, leaves):
+def write_leaves_of_part(table, rules, buffers, tree, depth, part):
     """Write the leaf of each row of one part, by the last splits: these rows need not be divided any more."""
     level, splits = rows_of_level(buffers, part, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
+    leaves = buffers.leaves
     for node in range(splits.kept.shape[0]):
         split = 0 if rules.symmetric else node
         start, stop = np.uint64(level.bounds[node]), np.uint64(level.bounds[node + 1])

@@ -7,6 +7,7 @@ scaled by the sum of their absolute values: for 100,000 rows that leaves about f
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import floor, log2
 from typing import NamedTuple
 
@@ -57,27 +58,35 @@ class GradientFormat:
         packed = whole and n_scores <= 2 and total < (MAX_PACKED if weights is None else MAX_PACKED_WEIGHT)
         return cls(n_scores=n_scores, whole=whole, packed=packed, total_weight=total)
 
-    @property
+    @cached_property
     def n_words(self) -> int:
         """Words of a row."""
         return 1 if self.packed else 2 + self.n_scores
 
-    @property
+    @cached_property
     def count_bits(self) -> int:
         return max(1, int(self.total_weight).bit_length())
 
+    @cached_property
+    def _weight_scale(self) -> float:
+        return 2.0 ** floor(log2(2.0**WIDE_BITS / max(self.total_weight, MIN_SUM)))
+
+    @cached_property
+    def _max_sum(self) -> float:
+        """The largest sum of a score that fits."""
+        return 2.0 ** ((field_bits(self.count_bits) if self.packed else WIDE_BITS) - 1) - 1
+
     def scales(self, sums: list[float], total: float, n_rows: int) -> SumScales:
         """The scales for ``n_rows`` rows with these weighted sums of absolute scores, and this sum of weights."""
-        n_bits = field_bits(self.count_bits) if self.packed else WIDE_BITS
         weight = max(total if self.packed else n_rows, 1.0)
-        room = 2.0 ** (n_bits - 1) - 1 - weight
+        room = self._max_sum - weight  # rounding adds at most 1 for each row
         scales = [2.0 ** min(floor(log2(room / max(part, MIN_SUM))), MAX_EXPONENT) for part in sums]
-        steps = min(part * scale for part, scale in zip(sums, scales, strict=True)) / weight
-        weight_scale = 2.0 ** floor(log2(2.0**WIDE_BITS / max(self.total_weight, MIN_SUM)))
-        units = [1.0, 1.0 if self.packed else 1.0 / weight_scale, *(1.0 / scale for scale in scales), 1.0]
+        steps = min([part * scale for part, scale in zip(sums, scales, strict=True)]) / weight
+        weight_unit = 1.0 if self.packed else 1.0 / self._weight_scale
+        units = [1.0, weight_unit, *[1.0 / scale for scale in scales], 1.0]
         return SumScales(
             scores=np.array([*scales, 0.0]),
-            weight=weight_scale,
+            weight=self._weight_scale,
             rounds_randomly=steps < FINE_STEPS,
             units=np.array(units[: max(4, 2 + self.n_scores)]),
         )

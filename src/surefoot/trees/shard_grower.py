@@ -14,7 +14,6 @@ from surefoot.trees.level_kernels import (
     noise_of_level,
     search_columns,
     split_level,
-    write_leaves_of_part,
 )
 from surefoot.trees.row_blocks import even_ranges
 
@@ -60,11 +59,6 @@ class ShardGrower(GradientTreeGrower):
         for own, new in zip(self.tree.level(level), above.splits, strict=True):
             own[:] = new
         self._buffers.smaller[: len(above.smaller)] = above.smaller
-
-    def find_leaves(self) -> None:
-        """Write the leaf of each row, by the splits of the last level."""
-        given = self._packed_table, self._split_rules, self._buffers, self._splits, self.rules.depth
-        self.threads.run(lambda part: write_leaves_of_part(*given, part, self.tree.leaves), range(len(self._ranges)))
 
 
 class SplitSearch(GradientTreeGrower):

@@ -32,6 +32,7 @@ SCALE_L2 = 3.0  # factor of l2 for the scale: it is learned from fewer numbers t
 STRETCH_ROWS = 8192  # larger tables update the stretch of rows only every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
 SPLIT_NOISE, MIN_NOISE = 1.0, 1e-3  # in half standard errors, at first; the fraction that remains breaks ties
+NO_GAINS = np.empty(0)
 CLASS_NOISE, LONG_NOISE = 1.0, 3.0  # for classes; for counts, and for classifiers whose members never stop early
 
 
@@ -175,8 +176,11 @@ class BoostingLoop:
             values[empty, 0] += size * self._empty_leaf_normals[self.n_done][: len(empty)]
 
     def _add_to_rows(self, values: np.ndarray) -> None:
-        taken = self.config.learning_rate / np.maximum(self._counts + self.config.rules.l2, 1e-300)
-        self._typical_scale = self.model_rows.add(values, -np.log1p(-np.minimum(taken, 0.99)))
+        gains = NO_GAINS
+        if self.family.has_scale:
+            taken = self.config.learning_rate / np.maximum(self._counts + self.config.rules.l2, 1e-300)
+            gains = -np.log1p(-np.minimum(taken, 0.99))
+        self._typical_scale = self.model_rows.add(values, gains)
         self._append_bounds()
 
     def _append_bounds(self) -> None:

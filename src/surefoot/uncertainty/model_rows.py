@@ -78,8 +78,7 @@ class ModelRows:
 
     def sum_leaves(self) -> LeafSums:
         """The sums of each leaf of the last tree over the rows that it was grown on."""
-        steps, information, counts = self._blocks("sum_leaves")
-        return LeafSums(steps=add_blocks(steps), information=add_blocks(information), counts=add_blocks(counts))
+        return LeafSums(*[add_blocks(part) for part in self._blocks("sum_leaves")])
 
     def sum_inverse_information(self) -> tuple[np.ndarray, np.ndarray]:
         """The inverse Fisher information: its sum over each leaf, and its weighted mean over the training rows."""
@@ -98,9 +97,9 @@ class ModelRows:
     def add(self, values: np.ndarray, gains: np.ndarray) -> float:
         """Add the last tree to the outputs, and the gains of its leaves to the leverage of the rows it was grown on.
 
-        Returns the mean of the last output over the training rows.
+        Returns the mean of the last output over the training rows if this is a scale, otherwise 0.
         """
-        return float(self._blocks("add", values, gains).sum())
+        return float(add_blocks(self._blocks("add", values, gains)))
 
     def measure_held_out(self, scale_bounds: tuple[float, float]) -> tuple[float, float, float]:
         """Mean held-out losses, of the whole distribution and of the mean, and the mean step of the scale."""

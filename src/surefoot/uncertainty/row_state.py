@@ -125,23 +125,21 @@ class RowState:
 
     def sum_leaves(self, leaves: np.ndarray) -> LeafSums:
         """For each block, the sums of each leaf over the drawn rows."""
-        information = None if self.family.natural else self.scores
-        self._sum(self.steps, information, leaves, self._leaf_sums)
-        return self._leaf_sums
+        return self._sum(self.steps, None if self.family.natural else self.scores, leaves, self._leaf_sums)
 
-    def _sum(self, steps: np.ndarray, information: np.ndarray | None, leaves: np.ndarray, sums: LeafSums) -> None:
-        weights, drawn = self.weights, self.drawn
-
-        def add_up(blocks: tuple[int, int]) -> None:
-            sum_leaves(steps, information, weights, drawn.rows, drawn.starts, blocks, leaves, sums)
-
-        self.threads.run(add_up, drawn.block_ranges(self.threads.n_threads))
+    def _sum(self, steps: np.ndarray, information: np.ndarray | None, leaves: np.ndarray, sums: LeafSums) -> LeafSums:
+        weights, rows, starts = self.weights, self.drawn.rows, self.drawn.starts
+        self.threads.run(
+            lambda blocks: sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums),
+            self.drawn.block_ranges(self.threads.n_threads),
+        )
+        return sums
 
     def sum_inverse_information(self, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For each block, the inverse Fisher information: its sum over each leaf, and its part of the weighted mean."""
         assert isinstance(self.family, RegressionFamily)
-        metric, sums = self.family.inverse_information(self.raw), LeafSums(*map(np.empty_like, self._leaf_sums))
-        self._sum(metric, None, leaves, sums)
+        metric = self.family.inverse_information(self.raw)
+        sums = self._sum(metric, None, leaves, LeafSums(*map(np.empty_like, self._leaf_sums)))
         means = np.empty((self.train.n_blocks, len(metric)))
         train, all_blocks = self.train, (0, self.train.n_blocks)
         for k in range(len(metric)):
