@@ -9,7 +9,7 @@ from reference.gradient_trees import draw_table
 from surefoot._exceptions import DataError
 from surefoot._parallel import ROW_BLOCK, THREADED_CELLS
 from surefoot.data import BinnedTable, Columns, Schema
-from surefoot.trees.packed_codes import PackedCodes, weight_of_identical_rows
+from surefoot.trees.packed_codes import PackedCodes, mixed_rows, weight_of_identical_rows
 
 
 def code_in(words, column, row):
@@ -66,7 +66,7 @@ def test_identical_rows_have_the_same_code_in_every_column(seed, n_columns):
     rows, weights = np.flatnonzero(rng.random(40) < 0.8), rng.gamma(1.0, size=40)
     table = PackedCodes(codes, np.full(n_columns, 5), np.zeros(n_columns, dtype=bool))
     expected = [sum(weights[j] for j in rows if (codes[:, i] == codes[:, j]).all()) for i in range(40)]
-    found = weight_of_identical_rows(table.mixed_rows(), weights, rows.astype(np.uint32))
+    found = weight_of_identical_rows(mixed_rows(table.words), weights, rows.astype(np.uint32))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 

@@ -53,19 +53,18 @@ class PackedCodes:
         """The words of a binned table."""
         return cls(table.codes, table.missing, table.is_categorical)
 
-    def shard(self, words: np.ndarray) -> "PackedCodes":
-        """Some rows of the same table, whose codes are ``words``."""
-        shard = object.__new__(PackedCodes)
-        shard._set(words, self.n_codes, self.has_missing, self.is_categorical)
-        return shard
+    @classmethod
+    def of_words(
+        cls, words: np.ndarray, n_codes: np.ndarray, has_missing: np.ndarray, is_categorical: np.ndarray
+    ) -> "PackedCodes":
+        """A table, or a shard of one, whose codes are in ``words`` already."""
+        table = object.__new__(cls)
+        table._set(words, n_codes, has_missing, is_categorical)
+        return table
 
-    def mixed_rows(self) -> np.ndarray:
-        """A number for every row; rows with the same code in every column have the same number."""
-        mixed = np.zeros(self.n_rows, dtype=np.uint64)
-        for words in self.words:
-            mixed = (mixed ^ words) * _ODD
-            mixed ^= mixed >> np.uint64(29)
-        return mixed
+    def with_words(self, words: np.ndarray) -> "PackedCodes":
+        """Other rows of the same columns."""
+        return self.of_words(words, self.n_codes, self.has_missing, self.is_categorical)
 
     @property
     def n_groups(self) -> int:
@@ -75,6 +74,15 @@ class PackedCodes:
     def n_bins(self) -> int:
         """Number of bins of all columns together."""
         return int(self.offsets[-1])
+
+
+def mixed_rows(words: np.ndarray) -> np.ndarray:
+    """A number for every row; rows with the same code in every column have the same number."""
+    mixed = np.zeros(words.shape[1], dtype=np.uint64)
+    for group in words:
+        mixed = (mixed ^ group) * _ODD
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
 
 
 def weight_of_identical_rows(mixed: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -93,3 +101,11 @@ def pack_codes(codes: np.ndarray) -> np.ndarray:
         for j in range(n_columns):
             cells[j // GROUP, start:stop, j % GROUP] = codes[j, start:stop]
     return words.astype(np.uint64, copy=False)
+
+
+def add_columns(words: np.ndarray, n_columns: int, codes: np.ndarray) -> np.ndarray:
+    """The words of a table of ``n_columns`` with further columns, whose codes are (columns, rows)."""
+    n_groups, n_rows = words.shape
+    cells = words.astype("<u8", copy=False).view(np.uint8).reshape(n_groups, n_rows, GROUP)
+    own = cells.transpose(0, 2, 1).reshape(n_groups * GROUP, n_rows)[:n_columns]
+    return pack_codes(np.concatenate([own, codes]))

@@ -79,10 +79,6 @@ class BlockRows:
         threads.run(lambda blocks: write_drawn(*given, blocks, drawn, others), ranges)
         return BlockRows(drawn, starts), others
 
-    def first(self, n_rows: int) -> tuple["BlockRows", np.ndarray]:
-        """The first of the rows; and all other rows of a table of ``n_rows``."""
-        return BlockRows.of(self.rows[:1], n_rows), np.delete(np.arange(n_rows, dtype=np.uint32), self.rows[0])
-
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

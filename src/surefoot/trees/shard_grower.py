@@ -15,6 +15,7 @@ from surefoot.trees.level_kernels import (
     search_columns,
     split_level,
 )
+from surefoot.trees.packed_gradients import SumScales
 from surefoot.trees.row_blocks import even_ranges
 
 
@@ -63,6 +64,12 @@ class ShardGrower(GradientTreeGrower):
 
 class SplitSearch(GradientTreeGrower):
     """The splits of a tree, from the sums of all shards; its table has no rows."""
+
+    def use_scales(self, sums: list[float], total: float, n_rows: int) -> SumScales:
+        """The scales of the next tree; see ``GradientFormat.scales``."""
+        scales = self.format.scales(sums, total, n_rows)
+        self._form.units[:] = scales.units
+        return scales
 
     def split(self, depth: int, level: LevelSums) -> LevelSplits:
         """Find the splits of a level from its sums over all shards."""

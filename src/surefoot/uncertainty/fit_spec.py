@@ -81,6 +81,15 @@ class TrainingRows:
     train: np.ndarray  # uint32
     held_out: np.ndarray  # uint32
 
+    def shard(self, first: int, stop: int) -> "TrainingRows":
+        """The rows from ``first`` to ``stop``, numbered from 0."""
+
+        def own(rows: np.ndarray) -> np.ndarray:
+            return rows[np.searchsorted(rows, first) : np.searchsorted(rows, stop)] - np.uint32(first)
+
+        weights = None if self.weights is None else self.weights[first:stop]
+        return TrainingRows(y=self.y[first:stop], weights=weights, train=own(self.train), held_out=own(self.held_out))
+
     @property
     def all_weights(self) -> np.ndarray:
         """The weights as an array."""

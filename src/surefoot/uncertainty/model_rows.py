@@ -9,11 +9,11 @@ from surefoot._parallel import RowThreads
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
 from surefoot.trees.grown_tree import GrownGradientTree
 from surefoot.trees.leaves import LeafSums
-from surefoot.trees.packed_codes import PackedCodes, weight_of_identical_rows
+from surefoot.trees.packed_codes import PackedCodes, mixed_rows, weight_of_identical_rows
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import TrainingRows
 from surefoot.uncertainty.model_shard import ModelShard, Round
-from surefoot.uncertainty.row_state import RowState, RowTotals, max_leverage
+from surefoot.uncertainty.row_state import RowTotals, max_leverage
 
 
 def add_blocks(parts: np.ndarray) -> np.ndarray:
@@ -40,12 +40,10 @@ class ModelRows:
         """The rows before the first tree; trees read the ``tables`` in turn."""
         identical = np.empty(0)
         if family.has_scale:
-            identical = weight_of_identical_rows(tables[0].mixed_rows(), rows.all_weights, rows.train)
+            identical = weight_of_identical_rows(mixed_rows(tables[0].words), rows.all_weights, rows.train)
         totals = RowTotals(train_weight=rows.train_weight, held_out_weight=rows.held_out_weight)
         grower = GradientTreeGrower(tables[0], family.n_outputs, rules, rows.weights, threads)
-        shard = ModelShard(
-            tables, grower, RowState(family, rows, totals, start, max_leverage(identical), 1 << rules.depth)
-        )
+        shard = ModelShard(tables, grower, family, rows, totals, start, max_leverage(identical))
         shard.use(threads)
         return cls(shard)
 
@@ -61,7 +59,7 @@ class ModelRows:
 
     @property
     def threads(self) -> RowThreads:
-        return self._shard.grower.threads
+        return self._shard.threads
 
     def use(self, threads: RowThreads) -> None:
         """Run the next rounds in these threads."""
@@ -103,21 +101,21 @@ class ModelRows:
 
     def measure_held_out(self, scale_bounds: tuple[float, float]) -> tuple[float, float, float]:
         """Mean held-out losses, of the whole distribution and of the mean, and the mean step of the scale."""
-        loss, loss_of_mean, scale_step = add_blocks(self._shard.state.measure_held_out(scale_bounds)).tolist()
+        loss, loss_of_mean, scale_step = add_blocks(self._shard.measure_held_out(scale_bounds)).tolist()
         return loss, loss_of_mean, scale_step
 
     def save(self, scale: bool) -> None:
         """Keep the outputs of the held-out rows in this round and, with ``scale``, the scale of all rows."""
-        self._shard.state.save(scale)
+        self._shard.save(scale)
 
     def restore_scale(self, factor: float) -> None:
         """Replace the scale of all rows by ``factor`` times the one that was saved."""
-        self._shard.state.restore_scale(factor)
+        self._shard.restore_scale(factor)
 
     def saved_held_out(self, uses_saved_scale: bool) -> np.ndarray:
         """Saved outputs of the held-out rows; with ``uses_saved_scale``, their scale is the one that was saved."""
-        return self._shard.state.saved_held_out(uses_saved_scale)
+        return self._shard.saved_held_out(uses_saved_scale)
 
     def held_out_residuals(self, inflation: float | None) -> np.ndarray:
         """The remaining step of each output for the held-out rows, (outputs, rows)."""
-        return self._shard.state.held_out_residuals(inflation)
+        return self._shard.held_out_residuals(inflation)

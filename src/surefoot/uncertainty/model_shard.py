@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._parallel import RowThreads
 from surefoot._random import skip_numbers
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.trees.grown_tree import GrownGradientTree
@@ -18,7 +17,9 @@ from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.packed_gradients import SumScales
 from surefoot.trees.row_blocks import even_ranges
 from surefoot.trees.shard_grower import LevelSplits, LevelSums, ShardGrower
-from surefoot.uncertainty.row_state import RowState
+from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.fit_spec import TrainingRows
+from surefoot.uncertainty.row_state import RowState, RowTotals
 
 
 class Round(NamedTuple):
@@ -34,64 +35,49 @@ class Round(NamedTuple):
     split_noise: float  # in standard errors
 
 
-class ModelShard:
+class ModelShard(RowState):
     """The state of some rows, and a grower for their tables: trees read the tables in turn."""
 
-    def __init__(self, tables: Sequence[PackedCodes], grower: GradientTreeGrower, state: RowState) -> None:
-        self.tables, self.grower, self.state = tuple(tables), grower, state
+    def __init__(
+        self,
+        tables: Sequence[PackedCodes],
+        grower: GradientTreeGrower,
+        family: RegressionFamily | ClassificationFamily,
+        rows: TrainingRows,
+        totals: RowTotals,
+        start: np.ndarray,
+        max_leverage: np.ndarray,
+    ) -> None:
+        super().__init__(family, rows, totals, start, max_leverage, 1 << grower.rules.depth)
+        self.tables, self.grower = tuple(tables), grower
 
     @property
     def leaves(self) -> np.ndarray:
-        """The leaf of every row in the last tree."""
         return self.grower.tree.leaves
-
-    def use(self, threads: RowThreads) -> None:
-        """Run the next passes in these threads."""
-        self.grower.threads = threads
-        self.state.use(threads)
 
     def begin(self, start: Round) -> int:
         """Fill in the gradients and draw the rows of a tree; return how many are drawn."""
         table = self.tables[start.table]
         if table is not self.grower.table:
             self.grower.read(table)
-        self.state.fill_gradients(start.shrink, start.inflation, start.is_scale_frozen)
-        return self.state.draw(start.draw_key, start.subsample)
+        self.fill_gradients(start.shrink, start.inflation, start.is_scale_frozen)
+        return self.draw(start.draw_key, start.subsample)
 
     def grow(self, key: np.uint64, noise: float) -> GrownGradientTree:
         """A tree on the drawn rows, if these are all rows of the model."""
-        if not len(self.state.drawn):
-            self.state.draw_first()
-        tree = self.grower.grow(self.state.score_rows, self.state.drawn, key, noise)
+        self.grower.threads = self.threads
+        if not len(self.drawn):
+            self.draw_only(int(self.train.rows[0]))
+        tree = self.grower.grow(self.score_rows, self.drawn, key, noise)
         self.assign_others(tree)
         return tree
 
     def assign_others(self, tree: GrownGradientTree) -> None:
         """Find the leaves of the rows that the tree was not grown on."""
-        others, words = self.state.others, self.grower.table.words
+        others, words = self.others, self.grower.table.words
         if len(others):
-            ranges = even_ranges(len(others), self.state.threads.n_threads)
-            self.state.threads.run(lambda own: tree.assign_leaves(words, others[slice(*own)]), ranges)
-
-    def sum_leaves(self) -> LeafSums:
-        """For each block, the sums of each leaf over the drawn rows."""
-        return self.state.sum_leaves(self.leaves)
-
-    def sum_inverse_information(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each block, the inverse Fisher information: its sum over each leaf, and its part of the weighted mean."""
-        return self.state.sum_inverse_information(self.leaves)
-
-    def sum_squares(self) -> np.ndarray:
-        """For each block, the weighted sum of the squares of the first step over drawn rows, and their weight."""
-        return self.state.sum_squares()
-
-    def count_leaves(self) -> np.ndarray:
-        """The number of training rows in each leaf, whether drawn for this tree or not."""
-        return self.state.count_leaves(self.leaves, 1 << self.grower.rules.depth)
-
-    def add(self, values: np.ndarray, gains: np.ndarray) -> np.ndarray:
-        """Add a tree to the outputs of every row; return, for each block, its part of the mean of the last output."""
-        return self.state.add(self.leaves, values, gains)
+            ranges = even_ranges(len(others), self.threads.n_threads)
+            self.threads.run(lambda own: tree.assign_leaves(words, others[slice(*own)]), ranges)
 
 
 class ShardModel(ModelShard):
@@ -103,19 +89,20 @@ class ShardModel(ModelShard):
         """Begin a round; return how many rows are drawn and, for each block, the sums that decide the scales."""
         return self.begin(start), self.absolute_sums()
 
-    def draw_first(self) -> None:
-        """Draw nothing but the first training row of the shard."""
-        self.state.draw_first()
+    def draw_row(self, row: int) -> np.ndarray:
+        """Draw nothing but one row of the whole table; return the sums that decide the scales."""
+        self.draw_only(row)
+        return self.absolute_sums()
 
     def absolute_sums(self) -> np.ndarray:
         """For each block, the sums that decide the scales of a tree."""
-        self.grower.divide(self.state.drawn)
-        return self.grower.absolute_sums(self.state.score_rows, self.state.drawn)
+        self.grower.divide(self.drawn)
+        return self.grower.absolute_sums(self.score_rows, self.drawn)
 
     def sum_root(self, scales: SumScales, key: np.uint64) -> LevelSums:
         """Write scores as whole numbers, and add up those of the root."""
-        own_key = skip_numbers(key, self.state.totals.first_row)
-        self.grower.fill(self.state.score_rows, self.state.drawn, scales, own_key)
+        own_key = skip_numbers(key, self.totals.first_row)
+        self.grower.fill(self.score_rows, self.drawn, scales, own_key)
         return self.grower.sum_level(0)
 
     def sum_level(self, depth: int, above: LevelSplits) -> LevelSums:

@@ -76,6 +76,11 @@ class RowState:
         self.use(RowThreads(1))
 
     @property
+    def leaves(self) -> np.ndarray:
+        """The leaf of every row in the last tree."""
+        raise NotImplementedError
+
+    @property
     def score_rows(self) -> np.ndarray:
         """What the next tree is grown on, (n_outputs, n_rows)."""
         return self.scores if self.family.natural else self.steps
@@ -119,27 +124,30 @@ class RowState:
             self.drawn, self.others = self.train.draw(own_key, fraction, len(self.y), self.threads)
         return len(self.drawn)
 
-    def draw_first(self) -> None:
-        """Draw nothing but the first training row."""
-        self.drawn, self.others = self.train.first(len(self.y))
+    def draw_only(self, row: int) -> None:
+        """Draw nothing but one row of the whole table, or nothing if it is not among these rows."""
+        own = row - self.totals.first_row
+        rows, n_rows = [own] if 0 <= own < len(self.y) else [], len(self.y)
+        self.drawn = BlockRows.of(np.array(rows, dtype=np.uint32), n_rows)
+        self.others = np.delete(np.arange(n_rows, dtype=np.uint32), rows)
 
-    def sum_leaves(self, leaves: np.ndarray) -> LeafSums:
+    def sum_leaves(self) -> LeafSums:
         """For each block, the sums of each leaf over the drawn rows."""
-        return self._sum(self.steps, None if self.family.natural else self.scores, leaves, self._leaf_sums)
+        return self._sum(self.steps, None if self.family.natural else self.scores, self._leaf_sums)
 
-    def _sum(self, steps: np.ndarray, information: np.ndarray | None, leaves: np.ndarray, sums: LeafSums) -> LeafSums:
-        weights, rows, starts = self.weights, self.drawn.rows, self.drawn.starts
+    def _sum(self, steps: np.ndarray, information: np.ndarray | None, sums: LeafSums) -> LeafSums:
+        weights, rows, starts, leaves = self.weights, self.drawn.rows, self.drawn.starts, self.leaves
         self.threads.run(
             lambda blocks: sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums),
             self.drawn.block_ranges(self.threads.n_threads),
         )
         return sums
 
-    def sum_inverse_information(self, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def sum_inverse_information(self) -> tuple[np.ndarray, np.ndarray]:
         """For each block, the inverse Fisher information: its sum over each leaf, and its part of the weighted mean."""
         assert isinstance(self.family, RegressionFamily)
         metric = self.family.inverse_information(self.raw)
-        sums = self._sum(metric, None, leaves, LeafSums(*map(np.empty_like, self._leaf_sums)))
+        sums = self._sum(metric, None, LeafSums(*map(np.empty_like, self._leaf_sums)))
         means = np.empty((self.train.n_blocks, len(metric)))
         train, all_blocks = self.train, (0, self.train.n_blocks)
         for k in range(len(metric)):
@@ -154,16 +162,16 @@ class RowState:
         square_sums(self.steps[0], self.weights, drawn.rows, drawn.starts, out)
         return out
 
-    def count_leaves(self, leaves: np.ndarray, n_leaves: int) -> np.ndarray:
+    def count_leaves(self) -> np.ndarray:
         """The number of training rows in each leaf, whether drawn for this tree or not."""
-        return np.bincount(leaves[self.train.rows], minlength=n_leaves)
+        return np.bincount(self.leaves[self.train.rows], minlength=self._leaf_sums.counts.shape[1])
 
-    def add(self, leaves: np.ndarray, values: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    def add(self, values: np.ndarray, gains: np.ndarray) -> np.ndarray:
         """Add the values of its leaf to the outputs of every row, and the gains to the leverage of drawn rows.
 
         Returns, for each block, its part of the mean of the last output over the training rows.
         """
-        drawn, train = self.drawn, self.train
+        drawn, train, leaves = self.drawn, self.train, self.leaves
 
         def add_blocks(blocks: tuple[int, int]) -> None:
             add_leaves(leaves, values, rows_of_blocks(blocks, len(self.y)), self.raw)

@@ -1,0 +1,61 @@
+"""The shards of a table that lie in one process, and the models in training on them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot._parallel import RowThreads
+from surefoot.trees.packed_codes import add_columns, mixed_rows
+from surefoot.trees.shard_grower import LevelSums
+from surefoot.uncertainty.model_shard import ShardModel
+from surefoot.uncertainty.sharded_rows import ShardSpec
+
+
+class ShardHost:
+    """Some shards, and for each model in training its part of them; threads take the shards in turn.
+
+    ``words`` has the codes of each shard; all have the same ``n_columns``.
+    """
+
+    def __init__(
+        self, words: Sequence[np.ndarray], row_ranges: Sequence[tuple[int, int]], n_columns: int, n_threads: int = 1
+    ) -> None:
+        self.words, self.row_ranges, self.n_columns = list(words), list(row_ranges), n_columns
+        self.models: dict[int, list[ShardModel]] = {}
+        self.threads = RowThreads(min(n_threads, max(len(self.words), 1)))
+
+    def create(self, model: int, specs: list[ShardSpec], codes: list[tuple[np.ndarray, ...]]) -> None:
+        """Begin a model; ``codes`` has, for each shard, the codes of columns that only this model reads."""
+        self.models[model] = [
+            spec.build([self._with_columns(words, part) for part in own], RowThreads(1))
+            for spec, words, own in zip(specs, self.words, codes, strict=True)
+        ]
+
+    def _with_columns(self, words: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        return add_columns(words, self.n_columns, codes) if len(codes) else words
+
+    def call(self, model: int, method: str, *args: Any) -> list[Any]:
+        """What a method of ``ShardModel`` returns, for each shard."""
+        shards = self.models[model]
+        results: list[Any] = [None] * len(shards)
+
+        def work(place: int) -> None:
+            results[place] = getattr(shards[place], method)(*args)
+
+        self.threads.each(work, range(len(shards)))
+        return results
+
+    def add_up(self, model: int, method: str, *args: Any) -> LevelSums:
+        """The sum of what a method returns, over the shards."""
+        sums, counts = zip(*self.call(model, method, *args), strict=True)
+        return LevelSums(sums=sum(sums[1:], start=sums[0]), counts=sum(counts[1:], start=counts[0]))
+
+    def mixed_rows(self, codes: list[np.ndarray]) -> np.ndarray:
+        """A number for every row: see ``packed_codes.mixed_rows``; ``codes`` are those of columns that shards lack."""
+        pairs = zip(self.words, codes, strict=True)
+        return np.concatenate([mixed_rows(self._with_columns(words, own)) for words, own in pairs])
+
+    def drop(self, model: int) -> None:
+        """Forget a model."""
+        del self.models[model]
