@@ -6,7 +6,7 @@ from contract.registry import assert_same_answers, assert_same_model
 from reference.families import REGRESSION, example_target
 from reference.gradient_boosters import numbers, small
 
-from surefoot import BoostingEnsembleRegressor, GradientBoostingClassifier, GradientBoostingRegressor, _parallel
+from surefoot import BoostingEnsembleRegressor, GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot.trees import row_blocks
 
 SETTINGS = {
@@ -19,13 +19,6 @@ SETTINGS = {
     "categories": {"categorical_features": [3], "early_stopping": False},
     "monotone": {"monotonic_cst": [1, 0, 0, 0], "early_stopping": False},
 }
-
-
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """Tables of a few hundred rows have several blocks, and use threads."""
-    monkeypatch.setattr(row_blocks, "BLOCK_ROWS", 64)
-    monkeypatch.setattr(_parallel, "THREADED_CELLS", 1)
 
 
 def table(n_rows=500):

@@ -5,7 +5,7 @@ import pytest
 from contract.registry import assert_same_answers, assert_same_model
 from reference.families import REGRESSION, example_target
 from reference.gradient_boosters import small
-from uncertainty.test_blocks_of_rows import SETTINGS, table  # noqa: F401: a fixture
+from uncertainty.test_blocks_of_rows import SETTINGS, table
 
 from surefoot import (
     BoostingEnsembleClassifier,
