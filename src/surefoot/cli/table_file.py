@@ -32,7 +32,7 @@ def read_table_file(path: Path, kinds: Mapping[str, str] | None = None) -> Any:
     """
     if not path.is_file():
         raise DataError(f"There is no file {path}.")
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     try:
         frame = _read(path, suffix, kinds or {})
     except (DataError, MemoryError):
@@ -52,7 +52,8 @@ def kinds_of(frame: Any) -> dict[str, str]:
     return {name: kind_of(frame[name]) for name in frame.columns}
 
 
-def _suffix(path: Path) -> str:
+def suffix_of(path: Path) -> str:
+    """The end of a file's name, without that of a compressed file."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes = suffixes[:-1]
@@ -67,9 +68,9 @@ def _read(path: Path, suffix: str, kinds: Mapping[str, str]) -> Any:
     import pandas as pd
 
     if suffix in PARQUET:
-        return _with_kinds(pd.read_parquet(path), kinds, path)
+        return with_kinds(pd.read_parquet(path), kinds, path)
     if suffix in ARROW:
-        return _with_kinds(pd.read_feather(path), kinds, path)
+        return with_kinds(pd.read_feather(path), kinds, path)
     if suffix not in TEXT:
         known = ", ".join(sorted([*TEXT, *PARQUET, *ARROW]))
         raise DataError(f"{path} has the suffix {suffix!r}: surefoot reads {known}.")
@@ -79,7 +80,7 @@ def _read(path: Path, suffix: str, kinds: Mapping[str, str]) -> Any:
     return pd.DataFrame(columns, index=cells.index)
 
 
-def _with_kinds(frame: Any, kinds: Mapping[str, str], path: Path) -> Any:
+def with_kinds(frame: Any, kinds: Mapping[str, str], path: Path) -> Any:
     """The columns of a file with types: categories as text, and numbers where numbers are expected."""
     import pandas as pd
 
