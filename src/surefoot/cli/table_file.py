@@ -4,7 +4,7 @@ Columns of text files are numbers if every cell is one; otherwise they stay as t
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -125,13 +125,18 @@ def _delimiter(path: Path) -> str:
 
 def take_target(frame: Any, target: str, path: Path) -> tuple[Any, Any]:
     """The other columns, and the target."""
-    if target not in frame.columns:
-        names = ", ".join(repr(str(name)) for name in frame.columns[:12])
-        more = f" and {len(frame.columns) - 12} more" if len(frame.columns) > 12 else ""
-        raise DataError(f"{path} has no column {target!r}; it has {names}{more}.")
-    if len(frame.columns) == 1:
-        raise DataError(f"{path} has no column except the target {target!r}.")
+    require_target(list(frame.columns), target, path)
     return frame.drop(columns=[target]), frame[target]
+
+
+def require_target(names: Sequence[Any], target: str, path: Path) -> None:
+    """Raise an error if a table does not have the target, or nothing else."""
+    if target not in names:
+        shown = ", ".join(repr(str(name)) for name in names[:12])
+        more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+        raise DataError(f"{path} has no column {target!r}; it has {shown}{more}.")
+    if len(names) == 1:
+        raise DataError(f"{path} has no column except the target {target!r}.")
 
 
 def read_cells(text: Any, kind: str | None, decimal_comma: bool) -> Any:

@@ -25,7 +25,7 @@ def kinds_of_columns(batches: RecordBatches, names: list[str]) -> list[str]:
 
 def _kind_of_column(name: str, batches: RecordBatches) -> str:
     """A column of text is of categories, in the order of the alphabet; a dictionary has an order of its own."""
-    kinds = {_kind(schema.field(name).type): schema.field(name) for schema in batches.schemas}
+    kinds = {kind_of_type(schema.field(name).type): schema.field(name) for schema in batches.schemas}
     empty = kinds.pop("missing", None)
     if set(kinds) == {TEXT, CATEGORY}:
         del kinds[CATEGORY]
@@ -40,13 +40,13 @@ def _kind_of_column(name: str, batches: RecordBatches) -> str:
     return kind
 
 
-def _kind(dtype: Any) -> str:
+def kind_of_type(dtype: Any) -> str:
     """The kind of an Arrow type: one of the constants above, ``"missing"`` or ``"other"``."""
     import pyarrow as pa
 
     types = pa.types
     if types.is_dictionary(dtype):
-        return CATEGORY if _kind(dtype.value_type) == TEXT else VALUES
+        return CATEGORY if kind_of_type(dtype.value_type) == TEXT else VALUES
     if types.is_boolean(dtype) or types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype):
         return NUMBER
     if types.is_string(dtype) or types.is_large_string(dtype) or types.is_string_view(dtype):
@@ -57,6 +57,14 @@ def _kind(dtype: Any) -> str:
 
 
 def numbers_of(column: Any, name: str) -> np.ndarray:
+    """As ``cells_of``; infinite values are refused."""
+    numbers = cells_of(column)
+    if numbers.dtype.kind == "f" and np.isinf(numbers).any():
+        raise infinite(name)
+    return numbers
+
+
+def cells_of(column: Any) -> np.ndarray:
     """The cells of a numeric column, or of dates as days since 1970; missing cells become NaN."""
     import pyarrow as pa
 
@@ -67,10 +75,7 @@ def numbers_of(column: Any, name: str) -> np.ndarray:
         column = column.cast(pa.uint8())
     elif types.is_decimal(column.type) or types.is_null(column.type):
         column = column.cast(pa.float64())
-    numbers = column.to_numpy(zero_copy_only=False)
-    if numbers.dtype.kind == "f" and np.isinf(numbers).any():
-        raise infinite(name)
-    return numbers
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def _days(column: Any) -> np.ndarray:

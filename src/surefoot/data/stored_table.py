@@ -5,6 +5,7 @@ import tempfile
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
@@ -71,8 +72,10 @@ class StoredTable:
         The bins of the columns ``plain``.
     has_missing : array of bool
         Whether each column of ``plain`` has missing values.
+    target : StoredTarget or None
+        The target: its values, or codes and labels.
     y : array or None
-        The target: numbers as they are, labels as objects (None where missing).
+        The target as a column of a frame has it: labels are objects, None where missing.
     weights : array or None
     shards : list of StoredShard
     """
@@ -91,7 +94,7 @@ class StoredTable:
             for place, (start, stop) in enumerate(row_blocks(self.n_rows, manifest["source"]["shard_rows"]))
         ]
         has_target, has_weights = (manifest["source"][name] is not None for name in ("target", "weight"))
-        self.y = StoredTarget(_mapped(folder / Y), manifest["labels"]).raw() if has_target else None
+        self.target = StoredTarget(_mapped(folder / Y), manifest["labels"]) if has_target else None
         self.weights = _mapped(folder / WEIGHTS) if has_weights else None
         self._listed = frozenset(manifest["listed"])
         self._remove = None if is_kept else weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -174,6 +177,11 @@ class StoredTable:
             message = f"{folder} exists, and {reason}: remove it, or name a new folder."
             raise DataError(message, argument="folder")
         return cls.open(folder)
+
+    @cached_property
+    def y(self) -> np.ndarray | None:
+        """The target as a column of a frame has it."""
+        return None if self.target is None else self.target.raw()
 
     @property
     def missing(self) -> np.ndarray:
