@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all; devices and pipes are written to and never replaced."""
+"""Files and folders that are written completely or not at all; devices and pipes are written to, never replaced."""
 
 import os
 import re
@@ -45,6 +45,26 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.unlink(temporary)
         raise
     _sync_folder(folder)
+
+
+@contextmanager
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[str]:
+    """A temporary folder beside ``path`` to fill; at the end it is renamed to ``path`` in one step.
+
+    If filling it fails or is stopped, it is removed. ``path`` must not exist, or be an empty folder.
+    """
+    target = os.path.realpath(path)
+    parent, name = os.path.split(target)
+    temporary = tempfile.mkdtemp(prefix=f".{name}-", suffix=".part", dir=parent)
+    try:
+        yield temporary
+        if os.path.isdir(target):
+            os.rmdir(target)  # not every system replaces an empty folder
+        os.rename(temporary, target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    _sync_folder(parent)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

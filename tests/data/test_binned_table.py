@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from reference.bins import code_of
 from reference.models import make_frame
 
+from surefoot._random import random_bits, stream_key
 from surefoot.data import BinEdges, BinnedTable, Columns
 from surefoot.data.binner import BATCH, EDGE_SAMPLE, edge_sample, find_bins
 
@@ -115,6 +116,12 @@ def test_edges_of_large_tables_come_from_a_fixed_sample(n_rows):
     assert rows.max() < n_rows
     tenths = np.histogram(rows, bins=10, range=(0, n_rows))[0]
     np.testing.assert_allclose(tenths, EDGE_SAMPLE / 10, rtol=0.03)
+
+
+@pytest.mark.parametrize("n_rows", [EDGE_SAMPLE + 1, 300_000, 3_000_001])
+def test_the_sample_has_the_rows_with_the_lowest_ranks(n_rows):
+    ranks = np.array(random_bits(stream_key(0, n_rows), n_rows))
+    np.testing.assert_array_equal(edge_sample(n_rows), np.sort(np.argsort(ranks)[:EDGE_SAMPLE]))
 
 
 @pytest.mark.parametrize("n_rows", [EDGE_SAMPLE + 7, 300_000, 390_000])

@@ -13,8 +13,8 @@ from surefoot import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
+from surefoot.data.packed_words import pack_codes
 from surefoot.trees import packed_gradients
-from surefoot.trees.packed_codes import pack_codes
 from surefoot.uncertainty.model_rows import ModelRows
 from surefoot.uncertainty.shard_host import ShardHost
 from surefoot.uncertainty.sharded_rows import ShardedRows

@@ -5,19 +5,22 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.progress import TimeElapsedColumn
 
-from surefoot import ParameterError, save
-from surefoot.cli.console import failures_in_one_line
+from surefoot import DataError, ParameterError, save
+from surefoot.cli.console import Bar, failures_in_one_line
+from surefoot.cli.large_table import LargeTable, is_large
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file, take_target
 from surefoot.report.inputs.column_readers import DATE
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target
 from surefoot.report.models.candidate_models import new_ensemble
+from surefoot.uncertainty.training_table import SET_CATEGORIES
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
+    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow, or a folder of Parquet files.")],
     target: Annotated[str, typer.Option(help="The column to predict.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file, such as model.surefoot.")],
     task: Annotated[
@@ -52,8 +55,6 @@ def fit(
     }
     with failures_in_one_line(options):
         check_outputs({"--output": output}, {"the table": data})
-        X, y = take_target(read_table_file(data), target, data)
-        table = AuditTable.read(X, y, task)
         settings: dict[str, Any] = {
             "n_members": members,
             "random_state": seed,
@@ -61,18 +62,52 @@ def fit(
             "verbose": int(not quiet),
         }
         if distribution is not None:
-            settings["distribution"] = _for_regression(distribution, table.target)
-        model = new_ensemble(table.target, method, **settings)
-        model.fit(table.frame, table.target.labels)
+            settings["distribution"] = distribution
+        train = _train_in_batches if is_large(data) else _train
+        model, table, kept = train(data, target, task, method, settings)
         model._schema = replace(model._schema, dates=_dates(table))
         save(model, output)
     if not quiet:
         for note in table.notes:
             echo_beside(f"{note.column}: {note.sentence}", output)
-        if distribution is None and _are_counts(table.target):
+        if distribution is None and _are_counts(kept):
             echo_beside(f"{target!r} contains counts: --distribution poisson would predict them as counts.", output)
-        summary = f"{type(model).__name__} with {members} members for {target!r} ({table.target.sentence})"
+        summary = f"{type(model).__name__} with {members} members for {target!r} ({kept.sentence})"
         echo_beside(f"{summary}: {output}", output)
+
+
+def _train(
+    data: Path, name: str, task: str | None, method: str | None, settings: dict[str, Any]
+) -> tuple[Any, AuditTable, Target]:
+    """A model of a table in memory, the table, and its target."""
+    X, y = take_target(read_table_file(data), name, data)
+    table = AuditTable.read(X, y, task)
+    model = _new_model(table.target, method, settings)
+    model.fit(table.frame, table.target.labels)
+    return model, table, table.target
+
+
+def _train_in_batches(
+    data: Path, name: str, task: str | None, method: str | None, settings: dict[str, Any]
+) -> tuple[Any, AuditTable, Target]:
+    """A model of a table that need not fit in memory, the sample that decides how it is read, and its target."""
+    table = LargeTable.read(data, name, task)
+    with Bar(TimeElapsedColumn(), quiet=not settings["verbose"]) as bar:
+        stored = table.store(max_categories=SET_CATEGORIES, n_jobs=settings["n_jobs"], callback=bar.show_fraction)
+    with stored:
+        target = table.target_of(stored, task)
+        _new_model(target, method, settings)
+        raise DataError(
+            "a folder or a very large file can be read, but training on it is not available yet: use a smaller file.",
+            argument="X",
+        )
+
+
+def _new_model(target: Target, method: str | None, settings: dict[str, Any]) -> Any:
+    """An ensemble for a target, with settings that suit it."""
+    if "distribution" in settings:
+        _for_regression(settings["distribution"], target)
+    return new_ensemble(target, method, **settings)
 
 
 def _dates(table: AuditTable) -> frozenset[int]:
@@ -80,11 +115,10 @@ def _dates(table: AuditTable) -> frozenset[int]:
     return frozenset(j for j, reader in enumerate(table.readers) if reader.kind == DATE)
 
 
-def _for_regression(distribution: str, target: Target) -> str:
+def _for_regression(distribution: str, target: Target) -> None:
     if target.is_classes:
         message = f"{distribution} is for regression, but the target has classes: leave the option out."
         raise ParameterError(message, argument="distribution")
-    return distribution
 
 
 def _are_counts(target: Target) -> bool:

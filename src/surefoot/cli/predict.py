@@ -1,6 +1,7 @@
 """``surefoot predict``: predictions and uncertainties for the rows of a table."""
 
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,8 +11,9 @@ from surefoot import DataError, UnknownCategoryWarning, load
 from surefoot._atomic_io import whole_file
 from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
+from surefoot.cli.table_batches import is_read_in_batches, read_batches, read_rows, require_columns
 from surefoot.cli.table_file import read_table_file
-from surefoot.cli.unusual_rows import lines_of, outside_range, unseen_categories
+from surefoot.cli.unusual_rows import UnusualRows, lines_of
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
 
 LEVEL = 0.9
@@ -19,7 +21,7 @@ LEVEL = 0.9
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A model file, written by surefoot fit or by surefoot.save.")],
-    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
+    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow, or a folder of Parquet files.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The predictions: CSV, with one line for each row.")],
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = -1,
 ) -> None:
@@ -29,6 +31,8 @@ def predict(
     interval; total, data and knowledge uncertainty if the model is an ensemble. Standard error reports how many rows
     have categories that are not in the training data, and how many have numbers outside its range.
 
+    Parquet and Arrow files are read and predicted in batches, so they may be larger than memory.
+
     Example: surefoot predict outcome.surefoot new-patients.csv -o predicted.csv
     """
     with failures_in_one_line(), warnings.catch_warnings():
@@ -36,31 +40,36 @@ def predict(
         check_outputs({"--output": output}, {"the model": model, "the table": data})
         fitted = load(model)
         fitted.set_params(n_jobs=jobs)
-        rows = rows_for(fitted, data)
-        predicted = predictions(fitted, rows)
+        unusual = UnusualRows(fitted._schema)
         with whole_file(output) as stream:
-            predicted.to_csv(stream, index=False, mode="wb")
-        _warn_of_unusual_rows(rows, fitted._schema)
-    echo_beside(f"{len(predicted):,} rows: {output}", output)
+            for rows in rows_for(fitted, data):
+                predictions(fitted, rows).to_csv(stream, index=False, mode="wb", header=not unusual.n_rows)
+                unusual.count(rows)
+        _report(unusual)
+    echo_beside(f"{unusual.n_rows:,} rows: {output}", output)
 
 
-def rows_for(model: Any, path: Path) -> Any:
-    """The columns that a model was fitted to, with its types: dates as days, text as categories."""
-    import pandas as pd
-
+def rows_for(model: Any, path: Path) -> Iterator[Any]:
+    """The rows to predict in one or several frames, with the types of the model: dates as days, text as categories."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise DataError("The model was fitted to an array without column names: predict in Python.")
     kinds = _kinds(names, model._schema)
+    if is_read_in_batches(path) and len(kinds) == len(names):
+        yield from read_batches(path, kinds)
+        return
+    if path.is_dir():
+        raise DataError(
+            "The model was saved by an early version, which does not store which columns were dates: predict the files "
+            f"of the folder {path} one by one."
+        )
     frame = read_table_file(path, kinds)
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise DataError(f"{path} lacks the columns {', '.join(map(repr, missing))}, which the model was fitted to.")
-    columns = {}
-    for name in names:
-        kind = kinds.get(name) or (DATE if kind_of(frame[name]) == DATE else NUMBER)
-        columns[name] = ColumnReader(name, kind).read(frame[name])
-    return pd.DataFrame(columns)
+    require_columns(names, frame.columns, path)
+    yield read_rows(frame, {name: ColumnReader(name, kinds.get(name) or _kind(frame[name])) for name in names})
+
+
+def _kind(series: Any) -> str:
+    return DATE if kind_of(series) == DATE else NUMBER
 
 
 def _kinds(names: Any, schema: Any) -> dict[str, str]:
@@ -74,13 +83,13 @@ def _kinds(names: Any, schema: Any) -> dict[str, str]:
     return kinds
 
 
-def _warn_of_unusual_rows(rows: Any, schema: Any) -> None:
-    """Report on standard error which rows are unlike the training data."""
-    lines = lines_of(unseen_categories(rows, schema), "; they count as missing")
-    outside, n_rows = outside_range(rows, schema)
-    if outside:
-        lines.append(f"{n_rows:,} of {len(rows):,} rows have numbers outside the range of the training data:")
-        lines += lines_of(outside)
+def _report(unusual: UnusualRows) -> None:
+    """Report on standard error how many rows are unlike the training data."""
+    lines = lines_of(unusual.unseen_categories(), "; they count as missing")
+    if unusual.n_outside:
+        rows = f"{unusual.n_outside:,} of {unusual.n_rows:,} rows"
+        lines.append(f"{rows} have numbers outside the range of the training data:")
+        lines += lines_of(unusual.outside_range())
     for line in lines:
         typer.echo(f"surefoot: {line}", err=True)
 

@@ -4,7 +4,7 @@ Columns of text files are numbers if every cell is one; otherwise they stay as t
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ def read_table_file(path: Path, kinds: Mapping[str, str] | None = None) -> Any:
     """
     if not path.is_file():
         raise DataError(f"There is no file {path}.")
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     try:
         frame = _read(path, suffix, kinds or {})
     except (DataError, MemoryError):
@@ -52,7 +52,8 @@ def kinds_of(frame: Any) -> dict[str, str]:
     return {name: kind_of(frame[name]) for name in frame.columns}
 
 
-def _suffix(path: Path) -> str:
+def suffix_of(path: Path) -> str:
+    """The end of a file's name, without that of a compressed file."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes = suffixes[:-1]
@@ -67,9 +68,9 @@ def _read(path: Path, suffix: str, kinds: Mapping[str, str]) -> Any:
     import pandas as pd
 
     if suffix in PARQUET:
-        return _with_kinds(pd.read_parquet(path), kinds, path)
+        return with_kinds(pd.read_parquet(path), kinds, path)
     if suffix in ARROW:
-        return _with_kinds(pd.read_feather(path), kinds, path)
+        return with_kinds(pd.read_feather(path), kinds, path)
     if suffix not in TEXT:
         known = ", ".join(sorted([*TEXT, *PARQUET, *ARROW]))
         raise DataError(f"{path} has the suffix {suffix!r}: surefoot reads {known}.")
@@ -79,7 +80,7 @@ def _read(path: Path, suffix: str, kinds: Mapping[str, str]) -> Any:
     return pd.DataFrame(columns, index=cells.index)
 
 
-def _with_kinds(frame: Any, kinds: Mapping[str, str], path: Path) -> Any:
+def with_kinds(frame: Any, kinds: Mapping[str, str], path: Path) -> Any:
     """The columns of a file with types: categories as text, and numbers where numbers are expected."""
     import pandas as pd
 
@@ -124,13 +125,18 @@ def _delimiter(path: Path) -> str:
 
 def take_target(frame: Any, target: str, path: Path) -> tuple[Any, Any]:
     """The other columns, and the target."""
-    if target not in frame.columns:
-        names = ", ".join(repr(str(name)) for name in frame.columns[:12])
-        more = f" and {len(frame.columns) - 12} more" if len(frame.columns) > 12 else ""
-        raise DataError(f"{path} has no column {target!r}; it has {names}{more}.")
-    if len(frame.columns) == 1:
-        raise DataError(f"{path} has no column except the target {target!r}.")
+    require_target(list(frame.columns), target, path)
     return frame.drop(columns=[target]), frame[target]
+
+
+def require_target(names: Sequence[Any], target: str, path: Path) -> None:
+    """Raise an error if a table does not have the target, or nothing else."""
+    if target not in names:
+        shown = ", ".join(repr(str(name)) for name in names[:12])
+        more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+        raise DataError(f"{path} has no column {target!r}; it has {shown}{more}.")
+    if len(names) == 1:
+        raise DataError(f"{path} has no column except the target {target!r}.")
 
 
 def read_cells(text: Any, kind: str | None, decimal_comma: bool) -> Any:

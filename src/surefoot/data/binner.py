@@ -1,5 +1,6 @@
 """Binning: the cells of a table become small whole numbers, by bins fitted to the training data."""
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from surefoot.data.edges import BinEdges
 EDGE_SAMPLE = 200_000  # with more rows, edges are computed from a sample of this size
 MAX_BINS = 255  # with the bin of missing values, these fit in one byte
 BATCH = 256
+RANK_BLOCK, MAX_RANK = 1 << 20, (1 << 64) - 1
 
 
 class Binner:
@@ -36,7 +38,12 @@ class Binner:
     ) -> "Binner":
         """Fit the bins of every column: (weighted) quantiles for numbers, codes for categories."""
         edges = _all_edges(columns, max_bins, weights, threads)
-        missing = np.array([_count_codes(edge, columns.schema, j) for j, edge in enumerate(edges)], dtype=np.int64)
+        return cls.from_edges(edges, columns.schema)
+
+    @classmethod
+    def from_edges(cls, edges: list[BinEdges | None], schema: Schema) -> "Binner":
+        """The bins of numeric columns (None for a categorical one), and a code for each category."""
+        missing = np.array([_count_codes(edge, schema, j) for j, edge in enumerate(edges)], dtype=np.int64)
         return cls(edges, missing)
 
     @property
@@ -94,10 +101,23 @@ def edge_sample(n_rows: int, weights: np.ndarray | None = None) -> np.ndarray | 
     weighted = None if weights is None else np.flatnonzero(weights > 0)
     n_weighted = n_rows if weighted is None else len(weighted)
     if n_weighted > EDGE_SAMPLE:
-        ranks = random_bits(stream_key(0, n_weighted), n_weighted)
-        sample = np.sort(np.argpartition(ranks, EDGE_SAMPLE)[:EDGE_SAMPLE])
+        sample = _lowest_ranks(n_weighted)
         return sample if weighted is None else weighted[sample]
     return slice(None) if weighted is None else weighted
+
+
+def _lowest_ranks(n_rows: int) -> np.ndarray:
+    """The rows with the ``EDGE_SAMPLE`` lowest ranks, in ascending order; all ranks at once would need much memory."""
+    key, enough = stream_key(0, n_rows), EDGE_SAMPLE + 20 * sqrt(EDGE_SAMPLE)  # fewer lie below by no chance
+    limit = np.uint64(min(int(enough / n_rows * 2.0**64), MAX_RANK))
+    kept_rows, kept_ranks = [], []
+    for start, stop in row_blocks(n_rows, RANK_BLOCK):
+        ranks = random_bits(key, stop - start, start)
+        low = np.flatnonzero(ranks <= limit)
+        kept_rows.append(start + low)
+        kept_ranks.append(ranks[low])
+    rows, ranks = np.concatenate(kept_rows), np.concatenate(kept_ranks)
+    return np.sort(rows[np.argpartition(ranks, EDGE_SAMPLE - 1)[:EDGE_SAMPLE]])
 
 
 def _all_edges(
@@ -125,14 +145,18 @@ def _column_edges(
     edges = BinEdges.from_values(values, max_bins, sampled)
     if isinstance(rows, slice) or not edges.has_one_value_per_bin:
         return edges
-    rare = _missed_values(columns.column(j), weights, edges)
-    if sampled is not None:
-        sampled = np.append(sampled, np.full(len(rare), sampled[sampled > 0].min()))
-    return BinEdges.from_values(np.append(values, rare), max_bins, sampled)
+    return edges_with_rare(values, missed_values(columns.column(j), weights, edges), max_bins, sampled)
 
 
-def _missed_values(column: np.ndarray, weights: np.ndarray | None, edges: BinEdges) -> np.ndarray:
-    """Distinct values in rows with weight of the whole column that are not in ``edges``."""
+def edges_with_rare(values: np.ndarray, rare: np.ndarray, max_bins: int | None, weights: np.ndarray | None) -> BinEdges:
+    """Edges from a sample of a column and its weights, and from the ``rare`` values that the sample has missed."""
+    if weights is not None:
+        weights = np.append(weights, np.full(len(rare), weights[weights > 0].min()))
+    return BinEdges.from_values(np.append(values, rare), max_bins, weights)
+
+
+def missed_values(column: np.ndarray, weights: np.ndarray | None, edges: BinEdges) -> np.ndarray:
+    """Distinct values in rows with weight that are not in ``edges``; ``column`` is a whole column or a part of it."""
     has_value = ~np.isnan(column)
     if weights is not None:
         has_value &= weights > 0

@@ -206,16 +206,26 @@ def _value_codes(
 
 def _numbers(series: nw.Series, name: str) -> np.ndarray:
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-        raise DataError(
-            f"Column {name!r} of X has dtype {series.dtype}: "
-            "make it a number (for a date, days since a fixed day), or a categorical dtype if its values are groups."
-        )
+        raise not_a_number(name, series.dtype)
     numbers = np.asarray(series.to_numpy())
     if numbers.dtype == object:  # nullable or decimal columns
         numbers = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     if numbers.dtype.kind == "f" and np.isinf(numbers).any():
-        raise DataError(f"Column {name!r} of X contains infinity: replace it by a number or by a missing value.")
+        raise infinite(name)
     return numbers
+
+
+def not_a_number(name: str, dtype: Any) -> DataError:
+    """The error for a column of a dtype that is neither numeric nor categorical."""
+    return DataError(
+        f"Column {name!r} of X has dtype {dtype}: "
+        "make it a number (for a date, days since a fixed day), or a categorical dtype if its values are groups."
+    )
+
+
+def infinite(name: str) -> DataError:
+    """The error for a column with infinite values."""
+    return DataError(f"Column {name!r} of X contains infinity: replace it by a number or by a missing value.")
 
 
 def _ranges(
@@ -254,13 +264,18 @@ def _category_codes(
     if known is None:
         present = codes >= 0
         mass = np.bincount(codes[present], None if weights is None else weights[present], minlength=len(labels))
-        order = np.arange(len(labels)) if (mass > 0).sum() <= MAX_CATEGORIES else np.argsort(-mass, kind="stable")
-        known = tuple(labels[code] for code in order if mass[code] > 0)
+        known = ordered_categories(labels, mass)
     lookup = np.append(match_labels(labels, known), np.float32(np.nan))
     result = lookup[codes]  # a missing value has code -1: the last entry
     if not is_fitting:
         warn_if_all_unknown(f"Column {name!r}", result, known, [labels[code] for code in np.unique(codes[codes >= 0])])
     return result, known
+
+
+def ordered_categories(labels: Sequence[Hashable], mass: np.ndarray) -> tuple[Hashable, ...]:
+    """The labels with weight, in the order of their codes; ``mass`` is the weight of each label."""
+    order = np.arange(len(labels)) if (mass > 0).sum() <= MAX_CATEGORIES else np.argsort(-mass, kind="stable")
+    return tuple(labels[code] for code in order if mass[code] > 0)
 
 
 def _dictionary(series: nw.Series) -> tuple[list[Hashable], np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot.data import BinnedTable
-from surefoot.trees.packed_codes import pack_codes
+from surefoot.data.packed_words import pack_codes
 from surefoot.trees.row_blocks import even_ranges
 from surefoot.trees.split_kernels import (
     TIE,

@@ -3,12 +3,12 @@
 import numpy as np
 
 from surefoot._exceptions import DataError
-from surefoot._parallel import THREADED_CELLS, row_blocks
+from surefoot._parallel import THREADED_CELLS
 from surefoot.data import BinnedTable
+from surefoot.data.packed_words import pack_codes, unpack_column
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, modulo 2**64, different words stay different
 MAX_SORTED_ROWS = 8192  # larger tables have more rows than bins on every level of a tree
-GROUP = 8  # codes in a word: one load reads eight cells, and the histograms of eight columns fit the fastest cache
 
 
 class PackedCodes:
@@ -91,21 +91,7 @@ def weight_of_identical_rows(mixed: np.ndarray, weights: np.ndarray, rows: np.nd
     return np.bincount(kind[rows], weights=weights[rows], minlength=int(kind.max(initial=0)) + 1)[kind]
 
 
-def pack_codes(codes: np.ndarray) -> np.ndarray:
-    """Codes (columns, rows) of one byte, eight columns in a word: (groups, rows)."""
-    n_columns, n_rows = codes.shape
-    n_groups = -(-n_columns // GROUP)
-    words = np.zeros((n_groups, n_rows), dtype="<u8")
-    cells = words.view(np.uint8).reshape(n_groups, n_rows, GROUP)
-    for start, stop in row_blocks(n_rows):  # a block stays in the cache while its columns are interleaved
-        for j in range(n_columns):
-            cells[j // GROUP, start:stop, j % GROUP] = codes[j, start:stop]
-    return words.astype(np.uint64, copy=False)
-
-
 def add_columns(words: np.ndarray, n_columns: int, codes: np.ndarray) -> np.ndarray:
     """The words of a table of ``n_columns`` with further columns, whose codes are (columns, rows)."""
-    n_groups, n_rows = words.shape
-    cells = words.astype("<u8", copy=False).view(np.uint8).reshape(n_groups, n_rows, GROUP)
-    own = cells.transpose(0, 2, 1).reshape(n_groups * GROUP, n_rows)[:n_columns]
-    return pack_codes(np.concatenate([own, codes]))
+    own = [unpack_column(words, j) for j in range(n_columns)]
+    return pack_codes(np.stack([*own, *codes]))

@@ -40,7 +40,10 @@ class ColumnReader:
             text = _floats_as_text(series).astype("string").astype(object)
             return pd.Series(pd.Categorical(text.where(text.notna(), None)), index=series.index)
         if self.kind == DATE:
-            return self._dates(series)
+            dates = DateReader(self.name)
+            days = dates.read(series)
+            dates.check()
+            return days
         numbers = pd.to_numeric(series, errors="coerce").astype("float64")
         unread = series[numbers.isna() & series.notna()]
         if len(unread):
@@ -51,16 +54,32 @@ class ColumnReader:
             )
         return numbers.where(np.isfinite(numbers), np.nan)
 
-    def _dates(self, series: Any) -> Any:
-        """Days since 1970; a few values need not be dates, as in the training data."""
+
+class DateReader:
+    """Reads dates as days since 1970, in one part or several; a few values need not be dates, as in training data."""
+
+    def __init__(self, name: Any) -> None:
+        self.name = name
+        self._n_known = self._n_unread = 0
+        self._example: Any = None
+
+    def read(self, series: Any) -> Any:
+        """The days of one part of the column."""
         days = _days(series)
         unread = series[days.isna() & series.notna()]
-        if len(unread) > (1 - MOSTLY) * series.notna().sum():
+        if len(unread) and not self._n_unread:
+            self._example = unread.iloc[0]
+        self._n_known += int(series.notna().sum())
+        self._n_unread += len(unread)
+        return days
+
+    def check(self) -> None:
+        """Raise an error if too many of all values are not dates."""
+        if self._n_unread > (1 - MOSTLY) * self._n_known:
             raise DataError(
                 f"Column {self.name!r} held dates in the training data, but has other values now in "
-                f"{counted(len(unread), 'row')}, such as {str(unread.iloc[0])!r}: write them all as 2024-12-31."
+                f"{counted(self._n_unread, 'row')}, such as {str(self._example)!r}: write them all as 2024-12-31."
             )
-        return days
 
 
 def _floats_as_text(series: Any) -> Any:

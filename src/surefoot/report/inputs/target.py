@@ -16,6 +16,9 @@ MAX_WHOLE_CLASSES = 10  # whole numbers with at most so many distinct values are
 MAX_CLASSES = 200
 RARE = 0.1  # of two classes, one with a smaller fraction of the rows is rare
 LARGEST = 1e100
+LARGEST_WHOLE = 2.0**53
+NUMBER_TYPES = "iuf"  # kinds of arrays
+WIDEST = {"i": np.int64, "f": np.float64}
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class Target:
             raise DataError(message, argument="y")
         if np.ptp(numbers) == 0:
             raise DataError(f"y is {numbers[0]:g} in every row: there is nothing to predict.", argument="y")
-        return cls(name, REGRESSION, numbers, np.empty(0, dtype=object), sentence, np.array(values.tolist()))
+        return cls(name, REGRESSION, numbers, np.empty(0, dtype=object), sentence, _original(values))
 
     @classmethod
     def _of_labels(cls, name: str, values: np.ndarray, task: str | None, sentence: str) -> "Target":
@@ -78,7 +81,7 @@ class Target:
             )
         if task == BINARY and len(classes) > 2:
             raise DataError(f"task='binary', but y has {len(classes)} classes.", argument="task")
-        return cls(name, BINARY if len(classes) == 2 else CLASSES, codes, classes, sentence, np.array(values.tolist()))
+        return cls(name, BINARY if len(classes) == 2 else CLASSES, codes, classes, sentence, _original(values))
 
     @property
     def is_classes(self) -> bool:
@@ -157,7 +160,9 @@ class Target:
 
 
 def _values(y: Any) -> tuple[str, np.ndarray]:
-    """The name of the target and its values as objects."""
+    """The name of the target and its values as objects; an array of numbers stays one, because it may be large."""
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in NUMBER_TYPES:
+        return "y", y
     name = getattr(y, "name", None)
     if np.ndim(y) == 2 and np.shape(y)[1] == 1:
         y = np.asarray(y)[:, 0]
@@ -182,7 +187,18 @@ def has_value(values: np.ndarray) -> np.ndarray:
     return np.asarray(~pd.isna(values))
 
 
+def _original(values: np.ndarray) -> np.ndarray:
+    """The values in the widest type of their kind."""
+    return (
+        values.astype(WIDEST[values.dtype.kind], copy=False)
+        if values.dtype.kind in WIDEST
+        else np.array(values.tolist())
+    )
+
+
 def _as_numbers(values: np.ndarray) -> np.ndarray | None:
+    if values.dtype.kind in NUMBER_TYPES:
+        return values.astype(np.float64, copy=False)
     if any(isinstance(value, bool | np.bool_ | str) for value in values):
         return None
     try:
@@ -208,9 +224,13 @@ def _detect(numbers: np.ndarray | None) -> tuple[str, str]:
     return REGRESSION, "the target is a number with many distinct values"
 
 
-def _plain_labels(values: np.ndarray) -> list[Any]:
+def _plain_labels(values: np.ndarray) -> np.ndarray | list[Any]:
     """Labels as whole numbers if all of them are, else as text."""
     numbers = _as_numbers(values)
+    if values.dtype.kind in NUMBER_TYPES and numbers is not None and (np.abs(numbers) < LARGEST_WHOLE).all():
+        whole = numbers.astype(np.int64)
+        if (whole == numbers).all():
+            return whole
     if numbers is not None and np.all(numbers == np.floor(numbers)):
         return [int(value) for value in numbers]
     return [str(value) for value in values]

@@ -1,0 +1,105 @@
+"""Seconds and peak memory of reading a table that is larger than memory, beside reading it whole with pandas.
+
+Each part runs in a process of its own, because the peak of a process never falls. The peak includes Python, its
+libraries and the compiled kernels: the first line shows how much that is.
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+ROWS_AT_ONCE = 1 << 18
+UNIT = 1 if sys.platform == "darwin" else 1024  # of the peak that the system reports
+
+
+def make(path: Path, n_rows: int, n_columns: int) -> None:
+    """Write a table of normal columns and a target, some rows at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    generator = np.random.default_rng(0)
+    names = [f"x{j}" for j in range(n_columns)] + ["y"]
+    schema = pa.schema([(name, pa.float64()) for name in names])
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, n_rows, ROWS_AT_ONCE):
+            X = generator.normal(size=(n_columns, min(ROWS_AT_ONCE, n_rows - start)))
+            y = 2 * X[0] + np.sin(3 * X[1]) + X[2] * X[3] + generator.normal(size=X.shape[1])
+            writer.write_table(pa.table([*X, y], names=names))
+
+
+def load_libraries(path: Path, n_jobs: int) -> None:
+    """What every process needs: the libraries, and the kernels that reading calls."""
+    import pyarrow as pa
+
+    from surefoot.data.stored_table import StoredTable
+
+    small = np.random.default_rng(0).normal(size=(300, 2))
+    StoredTable.read(pa.table({"x0": small[:, 0], "y": small[:, 1]}), target="y", n_jobs=n_jobs).close()
+
+
+def read_stored(path: Path, n_jobs: int) -> None:
+    """Write the bins of a table to a folder."""
+    from surefoot.data.stored_table import StoredTable
+
+    StoredTable.read(path, target="y", folder=path.parent / "bins", n_jobs=n_jobs).close()
+
+
+def read_whole(path: Path, n_jobs: int) -> None:
+    import pandas as pd
+
+    pd.read_parquet(path)
+
+
+PARTS: dict[str, Callable[[Path, int], None]] = {
+    "libraries": load_libraries,
+    "StoredTable.read": read_stored,
+    "pandas.read_parquet": read_whole,
+}
+
+
+def in_new_process(*arguments: object) -> None:
+    subprocess.run([sys.executable, __file__, *map(str, arguments)], check=True)
+
+
+def run_part(name: str, path: Path, n_jobs: int) -> None:
+    """Print the seconds of one part and the peak of memory of this process."""
+    start = time.perf_counter()
+    PARTS[name](path, n_jobs)
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT
+    print(f"  {name:<20} {seconds:7.2f} s, peak {peak / 1e6:6.0f} MB", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--columns", type=int, default=28)
+    parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--folder", type=Path, help="where the table is made; it is removed at the end")
+    parser.add_argument("--quick", action="store_true", help="a small table: only checks that it runs")
+    parser.add_argument("--part", choices=["make", *PARTS], help="only this part, for a table at --table")
+    parser.add_argument("--table", type=Path)
+    options = parser.parse_args()
+    n_rows, n_columns = (20_000, 5) if options.quick else (options.rows, options.columns)
+    if options.part == "make":
+        return make(options.table, n_rows, n_columns)
+    if options.part is not None:
+        return run_part(options.part, options.table, options.jobs)
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        path = Path(folder, "table.parquet")
+        in_new_process("--part", "make", "--table", path, "--rows", n_rows, "--columns", n_columns)
+        in_file, in_memory = path.stat().st_size, n_rows * (n_columns + 1) * 8
+        print(f"{n_rows:,} x {n_columns} and a target: {in_memory / 1e9:.2f} GB, {in_file / 1e9:.2f} GB in a file")
+        for name in PARTS:
+            in_new_process("--part", name, "--table", path, "--jobs", options.jobs)
+
+
+if __name__ == "__main__":
+    main()

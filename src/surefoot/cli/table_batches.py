@@ -1,0 +1,48 @@
+"""Tables that need not fit in memory: Parquet and Arrow files, and folders of Parquet files, batch by batch."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from surefoot import DataError
+from surefoot.cli.table_file import ARROW, PARQUET, suffix_of, with_kinds
+from surefoot.data.record_batches import RecordBatches
+from surefoot.report.inputs.column_readers import DATE, ColumnReader, DateReader
+
+
+def is_read_in_batches(path: Path) -> bool:
+    """Whether a table can be read batch by batch: text cannot, because its columns have no types."""
+    return path.is_dir() or (path.is_file() and suffix_of(path) in PARQUET | ARROW)
+
+
+def read_batches(path: Path, kinds: Mapping[str, str]) -> Iterator[Any]:
+    """The columns of a table whose ``kinds`` are known, as one pandas frame for each batch; none is empty."""
+    import pyarrow as pa
+
+    batches = RecordBatches.of(path)
+    require_columns(kinds, batches.names, path)
+    readers = {name: DateReader(name) if kind == DATE else ColumnReader(name, kind) for name, kind in kinds.items()}
+    is_empty = True
+    for batch in batches.batches(list(kinds)):
+        is_empty = False
+        yield read_rows(with_kinds(pa.Table.from_batches([batch]).to_pandas(), kinds, path), readers)
+    if is_empty:
+        raise DataError(f"{path} has no rows.")
+    for reader in readers.values():
+        if isinstance(reader, DateReader):
+            reader.check()
+
+
+def read_rows(frame: Any, readers: Mapping[str, ColumnReader | DateReader]) -> Any:
+    """Rows as models read them, from the columns that have readers."""
+    import pandas as pd
+
+    return pd.DataFrame({name: reader.read(frame[name]) for name, reader in readers.items()})
+
+
+def require_columns(names: Iterable[str], given: Iterable[str], path: Path) -> None:
+    """Raise an error if a table lacks columns that a model was fitted to."""
+    known = set(given)
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise DataError(f"{path} lacks the columns {', '.join(map(repr, missing))}, which the model was fitted to.")
