@@ -46,14 +46,22 @@ class Cancellation:
         return (Cancellation, ())  # another process gets its own flag: its backend can kill it
 
 
-def run_tasks(function: Callable[[Any, Cancellation], Any], tasks: Iterable[Any], n_jobs: int | None) -> list[Any]:
-    """Call ``function(task, cancellation)`` for every task; results are in the order of the tasks."""
+def run_tasks(
+    function: Callable[[Any, Cancellation], Any],
+    tasks: Iterable[Any],
+    n_jobs: int | None,
+    n_threads: int | None = None,
+) -> list[Any]:
+    """Call ``function(task, cancellation)`` for every task; results are in the order of the tasks.
+
+    With ``n_threads``, tasks wait for work elsewhere: they run in so many threads of this process, whatever ``n_jobs``.
+    """
     tasks = list(tasks)
     cancellation = Cancellation()
-    n_workers = min(count_jobs(n_jobs), len(tasks))
+    n_workers = min(n_threads or count_jobs(n_jobs), len(tasks))
     if n_workers <= 1:
         return [function(task, cancellation) for task in tasks]
-    if not isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
+    if n_threads is None and not isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
         return list(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(function)(task, cancellation) for task in tasks))
     with ThreadPoolExecutor(n_workers) as pool:  # joblib's own threads cost tens of milliseconds a call
         try:

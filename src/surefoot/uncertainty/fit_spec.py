@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._parallel import threads_for
 from surefoot._progress import Progress
 from surefoot._random import seed_from
 from surefoot.data import Columns
@@ -139,6 +140,16 @@ class FitSpec:
     @property
     def n_training_rows(self) -> int:
         return self.columns.n_rows
+
+    @property
+    def n_models_at_once(self) -> int | None:
+        """The number of models that shards can train side by side; None: the rows are in this process."""
+        return getattr(self.columns, "models_at_once", None)
+
+    @property
+    def n_threads(self) -> int:
+        """The number of threads that one model uses."""
+        return threads_for(self.n_jobs, len(self.y) * self.columns.n_columns)
 
     def targets(self) -> np.ndarray:
         """What statistics of categories are computed of, (targets, rows).

@@ -119,3 +119,6 @@ class ModelRows:
     def held_out_residuals(self, inflation: float | None) -> np.ndarray:
         """The remaining step of each output for the held-out rows, (outputs, rows)."""
         return self._shard.held_out_residuals(inflation)
+
+    def drop(self) -> None:
+        """Forget the rows: no more rounds follow."""

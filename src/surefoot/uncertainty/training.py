@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surefoot._parallel import Cancellation, RowThreads, count_jobs, run_tasks, threads_for
+from surefoot._parallel import Cancellation, RowThreads, count_jobs, run_tasks
 from surefoot._random import random_permutation, stream_key
 from surefoot.data.held_out import count_trials, split_held_out
 from surefoot.uncertainty.boosting_loop import BoostingLoop
@@ -22,7 +22,7 @@ from surefoot.uncertainty.early_stopping import MonitoredTraining
 from surefoot.uncertainty.families import RegressionFamily
 from surefoot.uncertainty.fit_spec import FitSpec, InflationSchedule, TrainingRows
 from surefoot.uncertainty.member import Member
-from surefoot.uncertainty.model_rows import ModelRows
+from surefoot.uncertainty.sharded_table import shared_table
 from surefoot.uncertainty.training_table import Encoding, SharedTable, statistics_config
 
 # Labels of streams of random numbers: the order in which rows are held out; the order of the rows in first models.
@@ -36,10 +36,10 @@ FIRST_PART, FIRST_TREES, FIRST_RATE = 8, 100, 0.1  # one of FIRST_PART rows trai
 
 def train_members(spec: FitSpec, n_members: int) -> list[Member]:
     """Choose the number of trees and the scale with trial models, then train the members on all rows."""
-    table = SharedTable.of(spec)
+    table = shared_table(spec)
     spec = with_trial_results(spec, table, n_members)
     table = with_combinations(spec, table, split_rows(spec, 0)[0])  # all members train on the same rows
-    n_threads = threads_for(spec.n_jobs, len(spec.y) * spec.columns.n_columns) if n_members == 1 else 1
+    n_threads = spec.n_threads if n_members == 1 else 1
 
     def train(member: int, cancellation: Cancellation) -> Member:
         with RowThreads(n_threads) as threads:
@@ -48,10 +48,11 @@ def train_members(spec: FitSpec, n_members: int) -> list[Member]:
             run_loop(monitored, member, spec, cancellation)
         schedule, trees = spec.inflation_schedule, monitored.result()
         recalibration = schedule.recalibration if schedule else monitored.recalibration()
+        loop.model_rows.drop()
         trees = replace(trees, held_out_nll=np.array(spec.history)) if spec.history else trees
         return Member(encoding, trees, recalibration.dispersion)
 
-    return run_tasks(train, range(n_members), spec.n_jobs)
+    return run_tasks(train, range(n_members), spec.n_jobs, spec.n_models_at_once)
 
 
 def with_trial_results(spec: FitSpec, table: SharedTable, n_members: int) -> FitSpec:
@@ -65,19 +66,23 @@ def with_trial_results(spec: FitSpec, table: SharedTable, n_members: int) -> Fit
         return spec
     n_trials = count_trials(len(held_out), spec.hold_out)
     n_twins = n_trials if n_members > 1 and isinstance(spec.family, RegressionFamily) else 0
-    n_threads = threads_for(spec.n_jobs, len(spec.y) * spec.columns.n_columns)
-    n_side_by_side = min(count_jobs(spec.n_jobs), n_trials + n_twins) if n_threads == 1 else 1
+    n_threads = spec.n_threads
+    at_once = spec.n_models_at_once or (count_jobs(spec.n_jobs) if n_threads == 1 else 1)
+    n_side_by_side = min(at_once, n_trials + n_twins)
     with RowThreads(n_threads) as threads, RowThreads(n_side_by_side) as side_by_side:
         tables = [with_combinations(spec, table, split_rows(spec, FIRST_TRIAL - k)[0]) for k in range(n_trials)]
         numbers = [FIRST_TRIAL - k for k in range(n_trials)] + [FIRST_TWIN - k for k in range(n_twins)]
         trials = [start_loop(spec, tables[k % n_trials], n, threads)[0] for k, n in enumerate(numbers)]
         monitored = MonitoredTraining(trials, spec.config, n_twins, side_by_side)
         run_loop(monitored, TRIAL, spec, Cancellation())
+        schedule = monitored.inflation_schedule()
+        for trial in trials:
+            trial.model_rows.drop()
     return replace(
         spec,
         hold_out=0.0,
         config=replace(spec.config, n_estimators=monitored.n_trees, patience=None),
-        inflation_schedule=monitored.inflation_schedule(),
+        inflation_schedule=schedule,
         history=tuple(monitored.stopping.nll) if spec.config.patience is not None else (),
     )
 
@@ -86,12 +91,9 @@ def start_loop(spec: FitSpec, table: SharedTable, member: int, threads: RowThrea
     """One member before its first tree."""
     train, held_out = split_rows(spec, member)
     rows = TrainingRows(y=spec.y, weights=spec.weights, train=train, held_out=held_out)
-    tables, encoding = table.for_member(spec, member, train)
-    rules = replace(spec.config.rules, constraints=encoding.constraints(spec.config.rules.constraints))
-    start = spec.start(train)
-    model_rows = ModelRows.of(tables, rules, spec.family, rows, start, threads)
-    seed, schedule = (spec.seed, member), spec.inflation_schedule
-    return BoostingLoop(model_rows, spec.family, rows, spec.config, seed, start, schedule), encoding
+    seed, start = (spec.seed, member), spec.start(train)
+    model_rows, encoding = table.begin(spec, member, rows, start, threads)
+    return BoostingLoop(model_rows, spec.family, rows, spec.config, seed, start, spec.inflation_schedule), encoding
 
 
 def run_loop(monitored: MonitoredTraining, member: int, spec: FitSpec, cancellation: Cancellation) -> None:
@@ -156,6 +158,7 @@ class CombinationSearch:
             later = np.sort(order[n_seen : 2 * n_seen])
             loop, encoding = train_first_model(spec, table, np.sort(order[:n_seen]), later)
             residuals[:, later] = loop.held_out_residuals()[spec.informative_outputs]
+            loop.model_rows.drop()
             importances = loop.result().forest.feature_importances(len(encoding.sources))
             importances = encoding.split_importances(importances, spec.columns.n_columns)
             n_seen *= 2
@@ -175,15 +178,13 @@ def train_first_model(
         temperature=None,
         patience=None,
     )
-    (packed,), encoding = table.for_member(replace(spec, config=config), FIRST_MODEL, train)
-    rules = replace(config.rules, constraints=encoding.constraints(config.rules.constraints))
     rows = TrainingRows(y=spec.y, weights=spec.weights, train=train.astype(np.uint32), held_out=later.astype(np.uint32))
     # The scale must not be learned from the later rows: their residuals would then depend on them.
     schedule = InflationSchedule(np.ones(FIRST_TREES))
-    with RowThreads(threads_for(spec.n_jobs, packed.n_rows * packed.n_columns)) as threads:
-        start = spec.start(train)
-        model_rows = ModelRows.of((packed,), rules, spec.family, rows, start, threads)
-        loop = BoostingLoop(model_rows, spec.family, rows, config, (spec.seed, FIRST_MODEL), start, schedule)
+    with RowThreads(spec.n_threads) as threads:
+        seed, start = (spec.seed, FIRST_MODEL), spec.start(train)
+        model_rows, encoding = table.begin(replace(spec, config=config), FIRST_MODEL, rows, start, threads)
+        loop = BoostingLoop(model_rows, spec.family, rows, config, seed, start, schedule)
         for _ in range(FIRST_TREES):
             loop.step()
     return loop, encoding

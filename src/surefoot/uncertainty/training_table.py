@@ -6,16 +6,24 @@ from itertools import combinations
 
 import numpy as np
 
-from surefoot._parallel import RowThreads, threads_for
+from surefoot._parallel import RowThreads
 from surefoot._random import random_permutation, stream_key
-from surefoot.data import BinEdges, Binner, Columns
+from surefoot.data import BinEdges, Binner, Columns, Schema
 from surefoot.data.category_combinations import STRENGTH, informative_combinations
 from surefoot.data.category_statistics import CategoryStatistics, informative_pairs
+from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.trees.packed_codes import PackedCodes
-from surefoot.uncertainty.fit_spec import FitSpec
+from surefoot.uncertainty.fit_spec import FitSpec, TrainingRows
+from surefoot.uncertainty.model_rows import ModelRows
 
 SET_CATEGORIES = 50  # trees read columns with more categories through statistics of the target
 MAX_TRIED = 30  # combinations are tried only for this many of the most important categorical columns
+
+
+def plain_columns(schema: Schema) -> tuple[int, ...]:
+    """The positions of the columns that trees read directly: all but those with many categories."""
+    categories = schema.categories
+    return tuple(j for j in range(schema.n_columns) if len(categories.get(j, ())) <= SET_CATEGORIES)
 
 
 @dataclass(frozen=True)
@@ -38,13 +46,16 @@ class Encoding:
     @classmethod
     def fit(cls, columns: Columns, max_bins: int, weights: np.ndarray | None, threads: RowThreads) -> "Encoding":
         """Bins from the training rows; each member adds its own statistics, where needed (``with_statistics``)."""
-        categories = columns.schema.categories
-        many = tuple(j for j in sorted(categories) if len(categories[j]) > SET_CATEGORIES)
-        plain = tuple(j for j in range(columns.n_columns) if j not in many)
-        binner = Binner.from_columns(columns.select(plain), max_bins, weights, threads)
-        few = tuple(j for j in sorted(categories) if j not in many) if many else ()
-        sources = tuple((j,) for j in plain)
-        return cls(plain=plain, many=many, binner=binner, sources=sources, few=few)
+        plain = plain_columns(columns.schema)
+        return cls.of(columns.schema, Binner.from_columns(columns.select(plain), max_bins, weights, threads))
+
+    @classmethod
+    def of(cls, schema: Schema, binner: Binner) -> "Encoding":
+        """The encoding with these bins of the columns that trees read directly."""
+        plain, categories = plain_columns(schema), sorted(schema.categories)
+        many = tuple(j for j in categories if j not in plain)
+        few = tuple(j for j in categories if j in plain) if many else ()
+        return cls(plain=plain, many=many, binner=binner, sources=tuple((j,) for j in plain), few=few)
 
     def pairs(self, importances: np.ndarray) -> list[tuple[int, int]]:
         """Pairs of a column with many categories and one with few, as places in ``category_codes``.
@@ -153,9 +164,12 @@ class Encoding:
                 parts.append(statistics.transform(categories))
         return np.concatenate([binner.codes_of(part) for binner, part in zip(self._binners, parts, strict=True)])
 
-    def constraints(self, by_column: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        """The monotone constraint of every column that trees read, from those of the columns of the table."""
-        return None if by_column is None else tuple(by_column[source[0]] for source in self.sources)
+    def rules(self, rules: GrowthRules) -> GrowthRules:
+        """The same rules with the monotone constraint of every column that trees read."""
+        by_column = rules.constraints
+        if by_column is None:
+            return rules
+        return replace(rules, constraints=tuple(by_column[source[0]] for source in self.sources))
 
     def split_importances(self, importances: np.ndarray, n_columns: int) -> np.ndarray:
         """Importances of the columns of the table; that of a column made from several is divided among them."""
@@ -206,7 +220,7 @@ class SharedTable:
     @classmethod
     def of(cls, spec: FitSpec) -> "SharedTable":
         weights = None if spec.weights is None else spec.weights[: spec.n_training_rows]
-        with RowThreads(threads_for(spec.n_jobs, len(spec.y) * spec.columns.n_columns)) as threads:
+        with RowThreads(spec.n_threads) as threads:
             encoding = Encoding.fit(spec.columns, spec.max_bins, weights, threads)
             parts = [spec.columns] if spec.validation is None else [spec.columns, spec.validation]
             codes = np.concatenate([encoding.plain_codes(part, threads) for part in parts], axis=1)
@@ -232,13 +246,29 @@ class SharedTable:
         drawn = {tuple(sorted(first + random_permutation(key, n_few)[:2].astype(int))) for key in keys}
         return [*self.pairs, *sorted((int(a), int(b)) for a, b in drawn)]
 
+    def begin(
+        self, spec: FitSpec, member: int, rows: TrainingRows, start: np.ndarray, threads: RowThreads
+    ) -> tuple[ModelRows, Encoding]:
+        """The rows of one member before its first tree."""
+        tables, encoding = self.for_member(spec, member, rows.train)
+        rules = encoding.rules(spec.config.rules)
+        return ModelRows.of(tables, rules, spec.family, rows, start, threads), encoding
+
     def for_member(self, spec: FitSpec, member: int, train: np.ndarray) -> tuple[tuple[PackedCodes, ...], Encoding]:
         """The table as one member reads it, once for each order of the rows in its statistics."""
-        if self.packed is not None or self.categories is None:
-            assert self.packed is not None
+        if self.packed is not None:
             return (self.packed,), self.encoding
+        encoding, all_codes = self.statistics_for_member(spec, member, train)
+        return tuple(
+            PackedCodes(np.concatenate([self.codes, codes]), encoding.missing, encoding.is_categorical)
+            for codes in all_codes
+        ), encoding
+
+    def statistics_for_member(self, spec: FitSpec, member: int, train: np.ndarray) -> tuple[Encoding, list[np.ndarray]]:
+        """The encoding of one member, and the codes of its statistics for each order of the rows."""
+        assert self.categories is not None
         config = statistics_config(spec)
-        encoding, all_codes = self.encoding.with_statistics(
+        return self.encoding.with_statistics(
             self.categories,
             self._pairs_of(spec, member, config.n_drawn_pairs),
             spec.targets(),
@@ -248,10 +278,6 @@ class SharedTable:
             config.max_bins,
             config.strength,
         )
-        return tuple(
-            PackedCodes(np.concatenate([self.codes, codes]), encoding.missing, encoding.is_categorical)
-            for codes in all_codes
-        ), encoding
 
 
 def statistics_config(spec: FitSpec) -> StatisticsConfig:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parallel import Cancellation, RowThreads, run_tasks, threads_for
+from surefoot._parallel import Cancellation, RowThreads, run_tasks
 from surefoot.uncertainty.early_stopping import MonitoredTraining
 from surefoot.uncertainty.fit_spec import FitSpec
 from surefoot.uncertainty.member import Member
+from surefoot.uncertainty.sharded_table import shared_table
 from surefoot.uncertainty.training import run_loop, split_rows, start_loop, with_combinations
 from surefoot.uncertainty.training_table import Encoding, SharedTable
 
@@ -74,13 +75,13 @@ class MemberRun:
 
 def begin_runs(spec: FitSpec, n_members: int) -> list[MemberRun]:
     """All members before their first tree."""
-    table = with_combinations(spec, SharedTable.of(spec), split_rows(spec, 0)[0])
+    table = with_combinations(spec, shared_table(spec), split_rows(spec, 0)[0])
     return [MemberRun.begin(spec, table, member) for member in range(n_members)]
 
 
 def resume_runs(runs: list[MemberRun], spec: FitSpec) -> list[Member]:
     """Train the members from the trees that they have up to the number of trees in the configuration."""
-    n_threads = threads_for(spec.n_jobs, len(spec.y) * spec.columns.n_columns) if len(runs) == 1 else 1
+    n_threads = spec.n_threads if len(runs) == 1 else 1
 
     def resume(member: int, cancellation: Cancellation) -> Member:
         return runs[member].run(spec, member, n_threads, cancellation)
