@@ -55,6 +55,24 @@ class NumberProblem:
     feature_names: np.ndarray | None
 
 
+@dataclass(frozen=True)
+class PreparedTable:
+    """A table that has been read already and is not in memory; estimators take it as X.
+
+    Attributes
+    ----------
+    columns : object
+        Takes the place of ``Columns``.
+    feature_names : array of str or None
+    """
+
+    columns: Any
+    feature_names: np.ndarray | None
+
+    def __len__(self) -> int:
+        return int(self.columns.n_rows)
+
+
 def check_problem(
     estimator: BaseEstimator,
     X: Any,
@@ -129,6 +147,11 @@ def _check_rows(
     estimator: BaseEstimator, X: Any, sample_weight: Any, categorical: Any, relative: bool
 ) -> tuple[Columns, np.ndarray | None]:
     """The columns and the weights of the rows; weights come first, because they determine the categories."""
+    if isinstance(X, PreparedTable):
+        estimator.n_features_in_ = X.columns.n_columns
+        if X.feature_names is not None:
+            estimator.feature_names_in_ = X.feature_names
+        return X.columns, check_weights(sample_weight, len(X), relative)
     if is_frame(X):
         weights = check_weights(sample_weight, len(X), relative)
         return check_table(estimator, X, weights=weights, categorical=categorical), weights

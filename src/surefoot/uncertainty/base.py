@@ -10,12 +10,13 @@ from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEs
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean, check_boolean_or, check_choice, check_integer, check_number
 from surefoot.data.binner import MAX_BINS
-from surefoot.data.problem import NumberProblem, Problem
+from surefoot.data.problem import NumberProblem, PreparedTable, Problem
 from surefoot.uncertainty.decomposition import Uncertainty, row_index
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import FitSpec, ValidationRows, make_fit_spec
 from surefoot.uncertainty.member import Member, members_uncertainty, raw_outputs
 from surefoot.uncertainty.shap_trees import shap_models
+from surefoot.uncertainty.stored_rows import is_stored, open_stored
 from surefoot.uncertainty.training import train_members
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 from surefoot.uncertainty.warm_start import MemberRun, begin_runs, check_runs, resume_runs
@@ -114,12 +115,13 @@ class GradientBooster(CategoricalParameter, TableEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns)
-            The training data.
-        y : array of shape (n_rows,)
-            The targets of the training rows.
-        sample_weight : array of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows.
+        X : array, pandas or polars frame of shape (n_rows, n_columns), or path
+            The training data. A Parquet or Arrow file, a folder of Parquet files or a data set of pyarrow may be larger
+            than memory: its bins are written to a temporary folder, about one byte for each cell, and read from there.
+        y : array of shape (n_rows,), or str
+            The targets of the training rows; of a table in files, the name of their column.
+        sample_weight : array of shape (n_rows,) or str, default=None
+            A row of weight 2 counts as two rows; of a table in files, the name of a column.
         X_val : array, pandas or polars frame of shape (n_val, n_columns), default=None
             Validation rows for early stopping, used instead of a part of the training rows.
         y_val : array of shape (n_val,), default=None
@@ -138,7 +140,22 @@ class GradientBooster(CategoricalParameter, TableEstimator):
                 raise DataError("X_val and y_val go together: pass both or neither.")
             if X_val is None and sample_weight_val is not None:
                 raise DataError("sample_weight_val is for X_val and y_val: pass them too.")
+            if is_stored(X):
+                X, y, sample_weight = open_stored(X, y, sample_weight, max_bins=self.max_bins, n_jobs=self.n_jobs)
+            if isinstance(X, PreparedTable):
+                self._check_prepared(X_val)
             return self._fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
+
+    def _check_prepared(self, X_val: Any) -> None:
+        """Refuse what rows that are not in memory cannot be used for."""
+        if X_val is not None:
+            raise DataError("X_val is for tables in memory: here, leave it out, and training rows are held out.")
+        if self.warm_start:
+            raise ParameterError("warm_start is for tables in memory: set it to False.")
+        if self._listed_categories is not None:
+            raise ParameterError(
+                "categorical_features is for tables in memory: give the columns a type of text or dictionary instead."
+            )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
         raise NotImplementedError

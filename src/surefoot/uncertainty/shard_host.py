@@ -56,6 +56,10 @@ class ShardHost:
         pairs = zip(self.words, codes, strict=True)
         return np.concatenate([mixed_rows(self._with_columns(words, own)) for words, own in pairs])
 
+    def all_words(self) -> list[np.ndarray]:
+        """The codes of each shard."""
+        return self.words
+
     def drop(self, model: int) -> None:
         """Forget a model."""
         del self.models[model]

@@ -65,6 +65,9 @@ class Shards(Protocol):
     def mixed_rows(self, codes: list[np.ndarray]) -> np.ndarray:
         """A number for every row: see ``packed_codes.mixed_rows``; ``codes`` are those of columns that shards lack."""
 
+    def all_words(self) -> list[np.ndarray]:
+        """The codes of each shard, for small tables."""
+
     def drop(self, model: int) -> None:
         """Forget a model."""
 

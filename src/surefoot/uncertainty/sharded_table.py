@@ -7,8 +7,8 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot.data import Binner, Schema
-from surefoot.data.packed_words import count_groups
-from surefoot.trees.packed_codes import PackedCodes
+from surefoot.data.packed_words import count_groups, unpack_column
+from surefoot.trees.packed_codes import MAX_SORTED_ROWS, PackedCodes
 from surefoot.uncertainty.fit_spec import FitSpec, TrainingRows
 from surefoot.uncertainty.model_rows import ModelRows
 from surefoot.uncertainty.sharded_rows import ShardedRows, Shards
@@ -93,4 +93,16 @@ def described(encoding: Encoding, has_missing: np.ndarray, further: np.ndarray) 
 
 def shared_table(spec: FitSpec) -> SharedTable:
     """What all members share of the table of a fit."""
-    return ShardedTable.of(spec) if isinstance(spec.columns, TableInShards) else SharedTable.of(spec)
+    table = spec.columns
+    if not isinstance(table, TableInShards):
+        return SharedTable.of(spec)
+    return ShardedTable.of(spec) if table.n_rows > MAX_SORTED_ROWS else _fetched(ShardedTable.of(spec))
+
+
+def _fetched(shared: ShardedTable) -> SharedTable:
+    """A small table, brought to this process: trees of small tables read sorted rows, which shards cannot do."""
+    table, encoding = shared.table, shared.encoding
+    words = np.concatenate(table.shards.all_words(), axis=1)
+    codes = np.stack([unpack_column(words, j) for j in range(len(encoding.plain))])
+    packed = None if encoding.many else PackedCodes(codes, encoding.missing, encoding.is_categorical)
+    return SharedTable(encoding=encoding, codes=codes, categories=shared.categories, packed=packed)
