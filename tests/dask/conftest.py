@@ -9,7 +9,7 @@ from distributed import Client, LocalCluster
 
 def start_cluster(n_workers=2):
     return LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     )
 
 

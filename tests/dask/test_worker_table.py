@@ -13,7 +13,7 @@ from distributed import Client
 from surefoot import ClusterError, DataError, ParameterError
 from surefoot.dask.cluster import WorkerLeftError, find_client, gather_results, retry_if_a_worker_leaves
 from surefoot.dask.collections import read_partitions
-from surefoot.dask.worker_table import WorkerTable, are_independent
+from surefoot.dask.worker_table import WorkerTable, independent_loaders
 
 
 def random_rows(n_partitions=6, length=50):
@@ -41,10 +41,10 @@ def test_rows_that_are_on_workers_stay_there(client):
 
 def test_partitions_with_a_common_task_are_placed_by_dask():
     X = random_rows()
-    assert not are_independent(read_partitions(X - X.mean(axis=0)))
-    assert are_independent(read_partitions(random_rows()))
+    assert not independent_loaders(read_partitions(X - X.mean(axis=0)))
+    assert independent_loaders(read_partitions(random_rows()))
     frames = [delayed(pd.DataFrame)({"a": [k]}) for k in range(3)]
-    assert are_independent(read_partitions(frames, [delayed(len)(frame) for frame in frames]))
+    assert independent_loaders(read_partitions(frames, [delayed(len)(frame) for frame in frames]))
 
 
 def test_tasks_run_at_home(client):

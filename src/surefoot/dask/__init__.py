@@ -3,9 +3,12 @@
 Needs the extra ``dask``. Each class has the parameters of the local class of the same name, and ``client``.
 """
 
-from surefoot._extras import require
+from surefoot import _extras
 
 for _package in ("dask.array", "dask.dataframe", "distributed"):
-    require(_package, "surefoot.dask", "dask")
+    _extras.require(_package, "surefoot.dask", "dask")
 
-__all__: list[str] = []
+from surefoot.dask.bagged import BaggedBoostClassifier
+from surefoot.dask.majority import MajorityBoostClassifier
+
+__all__ = ["BaggedBoostClassifier", "MajorityBoostClassifier"]

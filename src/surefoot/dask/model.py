@@ -2,7 +2,6 @@
 
 from typing import Any, Self
 
-import dask.array as da
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
@@ -58,7 +57,7 @@ class DaskClassifier(DaskModel):
 
     classes_: np.ndarray
 
-    def predict(self, X: Any) -> "np.ndarray | da.Array":
+    def predict(self, X: Any) -> Any:
         """Predict the class of each row.
 
         Parameters
@@ -74,7 +73,7 @@ class DaskClassifier(DaskModel):
         check_is_fitted(self)
         return self._lazily("predict", X, self.classes_.dtype)
 
-    def predict_proba(self, X: Any) -> "np.ndarray | da.Array":
+    def predict_proba(self, X: Any) -> Any:
         """Predict the probability of each class.
 
         Parameters

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from dask.delayed import delayed
+from dask.local import get_sync
 from dask.optimization import cull
 from distributed import Client, Future, futures_of
 
@@ -72,15 +73,16 @@ class WorkerTable:
             The partitions, all of them loaded.
         """
         workers = worker_addresses(client)
-        is_assigned = are_independent(partitions)
+        loaders = independent_loaders(partitions)
         homes = [workers[group % len(workers)] for group in groups]
         report = partial(summarise, with_labels=with_labels, categorical=categorical)
-        if is_assigned:
-            futures = load_at(client, partitions, homes)
-        else:
+        is_assigned = len(loaders) > 0
+        if not is_assigned:
             futures = load_anywhere(client, partitions)
             homes = _holders(client, futures, homes)
         options = [home_options(home, is_assigned) for home in homes]
+        if is_assigned:
+            futures = [client.submit(load, pure=False, **o) for load, o in zip(loaders, options, strict=True)]
         tasks = [client.submit(report, f, pure=False, **o) for f, o in zip(futures, options, strict=True)]
         summaries = gather_results(client, tasks, homes if is_assigned else ())
         return cls(
@@ -132,28 +134,36 @@ def home_options(home: str, is_assigned: bool) -> dict[str, Any]:
     return {"workers": [home], "allow_other_workers": not is_assigned}
 
 
-def are_independent(partitions: Sequence[Blocks]) -> bool:
-    """Whether each partition can be loaded on any worker: none is on a worker yet, and no two have a common task."""
+class PartitionLoader:
+    """Loads one partition as a single task, so that nothing of it is computed on another worker.
+
+    The tasks of the collection keep no trace of the worker: other computations with them are not bound to it.
+    """
+
+    def __init__(self, graph: dict[Any, Any], keys: list[Any]) -> None:
+        self.graph, self.keys = graph, keys
+
+    def __call__(self) -> Partition:
+        known = [key for key in self.keys if key is not None]
+        values = iter(get_sync(self.graph, known))
+        return Partition(*(None if key is None else next(values) for key in self.keys))
+
+
+def independent_loaders(partitions: Sequence[Blocks]) -> list[PartitionLoader]:
+    """What loads each partition on any worker; empty if a partition is on a worker, or if two have a common task."""
     if any(isinstance(block, Future) or futures_of(block) for blocks in partitions for block in blocks):
-        return False
+        return []
     together = delayed(list, pure=False)([list(blocks) for blocks in partitions])
     graph, seen = dict(together.__dask_graph__()), set[Any]()
+    loaders = []
     for blocks in partitions:
-        own, _ = cull(graph, [block.key for block in blocks if block is not None])
+        keys = [None if block is None else block.key for block in blocks]
+        own, _ = cull(graph, [key for key in keys if key is not None])
         if not seen.isdisjoint(own):
-            return False
+            return []
         seen.update(own)
-    return True
-
-
-def load_at(client: Client, partitions: Sequence[Blocks], homes: Sequence[str]) -> list[Future]:
-    """Load each partition on the worker that is its home."""
-    make, futures = delayed(Partition, pure=False), dict[int, Future]()
-    for home in sorted(set(homes)):
-        places = [place for place, address in enumerate(homes) if address == home]
-        loaded = client.compute([make(*partitions[place]) for place in places], **home_options(home, True))
-        futures.update(zip(places, loaded, strict=True))
-    return [futures[place] for place in range(len(homes))]
+        loaders.append(PartitionLoader(own, keys))
+    return loaders
 
 
 def load_anywhere(client: Client, partitions: Sequence[Blocks]) -> list[Future]:
