@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if (DOCS / "results") not in page.parents)
 REFERENCE = sorted((DOCS / "api").glob("*.md"))
-ROOMS = ("surefoot", "surefoot.metrics", "surefoot.plots", "surefoot.selection")
+ROOMS = ("surefoot", "surefoot.dask", "surefoot.metrics", "surefoot.plots", "surefoot.selection")
 NO_PART_OF_AN_ANCHOR = re.compile(r"[^\w\- ]")
 
 

@@ -13,7 +13,7 @@ pytest.importorskip("numpydoc")
 from numpydoc.hooks.validate_docstrings import parse_config
 from numpydoc.validate import validate
 
-PUBLIC_MODULES = ("surefoot", "surefoot.metrics", "surefoot.plots", "surefoot.selection")
+PUBLIC_MODULES = ("surefoot", "surefoot.dask", "surefoot.metrics", "surefoot.plots", "surefoot.selection")
 ROOT = Path(__file__).parent.parent
 
 

@@ -118,7 +118,10 @@ def test_no_function_but_public_ones_has_more_than_10_parameters():
 def test_no_two_classes_have_one_name():
     homes = defaultdict(list)
     for name, code in CODE.items():
-        for class_name in class_names(code):
+        names = set(class_names(code))
+        if name.startswith("dask/"):  # its estimators have the names of the local ones
+            names -= listed_names(CODE["dask/__init__.py"])
+        for class_name in names:
             homes[class_name].append(name)
     assert {class_name: files for class_name, files in homes.items() if len(files) > 1} == {}
 

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -35,11 +36,12 @@ ALLOWED = {
     "shift": {"data", "trees", "metrics"},
     "model_io": {"data", "trees", "boosting", "uncertainty", "shift"},
     "plots": {"boosting", "uncertainty", "selection", "shift", "metrics", FACE},
+    "dask": {"data", "trees", "boosting", "uncertainty", "selection"},
     "report": {"boosting", "uncertainty", "selection", "shift", "metrics", "plots", FACE},
-    "cli": {"data", "model_io", "report", "selection", "uncertainty", FACE},
+    "cli": {"dask", "data", "model_io", "report", "selection", "uncertainty", FACE},
     "__init__": {"boosting", "uncertainty", "selection", "shift", "model_io", "report"},
 }
-HEAVY = ("dask", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")
+HEAVY = ("dask", "distributed", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")
 
 
 def rooms_imported(code, module):
@@ -159,6 +161,12 @@ WITHOUT_EXTRA = {
 def test_without_an_extra_its_name_is_said_before_any_work(package):
     run = run_without((package,), f"import surefoot; {WITHOUT_EXTRA[package]}")
     assert run.stderr.rstrip().endswith(f'needs {package}: pip install "surefoot[cli]".'), run.stderr
+
+
+@pytest.mark.parametrize("package", ["dask", "distributed", "pandas"])
+def test_without_the_extra_of_dask_its_name_is_said(package):
+    run = run_without((package,), "import surefoot.dask")
+    assert re.search(r'surefoot.dask needs [\w.]+: pip install "surefoot\[dask\]"\.$', run.stderr.rstrip()), run.stderr
 
 
 def test_the_check_for_optional_packages_can_fail():

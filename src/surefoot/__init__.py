@@ -4,6 +4,7 @@ import typing
 import warnings
 
 from surefoot._exceptions import (
+    ClusterError,
     CoverageWarning,
     DataError,
     ManyMembersWarning,
@@ -14,6 +15,7 @@ from surefoot._exceptions import (
     SurefootWarning,
     UndecidedWarning,
     UnknownCategoryWarning,
+    UnlikePartitionsWarning,
 )
 from surefoot.boosting import (
     AdaBoostClassifier,
@@ -56,6 +58,7 @@ __all__ = [
     "BestBoostClassifier",
     "BoostingEnsembleClassifier",
     "BoostingEnsembleRegressor",
+    "ClusterError",
     "ColumnShift",
     "CoverageWarning",
     "DataError",
@@ -76,6 +79,7 @@ __all__ = [
     "Uncertainty",
     "UndecidedWarning",
     "UnknownCategoryWarning",
+    "UnlikePartitionsWarning",
     "VMatrix",
     "VMatrixBoostingClassifier",
     "VMatrixBoostingRegressor",

@@ -3,6 +3,7 @@
 ::
 
     SurefootError
+    ├── ClusterError (also RuntimeError)   a Dask cluster cannot be reached, or has lost what a fit needs
     ├── DataError (also ValueError)        the table, the labels or the weights cannot be used
     ├── ModelFileError (also ValueError)   a model file cannot be read, or a model cannot be saved
     └── ParameterError (also ValueError)   a parameter or a combination of parameters is refused
@@ -12,7 +13,8 @@
     ├── ManyMembersWarning                 the ensemble has many members; the message gives their number
     ├── NoTrainingNoiseWarning             a virtual ensemble of a model trained without noise: its spread means less
     ├── UndecidedWarning                   the bags do not determine which models to select
-    └── UnknownCategoryWarning             a column to predict has none of the categories of the training data
+    ├── UnknownCategoryWarning             a column to predict has none of the categories of the training data
+    └── UnlikePartitionsWarning            partitions of a Dask collection differ by more than chance
 
 Errors for a wrong type or an unfitted model are those of scikit-learn. ``DataError`` and ``ParameterError`` have an
 attribute ``argument``: the name of the wrong argument, if there is exactly one.
@@ -36,6 +38,10 @@ class _NamesArgument:
 
 class SurefootError(Exception):
     """Base class of all errors of surefoot."""
+
+
+class ClusterError(SurefootError, RuntimeError):
+    """A Dask cluster cannot be reached, has no workers, or has lost what a fit needs; the message says what to do."""
 
 
 class DataError(_NamesArgument, SurefootError, ValueError):
@@ -102,6 +108,10 @@ class UndecidedWarning(SurefootWarning):
 
 class UnknownCategoryWarning(SurefootWarning):
     """No value of a column is a category of the training data; the message shows categories of both."""
+
+
+class UnlikePartitionsWarning(SurefootWarning):
+    """Partitions of a Dask collection differ by more than chance; the message says in what, and how to shuffle them."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

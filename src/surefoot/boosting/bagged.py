@@ -122,14 +122,17 @@ class BaggedBoostClassifier(MemberEnsemble):
         self.voting = voting
 
     def _assign_rows(self, problem: Problem, seed: int) -> RowAssignment:
-        check_number("failure_probability", self.failure_probability, 0, 1, include_boundaries="neither")
-        check_number("max_samples", self.max_samples, 0, 1, include_boundaries="right")
+        self._check_bags()
         rows = problem.weighted_rows()
         n_members = self._count_members(len(rows))
         draws = max(1, round(self.max_samples * len(rows)))
         return assign_draws(
             problem.codes, rows, n_members, lambda k: bootstrap_counts(stream_key(seed, k), len(rows), draws)
         )
+
+    def _check_bags(self) -> None:
+        check_number("failure_probability", self.failure_probability, 0, 1, include_boundaries="neither")
+        check_number("max_samples", self.max_samples, 0, 1, include_boundaries="right")
 
     def _count_members(self, n_rows: int) -> int:
         if self.n_members is not None:

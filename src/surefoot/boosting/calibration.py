@@ -44,8 +44,12 @@ def collect_votes(
     members: Sequence[MemberRows],
     committees: Sequence[Committee],
     n_jobs: int | None,
+    n_parts: int = 1,
 ) -> OutOfSampleVotes | None:
-    """Votes on rows that at least one member was not trained on; None if there is no such row."""
+    """Votes on rows that at least one member was not trained on; None if there is no such row.
+
+    If the rows are one of ``n_parts`` parts of a table, there are so many times fewer of them.
+    """
     chosen = np.unique(np.linspace(0, len(members) - 1, min(len(members), MAX_MEMBERS)).astype(int)).tolist()
     is_new = np.zeros(len(assignment.order), dtype=np.bool_)
     for k in chosen:
@@ -53,8 +57,8 @@ def collect_votes(
     places = np.flatnonzero(is_new)
     if len(places) == 0:
         return None
-    max_rows = max(1, MAX_VOTES // (len(chosen) * problem.n_classes))
-    places, weights = _subsample(places, problem, assignment, max_rows)
+    max_rows = max(1, MAX_VOTES // (len(chosen) * problem.n_classes * n_parts))
+    places, weights = _subsample(places, problem, assignment, max_rows, max(1, MAX_ROWS_OF_A_CLASS // n_parts))
     columns = problem.columns.take(assignment.order[places])
 
     def vote(k: int, cancellation: Cancellation) -> np.ndarray:
@@ -97,7 +101,7 @@ def _new_rows(member: MemberRows, n_rows: int) -> np.ndarray:
 
 
 def _subsample(
-    places: np.ndarray, problem: Problem, assignment: RowAssignment, max_rows: int
+    places: np.ndarray, problem: Problem, assignment: RowAssignment, max_rows: int, max_rows_of_class: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows of each class in about equal numbers, evenly spaced, and weights with which they represent all rows."""
     codes = problem.codes[assignment.order[places]]
@@ -108,7 +112,7 @@ def _subsample(
             [np.full(max_rows, len(places) / max_rows)],
         )
     else:
-        per_class = min(MAX_ROWS_OF_A_CLASS, max(1, max_rows // problem.n_classes))
+        per_class = min(max_rows_of_class, max(1, max_rows // problem.n_classes))
         by_class = [places[codes == code] for code in present]
         kept = [_evenly_spaced(of_class, per_class) for of_class in by_class]
         factors = [np.full(len(few), len(of_class) / len(few)) for few, of_class in zip(kept, by_class, strict=True)]

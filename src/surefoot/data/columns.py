@@ -115,6 +115,18 @@ class Columns:
             schema = Schema(len(parts), categories, listed, _ranges(parts, categories, weights))
         return cls(parts, schema, len(table))
 
+    @classmethod
+    def joined(cls, tables: "Sequence[Columns]") -> "Columns":
+        """The rows of several tables with the same schema, one table below the other."""
+        first = tables[0]
+        if len(tables) == 1:
+            return first
+        n_rows = sum(table.n_rows for table in tables)
+        if not isinstance(first._parts, list):
+            return cls(np.concatenate([table._parts for table in tables]), first.schema, n_rows)
+        parts = [np.concatenate([table._parts[j] for table in tables]) for j in range(first.n_columns)]
+        return cls(parts, first.schema, n_rows)
+
     @property
     def n_columns(self) -> int:
         return self.schema.n_columns

@@ -94,7 +94,7 @@ def check_problem(
     check_consistent_length(X, labels)
     classes, codes = encode_labels(labels, weights)
     if class_weight is not None:
-        by_class = _class_weights(class_weight, classes, classes[codes], relative_weights)[codes]
+        by_class = class_weights(class_weight, classes, classes[codes], relative_weights)[codes]
         if not relative_weights:
             _check_total_weight(by_class, "class_weight")
         weights = by_class if weights is None else weights * by_class
@@ -270,7 +270,7 @@ def _check_total_weight(weights: np.ndarray, name: str) -> None:
         )
 
 
-def _class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray, relative: bool) -> np.ndarray:
+def class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray, relative: bool) -> np.ndarray:
     """The weight of each class; labels that are not in y are refused."""
     if isinstance(class_weight, dict):
         unknown = set(class_weight) - set(classes.tolist())

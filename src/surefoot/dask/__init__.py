@@ -1,0 +1,14 @@
+"""The estimators of surefoot on Dask collections: rows stay on the workers of a cluster, models travel.
+
+Needs the extra ``dask``. Each class has the parameters of the local class of the same name, and ``client``.
+"""
+
+from surefoot import _extras
+
+for _package in ("dask.array", "dask.dataframe", "distributed"):
+    _extras.require(_package, "surefoot.dask", "dask")
+
+from surefoot.dask.bagged import BaggedBoostClassifier
+from surefoot.dask.majority import MajorityBoostClassifier
+
+__all__ = ["BaggedBoostClassifier", "MajorityBoostClassifier"]
