@@ -6,6 +6,7 @@ process.
 """
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from queue import SimpleQueue
@@ -96,8 +97,7 @@ class RowThreads:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._tasks is not None:
-            for _ in self._workers:
-                self._tasks.put(None)
+            _stop(self._tasks, len(self._workers))
             for worker in self._workers:
                 worker.join()
         self._tasks, self._workers = None, []
@@ -125,11 +125,17 @@ class RowThreads:
         for _ in range(self.n_threads - 1):
             self._workers.append(threading.Thread(target=_work, args=(tasks,), daemon=True))
             self._workers[-1].start()
+        weakref.finalize(self, _stop, tasks, len(self._workers))  # threads of an object that nobody closes end too
         return tasks
 
     def each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> None:
         """Call ``function(item)`` for every item, distributed over the threads; results are dropped."""
         self.run(lambda first: [function(item) for item in items[first :: self.n_threads]], range(self.n_threads))
+
+
+def _stop(tasks: "SimpleQueue[Any]", n_workers: int) -> None:
+    for _ in range(n_workers):
+        tasks.put(None)
 
 
 def _work(tasks: "SimpleQueue[Any]") -> None:

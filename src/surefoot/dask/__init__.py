@@ -9,6 +9,15 @@ for _package in ("dask.array", "dask.dataframe", "distributed"):
     _extras.require(_package, "surefoot.dask", "dask")
 
 from surefoot.dask.bagged import BaggedBoostClassifier
+from surefoot.dask.ensembles import BoostingEnsembleClassifier, BoostingEnsembleRegressor
+from surefoot.dask.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot.dask.majority import MajorityBoostClassifier
 
-__all__ = ["BaggedBoostClassifier", "MajorityBoostClassifier"]
+__all__ = [
+    "BaggedBoostClassifier",
+    "BoostingEnsembleClassifier",
+    "BoostingEnsembleRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "MajorityBoostClassifier",
+]

@@ -141,6 +141,10 @@ class GradientBooster(CategoricalParameter, TableEstimator):
             if X_val is None and sample_weight_val is not None:
                 raise DataError("sample_weight_val is for X_val and y_val: pass them too.")
             if is_stored(X):
+                if self._listed_categories is not None:
+                    raise ParameterError(
+                        "categorical_features is for tables in memory: give columns of a file a type of text instead."
+                    )
                 X, y, sample_weight = open_stored(X, y, sample_weight, max_bins=self.max_bins, n_jobs=self.n_jobs)
             if isinstance(X, PreparedTable):
                 self._check_prepared(X_val)
@@ -152,10 +156,6 @@ class GradientBooster(CategoricalParameter, TableEstimator):
             raise DataError("X_val is for tables in memory: here, leave it out, and training rows are held out.")
         if self.warm_start:
             raise ParameterError("warm_start is for tables in memory: set it to False.")
-        if self._listed_categories is not None:
-            raise ParameterError(
-                "categorical_features is for tables in memory: give the columns a type of text or dictionary instead."
-            )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
         raise NotImplementedError

@@ -53,8 +53,11 @@ class ShardHost:
 
     def mixed_rows(self, codes: list[np.ndarray]) -> np.ndarray:
         """A number for every row: see ``packed_codes.mixed_rows``; ``codes`` are those of columns that shards lack."""
-        pairs = zip(self.words, codes, strict=True)
-        return np.concatenate([mixed_rows(self._with_columns(words, own)) for words, own in pairs])
+        return np.concatenate(self.mixed_parts(codes))
+
+    def mixed_parts(self, codes: list[np.ndarray]) -> list[np.ndarray]:
+        """The same, for each shard."""
+        return [mixed_rows(self._with_columns(words, own)) for words, own in zip(self.words, codes, strict=True)]
 
     def all_words(self) -> list[np.ndarray]:
         """The codes of each shard."""

@@ -1,0 +1,142 @@
+"""What the gradient boosters on a Dask cluster share: ``fit`` on Dask collections, and lazy predictions."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot import Uncertainty
+from surefoot._exceptions import DataError
+from surefoot.dask.binned_rows import BinnedRows
+from surefoot.dask.cluster import find_client, retry_if_a_worker_leaves
+from surefoot.dask.collections import Blocks, is_collection, read_partitions
+from surefoot.dask.lazy import lazy_array, lazy_records
+from surefoot.dask.model import DaskModel
+from surefoot.dask.worker_table import WorkerTable
+from surefoot.data.problem import require_target
+from surefoot.uncertainty.base import GradientBooster
+
+UNCERTAINTIES = ("total", "data", "knowledge")
+
+
+class DaskBooster(DaskModel, GradientBooster):
+    """Training on the workers that hold the rows."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
+        """Fit on a Dask table and its target.
+
+        Parameters
+        ----------
+        X : Dask DataFrame, Dask Array or list of delayed frames
+            The training data.
+        y : Dask Series, Dask Array or list of delayed arrays
+            The targets of the rows, in the partitions of X.
+        sample_weight : Dask Series, Dask Array or list of delayed arrays, default=None
+            A row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
+        self._check_parameters()
+        require_target(self, y)
+        client, partitions = find_client(self.client), read_partitions(X, y, sample_weight)
+        return retry_if_a_worker_leaves(lambda: self._fit_on(client, partitions))
+
+    def _fit_on(self, client: Any, partitions: Sequence[Blocks]) -> Self:
+        n_workers = max(len(client.nthreads()), 1)
+        groups = [k * n_workers // len(partitions) for k in range(len(partitions))]  # neighbours on one worker
+        table = WorkerTable.load(
+            client,
+            partitions,
+            groups,
+            with_labels=is_classifier(self),
+            categorical=self._listed_categories,
+        )
+        rows = BinnedRows(table, self.max_bins)
+        target = rows.target()
+        return super().fit(rows.prepared(), target, rows.weights)
+
+    def predict_distribution(self, X: Any) -> Any:
+        """Predict the distribution of the target of every row.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (n_rows, n_columns)
+            Rows to predict, in memory.
+
+        Returns
+        -------
+        Distribution
+            As that of the local estimator.
+        """
+        if is_collection(X):
+            message = "predict_distribution is for rows in memory: use predict, or X.map_partitions with to_local()."
+            raise DataError(message, argument="X")
+        return super().predict_distribution(X)
+
+
+class DaskRegressor(DaskModel):
+    """Predictions of numbers."""
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict the mean of the distribution of every row, and on request its standard deviation.
+
+        Parameters
+        ----------
+        X : array, frame or Dask collection of shape (n_rows, n_columns)
+            Rows with the columns of the training data.
+        return_std : bool, default=False
+            Return the standard deviations too.
+
+        Returns
+        -------
+        array of shape (n_rows,), or a tuple of two
+            Means; with ``return_std``, means and standard deviations. Dask Arrays, not yet computed, if X is a Dask
+            collection.
+        """
+        check_is_fitted(self)
+        if not is_collection(X):
+            return super().predict(X, return_std=return_std)
+        model = self.to_local()
+        means = lazy_array(model, "predict", X, np.float64)
+        return (means, lazy_array(StandardDeviations(model), "predict", X, np.float64)) if return_std else means
+
+
+class StandardDeviations:
+    """Predicts the standard deviations of a model."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The standard deviation of every row."""
+        return np.asarray(self.model.predict(X, return_std=True)[1])
+
+
+class DaskEnsemble(DaskModel):
+    """The uncertainty of an ensemble."""
+
+    def predict_uncertainty(self, X: Any) -> Uncertainty:
+        """Separate the uncertainty of every prediction into that of the data and the model's lack of knowledge.
+
+        Parameters
+        ----------
+        X : array, frame or Dask collection of shape (n_rows, n_columns)
+            Rows with the columns of the training data.
+
+        Returns
+        -------
+        Uncertainty
+            With ``total``, ``data`` and ``knowledge``, and their ``unit``. The numbers are Dask Arrays, not yet
+            computed, if X is a Dask collection.
+        """
+        check_is_fitted(self)
+        if not is_collection(X):
+            return super().predict_uncertainty(X)
+        parts: dict[str, Any] = lazy_records(self.to_local(), "predict_uncertainty", X, UNCERTAINTIES)
+        unit = "nats" if is_classifier(self) else "target squared"
+        return Uncertainty(**parts, unit=unit)

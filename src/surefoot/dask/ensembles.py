@@ -1,0 +1,292 @@
+"""Ensembles of gradient boosters on a Dask cluster."""
+
+from typing import Any
+
+import surefoot as local
+from surefoot.dask.booster import DaskBooster, DaskEnsemble, DaskRegressor
+from surefoot.dask.model import DaskClassifier
+
+
+class BoostingEnsembleRegressor(DaskEnsemble, DaskRegressor, DaskBooster, local.BoostingEnsembleRegressor):
+    """An ensemble that separates the noise of the data from the model's lack of knowledge, on a Dask cluster.
+
+    The model is that of ``surefoot.BoostingEnsembleRegressor``, to the byte, for any number of workers and partitions.
+    Sums travel between workers, rows do not. X_val and ``warm_start`` are refused.
+
+    Parameters
+    ----------
+    client : distributed.Client or None, default=None
+        The cluster; None: the client that was created last.
+    method : {"sglb", "sgb"}, default="sglb"
+        Source of randomness: Langevin noise in the leaves, or other rows drawn for each tree.
+    n_members : int, default=10
+        Number of models to train.
+    subsample : float, default=None
+        Probability that a row is used for a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
+    distribution : str or family, default="normal"
+        ``"normal"``, ``"lognormal"``, ``"laplace"``, ``"student_t"`` (5 degrees of freedom; ``StudentT(df=...)`` of
+        ``surefoot.uncertainty`` for others), ``"poisson"`` or ``"gamma"``. Held-out rows correct the shape of two of
+        them: normal distributions become Student t distributions (with the predicted mean and standard deviation) if
+        tails are heavier, Poisson distributions become negative binomial if counts vary more.
+    n_estimators : int, default=3000
+        Maximum number of trees; early stopping usually ends training sooner.
+    learning_rate : float, default=0.15
+        Fraction of each step that a round takes.
+    max_depth : int, default=6
+        Depth of the trees, from 1 to 10.
+    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
+        One split for a whole level of the tree, or one for each node.
+    min_samples_leaf : int, default=1
+        Minimum number of rows on each side of a split.
+    l2_regularization : float, default=1.0
+        Shrinks the leaves towards 0, as this many additional rows without a residual would.
+    max_bins : int, default=255
+        Maximum number of bins of a column.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of categorical dtype, always; further columns by position, name or a boolean for each.
+    monotonic_cst : list or dict, default=None
+        For each column (or by name) 1, -1 or 0: the first parameter of the distribution never falls, never rises,
+        or is free along it.
+    temperature : float, default=None
+        Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
+        posterior. 1: the rounds converge to the posterior, but each model has a larger error.
+    early_stopping : "auto", "scale" or bool, default="auto"
+        Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
+        trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
+        scale. ``"auto"``: True, or ``"scale"`` with a ``temperature``, because its chain must run its length.
+    validation_fraction : float, default=0.1
+        Fraction of the rows that each trial model holds out. If ``X_val, y_val`` are passed to ``fit``, there are no
+        trial models, and these rows decide when to stop.
+    n_iter_no_change : int, default=50
+        Rounds without a gain on held-out rows before training stops.
+    warm_start : bool, default=False
+        ``fit`` on the same rows with a larger ``n_estimators`` adds trees to every member. There are no trial models
+        then: the members hold out the same rows to the end. Any other change is refused.
+    random_state : int, RandomState or None, default=None
+        Seed of all random numbers in training.
+    n_jobs : int or None, default=None
+        Number of threads; the model is the same for any number.
+    verbose : int, default=0
+        Above 0, progress is printed.
+
+    Attributes
+    ----------
+    estimators_ : list of GradientBoostingRegressor
+        The members.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_columns,)
+        Names of the columns, if X was a frame.
+    family_ : family
+        The distribution, fitted to the target's units.
+    feature_importances_ : array of shape (n_columns,)
+        Each column's fraction of the gains of all splits.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_diabetes
+    >>> from surefoot.dask import BoostingEnsembleRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(200, -1)), da.from_array(y, chunks=200)
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
+    ...     model = BoostingEnsembleRegressor(client=client, n_members=2, n_estimators=20, random_state=0).fit(X, y)
+    >>> model.predict(X).shape
+    (442,)
+    """
+
+    _local_class = local.BoostingEnsembleRegressor
+
+    def __init__(
+        self,
+        *,
+        client: Any = None,
+        method: str = "sglb",
+        n_members: int = 10,
+        subsample: float | None = None,
+        distribution: Any = "normal",
+        n_estimators: int = 3000,
+        learning_rate: float = 0.15,
+        max_depth: int = 6,
+        grow_policy: str = "symmetric",
+        min_samples_leaf: int = 1,
+        l2_regularization: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        temperature: float | None = None,
+        early_stopping: Any = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            method=method,
+            n_members=n_members,
+            subsample=subsample,
+            distribution=distribution,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            grow_policy=grow_policy,
+            min_samples_leaf=min_samples_leaf,
+            l2_regularization=l2_regularization,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            monotonic_cst=monotonic_cst,
+            temperature=temperature,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            warm_start=warm_start,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.client = client
+
+
+class BoostingEnsembleClassifier(DaskEnsemble, DaskClassifier, DaskBooster, local.BoostingEnsembleClassifier):
+    """An ensemble of classifiers that separates data and knowledge uncertainty, on a Dask cluster.
+
+    The model is that of ``surefoot.BoostingEnsembleClassifier``, to the byte, for any number of workers and partitions.
+    Sums travel between workers, rows do not. X_val and ``warm_start`` are refused.
+
+    Parameters
+    ----------
+    client : distributed.Client or None, default=None
+        The cluster; None: the client that was created last.
+    method : {"sglb", "sgb"}, default="sglb"
+        Source of randomness: Langevin noise in the leaves, or other rows drawn for each tree.
+    n_members : int, default=10
+        Number of models to train.
+    subsample : float, default=None
+        Probability that a row is used for a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
+    n_estimators : int, default=3000
+        Maximum number of trees; early stopping usually ends training sooner.
+    learning_rate : float, default=0.1
+        Fraction of each step that a round takes.
+    max_depth : int, default=6
+        Depth of the trees, from 1 to 10.
+    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
+        One split for a whole level of the tree, or one for each node.
+    min_samples_leaf : int, default=1
+        Minimum number of rows on each side of a split.
+    l2_regularization : float, default=0.1
+        Shrinks the leaves towards 0, as this many additional rows without a residual would.
+    max_bins : int, default=255
+        Maximum number of bins of a column.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of categorical dtype, always; further columns by position, name or a boolean for each.
+    monotonic_cst : list or dict, default=None
+        For each column (or by name) 1, -1 or 0: the probability of the second class never falls, never rises, or is
+        free along it. For two classes only.
+    temperature : float, default=None
+        Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
+        posterior. 1: the rounds converge to the posterior, but each model has a larger error.
+    early_stopping : "auto", "scale" or bool, default="auto"
+        Trial models hold rows out and stop after ``n_iter_no_change`` rounds without a gain; the members are then
+        trained on all rows for as many rounds. ``"scale"``: all rounds are run, and held-out rows only help to fit the
+        scale. ``"auto"``: True, or ``"scale"`` with a ``temperature``, because its chain must run its length.
+    validation_fraction : float, default=0.1
+        Fraction of the rows that each trial model holds out. If ``X_val, y_val`` are passed to ``fit``, there are no
+        trial models, and these rows decide when to stop.
+    n_iter_no_change : int, default=50
+        Rounds without a gain on held-out rows before training stops.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows.
+    warm_start : bool, default=False
+        ``fit`` on the same rows with a larger ``n_estimators`` adds trees to every member. There are no trial models
+        then: the members hold out the same rows to the end. Any other change is refused.
+    random_state : int, RandomState or None, default=None
+        Seed of all random numbers in training.
+    n_jobs : int or None, default=None
+        Number of threads; the model is the same for any number.
+    verbose : int, default=0
+        Above 0, progress is printed.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    estimators_ : list of GradientBoostingClassifier
+        The members.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_columns,)
+        Names of the columns, if X was a frame.
+    family_ : family
+        The distribution, fitted to the target's units.
+    feature_importances_ : array of shape (n_columns,)
+        Each column's fraction of the gains of all splits.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from surefoot.dask import BoostingEnsembleClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(200, -1)), da.from_array(y, chunks=200)
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
+    ...     model = BoostingEnsembleClassifier(client=client, n_members=2, n_estimators=20, random_state=0).fit(X, y)
+    >>> model.predict(X).shape
+    (569,)
+    """
+
+    _local_class = local.BoostingEnsembleClassifier
+
+    def __init__(
+        self,
+        *,
+        client: Any = None,
+        method: str = "sglb",
+        n_members: int = 10,
+        subsample: float | None = None,
+        n_estimators: int = 3000,
+        learning_rate: float = 0.1,
+        max_depth: int = 6,
+        grow_policy: str = "symmetric",
+        min_samples_leaf: int = 1,
+        l2_regularization: float = 0.1,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        temperature: float | None = None,
+        early_stopping: Any = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            method=method,
+            n_members=n_members,
+            subsample=subsample,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            grow_policy=grow_policy,
+            min_samples_leaf=min_samples_leaf,
+            l2_regularization=l2_regularization,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            monotonic_cst=monotonic_cst,
+            temperature=temperature,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            class_weight=class_weight,
+            warm_start=warm_start,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.client = client
