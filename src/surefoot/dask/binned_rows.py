@@ -177,7 +177,7 @@ class BinnedRows:
         hosts = []
         for home in sorted(set(homes)):
             own = tuple(k for k, other in enumerate(homes) if other == home)
-            actor = client.submit(
+            future = client.submit(
                 WorkerShards,
                 [words[k] for k in own],
                 [ranges[k] for k in own],
@@ -187,11 +187,9 @@ class BinnedRows:
                 pure=False,
                 **home_options(home, is_assigned=True),
             )
-            hosts.append((actor, home, own))
-        actors = table.gather([actor for actor, _, _ in hosts])
-        return DaskShards(
-            client, [Host(actor, home, own) for actor, (_, home, own) in zip(actors, hosts, strict=True)], ranges
-        )
+            hosts.append((future, home, own))
+        actors = table.gather([future for future, _, _ in hosts])
+        return DaskShards(client, [Host(actor, *host) for actor, host in zip(actors, hosts, strict=True)], ranges)
 
     def _words(self, first: int, stop: int, home: str, codes: Sequence[Any]) -> Any:
         """The words of a shard; of the partitions at its ends, only the rows that it needs move."""

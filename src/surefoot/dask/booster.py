@@ -57,8 +57,11 @@ class DaskBooster(DaskModel, GradientBooster):
             categorical=self._listed_categories,
         )
         rows = BinnedRows(table, self.max_bins)
-        target = rows.target()
-        return super().fit(rows.prepared(), target, rows.weights)
+        target, prepared = rows.target(), rows.prepared()
+        try:
+            return super().fit(prepared, target, rows.weights)
+        finally:
+            prepared.columns.shards.close()
 
     def predict_distribution(self, X: Any) -> Any:
         """Predict the distribution of the target of every row.

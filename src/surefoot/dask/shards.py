@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from distributed import Client
+from distributed import Client, Future
 
 from surefoot._exceptions import ClusterError
 from surefoot.dask.cluster import POLL_SECONDS, WorkerLeftError, WorkerWatch
@@ -45,6 +45,7 @@ class Host(NamedTuple):
     """The actor of one worker, and the numbers of its shards."""
 
     actor: Any
+    future: Future  # holds the actor
     address: str
     shards: tuple[int, ...]
 
@@ -61,7 +62,7 @@ class DaskShards:
     """
 
     def __init__(self, client: Client, hosts: Sequence[Host], row_ranges: list[tuple[int, int]]) -> None:
-        self.hosts, self.row_ranges = list(hosts), row_ranges
+        self.client, self.hosts, self.row_ranges = client, list(hosts), row_ranges
         self._watch = WorkerWatch(client, [host.address for host in hosts])
         self._messages = SharedMessages(self._send)
 
@@ -93,6 +94,11 @@ class DaskShards:
     def drop(self, model: int) -> None:
         """Forget a model."""
         self._wait([host.actor.drop(model) for host in self.hosts])
+
+    def close(self) -> None:
+        """Free the memory of the workers, also if something here still refers to an actor."""
+        if self.client.status == "running":
+            self.client.cancel([host.future for host in self.hosts], force=True)
 
     def _send(self, requests: list[Request]) -> list[list[Any]]:
         """For each request, the answers of all workers."""
