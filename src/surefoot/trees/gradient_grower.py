@@ -1,5 +1,6 @@
 """Grow trees on gradients: Python drives the levels, kernels make the passes over rows and bins."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from math import ceil, log2, pi, sqrt
@@ -131,6 +132,13 @@ class GradientTreeGrower:
         )
         self._sorted_level = self._first_sorted_level()
         self._divided: tuple[BlockRows, RowThreads] | None = None  # rows that are divided now, and the threads
+
+    def move_arrays(self, move: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Replace every array with a number for each row by its copy elsewhere."""
+        buffers = self._buffers
+        self.tree.leaves, self._weights = move(self.tree.leaves), move(self._weights)
+        rows, values = move(buffers.rows), move(buffers.values)
+        self._buffers = buffers._replace(rows=rows, values=values, leaves=self.tree.leaves)
 
     def read(self, table: PackedCodes) -> None:
         """Grow the next trees on another table of the same shape."""

@@ -87,8 +87,17 @@ def mixed_rows(words: np.ndarray) -> np.ndarray:
 
 def weight_of_identical_rows(mixed: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """For every row, the weight of those among ``rows`` that have the same of the numbers of ``mixed_rows``."""
-    _, kind = np.unique(mixed, return_inverse=True)
-    return np.bincount(kind[rows], weights=weights[rows], minlength=int(kind.max(initial=0)) + 1)[kind]
+    if not len(mixed):
+        return np.empty(0)
+    own = np.zeros(len(mixed))
+    own[rows] = weights[rows]
+    order = np.argsort(mixed, kind="stable")
+    ordered = mixed[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    del ordered
+    totals = np.add.reduceat(own[order], starts)
+    own[order] = np.repeat(totals, np.diff(starts, append=len(mixed)))
+    return own
 
 
 def add_columns(words: np.ndarray, n_columns: int, codes: np.ndarray) -> np.ndarray:

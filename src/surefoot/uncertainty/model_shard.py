@@ -4,7 +4,7 @@ The rows are a whole table or a shard of it, which starts with the first row of 
 by block, or a sum of whole numbers, so that the results of several shards can be put together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +50,10 @@ class ModelShard(RowState):
     ) -> None:
         super().__init__(family, rows, totals, start, max_leverage, 1 << grower.rules.depth)
         self.tables, self.grower = tuple(tables), grower
+
+    def move_arrays(self, move: Callable[[np.ndarray], np.ndarray]) -> None:
+        super().move_arrays(move)
+        self.grower.move_arrays(move)
 
     @property
     def leaves(self) -> np.ndarray:

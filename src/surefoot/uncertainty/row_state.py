@@ -4,6 +4,7 @@ Threads work on some blocks of rows each. Sums are returned block by block: whoe
 blocks gets the same number, however the rows are divided among threads, files or workers.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, log
 
@@ -74,6 +75,13 @@ class RowState:
             counts=np.empty((n_blocks, n_leaves)),
         )
         self.use(RowThreads(1))
+
+    def move_arrays(self, move: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Replace every array with a number for each row by its copy elsewhere."""
+        for name in ("y", "weights", "max_leverage", "raw", "steps", "scores", "leverage", "stretch"):
+            setattr(self, name, move(getattr(self, name)))
+        self._fractions, self._saved_scale = move(self._fractions), move(self._saved_scale)
+        self.train = self.drawn = BlockRows(move(self.train.rows), self.train.starts)
 
     @property
     def leaves(self) -> np.ndarray:

@@ -1,6 +1,7 @@
 """The shards of a table that lie in one process, and the models in training on them."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from surefoot._parallel import RowThreads
 from surefoot.trees.packed_codes import add_columns, mixed_rows
 from surefoot.trees.shard_grower import LevelSums
+from surefoot.uncertainty.mapped_arrays import MappedArrays
 from surefoot.uncertainty.model_shard import ShardModel
 from surefoot.uncertainty.sharded_rows import ShardSpec
 
@@ -15,33 +17,49 @@ from surefoot.uncertainty.sharded_rows import ShardSpec
 class ShardHost:
     """Some shards, and for each model in training its part of them; threads take the shards in turn.
 
-    ``words`` has the codes of each shard; all have the same ``n_columns``.
+    ``words`` has the codes of each shard; all have the same ``n_columns``. With a ``folder``, what a model keeps for
+    each row is in files there, and only the shards that are being worked on take memory.
     """
 
     def __init__(
-        self, words: Sequence[np.ndarray], row_ranges: Sequence[tuple[int, int]], n_columns: int, n_threads: int = 1
+        self,
+        words: Sequence[np.ndarray],
+        row_ranges: Sequence[tuple[int, int]],
+        n_columns: int,
+        n_threads: int = 1,
+        folder: Path | None = None,
     ) -> None:
+        self.folder = folder
+        self._files: dict[int, list[MappedArrays]] = {}
         self.words, self.row_ranges, self.n_columns = list(words), list(row_ranges), n_columns
         self.models: dict[int, list[ShardModel]] = {}
         self.threads = RowThreads(min(n_threads, max(len(self.words), 1)))
 
     def create(self, model: int, specs: list[ShardSpec], codes: list[tuple[np.ndarray, ...]]) -> None:
         """Begin a model; ``codes`` has, for each shard, the codes of columns that only this model reads."""
-        self.models[model] = [
-            spec.build([self._with_columns(words, part) for part in own], RowThreads(1))
-            for spec, words, own in zip(specs, self.words, codes, strict=True)
-        ]
+        self.models[model], self._files[model] = [], []
+        for spec, words, own in zip(specs, self.words, codes, strict=True):
+            shard = spec.build([self._with_columns(words, part) for part in own], RowThreads(1))
+            self.models[model].append(shard)
+            if self.folder is not None:
+                files = MappedArrays(self.folder)
+                shard.move_arrays(files.move)
+                files.keep(words)
+                files.release()
+                self._files[model].append(files)
 
     def _with_columns(self, words: np.ndarray, codes: np.ndarray) -> np.ndarray:
         return add_columns(words, self.n_columns, codes) if len(codes) else words
 
     def call(self, model: int, method: str, *args: Any) -> list[Any]:
         """What a method of ``ShardModel`` returns, for each shard."""
-        shards = self.models[model]
+        shards, files = self.models[model], self._files[model]
         results: list[Any] = [None] * len(shards)
 
         def work(place: int) -> None:
             results[place] = getattr(shards[place], method)(*args)
+            if files:
+                files[place].release()
 
         self.threads.each(work, range(len(shards)))
         return results
@@ -65,4 +83,4 @@ class ShardHost:
 
     def drop(self, model: int) -> None:
         """Forget a model."""
-        del self.models[model]
+        del self.models[model], self._files[model]

@@ -67,6 +67,7 @@ def table_in_files(stored: StoredTable, n_jobs: int | None) -> TableInShards:
         row_ranges=[(shard.first_row, shard.stop_row) for shard in shards],
         n_columns=len(stored.plain),
         n_threads=count_jobs(n_jobs),
+        folder=stored.folder,
     )
     return TableInShards(
         schema=stored.schema,
