@@ -1,4 +1,4 @@
-"""Seconds and peak memory of reading a table that is larger than memory, beside reading it whole with pandas.
+"""Seconds and peak memory of a table that is larger than memory: reading and training, beside the same in memory.
 
 Each part runs in a process of its own, because the peak of a process never falls. The peak includes Python, its
 libraries and the compiled kernels: the first line shows how much that is.
@@ -15,6 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot import GradientBoostingRegressor
+
+N_TREES = 100
 ROWS_AT_ONCE = 1 << 18
 UNIT = 1 if sys.platform == "darwin" else 1024  # of the peak that the system reports
 
@@ -57,10 +60,30 @@ def read_whole(path: Path, n_jobs: int) -> None:
     pd.read_parquet(path)
 
 
+def model(n_jobs: int) -> "GradientBoostingRegressor":
+    return GradientBoostingRegressor(n_estimators=N_TREES, early_stopping=False, random_state=0, n_jobs=n_jobs)
+
+
+def train_from_file(path: Path, n_jobs: int) -> None:
+    """Train on the file: its bins, and what training keeps for each row, are in a temporary folder."""
+    model(n_jobs).fit(path, "y")
+
+
+def train_from_memory(path: Path, n_jobs: int) -> None:
+    """Read the file with pandas, and train on it."""
+    import pandas as pd
+
+    frame = pd.read_parquet(path)
+    y = frame.pop("y").to_numpy()
+    model(n_jobs).fit(frame, y)
+
+
 PARTS: dict[str, Callable[[Path, int], None]] = {
     "libraries": load_libraries,
     "StoredTable.read": read_stored,
     "pandas.read_parquet": read_whole,
+    "fit from the file": train_from_file,
+    "fit from memory": train_from_memory,
 }
 
 

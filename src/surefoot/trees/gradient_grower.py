@@ -257,9 +257,9 @@ class GradientTreeGrower:
         groups = even_ranges(self.table.n_groups, self.threads.n_threads // len(parts))
         divides = len(groups) == 1
         if not divides and depth > 0:
-            self.threads.run(lambda part: grow_part(*given, part, (0, 0), True), parts)
+            self.threads.run(lambda part: grow_part(*given, part, (0, 0), True, False), parts)
         tasks = [(part, own) for part in parts for own in groups]
-        self.threads.run(lambda task: grow_part(*given, *task, divides), tasks)
+        self.threads.run(lambda task: grow_part(*given, *task, divides, False), tasks)
 
 
 def packed_table(table: PackedCodes) -> PackedTable:

@@ -1001,8 +1001,11 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
 
 
 @kernel
-def sum_part(table, buffers, depth, part, groups):
-    """Write the sums of one part of the rows: those of the root, or of the smaller child of each node above."""
+def sum_part(table, buffers, depth, part, groups, adds):
+    """Write the sums of one part of the rows: those of the root, or of the smaller child of each node above.
+
+    If it ``adds``, they are added to what is there.
+    """
     n_columns, n_slots, size = table.n_codes.shape[0], max(1 << depth >> 1, 1), 2048 * buffers.values.shape[2]
     level = rows_of_level(buffers, part, depth)
     for group in range(groups[0], groups[1]):
@@ -1010,21 +1013,23 @@ def sum_part(table, buffers, depth, part, groups):
         for slot in range(n_slots):
             node = 2 * slot + buffers.smaller[slot] if depth > 0 else 0
             sums = buffers.parts[part, slot, group * size : (group + 1) * size]
-            sums[:] = 0
+            if not adds:
+                sums[:] = 0
             add_rows(words, level.rows, level.values, level.bounds[node], level.bounds[node + 1], width, sums)
 
 
 @kernel
-def grow_part(table, rules, buffers, tree, depth, part, groups, divides):
+def grow_part(table, rules, buffers, tree, depth, part, groups, divides, adds):
     """Divide one part of the rows by the splits of the level above; sum the histograms of this level.
 
     The sums are of the columns of some groups: ``buffers.parts[part, slot]`` gets those of the root, or of the smaller
-    child of each node above. ``divides`` says whether the rows still have to be divided.
+    child of each node above. ``divides`` says whether the rows still have to be divided, ``adds`` whether the sums are
+    added to what is there.
     """
     if divides and depth > 0:
         above, splits = rows_of_level(buffers, part, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
         partition_level(table, rules, above, splits, rows_of_level(buffers, part, depth))
-    sum_part(table, buffers, depth, part, groups)
+    sum_part(table, buffers, depth, part, groups, adds)
 
 
 @kernel

@@ -3,6 +3,7 @@
 Between them travel, for each level, the histograms of the smaller children as whole numbers, and the splits.
 """
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.trees.level_kernels import (
     TreeSplits,
     count_node_rows,
+    grow_part,
     noise_of_level,
     search_columns,
     split_level,
@@ -20,7 +22,7 @@ from surefoot.trees.row_blocks import even_ranges
 
 
 class LevelSums(NamedTuple):
-    """What a shard adds up for one level."""
+    """What shards add up for one level."""
 
     sums: np.ndarray  # (nodes above, words of all bins): the histograms of the smaller children, or that of the root
     counts: np.ndarray  # rows of each node
@@ -34,26 +36,29 @@ class LevelSplits(NamedTuple):
 
 
 class ShardGrower(GradientTreeGrower):
-    """The rows of one shard: sums of levels, and the leaves of rows."""
+    """The rows of one shard: sums of levels, and the leaves of rows. A shard is worked on by one thread at a time."""
 
-    def _make_buffers(self) -> None:
-        super()._make_buffers()
+    @property
+    def sums_shape(self) -> tuple[int, int, int]:
+        """The shape of an array for the sums of any level: (1, nodes above, words), with 256 bins for each column."""
+        n_slots = max(len(self._buffers.histograms) // 2, 1)
+        return 1, n_slots, len(self.table.words) * 2048 * self.format.n_words
+
+    @cached_property
+    def used_words(self) -> np.ndarray:
+        """Which of these words a histogram has: for each column, only as many bins as it has codes."""
         n_words, n_codes = self.format.n_words, self.table.n_codes
-        own_words = [256 * n_words * j + np.arange(n_words * n) for j, n in enumerate(n_codes)]
-        self._used_words = np.concatenate(own_words)  # a histogram has only as many bins for a column as it has codes
+        return np.concatenate([256 * n_words * j + np.arange(n_words * n) for j, n in enumerate(n_codes)])
 
-    def sum_level(self, depth: int) -> LevelSums:
-        """Divide the rows by the splits of the level above; add up the histograms of the smaller children."""
-        n_slots, buffers = max(1 << depth >> 1, 1), self._buffers
-        if len(buffers.parts) != len(self._ranges):
-            shape = len(self._ranges), max(len(buffers.histograms) // 2, 1), len(self.table.words) * 2048
-            self._buffers = buffers = buffers._replace(
-                parts=np.empty((*shape[:2], shape[2] * self.format.n_words), dtype=np.int64)
-            )
-        self._sum_parts(depth)
-        parts = buffers.parts[:, :n_slots]
-        sums = parts[0] if len(parts) == 1 else parts.sum(axis=0)
-        return LevelSums(sums=sums[:, self._used_words], counts=count_node_rows(buffers, depth))
+    def sum_level(self, depth: int, sums: np.ndarray, adds: bool) -> np.ndarray:
+        """Divide the rows by the splits of the level above; add up the histograms of the smaller children.
+
+        They are written, or added, to an array of ``sums_shape``. Returns the number of rows of each node.
+        """
+        self._buffers = self._buffers._replace(parts=sums)
+        given = self._packed_table, self._split_rules, self._buffers, self._splits, depth
+        grow_part(*given, 0, (0, self.table.n_groups), True, adds)
+        return count_node_rows(self._buffers, depth)
 
     def use_splits(self, level: int, above: LevelSplits) -> None:
         """Take over the splits of a level."""

@@ -16,7 +16,7 @@ from surefoot.trees.leaves import LeafSums
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.packed_gradients import SumScales
 from surefoot.trees.row_blocks import even_ranges
-from surefoot.trees.shard_grower import LevelSplits, LevelSums, ShardGrower
+from surefoot.trees.shard_grower import LevelSplits, ShardGrower
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import TrainingRows
 from surefoot.uncertainty.row_state import RowState, RowTotals
@@ -103,16 +103,16 @@ class ShardModel(ModelShard):
         self.grower.divide(self.drawn)
         return self.grower.absolute_sums(self.score_rows, self.drawn)
 
-    def sum_root(self, scales: SumScales, key: np.uint64) -> LevelSums:
-        """Write scores as whole numbers, and add up those of the root."""
+    def sum_root(self, scales: SumScales, key: np.uint64, sums: np.ndarray, adds: bool) -> np.ndarray:
+        """Write scores as whole numbers, and add up those of the root: see ``ShardGrower.sum_level``."""
         own_key = skip_numbers(key, self.totals.first_row)
         self.grower.fill(self.score_rows, self.drawn, scales, own_key)
-        return self.grower.sum_level(0)
+        return self.grower.sum_level(0, sums, adds)
 
-    def sum_level(self, depth: int, above: LevelSplits) -> LevelSums:
+    def sum_level(self, depth: int, above: LevelSplits, sums: np.ndarray, adds: bool) -> np.ndarray:
         """Divide the rows by the splits of the level above; add up the histograms of the smaller children."""
         self.grower.use_splits(depth - 1, above)
-        return self.grower.sum_level(depth)
+        return self.grower.sum_level(depth, sums, adds)
 
     def finish_tree(self, last: LevelSplits) -> LeafSums:
         """Find the leaves of all rows by the splits of the last level; return the sums of the leaves."""

@@ -32,6 +32,7 @@ class ShardHost:
         self.folder = folder
         self._files: dict[int, list[MappedArrays]] = {}
         self.words, self.row_ranges, self.n_columns = list(words), list(row_ranges), n_columns
+        self._sums: list[np.ndarray] = []  # one array for each thread
         self.models: dict[int, list[ShardModel]] = {}
         self.threads = RowThreads(min(n_threads, max(len(self.words), 1)))
 
@@ -65,9 +66,24 @@ class ShardHost:
         return results
 
     def add_up(self, model: int, method: str, *args: Any) -> LevelSums:
-        """The sum of what a method returns, over the shards."""
-        sums, counts = zip(*self.call(model, method, *args), strict=True)
-        return LevelSums(sums=sum(sums[1:], start=sums[0]), counts=sum(counts[1:], start=counts[0]))
+        """The sums that a method of ``ShardModel`` writes, over the shards; each thread adds up those of some."""
+        shards, files, n_threads = self.models[model], self._files[model], self.threads.n_threads
+        grower = shards[0].grower
+        if len(self._sums) != n_threads or self._sums[0].shape != grower.sums_shape:
+            self._sums = [np.empty(grower.sums_shape, dtype=np.int64) for _ in range(n_threads)]
+
+        def work(thread: int) -> np.ndarray:
+            counts = []
+            for place in range(thread, len(shards), n_threads):
+                counts.append(getattr(shards[place], method)(*args, self._sums[thread], place > thread))
+                if files:
+                    files[place].release()
+            return np.sum(counts, axis=0)
+
+        counts = np.sum(self.threads.run(work, range(n_threads)), axis=0)
+        parts = [sums[0, : max(len(counts) // 2, 1)] for sums in self._sums]
+        total = sum(parts[1:], start=parts[0])
+        return LevelSums(sums=total[:, grower.used_words], counts=counts)
 
     def mixed_rows(self, codes: list[np.ndarray]) -> np.ndarray:
         """A number for every row: see ``packed_codes.mixed_rows``; ``codes`` are those of columns that shards lack."""
