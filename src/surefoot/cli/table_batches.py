@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from surefoot import DataError
 from surefoot.cli.table_file import ARROW, PARQUET, suffix_of, with_kinds
 from surefoot.data.record_batches import RecordBatches
@@ -46,3 +48,29 @@ def require_columns(names: Iterable[str], given: Iterable[str], path: Path) -> N
     missing = [name for name in names if name not in known]
     if missing:
         raise DataError(f"{path} lacks the columns {', '.join(map(repr, missing))}, which the model was fitted to.")
+
+
+def rows_with_value(batches: RecordBatches, name: str) -> np.ndarray:
+    """Which rows of a table have a value in one column."""
+    parts = [has_value(batch.column(0)) for batch in batches.batches([name])]
+    return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
+
+
+def has_value(column: Any) -> np.ndarray:
+    """Which cells of a column of Arrow are neither missing nor NaN."""
+    return np.asarray(~column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False))
+
+
+def take_from_batches(batches: RecordBatches, rows: np.ndarray) -> Any:
+    """Some rows of a table, in order, as a pandas frame with their numbers as labels."""
+    import pandas as pd
+    import pyarrow as pa
+
+    parts, start = [], 0
+    for batch in batches.batches(batches.names):
+        first, last = np.searchsorted(rows, (start, start + batch.num_rows))
+        if first < last:
+            chosen = pa.Table.from_batches([batch.take(pa.array(rows[first:last] - start))])
+            parts.append(chosen.to_pandas())
+        start += batch.num_rows
+    return pd.concat(parts, ignore_index=True).set_index(pd.Index(rows))
