@@ -8,6 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from surefoot.cli.app import app
+from surefoot.cli.drawn_table import DrawnTable
+from surefoot.data import record_batches
 
 N_ROWS = 300
 
@@ -74,3 +76,29 @@ def test_too_few_rows_are_refused(folder):
     for name in ("table.csv", "parts"):
         message = audit(folder / name, folder, "--max-rows", 5)[1]
         assert message == "surefoot: --max-rows: max_rows must be 20 or more, got 5.\n"
+
+
+@pytest.mark.parametrize("name", ["table.feather", "table.parquet", "parts"])
+def test_the_other_rows_are_read_from_the_files(folder, name, monkeypatch):
+    monkeypatch.setattr(record_batches, "MAX_BATCH_ROWS", 32)
+    given = DrawnTable.read(folder / name, "y", 100, seed=0)
+    others = given.other_rows("y")
+    assert others.n_rows == 170
+    whole = pd.read_parquet(folder / "table.parquet")
+    expected = whole.drop(index=given.rows).dropna(subset="y").reset_index(drop=True)
+    X, y = (pd.concat(parts, ignore_index=True) for parts in zip(*others.parts(), strict=True))
+    np.testing.assert_array_equal(X["size"], expected["size"])
+    assert X["ward"].tolist() == expected["ward"].tolist()
+    np.testing.assert_array_equal(y, expected["y"])
+    assert DrawnTable.read(folder / name, "y", 270, seed=0).other_rows("y") is None
+
+
+@pytest.mark.usefixtures("small_candidates")
+def test_the_other_rows_are_measured(folder):
+    options = ("--max-rows", 100, "--time-limit", "1h", "--seed", 3)
+    results = []
+    for name in ("table.csv", "parts"):
+        audit(folder / name, folder, *options)
+        results.append(json.loads((folder / "page.json").read_text())["accuracy"]["other_rows"])
+    assert results[0]["n_rows"] == 170
+    assert results[0] == results[1]

@@ -6,10 +6,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score, log_loss, root_mean_squared_error
 
 from surefoot import ParameterError, audit
+from surefoot.report.audit import audit_run
 from surefoot.report.inputs.arguments import AuditArguments
+from surefoot.report.inputs.other_rows import OtherRows
 from surefoot.report.inputs.table import AuditTable, drawn_rows
+from surefoot.report.run import AuditRun
 
 N_ROWS = 300
 
@@ -99,3 +104,56 @@ def test_too_few_rows_are_refused(max_rows):
     with pytest.raises(ParameterError, match="max_rows must be") as caught:
         audit(*table(), max_rows=max_rows)
     assert caught.value.argument == "max_rows"
+
+
+@pytest.mark.parametrize("task", ["regression", "binary"])
+@pytest.mark.usefixtures("small_candidates")
+def test_the_audited_model_predicts_the_rows_that_were_not_drawn(task):
+    X, y = table()
+    y = y if task == "regression" else y.map(lambda value: value if np.isnan(value) else float(value > 0))
+    model = LinearRegression() if task == "regression" else LogisticRegression()
+    X = X[["size", "year"]]
+    run, result = audit_run(X, y, model=model, max_rows=150, random_state=1)
+    drawn, others = run.table.is_audited, ~run.table.is_audited & y.notna().to_numpy()
+    model.fit(X[drawn], y[drawn])
+    measured = result.accuracy.other_rows
+    assert measured.n_rows == others.sum() == 120
+    if task == "regression":
+        expected = root_mean_squared_error(y[others], model.predict(X[others]))
+        assert measured.log_loss is None
+    else:
+        expected = 1 - accuracy_score(y[others], model.predict(X[others]))
+        probabilities = np.clip(model.predict_proba(X[others]), 0.001, 1)
+        assert measured.log_loss.value == pytest.approx(log_loss(y[others], probabilities), rel=1e-6)
+    assert measured.loss.value == pytest.approx(expected)
+    assert measured.loss.low < measured.loss.value < measured.loss.high
+    assert "The 120 rows of the table that were not drawn are a further test" in result.to_html()
+
+
+def test_other_rows_of_the_same_groups_or_times_are_no_fair_test():
+    X, y = table()
+    for options in ({"groups": "person"}, {"time": "year"}):
+        run = AuditRun.begin(X, y, max_rows=150, **options)
+        assert run.other_rows.n_rows == 120
+        assert run.unrelated_rows is None
+    assert AuditRun.begin(X, y, max_rows=150).unrelated_rows.n_rows == 120
+    assert AuditRun.begin(X, y).unrelated_rows is None
+
+
+def test_other_rows_come_in_parts(monkeypatch):
+    monkeypatch.setattr("surefoot.report.inputs.other_rows.PART_ROWS", 7)
+    X, y = table()
+    is_audited = np.arange(N_ROWS) % 3 == 0
+    rows = np.flatnonzero(~is_audited & y.notna())
+    parts = list(OtherRows.of_table(X, y, is_audited).parts())
+    assert max(len(part) for part, _ in parts) == 7
+    pd.testing.assert_frame_equal(pd.concat([part for part, _ in parts]), X.iloc[rows])
+    pd.testing.assert_series_equal(pd.concat([values for _, values in parts]), y.iloc[rows])
+
+
+@pytest.mark.usefixtures("small_candidates")
+def test_without_time_the_other_rows_are_left_out():
+    run, result = audit_run(*table(), max_rows=150, time_limit=0.01)
+    assert run.unrelated_rows is not None
+    assert result.accuracy.other_rows is None
+    assert "the rows that were not drawn" in result.subject.remarks[-1]

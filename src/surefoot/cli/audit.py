@@ -19,7 +19,7 @@ from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import kinds_of, read_table_file, take_target
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
 from surefoot.report import Audit
-from surefoot.report import audit as run_audit
+from surefoot.report.audit import audit_run
 from surefoot.report.inputs.arguments import AuditArguments
 from surefoot.report.inputs.column_readers import CATEGORY, NUMBER, kind_of
 from surefoot.report.inputs.table import MAX_ROWS
@@ -108,8 +108,9 @@ def audit(
             warnings.simplefilter("ignore", UnknownCategoryWarning)  # unknown categories are counted below
             given = DrawnTable.read(data, target, max_rows, seed)
             tables = _tables(given, target, new, predictions)
-            result = run_audit(
+            _, result = audit_run(
                 **tables,
+                other_rows=given.other_rows(target),
                 groups=group,
                 time=time,
                 task=task,

@@ -1,5 +1,6 @@
 """The table of an audit: of a large one in Parquet or Arrow, only the rows that are drawn are read into memory."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,10 @@ import numpy as np
 
 from surefoot import DataError
 from surefoot._parameters import check_integer
-from surefoot.cli.table_batches import is_read_in_batches, rows_with_value, take_from_batches
-from surefoot.cli.table_file import read_table_file, require_target, with_kinds
+from surefoot.cli.table_batches import has_value, is_read_in_batches, rows_with_value, take_from_batches
+from surefoot.cli.table_file import kinds_of, read_table_file, require_target, take_target, with_kinds
 from surefoot.data.record_batches import RecordBatches
+from surefoot.report.inputs.other_rows import OtherRows
 from surefoot.report.inputs.table import MIN_ROWS, drawn_rows
 from surefoot.report.subject import Subject, draw_sentence
 
@@ -52,6 +54,27 @@ class DrawnTable:
         rows = drawn_rows(has_target, max_rows, seed)
         frame = with_kinds(take_from_batches(batches, rows), {}, path)
         return cls(path, frame, rows, len(has_target), n_with_target)
+
+    def other_rows(self, target: str) -> OtherRows | None:
+        """The rows with a target that were not drawn, read from the files once more."""
+        if self.rows is None or len(self.rows) == self.n_with_target:
+            return None
+        drawn = self.rows
+
+        def parts() -> Iterator[tuple[Any, Any]]:
+            import pyarrow as pa
+
+            batches, kinds, start = RecordBatches.of(self.path), kinds_of(self.frame), 0
+            for batch in batches.batches(batches.names):
+                is_other = has_value(batch.column(batch.schema.get_field_index(target)))
+                first, last = np.searchsorted(drawn, (start, start + batch.num_rows))
+                is_other[drawn[first:last] - start] = False
+                start += batch.num_rows
+                if is_other.any():
+                    frame = pa.Table.from_batches([batch.filter(pa.array(is_other))]).to_pandas()
+                    yield take_target(with_kinds(frame, kinds, self.path), target, self.path)
+
+        return OtherRows(self.n_with_target - len(drawn), parts)
 
     def rows_of(self, predictions: Any, path: Path) -> Any:
         """Predictions for the rows that were drawn, from those for all rows of the table."""

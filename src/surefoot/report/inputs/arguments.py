@@ -13,6 +13,7 @@ from surefoot._parameters import check_integer, check_number
 from surefoot.report.checks.copies import Copies, find_copies
 from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_of
 from surefoot.report.inputs.deployment_data import DeploymentData
+from surefoot.report.inputs.other_rows import OtherRows
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import MAX_ROWS, MIN_ROWS, AuditTable, to_pandas
 from surefoot.report.inputs.target import as_objects
@@ -36,6 +37,8 @@ class AuditInputs:
     deployment : DeploymentData or None
     own_model : CandidateModel or None
     own_predictions : CrossFitted or None
+    other_rows : OtherRows or None
+        The rows that were not drawn, if only some were.
     remarks : tuple of str
     """
 
@@ -47,6 +50,7 @@ class AuditInputs:
     deployment: DeploymentData | None
     own_model: CandidateModel | None
     own_predictions: CrossFitted | None
+    other_rows: OtherRows | None
     remarks: tuple[str, ...]
 
 
@@ -87,7 +91,8 @@ class AuditArguments:
         """Read everything that was passed."""
         whole = to_pandas(self.X, "X")
         groups, time = _read_groups(whole, self.groups), _read_time(whole, self.time)
-        table = AuditTable.read(self._columns_of_models(whole), self.y, self.task, self.max_rows, self.random_state)
+        X = self._columns_of_models(whole)
+        table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state)
         groups, time = (None if each is None else each[table.is_audited] for each in (groups, time))
         copies = find_copies(table.frame, table.target.y)
         units = groups if groups is not None else copies.groups
@@ -104,6 +109,7 @@ class AuditArguments:
             deployment=deployment,
             own_model=self._own_model(table),
             own_predictions=self._own_predictions(table, splits),
+            other_rows=OtherRows.of_table(X, self.y, table.is_audited) if table.n_rows < table.n_table_rows else None,
             remarks=tuple(remarks),
         )
 
