@@ -8,8 +8,10 @@ import numpy as np
 
 from surefoot import DataError
 from surefoot.cli.table_file import ARROW, PARQUET, suffix_of, with_kinds
+from surefoot.data import arrow_columns
+from surefoot.data.arrow_columns import kind_of_type
 from surefoot.data.record_batches import RecordBatches
-from surefoot.report.inputs.column_readers import DATE, ColumnReader, DateReader
+from surefoot.report.inputs.column_readers import DATE, NUMBER, ColumnReader, DateReader
 
 
 def is_read_in_batches(path: Path) -> bool:
@@ -17,12 +19,20 @@ def is_read_in_batches(path: Path) -> bool:
     return path.is_dir() or (path.is_file() and suffix_of(path) in PARQUET | ARROW)
 
 
-def read_batches(path: Path, kinds: Mapping[str, str]) -> Iterator[Any]:
+def kinds_of_types(batches: RecordBatches, names: Iterable[str]) -> dict[str, str]:
+    """The kinds of those columns that are numbers or dates by their types in all files."""
+    kinds = {}
+    for name in names:
+        found = {kind_of_type(schema.field(name).type) for schema in batches.schemas}
+        if found in ({arrow_columns.NUMBER}, {arrow_columns.DATE}):
+            kinds[name] = NUMBER if arrow_columns.NUMBER in found else DATE
+    return kinds
+
+
+def read_batches(batches: RecordBatches, kinds: Mapping[str, str], path: Path) -> Iterator[Any]:
     """The columns of a table whose ``kinds`` are known, as one pandas frame for each batch; none is empty."""
     import pyarrow as pa
 
-    batches = RecordBatches.of(path)
-    require_columns(kinds, batches.names, path)
     readers = {name: DateReader(name) if kind == DATE else ColumnReader(name, kind) for name, kind in kinds.items()}
     is_empty = True
     for batch in batches.batches(list(kinds)):
