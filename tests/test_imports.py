@@ -153,6 +153,7 @@ def test_surefoot_works_where_nothing_optional_is_installed():
 WITHOUT_EXTRA = {
     "pandas": "surefoot.Uncertainty(total=None, data=None, knowledge=[1.0], unit='nats').to_frame()",
     "jinja2": "surefoot.audit(None, None)",  # bad input is not looked at before
+    "pyarrow": "from surefoot.data.stored_table import StoredTable; StoredTable.read('missing.parquet')",
     "matplotlib": "import surefoot.plots; surefoot.plots.MarginDisplay.from_estimator(None, None, None)",
 }
 

@@ -1,17 +1,13 @@
 """Tables that are read in batches: the same predictions and the same messages as in one piece."""
 
-import shutil
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from surefoot import GradientBoostingRegressor, save
 from surefoot.cli.app import app
 from surefoot.data import record_batches
-
-STORED = Path(__file__).parents[1] / "models"
 
 
 def run(*arguments):
@@ -117,9 +113,22 @@ def test_a_few_values_of_all_batches_need_not_be_dates(fitted, tmp_path, monkeyp
     )
 
 
-def test_a_folder_needs_a_model_that_stores_its_dates(tmp_path):
-    frame = pd.DataFrame({name: [0.5, 0.25] for name in "abcd"})
+def test_a_model_that_does_not_store_its_dates(tmp_path, monkeypatch):
+    """The types of the file show which columns are dates; text could be anything."""
+    monkeypatch.setattr(record_batches, "MAX_BATCH_ROWS", 7)
+    frame = visits(60)[["age", "day", "flag", "y"]].dropna()
+    X = frame.drop(columns="y")
+    days = (X["day"] - pd.Timestamp(0)).dt.total_seconds() / 86_400
+    model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X.assign(day=days), frame["y"])
+    save(model, tmp_path / "m")
+    assert model._schema.dates is None
     (tmp_path / "parts").mkdir()
     frame.to_parquet(tmp_path / "parts" / "1.parquet")
-    shutil.copy(STORED / "1" / "depthwise.surefoot", tmp_path / "m")
-    assert "early version" in refused(tmp_path, tmp_path / "m", tmp_path / "parts")
+    assert run("predict", tmp_path / "m", tmp_path / "parts", "-o", tmp_path / "p.csv").exit_code == 0
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "p.csv")["prediction"], model.predict(X.assign(day=days)))
+    frame.assign(day=X["day"].astype(str)).to_parquet(tmp_path / "parts" / "1.parquet")
+    assert run("predict", tmp_path / "m", tmp_path / "parts" / "1.parquet", "-o", tmp_path / "q.csv").exit_code == 0
+    assert (tmp_path / "p.csv").read_text() == (tmp_path / "q.csv").read_text()
+    message = refused(tmp_path, tmp_path / "m", tmp_path / "parts")
+    assert "'day' in" in message
+    assert "make it a number or a date" in message

@@ -14,13 +14,15 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 from surefoot import DataError, UnknownCategoryWarning
 from surefoot.cli import FAILED
 from surefoot.cli.console import Bar, fail, failures_in_one_line
+from surefoot.cli.drawn_table import DrawnTable
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import kinds_of, read_table_file, take_target
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
 from surefoot.report import Audit
-from surefoot.report import audit as run_audit
+from surefoot.report.audit import audit_run
 from surefoot.report.inputs.arguments import AuditArguments
 from surefoot.report.inputs.column_readers import CATEGORY, NUMBER, kind_of
+from surefoot.report.inputs.table import MAX_ROWS
 from surefoot.report.sections import NAMES
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN
 
@@ -30,7 +32,7 @@ ANY = "any"
 
 
 def audit(
-    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow.")],
+    data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow, or a folder of Parquet files.")],
     target: Annotated[str, typer.Option(help="The column to predict.")],
     new: Annotated[
         Path | None, typer.Option(help="Deployment data: rows from where the model will be used, if known with target.")
@@ -66,6 +68,9 @@ def audit(
         str | None, typer.Option(help="Such as 90s, 10m or 1h: steps that do not fit are left out.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = AuditArguments.random_state,
+    max_rows: Annotated[
+        int, typer.Option(help="Of a table with more rows, as many are drawn at random; the page says so.")
+    ] = MAX_ROWS,
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = -1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -87,6 +92,7 @@ def audit(
         "task": "--task",
         "shift_tolerance": "--shift-tolerance",
         "random_state": "--seed",
+        "max_rows": "--max-rows",
     }
     with failures_in_one_line(options):
         if target in (group, time):
@@ -100,9 +106,11 @@ def audit(
         )
         with Bar(TimeElapsedColumn(), TimeRemainingColumn(), quiet=quiet) as bar, warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownCategoryWarning)  # unknown categories are counted below
-            tables = _tables(data, target, new, predictions)
-            result = run_audit(
+            given = DrawnTable.read(data, target, max_rows, seed)
+            tables = _tables(given, target, new, predictions)
+            _, result = audit_run(
                 **tables,
+                other_rows=given.other_rows(target),
                 groups=group,
                 time=time,
                 task=task,
@@ -110,9 +118,10 @@ def audit(
                 time_limit=limit,
                 random_state=seed,
                 n_jobs=jobs,
+                max_rows=max_rows,
                 callback=bar.show_fraction,
             )
-            subject = replace(result.subject, source=data.name)
+            subject = given.noted_on(replace(result.subject, source=data.name), seed)
             result = replace(result, subject=subject, command=shlex.join(["surefoot", *sys.argv[1:]]))
             bar.show_fraction(0.97, "drawing the page")
             result.to_html(page)
@@ -121,21 +130,22 @@ def audit(
     if not quiet:
         for line in _unknown_texts(tables):
             typer.echo(f"surefoot: {new}, {line}", err=True)
-        echo_beside(f"{result}\n\nThe page: {page}", page, json)
+        drawn = f"\n\n{subject.draw}" if subject.draw else ""
+        echo_beside(f"{result}{drawn}\n\nThe page: {page}", page, json)
     _apply(rules, result)
 
 
-def _tables(data: Path, target: str, new: Path | None, predictions: Path | None) -> dict[str, Any]:
+def _tables(given: DrawnTable, target: str, new: Path | None, predictions: Path | None) -> dict[str, Any]:
     """The arguments of an audit from files; later files are read with the types of the first table."""
-    first = read_table_file(data)
-    X, y = take_target(first, target, data)
+    first = given.frame
+    X, y = take_target(first, target, given.path)
     tables: dict[str, Any] = {"X": X, "y": y}
     if new is not None:
         later = read_table_file(new, kinds_of(first))
         tables["y_new"] = later.pop(target) if target in later.columns else None
         tables["X_new"] = later
     if predictions is not None:
-        tables["predictions"] = _predictions(predictions, y)
+        tables["predictions"] = given.rows_of(_predictions(predictions, y), predictions)
     return tables
 
 

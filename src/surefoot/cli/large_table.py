@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefoot import DataError
-from surefoot.cli.table_batches import is_read_in_batches
+from surefoot.cli.table_batches import has_value, is_read_in_batches, rows_with_value, take_from_batches
 from surefoot.cli.table_file import PARQUET, require_target, suffix_of, take_target, with_kinds
 from surefoot.data.arrow_columns import CATEGORY as TEXT_LABELS
 from surefoot.data.arrow_columns import NUMBER as NUMBERS
@@ -53,13 +53,13 @@ class LargeTable:
         """Read the sample; rows without a target are left out."""
         batches = RecordBatches.of(path)
         require_target(batches.names, target, path)
-        n_rows = _count(batches, target)
-        batches = replace(batches, n_rows=None, read=_rows_with(batches, target))
-        if n_rows == 0:
+        rows = np.flatnonzero(rows_with_value(batches, target))
+        if not len(rows):
             raise DataError(f"{path} has no row with a value of the target {target!r}.")
-        frame = with_kinds(_sample(batches, edge_sample(n_rows)), {}, path)
+        frame = with_kinds(take_from_batches(batches, rows[edge_sample(len(rows))]), {}, path)
+        with_target = replace(batches, n_rows=None, read=_rows_with(batches, target))
         sample = AuditTable.read(*take_target(frame, target, path), task)
-        return cls(batches, target, n_rows, _without_row_numbers(sample, n_rows))
+        return cls(with_target, target, len(rows), _without_row_numbers(sample, len(rows)))
 
     @property
     def is_judged_by_sample(self) -> bool:
@@ -126,41 +126,16 @@ def _are_row_numbers(values: Any, n_rows: int) -> bool:
     return is_whole and len(np.unique(numbers)) == len(numbers) and bool(np.ptp(numbers) <= n_rows / MOSTLY)
 
 
-def _count(batches: RecordBatches, target: str) -> int:
-    return sum(int(_has_value(batch.column(0)).sum()) for batch in batches.batches([target]))
-
-
 def _rows_with(batches: RecordBatches, target: str) -> Callable[[list[str], int], Iterator[Any]]:
     """Passes over the rows that have a target."""
     import pyarrow as pa
 
     def read(names: list[str], size: int) -> Iterator[Any]:
         for batch in batches.batches([*names, target] if target not in names else names):
-            known = _has_value(batch.column(batch.schema.get_field_index(target)))
+            known = has_value(batch.column(batch.schema.get_field_index(target)))
             yield batch if known.all() else batch.filter(pa.array(known))
 
     return read
-
-
-def _has_value(column: Any) -> np.ndarray:
-    return np.asarray(~column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False))
-
-
-def _sample(batches: RecordBatches, rows: np.ndarray | slice) -> Any:
-    """Some rows of a table as a pandas frame."""
-    import pandas as pd
-    import pyarrow as pa
-
-    parts, start = [], 0
-    for batch in batches.batches(batches.names):
-        chosen = np.arange(start, start + batch.num_rows)
-        if not isinstance(rows, slice):
-            first, last = np.searchsorted(rows, (start, start + batch.num_rows))
-            chosen = rows[first:last]
-        if len(chosen):
-            parts.append(pa.Table.from_batches([batch.take(pa.array(chosen - start))]).to_pandas())
-        start += batch.num_rows
-    return pd.concat(parts, ignore_index=True)
 
 
 def _cells(column: Any, reader: ColumnReader | DateReader | None) -> Any:

@@ -11,9 +11,10 @@ from surefoot import DataError, UnknownCategoryWarning, load
 from surefoot._atomic_io import whole_file
 from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
-from surefoot.cli.table_batches import is_read_in_batches, read_batches, read_rows, require_columns
+from surefoot.cli.table_batches import is_read_in_batches, kinds_of_types, read_batches, read_rows, require_columns
 from surefoot.cli.table_file import read_table_file
 from surefoot.cli.unusual_rows import UnusualRows, lines_of
+from surefoot.data.record_batches import RecordBatches
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
 
 LEVEL = 0.9
@@ -55,17 +56,26 @@ def rows_for(model: Any, path: Path) -> Iterator[Any]:
     if names is None:
         raise DataError("The model was fitted to an array without column names: predict in Python.")
     kinds = _kinds(names, model._schema)
-    if is_read_in_batches(path) and len(kinds) == len(names):
-        yield from read_batches(path, kinds)
-        return
-    if path.is_dir():
-        raise DataError(
-            "The model was saved by an early version, which does not store which columns were dates: predict the files "
-            f"of the folder {path} one by one."
-        )
+    if is_read_in_batches(path):
+        batches = RecordBatches.of(path)
+        require_columns(names, batches.names, path)
+        kinds |= kinds_of_types(batches, [name for name in names if name not in kinds])
+        if len(kinds) == len(names):
+            yield from read_batches(batches, {name: kinds[name] for name in names}, path)
+            return
+        _require_file(path, [name for name in names if name not in kinds])
     frame = read_table_file(path, kinds)
     require_columns(names, frame.columns, path)
     yield read_rows(frame, {name: ColumnReader(name, kinds.get(name) or _kind(frame[name])) for name in names})
+
+
+def _require_file(path: Path, unknown: list[str]) -> None:
+    """Raise an error for a folder with columns of text that may have been dates or numbers in the training data."""
+    if path.is_dir():
+        raise DataError(
+            f"The column {unknown[0]!r} in {path} is text, and the model does not store whether it was a date: make it "
+            "a number or a date."
+        )
 
 
 def _kind(series: Any) -> str:

@@ -23,8 +23,7 @@ from surefoot.data.stored_target import StoredTarget
 from surefoot.data.table_folder import binner_from_json, categories_name, read_manifest, schema_from_json, words_name
 from surefoot.data.table_writer import WEIGHTS, StorageSettings, Y, store_table
 
-BLOCK_ROWS = 1 << 14
-SHARD_ROWS = 64 * BLOCK_ROWS
+SHARD_ROWS = 64 << 14  # a multiple of the rows in a block of ``trees``
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,7 @@ def audit(
     time_limit: float | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    max_rows: int | None = 200_000,
     sections: Sequence[Section] | None = None,
     callback: ProgressCallback | None = None,
     watch: ProgressCallback | None = None,
@@ -203,6 +204,8 @@ def audit(
         Seed of all random numbers.
     n_jobs : int, default=None
         Number of threads; the results do not depend on it.
+    max_rows : int, default=200_000
+        Of a table with more rows, as many are drawn at random, and the audit is about them. None: all rows.
     sections : sequence of Section, default=None
         Your own sections. They follow the four questions in the verdict, on the page and in the JSON.
     callback : callable, default=None

@@ -11,6 +11,7 @@ from surefoot.report.checks.copies import Copies
 from surefoot.report.checks.data_checks import check_data, check_predictions
 from surefoot.report.inputs.arguments import AuditArguments
 from surefoot.report.inputs.deployment_data import DeploymentData
+from surefoot.report.inputs.other_rows import OtherRows
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.candidate_models import candidate_models
@@ -58,6 +59,7 @@ class AuditRun:
     seed: int
     n_jobs: int | None
     budget: TimeBudget
+    other_rows: OtherRows | None = None
     remarks: list[str] = field(default_factory=list)
     draws: list[list[CrossFitted]] = field(default_factory=list)  # the candidates of each draw of the folds
     checks: tuple[DataCheck, ...] = ()
@@ -65,8 +67,11 @@ class AuditRun:
     without_curve: set[int] = field(default_factory=set)  # draws that need no learning curve
 
     @classmethod
-    def begin(cls, X: Any, y: Any, **arguments: Any) -> Self:
-        """Check and read everything before anything is fitted."""
+    def begin(cls, X: Any, y: Any, other_rows: OtherRows | None = None, **arguments: Any) -> Self:
+        """Check and read everything before anything is fitted.
+
+        ``other_rows`` are those that were not drawn, if the rows were drawn before, from a table that was not read.
+        """
         given = AuditArguments(X=X, y=y, **arguments)
         budget = TimeBudget(given.time_limit, given.callback)
         budget.step(0.0, "reading the table")
@@ -84,6 +89,7 @@ class AuditRun:
             seed=given.random_state,
             n_jobs=given.n_jobs,
             budget=budget,
+            other_rows=other_rows or inputs.other_rows,
             remarks=list(inputs.remarks),
         )
 
@@ -188,6 +194,11 @@ class AuditRun:
         name = own or choose_name(mean_outcomes(self.draws))[0]
         pairs = [(fitted, self.own_predictions or named(fitted, name)) for fitted in self.draws]
         return [Comparison(fitted, audited) for fitted, audited in pairs if audited is not None]
+
+    @property
+    def unrelated_rows(self) -> OtherRows | None:
+        """The rows that were not drawn, if they are a fair test: not of the same groups, copies or earlier times."""
+        return None if self.splits.units is not None else self.other_rows
 
     @property
     def ensemble(self) -> CrossFitted | None:

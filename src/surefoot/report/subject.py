@@ -52,6 +52,8 @@ class Subject:
     source: str | None = None  # the file of the table
     date: str = ""
     n_draws: int = 1  # of the folds
+    n_table_rows: int = 0  # rows of the whole table that have a target
+    draw: str = ""  # how the rows were drawn from the table, in a sentence; empty if the audit is of all rows
 
     @classmethod
     def of(cls, run: "AuditRun") -> "Subject":
@@ -77,7 +79,19 @@ class Subject:
             remarks=(*run.remarks, *late),
             fingerprint=table.fingerprint,
             date=date.today().isoformat(),
+            n_table_rows=table.n_table_rows,
+            draw=draw_sentence(table.n_rows, table.n_table_rows, run.seed),
         )
+
+
+def draw_sentence(n_rows: int, n_table_rows: int, seed: int) -> str:
+    """How the rows of an audit were drawn from a larger table."""
+    if n_rows == n_table_rows:
+        return ""
+    return (
+        f"The table has {n_table_rows:,} rows with a target. {n_rows:,} of them were drawn at random (seed {seed}): "
+        "the audit is about these rows, and the models were trained on no others."
+    )
 
 
 def _split_sentence(run: "AuditRun") -> str:

@@ -13,8 +13,9 @@ from surefoot._parameters import check_integer, check_number
 from surefoot.report.checks.copies import Copies, find_copies
 from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_of
 from surefoot.report.inputs.deployment_data import DeploymentData
+from surefoot.report.inputs.other_rows import OtherRows
 from surefoot.report.inputs.splits import Splits
-from surefoot.report.inputs.table import AuditTable, to_pandas
+from surefoot.report.inputs.table import MAX_ROWS, MIN_ROWS, AuditTable, to_pandas
 from surefoot.report.inputs.target import as_objects
 from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS, YOURS, CandidateModel, CrossFitted
 from surefoot.report.models.predictions import ModelPredictions
@@ -32,10 +33,12 @@ class AuditInputs:
     splits : Splits
     copies : Copies
     groups, time : array of shape (n_rows,) or None
-        Of the rows that have a target: groups as text, time as numbers.
+        Of the rows that are audited: groups as text, time as numbers.
     deployment : DeploymentData or None
     own_model : CandidateModel or None
     own_predictions : CrossFitted or None
+    other_rows : OtherRows or None
+        The rows that were not drawn, if only some were.
     remarks : tuple of str
     """
 
@@ -47,6 +50,7 @@ class AuditInputs:
     deployment: DeploymentData | None
     own_model: CandidateModel | None
     own_predictions: CrossFitted | None
+    other_rows: OtherRows | None
     remarks: tuple[str, ...]
 
 
@@ -67,6 +71,7 @@ class AuditArguments:
     time_limit: float | None = None
     random_state: int = 0
     n_jobs: int | None = None
+    max_rows: int | None = MAX_ROWS
     callback: ProgressCallback | None = None
 
     def __post_init__(self) -> None:
@@ -78,14 +83,17 @@ class AuditArguments:
             message = f"groups and time are both the column {self.time!r}: pass one of them."
             raise ParameterError(message, argument="groups")
         check_integer("random_state", self.random_state, 0)
+        if self.max_rows is not None:
+            check_integer("max_rows", self.max_rows, MIN_ROWS)
         check_number("shift_tolerance", self.shift_tolerance, 0.0, inf, include_boundaries="neither")
 
     def read(self) -> AuditInputs:
         """Read everything that was passed."""
         whole = to_pandas(self.X, "X")
         groups, time = _read_groups(whole, self.groups), _read_time(whole, self.time)
-        table = AuditTable.read(self._columns_of_models(whole), self.y, self.task)
-        groups, time = (None if each is None else each[table.has_target] for each in (groups, time))
+        X = self._columns_of_models(whole)
+        table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state)
+        groups, time = (None if each is None else each[table.is_audited] for each in (groups, time))
         copies = find_copies(table.frame, table.target.y)
         units = groups if groups is not None else copies.groups
         splits = Splits.draw(table.target, units, time, self.X_new is not None, self.random_state)
@@ -101,6 +109,7 @@ class AuditArguments:
             deployment=deployment,
             own_model=self._own_model(table),
             own_predictions=self._own_predictions(table, splits),
+            other_rows=OtherRows.of_table(X, self.y, table.is_audited) if table.n_rows < table.n_table_rows else None,
             remarks=tuple(remarks),
         )
 
@@ -129,7 +138,7 @@ class AuditArguments:
         """The name of the last part by time, and its beginning."""
         import pandas as pd
 
-        values = pd.Series(_values_of(whole, self.time, "time"))[table.has_target]
+        values = pd.Series(_values_of(whole, self.time, "time"))[table.is_audited]
         name = self.time if isinstance(self.time, str) else "time"
         return f"the last part by {name}, from {values.astype(str).iloc[first]} on"
 
@@ -157,10 +166,10 @@ class AuditArguments:
         if self.predictions is None:
             return None
         given, target = as_objects(self.predictions), table.target
-        if len(given) != len(table.has_target):
-            message = f"predictions has {len(given)} rows, but X has {len(table.has_target)}."
+        if len(given) != len(table.is_audited):
+            message = f"predictions has {len(given)} rows, but X has {len(table.is_audited)}."
             raise DataError(message, argument="predictions")
-        given = given[table.has_target]
+        given = given[table.is_audited]
         values = target.read_predictions(given, table.n_rows, "predictions")
         of_second = target.read_scores(given)
         probabilities = None if of_second is None else np.column_stack([1 - of_second, of_second])

@@ -9,14 +9,17 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from surefoot._exceptions import DataError
+from surefoot._random import random_bits, stream_key
 from surefoot.report.checks.copies import count_equal_rows
 from surefoot.report.checks.leaks import find_leaks
 from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_of, notes_on
-from surefoot.report.inputs.target import Target
+from surefoot.report.inputs.target import Target, as_objects
 from surefoot.report.subject import ColumnNote
 from surefoot.selection.table import take_rows
 
 MIN_ROWS = 20
+MAX_ROWS = 200_000  # of larger tables, as many rows are drawn
+ROW_DRAW = 1_000_099  # the label of the stream of random numbers that rows are drawn with
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,10 @@ class AuditTable:
         As it was passed, for a user's own model.
     rows : array
         Names of the rows: their numbers from 0, or the labels of a pandas frame.
-    has_target : array of bool
-        Which of the rows that were passed have a target; the others are left out.
+    is_audited : array of bool
+        Which of the rows that were passed are in the table: those with a target, or some of them drawn at random.
+    n_table_rows : int
+        The number of rows that have a target.
     readers : tuple of ColumnReader
     notes : tuple of ColumnNote
     remarks : tuple of str
@@ -43,30 +48,49 @@ class AuditTable:
     target: Target
     raw: Any
     rows: np.ndarray
-    has_target: np.ndarray
+    is_audited: np.ndarray
+    n_table_rows: int
     readers: tuple[ColumnReader, ...]
     notes: tuple[ColumnNote, ...]
     remarks: tuple[str, ...]
 
     @classmethod
-    def read(cls, X: Any, y: Any, task: str | None = None) -> "AuditTable":
-        """Check a table and its target; rows without a target are left out."""
+    def read(cls, X: Any, y: Any, task: str | None = None, max_rows: int | None = None, seed: int = 0) -> "AuditTable":
+        """Check a table and its target; rows without a target are left out.
+
+        If more than ``max_rows`` remain, as many are drawn at random, before anything else is looked at.
+        """
         whole = to_pandas(X, "X")
-        target, has_target = Target.read(y, len(whole), task)
+        has_target = Target.has_value(y, len(whole))
         n_rows = int(has_target.sum())
-        if n_rows < MIN_ROWS:
+        if 0 < n_rows < MIN_ROWS:
             message = f"There are {n_rows} rows with a target: an audit needs at least {MIN_ROWS}."
             raise DataError(message, argument="X")
+        kept = drawn_rows(has_target, max_rows, seed)
+        is_audited = np.zeros(len(whole), dtype=np.bool_)
+        is_audited[kept] = True
+        is_drawn = len(kept) < n_rows
+        if is_drawn:
+            y = take_rows(as_objects(y) if isinstance(y, list | tuple) else y, kept)
+        target, _ = Target.read(y, len(kept) if is_drawn else len(whole), task)
         n_missing = len(whole) - n_rows
         remarks = (f"{n_missing:,} rows without a target were left out.",) if n_missing else ()
-        kept = np.flatnonzero(has_target)
         whole = whole.iloc[kept]
         readers, parts, notes = _read_columns(whole)
         if not parts:
             message = "No column is left to learn from: all are missing, constant or identifiers."
             raise DataError(message, argument="X")
-        raw, rows = take_rows(X, kept), whole.index.to_numpy()
-        table = cls(_frame(parts, whole), target, raw, rows, has_target, readers, notes, remarks)
+        table = cls(
+            frame=_frame(parts, whole),
+            target=target,
+            raw=take_rows(X, kept),
+            rows=whole.index.to_numpy(),
+            is_audited=is_audited,
+            n_table_rows=n_rows,
+            readers=readers,
+            notes=notes,
+            remarks=remarks,
+        )
         return table._with_leaks_noted()
 
     @property
@@ -113,6 +137,15 @@ class AuditTable:
         leaks = find_leaks(self.frame, self.target)
         notes = [ColumnNote(", ".join(leak.columns), "leak", leak.sentence, used=True) for leak in leaks]
         return replace(self, notes=(*self.notes, *notes))
+
+
+def drawn_rows(has_target: np.ndarray, max_rows: int | None, seed: int) -> np.ndarray:
+    """The numbers of the rows with a target, in order; at most ``max_rows`` of them, drawn at random."""
+    rows = np.flatnonzero(has_target)
+    if max_rows is None or len(rows) <= max_rows:
+        return rows
+    ranks = random_bits(stream_key(seed, ROW_DRAW), len(rows))
+    return rows[np.sort(np.argpartition(ranks, max_rows)[:max_rows])]
 
 
 def _read_columns(whole: Any) -> tuple[tuple[ColumnReader, ...], dict[Any, Any], tuple[ColumnNote, ...]]:

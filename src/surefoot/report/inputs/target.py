@@ -37,10 +37,8 @@ class Target:
         """The target without its missing values, and which rows have a value."""
         if task is not None:
             check_choice("task", task, TASKS)
+        known = cls.has_value(y, n_rows)
         name, values = _values(y)
-        if len(values) != n_rows:
-            raise DataError(f"y has {len(values)} rows, but X has {n_rows}.", argument="y")
-        known = has_value(values)
         values = values[known]
         if not len(values):
             raise DataError("y has no value in any row: choose another target.", argument="y")
@@ -49,6 +47,14 @@ class Target:
         if detected == REGRESSION:
             return cls._of_numbers(name, values, numbers, sentence), known
         return cls._of_labels(name, values, task, sentence), known
+
+    @staticmethod
+    def has_value(y: Any, n_rows: int) -> np.ndarray:
+        """Which rows of a target have a value."""
+        values = _values(y)[1]
+        if len(values) != n_rows:
+            raise DataError(f"y has {len(values)} rows, but X has {n_rows}.", argument="y")
+        return has_value(values)
 
     @classmethod
     def _of_numbers(cls, name: str, values: np.ndarray, numbers: np.ndarray | None, sentence: str) -> "Target":

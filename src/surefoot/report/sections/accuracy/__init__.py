@@ -1,9 +1,10 @@
 """Question 1: is it as accurate as the data allows?"""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from surefoot.report.sections.accuracy.findings import AccuracyFindings
-from surefoot.report.sections.accuracy.measure import mean_accuracy, measure_accuracy
+from surefoot.report.sections.accuracy.findings import AccuracyFindings, OtherRowsLoss
+from surefoot.report.sections.accuracy.measure import loss_on_other_rows, mean_accuracy, measure_accuracy
 from surefoot.report.sections.accuracy.verdict import QUESTION, accuracy_line
 from surefoot.report.sections.section import SectionContext, VerdictLine
 from surefoot.report.statistics import narrowed_record
@@ -27,7 +28,14 @@ class AccuracySection:
             arguments = (run.table, compared, run.time, seed, run.budget, has_curve)
             key = (self.name, draw, compared.audited.name)
             records.append(run.measured_once(key, measure_accuracy, *arguments))
-        return mean_accuracy(records)
+        return replace(mean_accuracy(records), other_rows=self._on_other_rows(run))
+
+    def _on_other_rows(self, run: "AuditRun") -> OtherRowsLoss | None:
+        """The loss on the rows that were not drawn, once for each model that the audit may be about."""
+        if run.unrelated_rows is None:
+            return None
+        key = (self.name, "other rows", run.audited.name)
+        return run.measured_once(key, loss_on_other_rows, run.table, run.audited, run.unrelated_rows, run.budget)
 
     def measure_again(self, findings: AccuracyFindings, run: "AuditRun", same_model: bool) -> AccuracyFindings:
         """Measure again after another draw of the folds."""

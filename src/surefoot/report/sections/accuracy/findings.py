@@ -43,6 +43,15 @@ class Duplicates:
 
 
 @dataclass(frozen=True)
+class OtherRowsLoss:
+    """The loss of the audited model, trained on all drawn rows, on the rows of the table that were not drawn."""
+
+    n_rows: int
+    loss: Estimate  # as in ``ModelScore``
+    log_loss: Estimate | None
+
+
+@dataclass(frozen=True)
 class AccuracyFindings:
     """Question 1: is it as accurate as the data allows?"""
 
@@ -58,3 +67,4 @@ class AccuracyFindings:
     left_out: tuple[str, ...]  # candidates that were not compared
     n_rows: int  # held-out rows
     n_rare: int | None = None  # held-out rows of a rare class
+    other_rows: OtherRowsLoss | None = None  # None: all rows were audited, or the others are no fair test

@@ -1,11 +1,13 @@
 """The numbers of question 1: is it as accurate as the data allows?"""
 
+import time as clock
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
+from surefoot.report.inputs.other_rows import OtherRows
 from surefoot.report.inputs.splits import Folds, Splits, smaller_folds
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.cross_fitting import (
@@ -28,7 +30,13 @@ from surefoot.report.models.scoring import (
     loss_of,
     main_measure,
 )
-from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve, ModelScore
+from surefoot.report.sections.accuracy.findings import (
+    AccuracyFindings,
+    Duplicates,
+    LearningCurve,
+    ModelScore,
+    OtherRowsLoss,
+)
 from surefoot.report.statistics import mean_record, redrawn
 from surefoot.report.time_budget import TimeBudget
 
@@ -160,6 +168,30 @@ def learning_curve(
         n_rows=(*sizes, n_train),
         loss=(*losses, loss_of(fitted.outcome, measure)),
         last_doubling=redrawn(excess_of(outcomes[-1], fitted.outcome)),
+    )
+
+
+def loss_on_other_rows(
+    table: AuditTable, audited: CrossFitted, others: OtherRows, budget: TimeBudget
+) -> OtherRowsLoss | None:
+    """The loss of a model of all drawn rows on the others; None if there is not enough time, or no model."""
+    step = "the rows that were not drawn"
+    if audited.candidate.model is None or not budget.has_time_for(step, 0.7):
+        return None
+    model = audited.candidate.fit(table, audited.splits.rows)
+    started, outcomes, n_done = clock.perf_counter(), [], 0
+    for part in others.read_by(table):
+        budget.step(0.6, f"question 1: {audited.name} on other rows, {n_done:,} of {others.n_rows:,}")
+        outcomes.append(part.outcome(audited.candidate, model, table.target))
+        n_done += len(part.frame)
+        seconds = (clock.perf_counter() - started) / n_done * (others.n_rows - n_done)
+        if not budget.has_time_for(step, 0.8, seconds):
+            return None
+    outcome = Outcome.joined(outcomes)
+    return OtherRowsLoss(
+        n_rows=n_done,
+        loss=loss_of(outcome, main_measure(table.target, audited.splits.held_out)),
+        log_loss=None if outcome.log_losses is None else loss_of(outcome, LOG_LOSS),
     )
 
 

@@ -31,6 +31,7 @@ def accuracy_page(accuracy: AccuracyFindings, context: SectionContext) -> Markup
         models_chart=models_chart(accuracy),
         learning_chart=learning_chart(accuracy.curve, accuracy.measure),
         last_doubling=None if accuracy.curve is None else last_doubling(accuracy.curve),
+        other_rows=other_rows(accuracy),
         noise_floor=noise_floor(accuracy.duplicates, context.measure),
         shown=model_columns(accuracy.models),
         tolerance=percent(TOLERANCE, 0),
@@ -73,6 +74,21 @@ def last_doubling(curve: LearningCurve) -> str:
     return (
         f"The loss with {half} training rows is {percent(step.value)} above the loss with {every} (95% interval "
         f"{between(step, percent)})."
+    )
+
+
+def other_rows(accuracy: AccuracyFindings) -> str:
+    """The loss on the rows of the table that were not drawn; empty if it was not measured."""
+    if accuracy.other_rows is None:
+        return ""
+    loss, measure = accuracy.other_rows.loss, accuracy.measure
+    held_out = next(model.loss for model in accuracy.models if model.chosen)
+    rows = counted(accuracy.other_rows.n_rows, "row")
+    return (
+        f"The {rows} of the table that were not drawn are a further test: the audited model ({accuracy.audited}), "
+        f"trained on all drawn rows, has a {measure} of {value_of(loss, measure)} on them (95% interval "
+        f"{interval_of(loss, measure)}). On held-out rows, the {measure} is {value_of(held_out, measure)}. The answer "
+        "is about the drawn rows alone."
     )
 
 
