@@ -46,6 +46,9 @@ class Cancellation:
         return (Cancellation, ())  # another process gets its own flag: its backend can kill it
 
 
+TaskRunner = Callable[[Callable[[Any, Cancellation], Any], Iterable[Any], int | None], list[Any]]  # as ``run_tasks``
+
+
 def run_tasks(function: Callable[[Any, Cancellation], Any], tasks: Iterable[Any], n_jobs: int | None) -> list[Any]:
     """Call ``function(task, cancellation)`` for every task; results are in the order of the tasks."""
     tasks = list(tasks)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from dask import delayed
 from distributed import Client
-from problems import collection, cut, file_of, frame
+from problems import collection, cut, file_of, frame, kill_a_worker_after
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
@@ -198,9 +198,7 @@ def slow(pieces, seconds):
 
 def test_a_killed_worker_is_replaced(own_client, client, tmp_path):
     expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
-    process = next(iter(own_client.run(os.getpid).values()))
-    killer = threading.Timer(1.0, os.kill, (process, signal.SIGKILL))
-    killer.start()
+    killer = kill_a_worker_after(own_client, 1.0)
     model = MajorityBoostClassifier(client=own_client, **SETTINGS)
     start = time.monotonic()
     model.fit(slow(cut(X, LENGTHS), 1.0), cut(Y, LENGTHS))

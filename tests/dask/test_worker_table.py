@@ -11,6 +11,7 @@ from dask import delayed
 from distributed import Client
 
 from surefoot import ClusterError, DataError, ParameterError
+from surefoot.dask import cluster
 from surefoot.dask.cluster import WorkerLeftError, find_client, gather_results, retry_if_a_worker_leaves
 from surefoot.dask.collections import read_partitions
 from surefoot.dask.worker_table import WorkerTable, independent_loaders
@@ -87,7 +88,8 @@ def test_no_workers_are_waited_for_only_so_long(client, monkeypatch):
             gather_results(client, [future])
 
 
-def test_work_starts_again_when_a_worker_leaves():
+def test_work_starts_again_when_a_worker_leaves(monkeypatch):
+    monkeypatch.setattr(cluster, "POLL_SECONDS", 0.01)
     attempts = []
 
     def work():

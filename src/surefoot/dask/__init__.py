@@ -10,5 +10,7 @@ for _package in ("dask.array", "dask.dataframe", "distributed"):
 
 from surefoot.dask.bagged import BaggedBoostClassifier
 from surefoot.dask.majority import MajorityBoostClassifier
+from surefoot.dask.stable_classifier import StableClassifier
+from surefoot.dask.stable_selector import StableSelector
 
-__all__ = ["BaggedBoostClassifier", "MajorityBoostClassifier"]
+__all__ = ["BaggedBoostClassifier", "MajorityBoostClassifier", "StableClassifier", "StableSelector"]

@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class WorkerLeftError(ClusterError):
-    """A worker has left that rows or tasks were assigned to: the same work can start again on the other workers."""
+    """A worker has left, and with it rows or tasks: the same work can start again on the other workers."""
 
 
 def find_client(client: Any) -> Client:
@@ -103,9 +103,17 @@ def gather_results(client: Client, futures: Sequence[Future], needed: Collection
     try:
         _wait_for(futures, watch)
         return [_fetch(future, watch) for future in futures]
-    except (KilledWorker, CancelledError, CommClosedError) as error:
+    except KilledWorker as error:
         _cancel(client, futures)
-        raise ClusterError(_in_words(error)) from error
+        raise ClusterError(
+            "Several workers died while they ran the same task, most likely because it needs more memory than they "
+            "have: use smaller partitions or workers with more memory."
+        ) from error
+    except (CancelledError, CommClosedError) as error:
+        _cancel(client, futures)
+        raise WorkerLeftError(
+            "The cluster has lost rows or results, or is closed: check that it is running, and fit again."
+        ) from error
     except BaseException:
         _cancel(client, futures)
         raise
@@ -141,15 +149,6 @@ def _cancel(client: Client, futures: Sequence[Future]) -> None:
         client.cancel(list(futures))
 
 
-def _in_words(error: BaseException) -> str:
-    if isinstance(error, KilledWorker):
-        return (
-            "Several workers died while they ran the same task, most likely because it needs more memory than they "
-            "have: use smaller partitions or workers with more memory."
-        )
-    return "The cluster has lost rows or results, or is closed: check that it is running, and fit again."
-
-
 def retry_if_a_worker_leaves(work: Callable[[], Result]) -> Result:
     """The result of ``work()``, which starts again if a worker that it has chosen leaves.
 
@@ -159,5 +158,5 @@ def retry_if_a_worker_leaves(work: Callable[[], Result]) -> Result:
         try:
             return work()
         except WorkerLeftError:
-            continue
+            time.sleep(POLL_SECONDS)  # until the scheduler knows too
     return work()
