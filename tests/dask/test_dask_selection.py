@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from dask import delayed
-from problems import collection, cut, frame, kill_a_worker_after
+from problems import NUMBERS, TARGET, collection, cut, frame, kill_a_worker_after
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
@@ -25,8 +25,6 @@ from surefoot.selection import (
 )
 
 X, Y = frame(120)
-NUMBERS = X[["a", "b", "c"]].fillna(0.0)
-TARGET = (NUMBERS["a"] + NUMBERS["b"] + np.random.default_rng(1).normal(size=120)).rename("target")
 
 
 def most_extreme(X, y):

@@ -101,7 +101,8 @@ def gather_results(client: Client, futures: Sequence[Future], needed: Collection
     """
     watch = WorkerWatch(client, needed)
     try:
-        _wait_for(futures, watch)
+        with client.as_current():  # Dask's wait is a function of the default client
+            _wait_for(futures, watch)
         return [_fetch(future, watch) for future in futures]
     except KilledWorker as error:
         _cancel(client, futures)
