@@ -22,6 +22,7 @@ def frame(n_rows=400, seed=0):
     return X, np.where(score > 0.3, "yes", "no")
 
 
+X, Y = frame()
 NUMBERS = frame(120)[0][["a", "b", "c"]].fillna(0.0)
 TARGET = (NUMBERS["a"] + NUMBERS["b"] + np.random.default_rng(1).normal(size=120)).rename("target")
 

@@ -1,6 +1,7 @@
 """Votes of AdaBoosts that are trained on a cluster: members and whole models are those of the local classes."""
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 from dask import delayed
 from distributed import Client
-from problems import collection, cut, file_of, frame, kill_a_worker_after
+from problems import X, Y, collection, cut, file_of, kill_a_worker_after
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
@@ -23,7 +24,6 @@ from surefoot._random import seed_from
 from surefoot.dask import BaggedBoostClassifier, MajorityBoostClassifier
 from surefoot.dask.parts import cut_parts, deal_parts
 
-X, Y = frame()
 LENGTHS = [90, 0, 110, 120, 80]
 SETTINGS = {"n_estimators": 8, "random_state": 3}
 EACH = pytest.mark.parametrize("booster", [MajorityBoostClassifier, BaggedBoostClassifier])
@@ -218,3 +218,12 @@ def test_ctrl_c_cancels_the_tasks(client):
     while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0
+
+
+def test_only_the_local_model_is_saved(client, tmp_path):
+    model = fitted(MajorityBoostClassifier, client)
+    with pytest.raises(surefoot.ModelFileError, match=r"save what its to_local\(\) returns"):
+        surefoot.save(model, tmp_path / "model")
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.client is None
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))

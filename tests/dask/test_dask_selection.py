@@ -130,10 +130,10 @@ def test_a_selection_goes_on_without_a_killed_worker(own_client):
     def sign(seconds):
         return FunctionSelector(lambda X, y: (time.sleep(seconds), int(X[:, 0].sum() > 0))[1])
 
-    settings, table = {"n_bags": 300, "random_state": 0, "epsilon": 0.2}, NUMBERS.to_numpy()
-    killer = kill_a_worker_after(own_client, 1.0)
+    settings, table = {"n_bags": 200, "random_state": 0, "epsilon": 0.2}, NUMBERS.to_numpy()
+    killer = kill_a_worker_after(own_client, 0.5)
     start = time.monotonic()
-    ours = StableSelector(sign(0.02), client=own_client, **settings).fit(table, TARGET.to_numpy())
+    ours = StableSelector(sign(0.01), client=own_client, **settings).fit(table, TARGET.to_numpy())
     assert not killer.is_alive()
     assert time.monotonic() - start < 60
     assert learned(ours) == learned(surefoot.StableSelector(sign(0), **settings).fit(table, TARGET.to_numpy()))
