@@ -201,7 +201,7 @@ def test_a_killed_worker_is_replaced(own_client, client, tmp_path):
     killer = kill_a_worker_after(own_client, 1.0)
     model = MajorityBoostClassifier(client=own_client, **SETTINGS)
     start = time.monotonic()
-    model.fit(slow(cut(X, LENGTHS), 1.0), cut(Y, LENGTHS))
+    model.fit(slow(cut(X, LENGTHS), 0.7), cut(Y, LENGTHS))
     assert not killer.is_alive()
     assert time.monotonic() - start < 60
     assert file_of(model, tmp_path) == expected
@@ -227,3 +227,19 @@ def test_only_the_local_model_is_saved(client, tmp_path):
     copy = pickle.loads(pickle.dumps(model))
     assert copy.client is None
     np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+
+
+def test_rows_on_workers_survive_a_failed_fit(client):
+    table, labels = client.persist(collection(X)), da.from_array(np.full(400, np.nan), chunks=100)
+    with pytest.raises(DataError, match="y contains NaN"):
+        MajorityBoostClassifier(client=client, **SETTINGS).fit(table, labels)
+    pd.testing.assert_frame_equal(table.compute(), X)
+
+
+def test_a_killed_worker_with_rows_is_replaced(own_client, client, tmp_path):
+    expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
+    table = own_client.compute(slow(cut(X, LENGTHS), 0.3))
+    killer = kill_a_worker_after(own_client, 1.0)
+    model = MajorityBoostClassifier(client=own_client, **SETTINGS).fit(table, slow(cut(Y, LENGTHS), 0.5))
+    assert not killer.is_alive()
+    assert file_of(model, tmp_path) == expected

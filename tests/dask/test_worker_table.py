@@ -26,7 +26,6 @@ def test_a_group_is_loaded_on_one_worker(client):
     table = WorkerTable.load(client, read_partitions(random_rows()), groups)
     holders = [min(client.who_has([future])[future.key]) for future in table.partitions]
     workers = sorted(client.nthreads())
-    assert table.is_assigned
     assert holders == table.homes == [workers[group % 2] for group in groups]
     assert table.summary.lengths == (50,) * 6
 
@@ -34,7 +33,6 @@ def test_a_group_is_loaded_on_one_worker(client):
 def test_rows_that_are_on_workers_stay_there(client):
     X = client.persist(random_rows())
     table = WorkerTable.load(client, read_partitions(X), [0] * 6)
-    assert not table.is_assigned
     for future, home in zip(table.partitions, table.homes, strict=True):
         assert home in client.who_has([future])[future.key]
     np.testing.assert_array_equal(np.concatenate([p.X for p in client.gather(table.partitions)]), X.compute())

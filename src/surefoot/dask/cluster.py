@@ -5,7 +5,8 @@ worker that a fit has chosen and that has left, or a cluster without any worker,
 """
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import dask
@@ -82,7 +83,9 @@ class WorkerWatch:
             )
 
 
-def gather_results(client: Client, futures: Sequence[Future], needed: Collection[str] = ()) -> list[Any]:
+def gather_results(
+    client: Client, futures: Sequence[Future], needed: Collection[str] = (), *, are_own: bool = True
+) -> list[Any]:
     """The results of tasks, in order; after an error or Ctrl-C, the tasks are cancelled.
 
     Parameters
@@ -93,6 +96,8 @@ def gather_results(client: Client, futures: Sequence[Future], needed: Collection
         The tasks.
     needed : collection of str
         Addresses of workers that the tasks are assigned to: if one of them leaves, ``WorkerLeftError`` is raised.
+    are_own : bool, default=True
+        Whether nobody else has these futures. Those of the user's collections must not be cancelled.
 
     Returns
     -------
@@ -100,10 +105,23 @@ def gather_results(client: Client, futures: Sequence[Future], needed: Collection
         The result of each task. An error in a task is raised here, as soon as the task has failed.
     """
     watch = WorkerWatch(client, needed)
+    with _cancelled_on_failure(client, futures if are_own else ()):
+        _wait_for(futures, watch)
+        return [_fetch(future, watch) for future in futures]
+
+
+def wait_until_done(client: Client, futures: Sequence[Future]) -> None:
+    """Wait for tasks of the user as ``gather_results`` does, but leave their results on the workers."""
+    with _cancelled_on_failure(client, ()):
+        _wait_for(futures, WorkerWatch(client))
+
+
+@contextmanager
+def _cancelled_on_failure(client: Client, futures: Sequence[Future]) -> Iterator[None]:
+    """Cancel the tasks after an error or Ctrl-C; errors of the cluster become errors that say what to do."""
     try:
         with client.as_current():  # Dask's wait is a function of the default client
-            _wait_for(futures, watch)
-        return [_fetch(future, watch) for future in futures]
+            yield
     except KilledWorker as error:
         _cancel(client, futures)
         raise ClusterError(

@@ -79,7 +79,7 @@ def bring_together(client: Client, table: Any, name: str) -> Any:
     """
     if not is_collection(table):
         return table
-    blocks = gather_results(client, client.compute(blocks_of(table, name)))
+    blocks = gather_results(client, client.compute(blocks_of(table, name)), are_own=False)
     used = [block for block in blocks if n_rows_of(block)] or blocks[:1]
     if isinstance(used[0], pd.DataFrame | pd.Series):
         return _join_pandas(used)
