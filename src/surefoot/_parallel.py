@@ -47,6 +47,9 @@ class Cancellation:
         return (Cancellation, ())  # another process gets its own flag: its backend can kill it
 
 
+TaskRunner = Callable[[Callable[[Any, Cancellation], Any], Iterable[Any], int | None], list[Any]]  # as ``run_tasks``
+
+
 def run_tasks(
     function: Callable[[Any, Cancellation], Any],
     tasks: Iterable[Any],

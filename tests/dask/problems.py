@@ -1,5 +1,9 @@
 """Tables for the tests of this folder, in memory and as Dask collections."""
 
+import os
+import signal
+import threading
+
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -18,6 +22,11 @@ def frame(n_rows=400, seed=0):
     return X, np.where(score > 0.3, "yes", "no")
 
 
+X, Y = frame()
+NUMBERS = frame(120)[0][["a", "b", "c"]].fillna(0.0)
+TARGET = (NUMBERS["a"] + NUMBERS["b"] + np.random.default_rng(1).normal(size=120)).rename("target")
+
+
 def cut(values, lengths):
     """The rows as a list of delayed pieces of these lengths."""
     ends = np.cumsum(lengths)
@@ -34,3 +43,11 @@ def file_of(model, folder):
     local = model.to_local() if hasattr(model, "to_local") else model
     surefoot.save(local, folder / "model")
     return (folder / "model").read_bytes()
+
+
+def kill_a_worker_after(client, seconds):
+    """Kill the process of a worker in some time; the timer is alive until then."""
+    process = next(iter(client.run(os.getpid).values()))
+    killer = threading.Timer(seconds, os.kill, (process, signal.SIGKILL))
+    killer.start()
+    return killer

@@ -1,6 +1,7 @@
 """Votes of AdaBoosts that are trained on a cluster: members and whole models are those of the local classes."""
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 from dask import delayed
 from distributed import Client
-from problems import collection, cut, file_of, frame
+from problems import X, Y, collection, cut, file_of, kill_a_worker_after
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
@@ -23,7 +24,6 @@ from surefoot._random import seed_from
 from surefoot.dask import BaggedBoostClassifier, MajorityBoostClassifier
 from surefoot.dask.parts import cut_parts, deal_parts
 
-X, Y = frame()
 LENGTHS = [90, 0, 110, 120, 80]
 SETTINGS = {"n_estimators": 8, "random_state": 3}
 EACH = pytest.mark.parametrize("booster", [MajorityBoostClassifier, BaggedBoostClassifier])
@@ -198,12 +198,10 @@ def slow(pieces, seconds):
 
 def test_a_killed_worker_is_replaced(own_client, client, tmp_path):
     expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
-    process = next(iter(own_client.run(os.getpid).values()))
-    killer = threading.Timer(1.0, os.kill, (process, signal.SIGKILL))
-    killer.start()
+    killer = kill_a_worker_after(own_client, 1.0)
     model = MajorityBoostClassifier(client=own_client, **SETTINGS)
     start = time.monotonic()
-    model.fit(slow(cut(X, LENGTHS), 1.0), cut(Y, LENGTHS))
+    model.fit(slow(cut(X, LENGTHS), 0.7), cut(Y, LENGTHS))
     assert not killer.is_alive()
     assert time.monotonic() - start < 60
     assert file_of(model, tmp_path) == expected
@@ -220,3 +218,28 @@ def test_ctrl_c_cancels_the_tasks(client):
     while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0
+
+
+def test_only_the_local_model_is_saved(client, tmp_path):
+    model = fitted(MajorityBoostClassifier, client)
+    with pytest.raises(surefoot.ModelFileError, match=r"save what its to_local\(\) returns"):
+        surefoot.save(model, tmp_path / "model")
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.client is None
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+
+
+def test_rows_on_workers_survive_a_failed_fit(client):
+    table, labels = client.persist(collection(X)), da.from_array(np.full(400, np.nan), chunks=100)
+    with pytest.raises(DataError, match="y contains NaN"):
+        MajorityBoostClassifier(client=client, **SETTINGS).fit(table, labels)
+    pd.testing.assert_frame_equal(table.compute(), X)
+
+
+def test_a_killed_worker_with_rows_is_replaced(own_client, client, tmp_path):
+    expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
+    table = own_client.compute(slow(cut(X, LENGTHS), 0.3))
+    killer = kill_a_worker_after(own_client, 1.0)
+    model = MajorityBoostClassifier(client=own_client, **SETTINGS).fit(table, slow(cut(Y, LENGTHS), 0.5))
+    assert not killer.is_alive()
+    assert file_of(model, tmp_path) == expected

@@ -5,10 +5,10 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask import delayed
+from dask import compute, delayed
 
 import surefoot
-from surefoot.dask.lazy import lazy_array, lazy_records
+from surefoot.dask.lazy import lazy_array, lazy_uncertainty
 
 X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 3)), columns=list("abc"))
 Y = np.where(X["a"] + 0.3 * X["b"] > 0, "yes", "no")
@@ -55,10 +55,12 @@ def test_nothing_is_computed_before():
     lazy_array(None, "predict", [delayed(fail)()], float)
 
 
-def test_records_have_lazy_fields():
+def test_parts_of_an_uncertainty_are_lazy():
     ensemble = surefoot.BoostingEnsembleClassifier(n_estimators=5, n_members=2, random_state=0).fit(X, Y)
-    fields = ("total", "data", "knowledge")
-    lazy = lazy_records(ensemble, "predict_uncertainty", dd.from_pandas(X, npartitions=2), fields)
-    expected = ensemble.predict_uncertainty(X)
-    for name in fields:
-        np.testing.assert_array_equal(lazy[name].compute(scheduler="sync"), getattr(expected, name))
+    lazy = lazy_uncertainty(ensemble, [delayed(X[:30]), delayed(X[:0]), delayed(X[30:])], "nats")
+    assert isinstance(lazy.knowledge, da.Array)
+    assert repr(lazy) == "<Uncertainty in nats, not computed yet>"
+    computed, expected = compute(lazy, scheduler="sync")[0], ensemble.predict_uncertainty(X)
+    for name in ("total", "data", "knowledge"):
+        np.testing.assert_array_equal(getattr(computed, name), getattr(expected, name))
+    assert repr(computed) == repr(expected)

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from surefoot._atomic_io import write_text
+from surefoot.cli.cluster import ClusterOption, task_runner
 from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file, take_target
@@ -28,19 +29,23 @@ def select(
     json: Annotated[Path | None, typer.Option(help="Write all numbers to this file as JSON.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the bags of rows.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = -1,
+    cluster: ClusterOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors; use with --json.")] = False,
 ) -> None:
     """Select sets of variables by the LASSO and by small trees, from thousands of bags of rows, with a guarantee.
 
     Example: surefoot select patients.csv --target outcome
     """
-    with failures_in_one_line({"X": data, "y": f"--target {target}", "task": "--task"}):
+    with failures_in_one_line(
+        {"X": data, "y": f"--target {target}", "task": "--task", "cluster": f"--cluster {cluster}"}
+    ):
         check_outputs({"--json": json}, {"the table": data})
-        X, y = take_target(read_table_file(data), target, data)
-        table = AuditTable.read(X, y, task)
-        frame = SelectionFrame.of(table, np.arange(table.n_rows))
-        units = Units.of(table.n_rows)
-        sets = [each for name in frame.selectors for each in column_set(frame, units, name, jobs, seed)]
+        with task_runner(cluster) as runner:
+            X, y = take_target(read_table_file(data), target, data)
+            table = AuditTable.read(X, y, task)
+            frame = SelectionFrame.of(table, np.arange(table.n_rows))
+            units = Units.of(table.n_rows)
+            sets = [each for name in frame.selectors for each in column_set(frame, units, name, jobs, seed, runner)]
         if json is not None:
             write_text(json, json_format.dumps([asdict(each) for each in sets], indent=1, allow_nan=False) + "\n")
     if not quiet:

@@ -12,6 +12,8 @@ from surefoot.dask.bagged import BaggedBoostClassifier
 from surefoot.dask.ensembles import BoostingEnsembleClassifier, BoostingEnsembleRegressor
 from surefoot.dask.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from surefoot.dask.majority import MajorityBoostClassifier
+from surefoot.dask.stable_classifier import StableClassifier
+from surefoot.dask.stable_selector import StableSelector
 
 __all__ = [
     "BaggedBoostClassifier",
@@ -20,4 +22,6 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "MajorityBoostClassifier",
+    "StableClassifier",
+    "StableSelector",
 ]

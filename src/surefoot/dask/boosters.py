@@ -70,7 +70,8 @@ class DaskMemberEnsemble(DaskClassifier, MemberEnsemble):
         """Load the rows, cut the parts, and train the members."""
         n_parts = self._count_parts(len(partitions), sum(lengths) or None)
         expected = self._cut(lengths or [1] * len(partitions), n_parts, seed)  # before the rows are counted
-        table = WorkerTable.load(client, partitions, groups_of(expected, len(partitions)), with_labels=True)
+        groups = range(len(partitions)) if self.shuffle else groups_of(expected, len(partitions))
+        table = WorkerTable.load(client, partitions, groups, with_labels=True)
         reader = PieceReader.of(table.summary, table.summaries, self.class_weight, seed)
         n_rows, n_classes = table.summary.n_weighted, len(reader.classes)
         if self.variant == "adaboost_star" and n_classes > 2:

@@ -5,7 +5,8 @@ worker that a fit has chosen and that has left, or a cluster without any worker,
 """
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import dask
@@ -23,7 +24,7 @@ Result = TypeVar("Result")
 
 
 class WorkerLeftError(ClusterError):
-    """A worker has left that rows or tasks were assigned to: the same work can start again on the other workers."""
+    """A worker has left, and with it rows or tasks: the same work can start again on the other workers."""
 
 
 def find_client(client: Any) -> Client:
@@ -82,7 +83,9 @@ class WorkerWatch:
             )
 
 
-def gather_results(client: Client, futures: Sequence[Future], needed: Collection[str] = ()) -> list[Any]:
+def gather_results(
+    client: Client, futures: Sequence[Future], needed: Collection[str] = (), *, are_own: bool = True
+) -> list[Any]:
     """The results of tasks, in order; after an error or Ctrl-C, the tasks are cancelled.
 
     Parameters
@@ -93,6 +96,8 @@ def gather_results(client: Client, futures: Sequence[Future], needed: Collection
         The tasks.
     needed : collection of str
         Addresses of workers that the tasks are assigned to: if one of them leaves, ``WorkerLeftError`` is raised.
+    are_own : bool, default=True
+        Whether nobody else has these futures. Those of the user's collections must not be cancelled.
 
     Returns
     -------
@@ -100,12 +105,34 @@ def gather_results(client: Client, futures: Sequence[Future], needed: Collection
         The result of each task. An error in a task is raised here, as soon as the task has failed.
     """
     watch = WorkerWatch(client, needed)
-    try:
+    with _cancelled_on_failure(client, futures if are_own else ()):
         _wait_for(futures, watch)
         return [_fetch(future, watch) for future in futures]
-    except (KilledWorker, CancelledError, CommClosedError) as error:
+
+
+def wait_until_done(client: Client, futures: Sequence[Future]) -> None:
+    """Wait for tasks of the user as ``gather_results`` does, but leave their results on the workers."""
+    with _cancelled_on_failure(client, ()):
+        _wait_for(futures, WorkerWatch(client))
+
+
+@contextmanager
+def _cancelled_on_failure(client: Client, futures: Sequence[Future]) -> Iterator[None]:
+    """Cancel the tasks after an error or Ctrl-C; errors of the cluster become errors that say what to do."""
+    try:
+        with client.as_current():  # Dask's wait is a function of the default client
+            yield
+    except KilledWorker as error:
         _cancel(client, futures)
-        raise ClusterError(_in_words(error)) from error
+        raise ClusterError(
+            "Several workers died while they ran the same task, most likely because it needs more memory than they "
+            "have: use smaller partitions or workers with more memory."
+        ) from error
+    except (CancelledError, CommClosedError) as error:
+        _cancel(client, futures)
+        raise WorkerLeftError(
+            "The cluster has lost rows or results, or is closed: check that it is running, and fit again."
+        ) from error
     except BaseException:
         _cancel(client, futures)
         raise
@@ -141,15 +168,6 @@ def _cancel(client: Client, futures: Sequence[Future]) -> None:
         client.cancel(list(futures))
 
 
-def _in_words(error: BaseException) -> str:
-    if isinstance(error, KilledWorker):
-        return (
-            "Several workers died while they ran the same task, most likely because it needs more memory than they "
-            "have: use smaller partitions or workers with more memory."
-        )
-    return "The cluster has lost rows or results, or is closed: check that it is running, and fit again."
-
-
 def retry_if_a_worker_leaves(work: Callable[[], Result]) -> Result:
     """The result of ``work()``, which starts again if a worker that it has chosen leaves.
 
@@ -159,5 +177,5 @@ def retry_if_a_worker_leaves(work: Callable[[], Result]) -> Result:
         try:
             return work()
         except WorkerLeftError:
-            continue
+            time.sleep(POLL_SECONDS)  # until the scheduler knows too
     return work()

@@ -8,6 +8,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from dask.delayed import Delayed
+from dask.sizeof import sizeof
 from distributed import Future
 
 from surefoot._exceptions import DataError
@@ -22,6 +23,12 @@ class Partition:
     X: Any
     y: Any = None
     weight: Any = None
+
+
+@sizeof.register(Partition)
+def partition_bytes(partition: Partition) -> int:
+    """The memory of a partition: Dask moves and spills results by their size."""
+    return sum(sizeof(part) for part in (partition.X, partition.y, partition.weight))
 
 
 def is_collection(table: Any) -> bool:

@@ -8,6 +8,9 @@ from dask.delayed import delayed
 
 from surefoot.dask.collections import blocks_of, known_lengths
 from surefoot.dask.summaries import n_rows_of
+from surefoot.uncertainty import Uncertainty
+
+PARTS = ("total", "data", "knowledge")
 
 
 def lazy_array(model: Any, method: str, X: Any, dtype: Any, n_columns: int | None = None) -> da.Array:
@@ -37,15 +40,30 @@ def lazy_array(model: Any, method: str, X: Any, dtype: Any, n_columns: int | Non
     return _arrays(delayed(BlockAnswer(model, method, np.dtype(dtype), n_columns), pure=False), X, dtype, n_columns)
 
 
-def lazy_records(model: Any, method: str, X: Any, fields: tuple[str, ...]) -> dict[str, da.Array]:
-    """As ``lazy_array``, for a method that returns a record: each of its fields as an array of numbers."""
-    answer = delayed(BlockRecord(model, method, fields), pure=False)
-    blocks, lengths = blocks_of(X), known_lengths(X)
-    records = [answer(block) for block in blocks]
-    return {
-        name: _joined([delayed(dict.__getitem__)(record, name) for record in records], lengths, np.float64, None)
-        for name in fields
+def lazy_uncertainty(model: Any, X: Any, unit: str) -> Uncertainty:
+    """What ``predict_uncertainty`` of a fitted ensemble returns for a Dask collection, as Dask Arrays.
+
+    Parameters
+    ----------
+    model : fitted local ensemble
+        Answers for each partition.
+    X : Dask DataFrame, Dask Array, or list of delayed frames
+        The rows to predict.
+    unit : {"nats", "target squared"}
+        The unit of the uncertainty.
+
+    Returns
+    -------
+    Uncertainty
+        Its parts are computed by ``dask.compute(uncertainty)``, all of them in one pass over the rows.
+    """
+    answer = delayed(BlockUncertainty(model), pure=False)
+    records = [answer(block) for block in blocks_of(X)]
+    pick, lengths = delayed(getattr), known_lengths(X)
+    parts: dict[str, Any] = {
+        name: _joined([pick(record, name) for record in records], lengths, np.float64, None) for name in PARTS
     }
+    return Uncertainty(**parts, unit=unit)
 
 
 def _arrays(answer: Any, X: Any, dtype: Any, n_columns: int | None) -> da.Array:
@@ -72,14 +90,12 @@ class BlockAnswer:
         return getattr(self.model, self.method)(X) if n_rows_of(X) else self.empty
 
 
-class BlockRecord:
-    """As ``BlockAnswer``, for a method that returns a record: the fields in a dict."""
+class BlockUncertainty:
+    """Predicts the uncertainty of the rows of one partition, which may be empty."""
 
-    def __init__(self, model: Any, method: str, fields: tuple[str, ...]) -> None:
-        self.model, self.method, self.fields = model, method, fields
+    def __init__(self, model: Any) -> None:
+        self.model = model
 
-    def __call__(self, X: Any) -> dict[str, np.ndarray]:
-        if not n_rows_of(X):
-            return {name: np.empty(0) for name in self.fields}
-        record = getattr(self.model, self.method)(X)
-        return {name: getattr(record, name) for name in self.fields}
+    def __call__(self, X: Any) -> Uncertainty:
+        none = np.empty(0)
+        return self.model.predict_uncertainty(X) if n_rows_of(X) else Uncertainty(none, none, none, unit="")

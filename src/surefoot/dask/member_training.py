@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from dask.sizeof import sizeof
 from distributed import Future
 
 from surefoot._exceptions import DataError
@@ -34,6 +35,13 @@ from surefoot.dask.worker_table import WorkerTable
 from surefoot.data import Columns
 from surefoot.data.problem import Problem, check_labels, class_weights
 from surefoot.selection.table import take_rows
+
+
+@sizeof.register(Problem)
+def problem_bytes(problem: Problem) -> int:
+    """The memory of the rows of a part: Dask moves and spills results by their size."""
+    return problem.columns.nbytes + problem.codes.nbytes + (0 if problem.weights is None else problem.weights.nbytes)
+
 
 Links = tuple[VoteLink, VoteLink]  # for the mean vote of all members, and for the vote of one
 
@@ -161,7 +169,10 @@ class MemberPlan:
         own = {member.index: member for member in assignment.members}
         members = [own.get(k, MemberRows(k, 0, 0)) for k in range(self.n_members)]
         committees = in_order(trained, self.n_members)
-        return collect_votes(problem, assignment, members, committees, self.settings.n_jobs, self.n_parts)
+        votes = collect_votes(problem, assignment, members, committees, self.settings.n_jobs, self.n_parts)
+        if votes is None or self.n_parts == 1 or problem.n_classes > 2:
+            return votes
+        return votes._replace(fractions=votes.fractions[:, :, 1:])  # the other class has the rest: half to send
 
     def links(self, problem: Problem, class_masses: np.ndarray, *votes: OutOfSampleVotes | None) -> Links:
         """The links from votes to probabilities; ``problem`` is the first part."""
@@ -184,9 +195,10 @@ def join_votes(votes: Sequence[OutOfSampleVotes], class_masses: np.ndarray) -> O
     if len(votes) == 1:
         return votes[0]
     codes = np.concatenate([part.codes for part in votes])
+    fractions = np.concatenate([part.fractions for part in votes], axis=1)
     lacks_a_class = not np.isin(np.flatnonzero(class_masses > 0), codes).all()
     return OutOfSampleVotes(
-        fractions=np.concatenate([part.fractions for part in votes], axis=1),
+        fractions=fractions if fractions.shape[2] > 1 else np.concatenate([1 - fractions, fractions], axis=2),
         is_new=np.concatenate([part.is_new for part in votes], axis=1),
         codes=codes,
         weights=np.concatenate([part.weights for part in votes]),

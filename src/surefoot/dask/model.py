@@ -1,5 +1,6 @@
 """What the estimators on Dask collections share: the client, the local model, and answers for collections."""
 
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -29,7 +30,7 @@ class DaskModel(BaseEstimator):
             The estimator of the same name in ``surefoot``, with the same parameters but for ``client`` and ``shuffle``.
         """
         check_is_fitted(self)
-        names = self._local_class._get_param_names()
+        names = signature(self._local_class).parameters
         local = self._local_class(**{name: getattr(self, name) for name in names})
         own = set(self.get_params(deep=False))
         local.__dict__.update({name: value for name, value in self.__dict__.items() if name not in own})

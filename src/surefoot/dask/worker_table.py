@@ -10,7 +10,7 @@ from dask.local import get_sync
 from dask.optimization import cull
 from distributed import Client, Future, futures_of
 
-from surefoot.dask.cluster import gather_results, worker_addresses
+from surefoot.dask.cluster import gather_results, wait_until_done, worker_addresses
 from surefoot.dask.collections import Blocks, Partition
 from surefoot.dask.summaries import PartitionSummary, TableSummary, summarise
 
@@ -26,11 +26,8 @@ class WorkerTable:
     partitions : list of Future
         Each a `Partition`, in the order of the rows.
     homes : list of str
-        The worker that each partition is on.
-    is_assigned : bool
-        Whether partitions and tasks must stay on their workers. If one of these leaves, ``gather`` raises
-        ``WorkerLeftError``, and the work has to start again. If False, the rows were on workers before, or partitions
-        have common tasks: then Dask places them, and moves them if a worker leaves.
+        The worker that each partition is on: where it was before, or where its group is loaded. Partitions and tasks
+        stay there; if the worker leaves, ``gather`` raises ``WorkerLeftError``, and the work has to start again.
     summaries : list of PartitionSummary
     summary : TableSummary
     """
@@ -38,7 +35,6 @@ class WorkerTable:
     client: Client
     partitions: list[Future]
     homes: list[str]
-    is_assigned: bool
     summaries: list[PartitionSummary]
     summary: TableSummary
 
@@ -61,7 +57,8 @@ class WorkerTable:
         partitions : sequence of (X, y, sample_weight)
             From `read_partitions`.
         groups : sequence of int
-            For each partition, the number of its group, from 0 on: partitions of a group are loaded on one worker.
+            For each partition, the number of its group, from 0 on: partitions of a group are loaded on one worker, but
+            if they are on workers already, or have common tasks, Dask decides.
         with_labels : bool, default=False
             Whether y has labels of classes.
         categorical : list or None, default=None
@@ -73,25 +70,18 @@ class WorkerTable:
             The partitions, all of them loaded.
         """
         workers = worker_addresses(client)
-        loaders = independent_loaders(partitions)
         homes = [workers[group % len(workers)] for group in groups]
+        loaders: Sequence[tuple[Any, ...]] = [(load,) for load in independent_loaders(partitions)]
+        if not loaders:
+            blocks = load_anywhere(client, partitions)
+            homes = holders(client, [X for X, _, _ in blocks], homes)
+            loaders = [(Partition, *each) for each in blocks]
+        futures = [submit_to(client, home, *load) for home, load in zip(homes, loaders, strict=True)]
         report = partial(summarise, with_labels=with_labels, categorical=categorical)
-        is_assigned = len(loaders) > 0
-        if not is_assigned:
-            futures = load_anywhere(client, partitions)
-            homes = _holders(client, futures, homes)
-        options = [home_options(home, is_assigned) for home in homes]
-        if is_assigned:
-            futures = [client.submit(load, pure=False, **o) for load, o in zip(loaders, options, strict=True)]
-        tasks = [client.submit(report, f, pure=False, **o) for f, o in zip(futures, options, strict=True)]
-        summaries = gather_results(client, tasks, homes if is_assigned else ())
+        tasks = [submit_to(client, home, report, future) for home, future in zip(homes, futures, strict=True)]
+        summaries = gather_results(client, tasks, homes)
         return cls(
-            client=client,
-            partitions=futures,
-            homes=homes,
-            is_assigned=is_assigned,
-            summaries=summaries,
-            summary=TableSummary.of(summaries),
+            client=client, partitions=futures, homes=homes, summaries=summaries, summary=TableSummary.of(summaries)
         )
 
     def submit(self, home: str, function: Callable[..., Any], *args: Any) -> Future:
@@ -111,7 +101,7 @@ class WorkerTable:
         Future
             The result, which stays on the worker.
         """
-        return self.client.submit(function, *args, pure=False, **home_options(home, self.is_assigned))
+        return submit_to(self.client, home, function, *args)
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
         """Wait for tasks, and return their results.
@@ -126,12 +116,12 @@ class WorkerTable:
         list
             Their results, in order.
         """
-        return gather_results(self.client, futures, self.homes if self.is_assigned else ())
+        return gather_results(self.client, futures, self.homes)
 
 
-def home_options(home: str, is_assigned: bool) -> dict[str, Any]:
-    """Options of ``Client.submit`` and ``compute`` for tasks that must, or should, run on one worker."""
-    return {"workers": [home], "allow_other_workers": not is_assigned}
+def submit_to(client: Client, home: str, function: Callable[..., Any], *args: Any) -> Future:
+    """Run a function on one worker, and on no other: a task must not be moved to rows, or rows to a task."""
+    return client.submit(function, *args, workers=[home], allow_other_workers=False, pure=False)
 
 
 class PartitionLoader:
@@ -166,20 +156,18 @@ def independent_loaders(partitions: Sequence[Blocks]) -> list[PartitionLoader]:
     return loaders
 
 
-def load_anywhere(client: Client, partitions: Sequence[Blocks]) -> list[Future]:
-    """Load each partition on the worker that Dask chooses, and wait until all are loaded."""
-    columns = [client.compute([b for b in blocks if b is not None]) for blocks in zip(*partitions, strict=True)]
-    triples = zip(*(column or [None] * len(partitions) for column in columns), strict=True)
-    futures = [client.submit(Partition, *blocks, pure=False) for blocks in triples]
-    gather_results(client, [client.submit(_nothing, future, pure=False) for future in futures])
-    return futures
+def load_anywhere(client: Client, partitions: Sequence[Blocks]) -> list[Blocks]:
+    """Load the blocks on the workers that Dask chooses, and wait until all are loaded."""
+    futures = client.compute([block for blocks in partitions for block in blocks if block is not None])
+    wait_until_done(client, futures)
+    loaded = iter(futures)
+    return [
+        (next(loaded), None if y is None else next(loaded), None if weight is None else next(loaded))
+        for _, y, weight in partitions
+    ]
 
 
-def _nothing(partition: Any) -> None:
-    """A task that is done when the partition is loaded."""
-
-
-def _holders(client: Client, futures: Sequence[Future], otherwise: Sequence[str]) -> list[str]:
-    """For each partition a worker that has it."""
-    holders = client.who_has(list(futures))
-    return [min(holders.get(f.key) or [home]) for f, home in zip(futures, otherwise, strict=True)]
+def holders(client: Client, futures: Sequence[Future], otherwise: Sequence[str]) -> list[str]:
+    """For each block a worker that has it."""
+    known = client.who_has(list(futures))
+    return [min(known.get(future.key) or [home]) for future, home in zip(futures, otherwise, strict=True)]

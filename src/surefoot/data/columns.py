@@ -128,6 +128,11 @@ class Columns:
         return cls(parts, first.schema, n_rows)
 
     @property
+    def nbytes(self) -> int:
+        """The memory of the columns."""
+        return sum(part.nbytes for part in (self._parts if isinstance(self._parts, list) else [self._parts]))
+
+    @property
     def n_columns(self) -> int:
         return self.schema.n_columns
 

@@ -49,6 +49,7 @@ BY_NAME = {kind.__name__: kind for kind in MODELS}
 def write_model(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A fitted model as JSON and arrays."""
     kind = type(model)
+    require(not hasattr(model, "to_local"), "it is for Dask collections: save what its to_local() returns")
     require(kind in MODELS, f"a model file can hold a fitted {', '.join(BY_NAME)}")
     check_is_fitted(model, msg="This %(name)s is not fitted, and only fitted models can be saved: call fit first.")
     arrays: dict[str, np.ndarray] = {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._jit import kernel
-from surefoot._parallel import Cancellation, row_blocks, run_tasks
+from surefoot._parallel import Cancellation, TaskRunner, row_blocks, run_tasks
 from surefoot._progress import BagProgress
 from surefoot._random import random_bits, stream_key
 from surefoot.selection.chosen_models import ModelCounts
@@ -131,10 +131,11 @@ class BaggedSelection:
         n_bags: int,
         n_jobs: int | None,
         verbose: int,
+        runner: TaskRunner = run_tasks,
     ) -> "BaggedSelection":
         """Let the selector choose a model on every bag."""
         counts = ModelCounts()
-        choose_on_bags(prepared, pool, 0, n_bags, counts, n_jobs, BagProgress(NAME, verbose, n_bags))
+        choose_on_bags(prepared, pool, 0, n_bags, counts, n_jobs, BagProgress(NAME, verbose, n_bags), runner)
         return cls(
             selector=selector,
             table=table,
@@ -156,14 +157,16 @@ class BaggedSelection:
         every = self.counts.member_array()
         return None if every is None else every[: len(self.weights)]
 
-    def left_out_by_pool(self, n_jobs: int | None, verbose: int) -> Iterator[LeftOutWeights]:
+    def left_out_by_pool(
+        self, n_jobs: int | None, verbose: int, runner: TaskRunner = run_tasks
+    ) -> Iterator[LeftOutWeights]:
         """Weights over the bags that lack a row, for blocks of rows."""
         self._refuse_pool()
         n_all = ceil(self.n_bags / (1.0 - self.pool.inclusion_probability))
         if self.counts.n_bags < n_all:
             counts = self.counts.copy()  # another thread may be reading
             progress = BagProgress(NAME, verbose, n_all)
-            choose_on_bags(self.prepared, self.pool, counts.n_bags, n_all, counts, n_jobs, progress)
+            choose_on_bags(self.prepared, self.pool, counts.n_bags, n_all, counts, n_jobs, progress, runner)
             self.counts = counts
         counts = self.counts
         full, members = _padded(self.weights, len(counts.models)), counts.member_array()
@@ -183,7 +186,9 @@ class BaggedSelection:
                 "smaller bags, or method='refit'."
             )
 
-    def left_out_by_refits(self, n_jobs: int | None, verbose: int) -> Iterator[LeftOutWeights]:
+    def left_out_by_refits(
+        self, n_jobs: int | None, verbose: int, runner: TaskRunner = run_tasks
+    ) -> Iterator[LeftOutWeights]:
         """Weights over new bags of the other rows, row by row."""
         table, pool = self.table, self.pool
         if pool.size >= table.n_rows - 1 and not pool.replace:
@@ -196,7 +201,7 @@ class BaggedSelection:
             seed = int(stream_key(pool.seed, REFIT, row) >> np.uint64(1))
             counts, others = ModelCounts(), BagPool(table.n_rows - 1, pool.size, pool.replace, seed)
             prepared = self.selector.prepare(table.without(row))
-            choose_on_bags(prepared, others, 0, self.n_bags, counts, n_jobs, progress)
+            choose_on_bags(prepared, others, 0, self.n_bags, counts, n_jobs, progress, runner)
             yield self._beside(counts)
 
     def _beside(self, other: ModelCounts) -> LeftOutWeights:
@@ -226,23 +231,35 @@ def choose_on_bags(
     counts: ModelCounts,
     n_jobs: int | None,
     progress: Any,
+    runner: TaskRunner = run_tasks,
 ) -> None:
     """Count the models of bags number ``first`` to ``stop - 1``; the result does not depend on ``n_jobs``."""
     size = max(1, min(prepared.bags_per_call, MAX_CELLS // pool.size))
     starts = range(first, stop, size)  # blocks depend on the table only
+    choose = BlockChoice(prepared=prepared, pool=pool, size=size, stop=stop, progress=progress)
+    for at in range(0, len(starts), CALLS_AT_ONCE):
+        for chosen in runner(choose, starts[at : at + CALLS_AT_ONCE], n_jobs):
+            counts.add(chosen, prepared.items)
 
-    def choose(start: int, cancellation: Cancellation) -> "np.ndarray | list":
+
+@dataclass(frozen=True)
+class BlockChoice:
+    """Chooses the models of a block of bags, given the number of the first one."""
+
+    prepared: PreparedSelector
+    pool: BagPool
+    size: int
+    stop: int
+    progress: Any
+
+    def __call__(self, start: int, cancellation: Cancellation) -> "np.ndarray | list":
         cancellation.check()
         try:
-            chosen = prepared.select(pool.bags(start, min(start + size, stop)))
+            chosen = self.prepared.select(self.pool.bags(start, min(start + self.size, self.stop)))
         except BagError as error:
             raise DataError(f"The selector failed on bag {start + error.index}: {error.reason}") from error
-        progress(start)
+        self.progress(start)
         return chosen
-
-    for at in range(0, len(starts), CALLS_AT_ONCE):
-        for chosen in run_tasks(choose, starts[at : at + CALLS_AT_ONCE], n_jobs):
-            counts.add(chosen, prepared.items)
 
 
 @kernel

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parallel import Cancellation, row_blocks, run_tasks
+from surefoot._parallel import Cancellation, TaskRunner, row_blocks, run_tasks
 from surefoot._parameters import check_integer
 from surefoot._progress import BagProgress
 from surefoot._random import seed_from, stream_key
@@ -145,8 +145,12 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         pool = BagPool(len(labels), size, False, seed_from(self.random_state))
         progress = BagProgress("StableClassifier", self.verbose, self.n_bags)
         fit = MemberFit(estimator=self.estimator, X=X, labels=labels, pool=pool, progress=progress)
-        self.estimators_ = run_tasks(fit, range(self.n_bags), self.n_jobs)
+        self.estimators_ = self._task_runner()(fit, range(self.n_bags), self.n_jobs)
         return self
+
+    def _task_runner(self) -> TaskRunner:
+        """What fits the estimator on bags of rows."""
+        return run_tasks
 
     def _check_parameters(self) -> None:
         if not _is_classifier(self.estimator):

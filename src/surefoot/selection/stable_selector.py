@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._estimator import TableEstimator, restore_on_failure
 from surefoot._exceptions import ParameterError, UndecidedWarning, warn_caller
+from surefoot._parallel import TaskRunner, run_tasks
 from surefoot._parameters import check_boolean, check_choice, check_integer
 from surefoot._random import seed_from
 from surefoot.selection.bagged_selection import BaggedSelection, BagPool
@@ -174,9 +175,14 @@ It does not say that any of them is right.
             )
         self._set_guarantee(table.n_rows, size, None if prepared.items is None else len(prepared.items))
         pool = BagPool(table.n_rows, size, self.replace, seed_from(self.random_state))
-        self._bagging = BaggedSelection.run(selector, table, prepared, pool, self.n_bags, self.n_jobs, self.verbose)
+        run, runner = BaggedSelection.run, self._task_runner()
+        self._bagging = run(selector, table, prepared, pool, self.n_bags, self.n_jobs, self.verbose, runner)
         self._select()
         return self
+
+    def _task_runner(self) -> TaskRunner:
+        """What runs the selector on bags of rows."""
+        return run_tasks
 
     def _check_parameters(self, fit_params: dict[str, Any]) -> None:
         if not isinstance(self.selector, Selector):
@@ -315,7 +321,7 @@ It does not say that any of them is right.
         check_choice("method", method, ("pool", "refit"))
         bagging = self._bagging
         left_out = bagging.left_out_by_pool if method == "pool" else bagging.left_out_by_refits
-        return left_out(self.n_jobs, self.verbose)
+        return left_out(self.n_jobs, self.verbose, self._task_runner())
 
     def get_support(self, indices: bool = False, *, how: str = "union") -> np.ndarray:
         """Return which columns the selected models have.

@@ -63,6 +63,8 @@ class Uncertainty:
         return {name: values for name, values in columns.items() if values is not None}
 
     def __repr__(self) -> str:
+        if not isinstance(self.knowledge, np.ndarray):  # Dask Arrays, which are not computed yet
+            return f"<Uncertainty in {self.unit}, not computed yet>"
         averages = ", ".join(f"{name} {values.mean():.3g}" for name, values in self._known().items() if len(values))
         shown = f"; on average {averages}" if averages else ""
         return f"<Uncertainty of {len(self)} rows in {self.unit}{shown}>"

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from scipy.stats import beta
 
-from surefoot._parallel import row_blocks
+from surefoot._parallel import TaskRunner, row_blocks, run_tasks
 from surefoot._progress import BagProgress
 from surefoot.selection.bagged_selection import BagPool, choose_on_bags, left_out_weights
 from surefoot.selection.chosen_models import ModelCounts
@@ -132,7 +132,14 @@ class Bagged:
 
     @classmethod
     def run(
-        cls, prepared: Any, units: Units, n_bags: int, n_jobs: int | None, delta: float, seed: int = BAG_SEED
+        cls,
+        prepared: Any,
+        units: Units,
+        n_bags: int,
+        n_jobs: int | None,
+        delta: float,
+        seed: int = BAG_SEED,
+        runner: TaskRunner = run_tasks,
     ) -> "Bagged":
         """Draw so many bags that ``n_bags`` of them lack a given unit.
 
@@ -142,7 +149,7 @@ class Bagged:
         n_units, size = len(units), units.bag_size
         pool = BagPool(n_units, size, False, seed)
         n_all, counts = ceil(n_bags / (1 - size / n_units)), ModelCounts()
-        choose_on_bags(prepared, pool, 0, n_all, counts, n_jobs, BagProgress("", 0, n_all))
+        choose_on_bags(prepared, pool, 0, n_all, counts, n_jobs, BagProgress("", 0, n_all), runner)
         epsilon = stability_epsilon(delta, n_samples=n_units, bag_size=size)
         return cls(prepared, units, pool, counts, max(epsilon, MIN_EPSILON))
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot._parallel import TaskRunner, run_tasks
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.cross_fitting import CONSTANT, Comparison, CrossFitted, row_losses
 from surefoot.report.sections.sentences import listed
@@ -135,11 +136,17 @@ def _winner_remarks(
 
 
 def column_set(
-    frame: SelectionFrame, units: Units, name: str, n_jobs: int | None, seed: int = BAG_SEED
+    frame: SelectionFrame,
+    units: Units,
+    name: str,
+    n_jobs: int | None,
+    seed: int = BAG_SEED,
+    runner: TaskRunner = run_tasks,
 ) -> list[StableSet]:
     """The columns that a selector chooses; empty if numbers are so large that their squares overflow."""
     try:
-        bagged = Bagged.run(frame.prepare(name, units), units, frame.n_bags(name, units), n_jobs, COLUMNS_DELTA, seed)
+        prepared, n_bags = frame.prepare(name, units), frame.n_bags(name, units)
+        bagged = Bagged.run(prepared, units, n_bags, n_jobs, COLUMNS_DELTA, seed, runner)
     except DataError:
         return []
     return [stable_set(name, bagged, frame.remarks_on(name))]

@@ -1,0 +1,43 @@
+"""The option ``--cluster`` of sub-commands: their work runs on the workers of a Dask cluster."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from surefoot import ParameterError
+from surefoot._extras import require
+from surefoot._parallel import TaskRunner, run_tasks
+
+CONNECT_SECONDS = 5.0
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(help="The address of a Dask scheduler, such as tcp://10.0.0.1:8786, to work on its cluster."),
+]
+
+
+@contextmanager
+def task_runner(address: str | None) -> Iterator[TaskRunner]:
+    """What runs tasks: threads of this process, or the workers of the cluster with this address."""
+    if address is None:
+        yield run_tasks
+        return
+    try:
+        require("distributed", "--cluster", "dask")
+    except ImportError as error:
+        raise ParameterError(str(error), argument="cluster") from error
+    from distributed import Client
+
+    from surefoot.dask.cluster_tasks import ClusterTasks
+
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:  # a wrong address is a ValueError
+        raise ParameterError(
+            f"No Dask scheduler answers within {CONNECT_SECONDS:.0f} seconds: check the address, and that dask "
+            "scheduler is running there.",
+            argument="cluster",
+        ) from error
+    with client:
+        yield ClusterTasks(client)
