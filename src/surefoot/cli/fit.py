@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import TimeElapsedColumn
 
-from surefoot import DataError, ParameterError, save
+from surefoot import ParameterError, save
 from surefoot.cli.console import Bar, failures_in_one_line
 from surefoot.cli.large_table import LargeTable, is_large
 from surefoot.cli.outputs import check_outputs, echo_beside
@@ -16,6 +16,7 @@ from surefoot.report.inputs.column_readers import DATE
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target
 from surefoot.report.models.candidate_models import new_ensemble
+from surefoot.uncertainty.stored_rows import SHARD_ROWS, prepared_table
 from surefoot.uncertainty.training_table import SET_CATEGORIES
 
 
@@ -93,14 +94,17 @@ def _train_in_batches(
     """A model of a table that need not fit in memory, the sample that decides how it is read, and its target."""
     table = LargeTable.read(data, name, task)
     with Bar(TimeElapsedColumn(), quiet=not settings["verbose"]) as bar:
-        stored = table.store(max_categories=SET_CATEGORIES, n_jobs=settings["n_jobs"], callback=bar.show_fraction)
+        stored = table.store(
+            max_categories=SET_CATEGORIES,
+            shard_rows=SHARD_ROWS,
+            n_jobs=settings["n_jobs"],
+            callback=bar.show_fraction,
+        )
     with stored:
         target = table.target_of(stored, task)
-        _new_model(target, method, settings)
-        raise DataError(
-            "a folder or a very large file can be read, but training on it is not available yet: use a smaller file.",
-            argument="X",
-        )
+        model = _new_model(target, method, settings)
+        model.fit(prepared_table(stored, settings["n_jobs"]), target.labels)
+    return model, table.sample, target
 
 
 def _new_model(target: Target, method: str | None, settings: dict[str, Any]) -> Any:

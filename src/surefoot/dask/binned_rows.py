@@ -14,7 +14,7 @@ from surefoot._parallel import RowThreads
 from surefoot.dask.collections import Partition
 from surefoot.dask.shards import DaskShards, Host, WorkerShards
 from surefoot.dask.summaries import TableSummary, n_rows_of, read_weights
-from surefoot.dask.worker_table import WorkerTable, home_options
+from surefoot.dask.worker_table import WorkerTable
 from surefoot.data import BinEdges, Binner, Schema
 from surefoot.data.binner import edge_sample, edges_with_rare, missed_values
 from surefoot.data.packed_words import pack_codes
@@ -185,7 +185,7 @@ class BinnedRows:
                 threads.get(home, 1),
                 actor=True,
                 pure=False,
-                **home_options(home, is_assigned=True),
+                workers=[home],
             )
             hosts.append((future, home, own))
         actors = table.gather([future for future, _, _ in hosts])

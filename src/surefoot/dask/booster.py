@@ -12,13 +12,12 @@ from surefoot._exceptions import DataError
 from surefoot.dask.binned_rows import BinnedRows
 from surefoot.dask.cluster import find_client, retry_if_a_worker_leaves
 from surefoot.dask.collections import Blocks, is_collection, read_partitions
-from surefoot.dask.lazy import lazy_array, lazy_records
+from surefoot.dask.lazy import lazy_array, lazy_uncertainty
 from surefoot.dask.model import DaskModel
 from surefoot.dask.worker_table import WorkerTable
 from surefoot.data.problem import require_target
 from surefoot.uncertainty.base import GradientBooster
-
-UNCERTAINTIES = ("total", "data", "knowledge")
+from surefoot.uncertainty.decomposition import NATS, TARGET_SQUARED
 
 
 class DaskBooster(DaskModel, GradientBooster):
@@ -140,6 +139,4 @@ class DaskEnsemble(DaskModel):
         check_is_fitted(self)
         if not is_collection(X):
             return super().predict_uncertainty(X)
-        parts: dict[str, Any] = lazy_records(self.to_local(), "predict_uncertainty", X, UNCERTAINTIES)
-        unit = "nats" if is_classifier(self) else "target squared"
-        return Uncertainty(**parts, unit=unit)
+        return lazy_uncertainty(self.to_local(), X, NATS if is_classifier(self) else TARGET_SQUARED)

@@ -9,7 +9,8 @@ import numpy as np
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import count_jobs
 from surefoot.data.problem import PreparedTable
-from surefoot.data.stored_table import BLOCK_ROWS, StoredTable
+from surefoot.data.stored_table import StoredTable
+from surefoot.trees.row_blocks import BLOCK_ROWS
 from surefoot.uncertainty.shard_host import ShardHost
 from surefoot.uncertainty.sharded_table import TableInShards
 from surefoot.uncertainty.training_table import SET_CATEGORIES
@@ -56,11 +57,11 @@ def open_stored(
         )
     if stored.y is None:
         raise ParameterError("X is a StoredTable without a target: name the column as target when it is read.")
-    return PreparedTable(table_in_files(stored, n_jobs), stored.feature_names), stored.y, stored.weights
+    return prepared_table(stored, n_jobs), stored.y, stored.weights
 
 
-def table_in_files(stored: StoredTable, n_jobs: int | None) -> TableInShards:
-    """The shards of a stored table, read from their files; threads take them in turn."""
+def prepared_table(stored: StoredTable, n_jobs: int | None) -> PreparedTable:
+    """A stored table as estimators take it: its shards are read from their files; threads take them in turn."""
     shards = stored.shards
     host = ShardHost(
         words=[shard.words() for shard in shards],
@@ -69,7 +70,7 @@ def table_in_files(stored: StoredTable, n_jobs: int | None) -> TableInShards:
         n_threads=count_jobs(n_jobs),
         folder=stored.folder,
     )
-    return TableInShards(
+    columns = TableInShards(
         schema=stored.schema,
         n_rows=stored.n_rows,
         binner=stored.binner,
@@ -77,3 +78,4 @@ def table_in_files(stored: StoredTable, n_jobs: int | None) -> TableInShards:
         shards=host,
         category_codes=stored.category_codes,
     )
+    return PreparedTable(columns, stored.feature_names)
