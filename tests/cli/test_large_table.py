@@ -133,13 +133,22 @@ def test_a_target_that_no_row_has_is_refused(path, tmp_path):
         LargeTable.read(tmp_path / "none.parquet", "y")
 
 
-def test_a_folder_is_read_before_training(path, tmp_path):
-    arguments = ["fit", str(path), "--target", "y", "-o", str(tmp_path / "m"), "--members", "2"]
-    result = CliRunner().invoke(app, arguments)
+@pytest.mark.parametrize("target", ["y", "state", "level"])
+def test_a_folder_gives_the_model_of_the_same_table_in_one_file(path, tmp_path, target):
+    files = []
+    for data in (path, tmp_path / "whole.parquet"):
+        arguments = ["fit", str(data), "--target", target, "-o", str(tmp_path / "m"), "--members", "2"]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0
+        files.append((tmp_path / "m").read_bytes())
+    assert files[0] == files[1]
+
+
+def test_options_that_do_not_fit_the_target_of_a_folder(path, tmp_path):
+    arguments = ["fit", str(path), "-o", str(tmp_path / "m"), "--target"]
+    result = CliRunner().invoke(app, [*arguments, "y", "--task", "classes"])
     assert result.exit_code == 2
-    assert "writing the bins" in result.stderr
-    assert not (tmp_path / "m").exists()
-    result = CliRunner().invoke(app, [*arguments, "--task", "classes"])
     assert "y has 363 distinct values, and not all are numbers: too many classes" in result.stderr
-    result = CliRunner().invoke(app, [*arguments[:2], "--target", "state", *arguments[4:], "--distribution", "gamma"])
+    result = CliRunner().invoke(app, [*arguments, "state", "--distribution", "gamma"])
     assert "--distribution: gamma is for regression, but the target has classes" in result.stderr
+    assert not (tmp_path / "m").exists()

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot import Uncertainty
 from surefoot._exceptions import DataError
 from surefoot.dask.binned_rows import BinnedRows
 from surefoot.dask.cluster import find_client, retry_if_a_worker_leaves
@@ -17,7 +16,7 @@ from surefoot.dask.model import DaskModel
 from surefoot.dask.worker_table import WorkerTable
 from surefoot.data.problem import require_target
 from surefoot.uncertainty.base import GradientBooster
-from surefoot.uncertainty.decomposition import NATS, TARGET_SQUARED
+from surefoot.uncertainty.decomposition import NATS, TARGET_SQUARED, Uncertainty
 
 
 class DaskBooster(DaskModel, GradientBooster):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import surefoot as local
+from surefoot import uncertainty as local
 from surefoot.dask.booster import DaskBooster, DaskRegressor
 from surefoot.dask.model import DaskClassifier
 
