@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
+from surefoot._jit import kernel
 from surefoot.trees.gradient_grower import packed_table
 from surefoot.trees.level_kernels import (
     ColumnSplits,
@@ -34,6 +35,47 @@ from surefoot.trees.level_kernels import (
     search_numbers,
     search_sorted_rows,
     sum_codes,
+)
+
+(
+    add_gains,
+    add_packed_gains,
+    add_sparse_gains,
+    choose_place,
+    choose_splits,
+    count_rows,
+    highest,
+    make_search_buffers,
+    middle_place,
+    noisy_place,
+    order_categories,
+    reorder_codes,
+    search_categories,
+    search_columns,
+    search_numbers,
+    search_sorted_rows,
+    sum_codes,
+) = map(
+    kernel,
+    (
+        add_gains,
+        add_packed_gains,
+        add_sparse_gains,
+        choose_place,
+        choose_splits,
+        count_rows,
+        highest,
+        make_search_buffers,
+        middle_place,
+        noisy_place,
+        order_categories,
+        reorder_codes,
+        search_categories,
+        search_columns,
+        search_numbers,
+        search_sorted_rows,
+        sum_codes,
+    ),
 )
 
 COUNT_BITS = 12

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 
 GINI, ERROR = 0, 1
 GOING_ON, PERFECT, CHANCE = 0, 1, 2
@@ -90,7 +90,7 @@ class Scratch(NamedTuple):
     change: np.ndarray  # ... and the changes
 
 
-@kernel
+@inner_kernel
 def split_gain(left_0, left_1, total_0, total_1, criterion):
     """Return the gain (up to a constant) of a split with these true class weights on the left; -1 for an empty side."""
     right_0 = total_0 - left_0
@@ -101,7 +101,7 @@ def split_gain(left_0, left_1, total_0, total_1, criterion):
     return gain if both > 0.0 else -1.0
 
 
-@kernel
+@inner_kernel
 def add_up(sums, offsets, left):
     """Write, for every bin of every feature, the class weights in it and in all bins before it."""
     for j in range(offsets.shape[0] - 1):
@@ -117,7 +117,7 @@ def add_up(sums, offsets, left):
             out_1[b] = left_1
 
 
-@kernel
+@inner_kernel
 def try_splits(whole_0, whole_1, missing_0, missing_1, totals, scales, criterion, gains):
     """Write the gain of splitting after each bin; ``missing_0`` and ``missing_1`` are further weights on the left."""
     scale_0, scale_1 = scales[0], scales[1]
@@ -132,7 +132,7 @@ def try_splits(whole_0, whole_1, missing_0, missing_1, totals, scales, criterion
             gains[b] = split_gain(left_0, left_1, total_0, total_1, ERROR)
 
 
-@kernel
+@inner_kernel
 def write_largest(gains, out):
     """Write the largest gain to ``out[0]``. Floats of 0 or more keep their order as integers, which compare faster."""
     whole = gains.view(np.int64)
@@ -142,7 +142,7 @@ def write_largest(gains, out):
     out.view(np.int64)[0] = best
 
 
-@kernel
+@inner_kernel
 def best_numeric_split(member, sums, criterion, scratch):
     """Return the best numeric split: (gain, feature, bin, whether missing values go right), gain -1 for none."""
     offsets, gains = member.offsets, scratch.gains
@@ -184,7 +184,7 @@ def best_numeric_split(member, sums, criterion, scratch):
     return -1.0, -1, 0, False
 
 
-@kernel
+@inner_kernel
 def best_category_set(member, sums, criterion, feature, order):
     """Return the best set of categories: (gain, number of categories in ``order`` that go left, number of categories).
 
@@ -222,7 +222,7 @@ def best_category_set(member, sums, criterion, feature, order):
     return best, n_left, n
 
 
-@kernel
+@inner_kernel
 def mark_number_split(sums, first, missing, b, missing_right, t, goes_right, rounds):
     """Write a numeric split: the codes that go right, and the nearest bins with rows on both sides of the threshold."""
     for k in range(missing):
@@ -238,7 +238,7 @@ def mark_number_split(sums, first, missing, b, missing_right, t, goes_right, rou
     rounds.above[t] = above
 
 
-@kernel
+@inner_kernel
 def mark_category_split(missing, order, n_left, n_seen, unseen_right, t, goes_right, rounds):
     """Write a split by category: codes without rows go with the missing values, or else to the heavier side."""
     for k in range(missing + 1):
@@ -254,7 +254,7 @@ def mark_category_split(missing, order, n_left, n_seen, unseen_right, t, goes_ri
             rounds.sets[t, k // 64] |= np.uint64(1) << np.uint64(k % 64)
 
 
-@kernel
+@inner_kernel
 def is_left_lighter(member, sums, first, order, n_left, by_order):
     """Return whether the first ``n_left`` bins (in order, or of ``order``) have less than half of the weight."""
     left = 0.0
@@ -265,7 +265,7 @@ def is_left_lighter(member, sums, first, order, n_left, by_order):
     return 2.0 * left < total * (1.0 - TIE)
 
 
-@kernel
+@inner_kernel
 def choose_split(member, sums, criterion, t, scratch, rounds):
     """Find the split of round t; write it to ``rounds`` and ``scratch.goes_right``."""
     gain, feature, b, missing_right = best_numeric_split(member, sums, criterion, scratch)
@@ -295,7 +295,7 @@ def choose_split(member, sums, criterion, t, scratch, rounds):
     rounds.missing_right[t] = scratch.goes_right[missing]
 
 
-@kernel
+@inner_kernel
 def add_threads(histograms, sums):
     """Add the histograms of all threads into ``sums``."""
     sums[:] = 0
@@ -318,7 +318,7 @@ def weigh_vote(error, rule, edge):
     return weight, np.exp(min(2.0 * weight, MAX_GROWTH))
 
 
-@kernel
+@inner_kernel
 def sum_right(member, sums, feature, goes_right, weights_right, rows_right):
     """Write, per class, the sum of the whole-number weights and the number of rows with weight that go right."""
     for c in range(2):
@@ -365,7 +365,7 @@ def begin_round(member, rule, t, scratch, rounds):
     return GOING_ON
 
 
-@kernel
+@inner_kernel
 def plan_changes(member, feature, label_left, label_right, factor, scratch):
     """Write, for each class, the side on which weights change and their factor; change the scale of the class."""
     for c in range(2):
@@ -454,7 +454,7 @@ def count_rows(member):
                     bins[member.codes[j, i]] += member.weights[i - member.first_row] > 0
 
 
-@kernel
+@inner_kernel
 def rescale(member, c):
     """Scale the whole-number weights of class c back to their initial total and rebuild its histograms."""
     factor = START_TOTAL / member.totals[c]

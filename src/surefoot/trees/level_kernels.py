@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 
 TIE = 1e-12  # gains this close, relative to the worth of the node, tie: the first column wins
 MAX_ORDERS = 8  # categories are sorted by each score in turn, but by no more than this many
@@ -142,14 +142,14 @@ class SearchBuffers(NamedTuple):
     gains: np.ndarray  # (3, codes)
 
 
-@kernel
+@inner_kernel
 def copy_values(values, out):
     """Copy an array of one dimension: an assignment of slices takes a second to compile."""
     for i in range(np.uint64(values.shape[0])):
         out[i] = values[i]
 
 
-@kernel
+@inner_kernel
 def make_search_buffers(form):
     """Allocate the buffers for the search of one column."""
     n_sums = SCORES + form.n_scores
@@ -162,7 +162,7 @@ def make_search_buffers(form):
     )
 
 
-@kernel
+@inner_kernel
 def rows_of_level(buffers, part, level):
     """The rows of one level's nodes in one part, as views of the buffers."""
     n_rows = buffers.bounds[buffers.bounds.shape[0] - 1, 0, 1]
@@ -174,7 +174,7 @@ def rows_of_level(buffers, part, level):
     )
 
 
-@kernel
+@inner_kernel
 def splits_of_level(tree, level, symmetric):
     """The splits of one level, as views of those of the tree."""
     first_node, after = (1 << level) - 1, (2 << level) - 1
@@ -189,7 +189,7 @@ def splits_of_level(tree, level, symmetric):
     )
 
 
-@kernel
+@inner_kernel
 def add_packed_rows(words, rows, values, start, stop, width, sums):
     """Add ``values[i]`` to one of the 256 bins of each column of the group, for the rows ``start`` to ``stop``.
 
@@ -216,7 +216,7 @@ def add_packed_rows(words, rows, values, start, stop, width, sums):
             pair[np.uint64(256) + ((word >> BITS) & BYTE)] += value
 
 
-@kernel
+@inner_kernel
 def add_wide_rows(words, rows, values, start, stop, width, sums):
     """As ``add_packed_rows``, for statistics of several words per row."""
     n_words = np.uint64(values.shape[1])
@@ -229,7 +229,7 @@ def add_wide_rows(words, rows, values, start, stop, width, sums):
             word >>= BITS
 
 
-@kernel
+@inner_kernel
 def add_rows(words, rows, values, start, stop, width, sums):
     """Add the words of some rows to 256 bins for each of ``width`` columns."""
     if values.shape[1] == 1:
@@ -238,7 +238,7 @@ def add_rows(words, rows, values, start, stop, width, sums):
         add_wide_rows(words, rows, values, start, stop, width, sums)
 
 
-@kernel
+@inner_kernel
 def sum_rows(words, rows, values, start, stop, bins, sums):
     """Write the histogram of the rows ``start`` to ``stop``: 256 bins for each column, of which it uses ``bins[k]``."""
     width, n_words = bins.shape[0], values.shape[1]
@@ -247,7 +247,7 @@ def sum_rows(words, rows, values, start, stop, bins, sums):
     add_rows(words, rows, values, start, stop, width, sums)
 
 
-@kernel
+@inner_kernel
 def columns_of_group(table, group):
     """Return where the bins of the columns of a group begin (and where the last ones end), and the number of bins."""
     n_columns = min(8, table.n_codes.shape[0] - 8 * group)
@@ -259,7 +259,7 @@ def columns_of_group(table, group):
     return columns, bins
 
 
-@kernel
+@inner_kernel
 def build_root(table, first_group, last_group, level, histograms):
     """Write the histogram of all rows to slot 0, for the columns of some groups."""
     n_words = level.values.shape[1]
@@ -272,7 +272,7 @@ def build_root(table, first_group, last_group, level, histograms):
             copy_values(sums[256 * k * n_words : 256 * k * n_words + end - begin], histograms[0, begin:end])
 
 
-@kernel
+@inner_kernel
 def build_level(table, first_group, last_group, level, histograms):
     """Replace the histograms of the nodes of a level (slot p) by those of their children (slots 2p and 2p + 1).
 
@@ -299,7 +299,7 @@ def build_level(table, first_group, last_group, level, histograms):
                     larger_slot[b] = rest
 
 
-@kernel
+@inner_kernel
 def packed_parts(word, count_bits, unit_1, unit_2):
     """Return the number of rows and the two scores of a packed sum.
 
@@ -316,7 +316,7 @@ def packed_parts(word, count_bits, unit_1, unit_2):
     return n, score_1 * unit_1, (score_2 - (LARGE + float(half_2))) * unit_2
 
 
-@kernel
+@inner_kernel
 def sum_codes(histogram, n_words, count_bits, units, running, sums):
     """Write, for each code, the sums over all codes up to it: count, weight, and each score in its own unit."""
     n_codes = histogram.shape[0] // n_words
@@ -342,7 +342,7 @@ def sum_codes(histogram, n_words, count_bits, units, running, sums):
         first[b] = score_1
 
 
-@kernel
+@inner_kernel
 def add_gains(sums, total, n_places, l2, min_rows, constraint, work, gains):
     """Add the gain of sending codes up to b left to ``gains[b]``; return the worth of the node.
 
@@ -383,14 +383,14 @@ def add_gains(sums, total, n_places, l2, min_rows, constraint, work, gains):
     return worth
 
 
-@kernel
+@inner_kernel
 def packed_worth(word, count_bits, unit_1, unit_2, l2):
     """Return the worth of the rows of a packed sum as one node."""
     n, score_1, score_2 = packed_parts(word, count_bits, unit_1, unit_2)
     return (score_1 * score_1 + score_2 * score_2) / (n + l2)
 
 
-@kernel
+@inner_kernel
 def packed_gain(left, whole, count_bits, unit_1, unit_2, l2):
     """Return the gain of splitting the rows of the sum ``whole`` into those of ``left`` and the rest."""
     all_rows, all_1, all_2 = packed_parts(whole, count_bits, unit_1, unit_2)
@@ -402,7 +402,7 @@ def packed_gain(left, whole, count_bits, unit_1, unit_2, l2):
     return (worth_left * on_right + worth_right * on_left) / (on_left * on_right) - worth
 
 
-@kernel
+@inner_kernel
 def add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains):
     """As ``sum_codes`` and ``add_gains`` in one pass, for packed sums without conditions."""
     unit_1, unit_2 = units[SCORES], units[SCORES + 1]
@@ -415,7 +415,7 @@ def add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains)
     return packed_worth(whole, count_bits, unit_1, unit_2, l2)
 
 
-@kernel
+@inner_kernel
 def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
     """As ``add_packed_gains``, for a node with few rows: gains change only at codes with rows.
 
@@ -436,7 +436,7 @@ def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
     return packed_worth(whole, count_bits, unit_1, unit_2, l2)
 
 
-@kernel
+@inner_kernel
 def highest(values, n_places):
     """Return the highest value, or -inf; four at a time, so that a comparison need not wait for the one before."""
     a0, a1, a2, a3 = -np.inf, -np.inf, -np.inf, -np.inf
@@ -449,7 +449,7 @@ def highest(values, n_places):
     return max(max(a0, a1), max(a2, a3))
 
 
-@kernel
+@inner_kernel
 def middle_place(gains, n_places, min_gain):
     """Return the middle of the first run of gains of at least ``min_gain``."""
     first = 0
@@ -461,7 +461,7 @@ def middle_place(gains, n_places, min_gain):
     return first + (last - first + 1) // 2
 
 
-@kernel
+@inner_kernel
 def noisy_place(gains, n_places, tie, scale, noise, values):
     """Return the place with the highest sum of gain and noise, among places with a gain."""
     for b in range(n_places):
@@ -472,7 +472,7 @@ def noisy_place(gains, n_places, tie, scale, noise, values):
     return place
 
 
-@kernel
+@inner_kernel
 def choose_place(gains, n_places, worth, noise, values):
     """Return the place to split at: (gain plus noise, gain, place).
 
@@ -493,13 +493,13 @@ def choose_place(gains, n_places, worth, noise, values):
     return gains[place] + scale * noise[noise.shape[0] - 1], gains[place], place
 
 
-@kernel
+@inner_kernel
 def bins_of_column(column, table, form):
     """Return where the words of the bins of a column begin and end in a histogram."""
     return np.int64(table.offsets[column]) * form.n_words, np.int64(table.offsets[column + 1]) * form.n_words
 
 
-@kernel
+@inner_kernel
 def order_categories(histograms, column, table, form, score, noise, buffers):
     """Return the codes of a categorical column, sorted by mean score over all nodes plus noise of its standard error.
 
@@ -526,7 +526,7 @@ def order_categories(histograms, column, table, form, score, noise, buffers):
     return np.argsort(means)
 
 
-@kernel
+@inner_kernel
 def reorder_codes(histogram, order, n_words, out):
     """Copy the histogram of a categorical column with its codes in another order."""
     for b in range(order.shape[0]):
@@ -534,7 +534,7 @@ def reorder_codes(histogram, order, n_words, out):
             out[b * n_words + f] = histogram[order[b] * n_words + f]
 
 
-@kernel
+@inner_kernel
 def search_numbers(histograms, counts, column, table, rules, form, noise, buffers):
     """Return the best split of one numeric column for the sum of all nodes, which have ``counts`` rows.
 
@@ -584,7 +584,7 @@ def search_numbers(histograms, counts, column, table, rules, form, noise, buffer
     return value, gain, place, side
 
 
-@kernel
+@inner_kernel
 def search_categories(histograms, column, table, rules, form, noise, buffers):
     """Return the best split of one categorical column for the sum of all nodes.
 
@@ -612,14 +612,14 @@ def search_categories(histograms, column, table, rules, form, noise, buffers):
     return best, best_gain, best_place, best_score
 
 
-@kernel
+@inner_kernel
 def noise_window(noise, column, row):
     """Return the noise of one column and node, as a view; it is empty if there is no noise."""
     begin = (noise.windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
     return noise.numbers[begin : begin + 256]
 
 
-@kernel
+@inner_kernel
 def search_columns(histograms, counts, first_column, last_column, table, rules, form, noise, best):
     """Write the best split of some columns to ``best``: for all nodes together if symmetric, else for each node.
 
@@ -643,7 +643,7 @@ def search_columns(histograms, counts, first_column, last_column, table, rules, 
             best.places[row, column], best.sides[row, column] = result[2], result[3]
 
 
-@kernel
+@inner_kernel
 def unpack_rows(level, form, parts):
     """Write the two scores and the weight of each row of packed values to ``parts[row]``."""
     rows, values, units = level.rows, level.values, form.units
@@ -653,7 +653,7 @@ def unpack_rows(level, form, parts):
         parts[row, 0], parts[row, 1], parts[row, 2] = score_1, score_2, n
 
 
-@kernel
+@inner_kernel
 def sum_nodes(rows, bounds, parts, l2, totals):
     """Write the sums of ``parts`` of each node, and its worth; return the worth of all nodes."""
     worth = 0.0
@@ -668,7 +668,7 @@ def sum_nodes(rows, bounds, parts, l2, totals):
     return worth
 
 
-@kernel
+@inner_kernel
 def move_left(row, node, parts, totals, l2, left):
     """Move a row to the left side of its node; return the change of the worth of both sides.
 
@@ -683,7 +683,7 @@ def move_left(row, node, parts, totals, l2, left):
     return more
 
 
-@kernel
+@inner_kernel
 def sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains):
     """Write the gain, over all nodes, of sending codes up to b left to ``gains[b]``.
 
@@ -702,7 +702,7 @@ def sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains):
         gains[b] = before
 
 
-@kernel
+@inner_kernel
 def search_sorted_rows(table, level, rules, noise, sums, best):
     """As ``search_columns`` of a symmetric tree, for numeric columns of packed tables without conditions.
 
@@ -738,13 +738,13 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
                 best.places[0, column], best.sides[0, column] = place, side
 
 
-@kernel
+@inner_kernel
 def count_mask(form):
     """Return the bits that hold the count in the first word of a row or of a sum."""
     return (np.int64(1) << form.count_bits) - 1 if form.n_words == 1 else np.int64(-1)
 
 
-@kernel
+@inner_kernel
 def count_rows(histograms, begin, end, form):
     """Return the number of rows of all nodes in the words ``begin`` to ``end``; their weight if weights are packed."""
     mask = count_mask(form)
@@ -757,7 +757,7 @@ def count_rows(histograms, begin, end, form):
     return total
 
 
-@kernel
+@inner_kernel
 def send_absent_codes(running, table):
     """Send codes without rows, by the ``running`` counts, to the larger side."""
     n_codes = running.shape[0]
@@ -771,7 +771,7 @@ def send_absent_codes(running, table):
             table[b] = absent
 
 
-@kernel
+@inner_kernel
 def best_column(best, row):
     """Return the column with the highest value; the first if columns tie."""
     column = 0
@@ -782,7 +782,7 @@ def best_column(best, row):
     return column
 
 
-@kernel
+@inner_kernel
 def send_numbers(histograms, column, table, form, place, missing_left, goes_right):
     """Write which codes of a numeric column go right; return whether missing values go left.
 
@@ -799,7 +799,7 @@ def send_numbers(histograms, column, table, form, place, missing_left, goes_righ
     return missing_left
 
 
-@kernel
+@inner_kernel
 def choose_splits(histograms, table, rules, form, noise, best, splits):
     """Choose the best column of each row of ``best``; write the splits of the level.
 
@@ -833,7 +833,7 @@ def choose_splits(histograms, table, rules, form, noise, best, splits):
             splits.missing_left[row] = send_numbers(own, column, table, form, place, side == 1, goes_right)
 
 
-@kernel
+@inner_kernel
 def partition_node(column, shift, table, rows, values, start, stop, new_rows, new_values):
     """Write the rows of a node, left ones from the start, right ones from the end backwards; return where they meet."""
     left, right = np.uint64(start), np.uint64(stop)
@@ -861,7 +861,7 @@ def partition_node(column, shift, table, rows, values, start, stop, new_rows, ne
     return np.int64(left)
 
 
-@kernel
+@inner_kernel
 def mark_children(histograms, table, rules, form, splits, smaller):
     """Write which nodes are not split to ``splits.kept``, and to ``smaller`` which child of each has fewer rows.
 
@@ -887,7 +887,7 @@ def mark_children(histograms, table, rules, form, splits, smaller):
         smaller[node] = 0 if on_left < on_right and not splits.kept[node] else 1
 
 
-@kernel
+@inner_kernel
 def partition_level(table, rules, level, splits, children):
     """Write the rows of the children of each node to ``children``; nodes in ``splits.kept`` keep them on the left."""
     rows, values, bounds = level.rows, level.values, level.bounds
@@ -935,7 +935,7 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
         leaves[row] = node + 1 - (1 << depth)
 
 
-@kernel
+@inner_kernel
 def search_level_of_sorted_rows(is_first, table, rules, form, level, noise, buffers):
     """Find the best split of each column from sorted rows; the first such level unpacks the statistics of the rows."""
     sums = buffers.sums
@@ -948,13 +948,13 @@ def search_level_of_sorted_rows(is_first, table, rules, form, level, noise, buff
     search_sorted_rows(table, level, rules, noise, sums, buffers.best)
 
 
-@kernel
+@inner_kernel
 def noise_of_level(noise, depth):
     """The noise of one level, as a view."""
     return SplitNoise(numbers=noise.numbers, windows=noise.windows[depth])
 
 
-@kernel
+@inner_kernel
 def count_node_rows(buffers, depth):
     """Return the number of rows of each node of a level, over all parts."""
     counts = np.zeros(1 << depth, np.int64)
@@ -1000,7 +1000,7 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
         write_leaves(level.rows, level.bounds, buffers.leaves)
 
 
-@kernel
+@inner_kernel
 def sum_part(table, buffers, depth, part, groups):
     """Write the sums of one part of the rows: those of the root, or of the smaller child of each node above."""
     n_columns, n_slots, size = table.n_codes.shape[0], max(1 << depth >> 1, 1), 2048 * buffers.values.shape[2]
@@ -1027,7 +1027,7 @@ def grow_part(table, rules, buffers, tree, depth, part, groups, divides):
     sum_part(table, buffers, depth, part, groups)
 
 
-@kernel
+@inner_kernel
 def add_parts(parts, column, slot, n_bins, n_words, out):
     """Write the sums of one column in one slot, over all parts."""
     begin = column * 256 * n_words
@@ -1038,7 +1038,7 @@ def add_parts(parts, column, slot, n_bins, n_words, out):
             out[b] += parts[t, slot, begin + b]
 
 
-@kernel
+@inner_kernel
 def join_parts(parts, table, form, smaller, depth, columns, histograms):
     """Write the histograms of all nodes of a level, for some columns, from those of the parts and of the level above.
 

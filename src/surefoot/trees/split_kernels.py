@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 
 GINI, ERROR = 0, 1
 BYTE = np.uint64(255)
@@ -70,7 +70,7 @@ def class_weights(rows, classes, weights, first_row, out):
         out[classes[i]] += weights[i - first_row]
 
 
-@kernel
+@inner_kernel
 def side_score(side, weight, criterion):
     """Purity of a side: sum of squared class weights over the weight (Gini), or the largest class weight (error)."""
     squares = 0.0
@@ -81,7 +81,7 @@ def side_score(side, weight, criterion):
     return squares / weight if criterion == GINI else largest
 
 
-@kernel
+@inner_kernel
 def split_score(left, total, right, criterion):
     """Score of a split by the class weights on its left, higher is better; -1 if a side is empty. Writes ``right``."""
     left_weight = 0.0
@@ -95,14 +95,14 @@ def split_score(left, total, right, criterion):
     return side_score(left, left_weight, criterion) + side_score(right, right_weight, criterion)
 
 
-@kernel
+@inner_kernel
 def fill_histogram(column, rows, classes, weights, first_row, histogram):
     """Add up the weights of ``rows`` by code and class."""
     for i in rows:
         histogram[column[i], classes[i]] += weights[i - first_row]
 
 
-@kernel
+@inner_kernel
 def scan_numbers(histogram, missing, total, criterion, left, right):
     """Best split of ordered codes: (score, last code on the left, missing values right?)."""
     best, best_code, best_right = -1.0, 0, True
@@ -121,7 +121,7 @@ def scan_numbers(histogram, missing, total, criterion, left, right):
     return best, best_code, best_right
 
 
-@kernel
+@inner_kernel
 def order_categories(histogram, missing, target, order):
     """Write the codes that occur, by rising fraction of the class ``target``; return how many there are."""
     n = 0
@@ -141,7 +141,7 @@ def order_categories(histogram, missing, target, order):
     return n
 
 
-@kernel
+@inner_kernel
 def scan_categories(histogram, missing, total, criterion, order, left, right):
     """Best split of the categories in their order: (score, number that go left, number of categories).
 
@@ -161,7 +161,7 @@ def scan_categories(histogram, missing, total, criterion, order, left, right):
     return best, n_left, n
 
 
-@kernel
+@inner_kernel
 def scan_feature(table, target, j, total, histogram, splits):
     """Write the best split by feature ``j``, given its histogram and the class weights ``total``, to ``splits``."""
     left = np.zeros(total.shape[0], np.int64)
@@ -222,7 +222,7 @@ def try_summed_features(table, target, features, parts, total, histogram, splits
         scan_feature(table, target, j, total, used, splits)
 
 
-@kernel
+@inner_kernel
 def mark_number_split(histogram, missing, code, missing_right, goes_right):
     """Write which codes go right; return the last occupied code on the left and the first on the right."""
     left = np.int64(0)
@@ -242,7 +242,7 @@ def mark_number_split(histogram, missing, code, missing_right, goes_right):
     return below, above
 
 
-@kernel
+@inner_kernel
 def mark_category_split(histogram, missing, total, criterion, goes_right):
     """Write which codes go right; codes without rows go with the missing values, or else with the heavier side."""
     order = np.empty(256, np.int64)
@@ -260,7 +260,7 @@ def mark_category_split(histogram, missing, total, criterion, goes_right):
         goes_right[order[k]] = k >= n_left
 
 
-@kernel
+@inner_kernel
 def partition_rows(column, goes_right, rows, scratch):
     """Reorder ``rows``: those that go left first, then the others, each in their order; return how many go left."""
     n_left = 0
@@ -298,7 +298,7 @@ def write_split(table, target, total, split, node, rows, scratch, tree):
     return partition_rows(column, goes_right, rows, scratch)
 
 
-@kernel
+@inner_kernel
 def split_node(table, target, node, rows, scratch, histogram, tree):
     """Choose and write the split of one node and reorder its rows; return how many go left.
 
