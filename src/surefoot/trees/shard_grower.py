@@ -9,10 +9,9 @@ import numpy as np
 
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.trees.level_kernels import (
+    SplitNoise,
     TreeSplits,
-    count_node_rows,
-    noise_of_level,
-    search_columns,
+    search_histograms,
     split_level,
 )
 from surefoot.trees.packed_gradients import SumScales
@@ -53,7 +52,8 @@ class ShardGrower(GradientTreeGrower):
         self._sum_parts(depth)
         parts = buffers.parts[:, :n_slots]
         sums = parts[0] if len(parts) == 1 else parts.sum(axis=0)
-        return LevelSums(sums=sums[:, self._used_words], counts=count_node_rows(buffers, depth))
+        counts = np.diff(buffers.bounds[:, depth, : (1 << depth) + 1]).sum(axis=0)
+        return LevelSums(sums=sums[:, self._used_words], counts=counts)
 
     def use_splits(self, level: int, above: LevelSplits) -> None:
         """Take over the splits of a level."""
@@ -75,10 +75,11 @@ class SplitSearch(GradientTreeGrower):
         """Find the splits of a level from its sums over all shards."""
         buffers, n_nodes, counts = self._buffers, 1 << depth, level.counts
         self._join(depth, level.sums)
-        given, noise = (self._packed_table, self._split_rules, self._form), noise_of_level(self._noise, depth)
+        given = self._packed_table, self._split_rules, self._form
+        noise = SplitNoise(numbers=self._noise.numbers, windows=self._noise.windows[depth])
         histograms, best = buffers.histograms[:n_nodes], buffers.best
         columns = even_ranges(self.table.n_columns, self.threads.n_threads)
-        self.threads.run(lambda own: search_columns(histograms, counts, *own, *given, noise, best), columns)
+        self.threads.run(lambda own: search_histograms(histograms, counts, own, *given, noise, best), columns)
         split_level(*given, self._noise, buffers, self._splits, depth)
         return LevelSplits(splits=self.tree.level(depth), smaller=buffers.smaller[:n_nodes])
 
