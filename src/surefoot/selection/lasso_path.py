@@ -233,9 +233,9 @@ def scale_columns(table, bag):
 
 
 @inner_kernel
-def read_column(table, bag, j, out):
-    """Read a bag; write the covariances of column ``j`` with all columns."""
-    place = table.place_of[j]
+def read_column(table, bag, j, row):
+    """Read a bag; write the covariances of column ``j`` with all columns to the only row of an array."""
+    place, out = table.place_of[j], row[0]
     if place >= 0:
         copy_values(bag.sums[2 + place], out)
     else:
@@ -244,7 +244,7 @@ def read_column(table, bag, j, out):
             copy_values(table.gram[j], out)
         for i in range(bag.rows.shape[0]):
             bag.factors[0, i] = bag.sign * table.X[bag.rows[i], j]
-        add_products(table.X, bag.rows, bag.factors[:1, : bag.rows.shape[0]], out.reshape(1, out.shape[0]))
+        add_products(table.X, bag.rows, bag.factors[:1, : bag.rows.shape[0]], row)
     for k in range(out.shape[0]):
         out[k] = (out[k] / bag.size - bag.means[j] * bag.means[k]) * bag.scales[j] * bag.scales[k]
 
@@ -255,7 +255,7 @@ def join(table, bag, path, n_active, j, sign):
     if n_active == path.active.shape[0]:
         path.state[j] = 2
         return n_active
-    read_column(table, bag, j, path.gram[n_active])
+    read_column(table, bag, j, path.gram[n_active : n_active + 1])
     path.active[n_active], path.signs[n_active] = j, sign
     if extend_factor(path.gram, path.active, n_active + 1, path.factor) < MIN_INDEPENDENT:
         path.state[j] = 2
@@ -331,7 +331,8 @@ def walk_path(table, bag, path, penalties, coefficients):
 def descend(table, rows, bag, target_mean, penalty, coefficients):
     """Read a bag and initial coefficients; write the result of coordinate descent."""
     n_columns, size = table.X.shape[1], rows.shape[0]
-    residuals, variances = np.empty(size), np.zeros(n_columns)
+    residuals, variances = np.empty(size), np.empty(n_columns)
+    variances[:] = 0.0
     for i in range(size):
         residuals[i] = table.y[rows[i]] - target_mean
         for j in range(n_columns):
@@ -461,7 +462,8 @@ def select_bags(table, bags, penalty, standardize, groups, out):
     (n_rows, n_columns), size = table.X.shape, bags.shape[1]
     path, buffers = make_path(n_columns, min(n_columns, size)), make_buffers(table, size)
     missing = np.empty(n_rows, np.int32)
-    penalties, coefficients = np.full(1, penalty), np.empty((1, n_columns))
+    penalties, coefficients = np.empty(1), np.empty((1, n_columns))
+    penalties[0] = penalty
     for b in range(bags.shape[0]):
         bag = open_bag(table, bags[b], missing, buffers)
         target_mean = read_bag(table, bag, standardize)
