@@ -29,17 +29,15 @@ def imported_names(tree, package):
     return names
 
 
-def is_kernel(function):
-    return any(
-        (isinstance(decorator, ast.Name) and decorator.id == "kernel")
-        or (isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "kernel")
-        or (isinstance(decorator, ast.Attribute) and decorator.attr == "kernel")
-        for decorator in function.decorator_list
-    )
+def decorators(function):
+    """The last names of the decorators of a function, with or without a call."""
+    called = [getattr(decorator, "func", decorator) for decorator in function.decorator_list]
+    return {getattr(decorator, "id", getattr(decorator, "attr", "")) for decorator in called}
 
 
-def kernels(tree):
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and is_kernel(node)]
+def kernels(tree, names=("kernel", "inner_kernel")):
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [function for function in functions if decorators(function).intersection(names)]
 
 
 def threads_and_loose_arithmetic(code):
@@ -99,6 +97,26 @@ def calls_across_files(code):
     return found
 
 
+def inner_kernels_in_python(code):
+    """Inner kernels that the Python of their own file uses, where they would run uncompiled."""
+    tree = ast.parse(code)
+    inner = {kernel.name for kernel in kernels(tree, ("inner_kernel",))}
+    compiled = {id(node) for kernel in kernels(tree) for node in ast.walk(kernel)}
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in compiled]
+    return sorted({node.id for node in names} & inner)
+
+
+def inner_kernels_of_other_files(code):
+    """Inner kernels that a file imports."""
+    inner = {
+        (".".join(path.relative_to(SOURCE.parent).with_suffix("").parts), kernel.name)
+        for path in FILES
+        for kernel in kernels(ast.parse(path.read_text(encoding="utf-8")), ("inner_kernel",))
+    }
+    imports = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
+    return sorted(alias.name for node in imports for alias in node.names if (node.module, alias.name) in inner)
+
+
 def offenders(find):
     """What ``find`` finds in the code of each source file, by file; files in which it finds nothing are left out."""
     found = {str(path.relative_to(SOURCE)): find(path.read_text(encoding="utf-8")) for path in FILES}
@@ -115,6 +133,11 @@ def test_numba_is_imported_in_one_place():
 
 def test_kernels_use_nothing_of_another_file():
     assert offenders(calls_across_files) == {}
+
+
+def test_python_calls_no_inner_kernel():
+    assert offenders(inner_kernels_in_python) == {}
+    assert offenders(inner_kernels_of_other_files) == {}
 
 
 def test_there_are_kernels_to_check():
@@ -170,3 +193,21 @@ def test_the_check_for_numba_finds_what_it_should(code, found):
 )
 def test_the_check_for_calls_finds_what_it_should(code, found):
     assert calls_across_files(code) == found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("@inner_kernel\ndef g(x): ...\n@kernel\ndef f(x):\n    return g(x)", []),
+        ("@inner_kernel\ndef g(x): ...\ndef f(x):\n    return g(x)", ["g"]),
+        ("@_jit.inner_kernel\ndef g(x): ...\nrun(g)", ["g"]),
+    ],
+)
+def test_the_check_for_inner_kernels_finds_what_it_should(code, found):
+    assert inner_kernels_in_python(code) == found
+
+
+def test_the_check_for_imports_of_inner_kernels_finds_what_it_should():
+    assert inner_kernels_of_other_files("from surefoot.trees.level_kernels import add_gains, grow_part") == [
+        "add_gains"
+    ]

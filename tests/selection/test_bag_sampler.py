@@ -14,7 +14,7 @@ from scipy.stats import chi2, chisquare
 
 from surefoot._random import stream_key
 from surefoot.selection import bagged_selection
-from surefoot.selection.bagged_selection import BAGS, BagPool, draw_with_replacement, draw_without_replacement
+from surefoot.selection.bagged_selection import BAGS, BagPool, draw_bags
 
 PATHS = {
     "replace": (10, 7, True),
@@ -127,7 +127,7 @@ def test_over_all_draws_each_bag_occurs_equally_often(n_rows, size):
     every = product(*(range(n_rows - i) for i in range(draws)))
     bits = np.array([words_for(places, n_rows, shrinks=True) for places in every], dtype=np.uint64)
     out = np.empty((len(bits), size), dtype=np.int32)
-    draw_without_replacement(bits, draws != size, np.arange(n_rows, dtype=np.int32), np.zeros(n_rows, np.int32), out)
+    draw_bags(bits, n_rows, False, draws != size, out)
     times = Counter(map(tuple, out.tolist()))
     assert set(times) == set(combinations(range(n_rows), size))
     assert set(times.values()) == {len(bits) // comb(n_rows, size)}
@@ -141,7 +141,7 @@ def test_over_all_draws_with_replacement_each_sequence_counts_once(n_rows, size)
     every = list(product(range(n_rows), repeat=size))
     bits = np.array([words_for(places, n_rows, shrinks=False) for places in every], dtype=np.uint64)
     out = np.empty((len(bits), size), dtype=np.int32)
-    draw_with_replacement(bits, np.zeros(n_rows, dtype=np.int32), out)
+    draw_bags(bits, n_rows, True, False, out)
     times = Counter(map(tuple, out.tolist()))
     assert times == Counter(tuple(sorted(places)) for places in every)
     for row in range(n_rows):
@@ -177,10 +177,9 @@ def test_scanning_and_sorting_give_the_same_bags(replace):
     n_rows, out = 6 * bagged_selection.SCAN_RATIO + 1, {}
     for n in (n_rows - 1, n_rows):  # on both sides of the limit
         out[n] = np.empty((50, 6), dtype=np.int32)
+        draw_bags(words, n, replace, False, out[n])
         if replace:
-            draw_with_replacement(words, np.zeros(n, dtype=np.int32), out[n])
             expected = [naive.bag_with_replacement(bits, n) for bits in words.tolist()]
         else:
-            draw_without_replacement(words, False, np.arange(n, dtype=np.int32), np.zeros(n, np.int32), out[n])
             expected = [naive.bag_without_replacement(bits, n, 6) for bits in words.tolist()]
         assert out[n].tolist() == expected

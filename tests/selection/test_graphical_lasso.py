@@ -13,6 +13,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.covariance import graphical_lasso as graphical_lasso_of_sklearn
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._jit import kernel
 from surefoot.selection.graphical_lasso import (
     best_length,
     invert,
@@ -25,6 +26,10 @@ from surefoot.selection.graphical_lasso import (
 from surefoot.selection.graphical_lasso_selector import GraphicalLassoSelector
 from surefoot.selection.selector import BagError
 from surefoot.selection.table import SelectionTable
+
+best_length, invert, minimise_model, solve_among, take_newton_step = map(
+    kernel, (best_length, invert, minimise_model, solve_among, take_newton_step)
+)
 
 seeds = st.integers(0, 2**32 - 1)
 SACHS = Path(os.environ.get("SUREFOOT_DATA", "")) / "sachs_cd3cd28icam2_u0126.parquet"

@@ -15,11 +15,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from surefoot import DataError, ParameterError, StableSelector
+from surefoot._jit import kernel
 from surefoot.selection import LassoSelector
 from surefoot.selection import lasso_path as kernels
 from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.lasso_selector import FOLDS
 from surefoot.selection.table import SelectionTable
+
+descend = kernel(kernels.descend)
+make_buffers = kernel(kernels.make_buffers)
+make_path = kernel(kernels.make_path)
+open_kernel_bag = kernel(kernels.open_bag)
+read_bag = kernel(kernels.read_bag)
+solve_bag = kernel(kernels.solve_bag)
+walk_path = kernel(kernels.walk_path)
 
 TIGHT = {"tol": 1e-10, "max_iter": 10_000_000}
 needs_trials = pytest.mark.skipif("SUREFOOT_DATA" not in os.environ, reason="SUREFOOT_DATA names no folder of tables")
@@ -46,8 +55,8 @@ def open_bag(X, y, alpha, bag=None, standardize=False):
     """A table, a bag of it and the arrays of its path, as the kernels need them."""
     bag = all_rows(X) if bag is None else np.asarray(bag, dtype=np.int32)
     table = LassoSelector(alpha, standardize=standardize).prepare(table_of(X, y)).table
-    path = kernels.make_path(X.shape[1], min(X.shape[1], len(bag)))
-    opened = kernels.open_bag(table, bag, np.empty(len(X), dtype=np.int32), kernels.make_buffers(table, len(bag)))
+    path = make_path(X.shape[1], min(X.shape[1], len(bag)))
+    opened = open_kernel_bag(table, bag, np.empty(len(X), dtype=np.int32), make_buffers(table, len(bag)))
     return table, bag, opened, path
 
 
@@ -55,7 +64,7 @@ def coefficients(X, y, alpha, bag=None, standardize=False):
     """Coefficients of the unscaled columns, by the path and, if that fails, by descent."""
     table, rows, opened, path = open_bag(X, y, alpha, bag, standardize)
     out = np.empty((1, X.shape[1]))
-    kernels.solve_bag(table, rows, opened, path, standardize, np.array([alpha]), out)
+    solve_bag(table, rows, opened, path, standardize, np.array([alpha]), out)
     return out[0]
 
 
@@ -63,16 +72,16 @@ def path_coefficients(X, y, alphas, bag=None, standardize=False):
     """Coefficients at several penalties by the path alone, and how many of them are certain."""
     table, _, opened, path = open_bag(X, y, alphas[0], bag, standardize)
     out = np.zeros((len(alphas), X.shape[1]))
-    kernels.read_bag(table, opened, standardize)
-    return out, kernels.walk_path(table, opened, path, np.array(alphas), out)
+    read_bag(table, opened, standardize)
+    return out, walk_path(table, opened, path, np.array(alphas), out)
 
 
 def descent_coefficients(X, y, alpha, bag=None, standardize=False):
     """Coefficients by descent alone."""
     table, rows, opened, _ = open_bag(X, y, alpha, bag, standardize)
-    target_mean = kernels.read_bag(table, opened, standardize)
+    target_mean = read_bag(table, opened, standardize)
     out = np.zeros(X.shape[1])
-    kernels.descend(table, rows, opened, target_mean, alpha, out)
+    descend(table, rows, opened, target_mean, alpha, out)
     return out
 
 

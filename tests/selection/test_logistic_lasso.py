@@ -13,11 +13,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from surefoot import _exceptions
+from surefoot._jit import kernel
 from surefoot.selection import logistic_lasso as kernels
 from surefoot.selection.logistic_bag import BagRows, measure_columns, scale_rows
 from surefoot.selection.logistic_lasso_selector import FOLDS, GRID, LogisticLassoSelector
 from surefoot.selection.selector import BagError
 from surefoot.selection.table import SelectionTable
+
+curve_losses = kernel(kernels.curve_losses)
+find_logits = kernel(kernels.find_logits)
+find_slopes = kernel(kernels.find_slopes)
+minimise_quadratic = kernel(kernels.minimise_quadratic)
+rate_classes = kernel(kernels.rate_classes)
+shift_to_median = kernel(kernels.shift_to_median)
+solve_equations = kernel(kernels.solve_equations)
 
 
 def saga(C, tol=1e-12):
@@ -321,7 +330,7 @@ def test_probabilities_equal_those_of_scipy(seed, n_outputs, size):
     logits, counts = size * rng.normal(size=(12, n_outputs)), rng.integers(1, 4, size=12).astype(float)
     labels = rng.integers(0, max(n_outputs, 2), size=12)
     rates, rests = np.empty_like(logits), np.empty_like(logits)
-    loss = kernels.rate_classes(logits, labels, counts, rates, rests)
+    loss = rate_classes(logits, labels, counts, rates, rests)
     whole = np.column_stack([np.zeros(12), logits]) if n_outputs == 1 else logits
     np.testing.assert_allclose(loss, -(counts * log_softmax(whole, axis=1)[np.arange(12), labels]).sum(), rtol=1e-12)
     expected = softmax(whole, axis=1)
@@ -339,11 +348,11 @@ def test_derivatives_equal_those_of_the_naive_losses(seed, n_outputs, n):
     values, coefs, counts = rng.normal(size=(n, 4)), rng.normal(size=(n_outputs, 5)), rng.integers(1, 4, size=n)
     labels = rng.integers(0, max(n_outputs, 2), size=n)
     logits, rates, rests = (np.empty((n, n_outputs)) for _ in range(3))
-    kernels.find_logits(values, coefs, logits)
-    kernels.rate_classes(logits, labels, counts.astype(float), rates, rests)
+    find_logits(values, coefs, logits)
+    rate_classes(logits, labels, counts.astype(float), rates, rests)
     repeated, repeated_labels = np.repeat(values, counts, axis=0), np.repeat(labels, counts)
     slopes = np.empty(coefs.shape)
-    kernels.find_slopes(values, labels, counts.astype(float), rates, rests, 0.7, slopes)
+    find_slopes(values, labels, counts.astype(float), rates, rests, 0.7, slopes)
 
     def naive_slopes(x):
         parts = naive.slopes(repeated, repeated_labels, x[:, :-1], x[:, -1])
@@ -355,7 +364,7 @@ def test_derivatives_equal_those_of_the_naive_losses(seed, n_outputs, n):
     chosen = np.ones((n + -n % 4, len(columns)))
     chosen[:n] = np.column_stack([values, np.ones(n)])[:, columns]
     curvature = np.empty((len(columns), len(columns)))
-    kernels.curve_losses(chosen, outputs, counts.astype(float), rates, rests, 0.7, curvature)
+    curve_losses(chosen, outputs, counts.astype(float), rates, rests, 0.7, curvature)
     for u, (j, k) in enumerate(zip(columns, outputs, strict=True)):
         nudge = np.zeros(coefs.shape)
         nudge[k, j] = 1e-5
@@ -373,14 +382,14 @@ def test_minima_of_quadratics_equal_those_of_the_naive_implementation(seed, size
     penalties[0], no_siblings = 0, np.empty((0, 1), np.int64)
     x, slopes_there = start.copy(), slopes.copy()
     for _ in range(15):  # each call leaves at most a tenth of the violation
-        kernels.minimise_quadratic(curvature, penalties, np.full(size, 1e-10), no_siblings, x, slopes_there)
+        minimise_quadratic(curvature, penalties, np.full(size, 1e-10), no_siblings, x, slopes_there)
     twin = naive.quadratic_and_penalty(curvature, slopes, penalties, start)
     np.testing.assert_array_equal(x != 0, twin != 0)
     np.testing.assert_allclose(x, twin, atol=1e-7)
     np.testing.assert_allclose(slopes_there, slopes + curvature @ (x - start), atol=1e-9)
     solution = rng.normal(size=size)
     right = curvature @ solution
-    kernels.solve_equations(curvature.copy(), size, right)
+    solve_equations(curvature.copy(), size, right)
     np.testing.assert_allclose(right, solution, atol=1e-6)
 
 
@@ -399,7 +408,7 @@ def test_coefficients_of_a_column_are_shifted_to_their_median(x, shifted):
     curvature = np.arange(n * n, dtype=float).reshape(n, n) + np.arange(n * n, dtype=float).reshape(n, n).T
     siblings = np.array([[-1, *range(n - 1)], range(n)])  # of the first column, one is missing
     new, slopes = np.array(x), np.zeros(n)
-    kernels.shift_to_median(curvature, siblings, new, slopes)
+    shift_to_median(curvature, siblings, new, slopes)
     assert new.tolist() == shifted
     np.testing.assert_allclose(slopes, curvature @ (new - x))
 

@@ -16,6 +16,7 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import PolynomialFeatures
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._jit import kernel
 from surefoot.selection.finite_differences import differentiate
 from surefoot.selection.polynomial_library import PolynomialLibrary
 from surefoot.selection.selector import BagError
@@ -29,6 +30,10 @@ from surefoot.selection.thresholded_ridge import (
     solve_factored,
     sum_products,
     threshold_bags,
+)
+
+reflect, rotate_columns, solve_dependent, solve_factored, sum_products = map(
+    kernel, (reflect, rotate_columns, solve_dependent, solve_factored, sum_products)
 )
 
 PAPER = {"degree": 2, "threshold": 0.18, "alpha": 0.01}

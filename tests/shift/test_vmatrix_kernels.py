@@ -6,8 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import vmatrix_kernels as twin
 
+from surefoot._jit import kernel
 from surefoot.shift import dominance_gram, gram, leafwise_kernels, product_gram, step_gram
 from surefoot.shift.leafwise_kernels import CATEGORY_SHRINKAGE, COUNT, CROSS, SLOPE, WEIGHT
+
+flush_lanes = kernel(dominance_gram.flush_lanes)
+lay_out_cells = kernel(step_gram.lay_out_cells)
+sum_strips = kernel(step_gram.sum_strips)
+sum_unordered_cells = kernel(step_gram.sum_unordered_cells)
 
 seeds = st.integers(0, 10**6)
 often = settings(max_examples=25, deadline=None)
@@ -190,15 +196,15 @@ def test_cells_in_strips(seed, n_cells):
     mass, weights = rng.random(n_cells), rng.random(n_cells)
     shape = (-(-n_cells // step_gram.STRIPS), step_gram.STRIPS)
     places, masses, filled = np.empty(n_cells, dtype=np.uint32), np.full(shape, np.nan), np.zeros(shape)
-    step_gram.lay_out_cells(mass, places, masses)
+    lay_out_cells(mass, places, masses)
     assert len(set(places.tolist())) == n_cells
     np.testing.assert_array_equal(masses.ravel()[places], mass)
     assert masses.sum() == pytest.approx(mass.sum())
     filled.ravel()[places] = weights
     running, squares = np.empty(step_gram.STRIPS), np.empty(step_gram.STRIPS)
-    energy = step_gram.sum_strips(filled, filled.sum(axis=0), masses, running, squares)
+    energy = sum_strips(filled, filled.sum(axis=0), masses, running, squares)
     assert energy == pytest.approx((mass * weights.cumsum() ** 2).sum())
-    assert step_gram.sum_unordered_cells(filled, masses) == pytest.approx((mass * weights**2).sum())
+    assert sum_unordered_cells(filled, masses) == pytest.approx((mass * weights**2).sum())
 
 
 @often
@@ -261,7 +267,7 @@ def test_products_with_bits(n_bytes):
 def test_flush_lanes():
     lane_bytes, counts = np.random.default_rng(0).integers(0, 256, (3, 8)).astype(np.uint8), np.ones(24)
     lanes = np.array([sum(int(byte) << (8 * k) for k, byte in enumerate(row)) for row in lane_bytes], dtype=np.uint64)
-    dominance_gram.flush_lanes(lanes, counts)
+    flush_lanes(lanes, counts)
     np.testing.assert_array_equal(counts, 1.0 + lane_bytes.ravel())
     assert not lanes.any()
 

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
+from surefoot._jit import kernel
+from surefoot.trees import level_kernels
 from surefoot.trees.gradient_grower import packed_table
 from surefoot.trees.level_kernels import (
     ColumnSplits,
@@ -17,24 +19,26 @@ from surefoot.trees.level_kernels import (
     SplitRules,
     SumFormat,
     TreeSplits,
-    add_gains,
-    add_packed_gains,
-    add_sparse_gains,
-    choose_place,
-    choose_splits,
-    count_rows,
-    highest,
-    make_search_buffers,
-    middle_place,
-    noisy_place,
-    order_categories,
-    reorder_codes,
-    search_categories,
-    search_columns,
-    search_numbers,
-    search_sorted_rows,
-    sum_codes,
+    search_histograms,
 )
+
+add_gains = kernel(level_kernels.add_gains)
+add_packed_gains = kernel(level_kernels.add_packed_gains)
+add_sparse_gains = kernel(level_kernels.add_sparse_gains)
+choose_place = kernel(level_kernels.choose_place)
+choose_splits = kernel(level_kernels.choose_splits)
+count_rows = kernel(level_kernels.count_rows)
+highest = kernel(level_kernels.highest)
+make_search_buffers = kernel(level_kernels.make_search_buffers)
+middle_place = kernel(level_kernels.middle_place)
+noisy_place = kernel(level_kernels.noisy_place)
+order_categories = kernel(level_kernels.order_categories)
+reorder_codes = kernel(level_kernels.reorder_codes)
+search_categories = kernel(level_kernels.search_categories)
+search_numbers = kernel(level_kernels.search_numbers)
+search_sorted_rows = kernel(level_kernels.search_sorted_rows)
+sort_codes = kernel(level_kernels.sort_codes)
+sum_codes = kernel(level_kernels.sum_codes)
 
 COUNT_BITS = 12
 L2 = (0.5, 3.0)
@@ -84,7 +88,7 @@ class Level:
         best = column_splits(1 if symmetric else self.n_nodes, n_columns)
         rules = SplitRules(symmetric=symmetric, l2=l2, min_rows=min_rows, constraints=constraints)
         noise = SplitNoise(numbers=noise, windows=np.zeros(n_columns, dtype=np.int64))
-        search_columns(self.histograms, self.counts, 0, n_columns, self.packed, rules, self.form, noise, best)
+        search_histograms(self.histograms, self.counts, (0, n_columns), self.packed, rules, self.form, noise, best)
         return best
 
     def choose(self, symmetric, best):
@@ -99,7 +103,7 @@ class Level:
         )
         noise = SplitNoise(numbers=NONE, windows=np.zeros(best.gains.shape[1], dtype=np.int64))
         rules = rules_of(1, symmetric=symmetric)
-        choose_splits(self.histograms, self.packed, rules, self.form, noise, best, splits)
+        choose_splits(self.packed.is_categorical, self.histograms, self.packed, rules, self.form, noise, best, splits)
         return splits
 
     def search_sorted(self, l2, noise=NONE):
@@ -294,6 +298,22 @@ def test_codes_in_another_order(n_words):
     np.testing.assert_array_equal(out.reshape(5, n_words), histogram.reshape(5, n_words)[order])
 
 
+@pytest.mark.parametrize("n_codes", [1, 2, 15, 16, 17, 255])
+def test_codes_are_sorted_as_by_a_stable_sort_of_numpy(n_codes):
+    means = np.random.default_rng(n_codes).integers(-9, 9, n_codes) / 4.0
+    np.testing.assert_array_equal(sort_codes(means), np.argsort(means, kind="stable"))
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds, symmetric=st.booleans(), noise=st.sampled_from([0.0, 0.1]))
+def test_without_conditions_every_search_is_plain(seed, symmetric, noise):
+    level = Level(seed, 3, [2, 3, 8, 70], missing=0.0)
+    numbers = np.random.default_rng(seed).normal(size=4096 + 256) * noise if noise > 0.0 else NONE
+    plain = level.search(symmetric, None, 3.0, 1, numbers)
+    for ours, general in zip(plain, level.search(symmetric, np.zeros(4, dtype=np.int64), 3.0, 1, numbers), strict=True):
+        np.testing.assert_array_equal(ours, general)
+
+
 @settings(deadline=None, max_examples=60)
 @given(
     seed=seeds,
@@ -310,7 +330,7 @@ def test_the_best_threshold_has_the_highest_gain(seed, n_nodes, n_codes, packed,
     has_missing = bool(level.has_missing[0])
     rules = rules_of(1, l2=l2, min_rows=min_rows, constraint=constraint)
     value, gain, place, side = search_numbers(
-        level.histograms, level.counts, 0, level.packed, rules, level.form, NONE, level.buffers()
+        constraint, level.histograms, 0, level.packed, rules, level.form, NONE, level.buffers()
     )
     nodes = level.nodes(0)
     gains = naive.number_gains(nodes, has_missing, l2, min_rows, constraint)

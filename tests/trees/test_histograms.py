@@ -8,8 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
+from surefoot._jit import kernel
 from surefoot.trees.gradient_grower import packed_table
 from surefoot.trees.level_kernels import LevelRows, add_packed_rows, add_wide_rows, build_level, build_root, sum_rows
+
+add_packed_rows, add_wide_rows, build_level, build_root, sum_rows = map(
+    kernel, (add_packed_rows, add_wide_rows, build_level, build_root, sum_rows)
+)
 
 CODES = (256, 1, 2, 6)
 

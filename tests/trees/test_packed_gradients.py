@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from reference import gradient_trees as naive
 from scipy import stats
 
+from surefoot._jit import kernel
 from surefoot.trees.level_kernels import sum_codes
 from surefoot.trees.packed_gradients import absolute_sums, field_bits, pack_rows, widen_rows
+
+sum_codes = kernel(sum_codes)
 
 
 def drawn(seed, n_scores, n_rows=20, whole=True):

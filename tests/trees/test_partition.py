@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import gradient_trees as naive
 
+from surefoot._jit import kernel
 from surefoot.trees.gradient_grower import packed_table
 from surefoot.trees.level_kernels import (
     LevelRows,
@@ -20,6 +21,8 @@ from surefoot.trees.level_kernels import (
     partition_node,
     write_leaves,
 )
+
+mark_children, partition_level, partition_node = map(kernel, (mark_children, partition_level, partition_node))
 
 COUNT_BITS = 10
 

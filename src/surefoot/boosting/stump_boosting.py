@@ -15,12 +15,11 @@ from surefoot.boosting.stump_kernels import (
     Rule,
     Scratch,
     StumpRounds,
-    add_rows,
-    begin_round,
-    change_weights,
-    count_rows,
-    end_round,
+    begin_threaded_round,
+    change_thread_weights,
+    end_threaded_round,
     run_rounds,
+    sum_member,
 )
 from surefoot.data import BinnedTable
 
@@ -71,12 +70,12 @@ def _run_threads(
     n_rounds, n_threads = len(rounds.features), len(member.segments)
     with RowThreads(n_threads) as threads:
         for t in range(n_rounds):
-            status = begin_round(member, rule, t, scratch, rounds)
+            status = begin_threaded_round(member, rule, t, scratch, rounds)
             if status != GOING_ON:
                 return t, status
             feature = rounds.features[t]
-            growths = threads.run(lambda k: change_weights(member, scratch, feature, k), range(n_threads))  # noqa: B023
-            end_round(member, sum(growths), scratch)
+            growths = threads.run(lambda k: change_thread_weights(member, scratch, feature, k), range(n_threads))  # noqa: B023
+            end_threaded_round(member, sum(growths), scratch)
             callback(t + 1, rounds.errors[t])
     return n_rounds, GOING_ON
 
@@ -91,7 +90,7 @@ def new_member(table: BinnedTable, bounds: tuple[int, int, int], weights: np.nda
         codes=table.codes,
         offsets=table.offsets,
         missing=table.missing,
-        is_categorical=table.is_categorical,
+        is_categorical=table.is_categorical if table.is_categorical.any() else None,
         first_row=first_row,
         segments=np.ascontiguousarray(segments),
         weights=whole,
@@ -100,10 +99,7 @@ def new_member(table: BinnedTable, bounds: tuple[int, int, int], weights: np.nda
         totals=np.array([whole[: bounds[1] - first_row].sum(), whole[bounds[1] - first_row :].sum()]),
         scales=np.full(2, scale),
     )
-    count_rows(member)
-    for thread in range(n_threads):
-        add_rows(member, thread, 0)
-        add_rows(member, thread, 1)
+    sum_member(member)
     return member
 
 

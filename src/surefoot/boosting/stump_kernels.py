@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 
 GINI, ERROR = 0, 1
 GOING_ON, PERFECT, CHANCE = 0, 1, 2
@@ -47,7 +47,7 @@ class MemberState(NamedTuple):
     codes: np.ndarray
     offsets: np.ndarray
     missing: np.ndarray
-    is_categorical: np.ndarray
+    is_categorical: np.ndarray | None  # None: no feature is, and what is only for categories is not compiled
     first_row: int
     segments: np.ndarray  # (threads, 2 classes, 2): table rows of each thread and class
     weights: np.ndarray  # whole numbers, one per row from first_row on
@@ -90,7 +90,7 @@ class Scratch(NamedTuple):
     change: np.ndarray  # ... and the changes
 
 
-@kernel
+@inner_kernel
 def split_gain(left_0, left_1, total_0, total_1, criterion):
     """Return the gain (up to a constant) of a split with these true class weights on the left; -1 for an empty side."""
     right_0 = total_0 - left_0
@@ -101,7 +101,7 @@ def split_gain(left_0, left_1, total_0, total_1, criterion):
     return gain if both > 0.0 else -1.0
 
 
-@kernel
+@inner_kernel
 def add_up(sums, offsets, left):
     """Write, for every bin of every feature, the class weights in it and in all bins before it."""
     for j in range(offsets.shape[0] - 1):
@@ -117,7 +117,7 @@ def add_up(sums, offsets, left):
             out_1[b] = left_1
 
 
-@kernel
+@inner_kernel
 def try_splits(whole_0, whole_1, missing_0, missing_1, totals, scales, criterion, gains):
     """Write the gain of splitting after each bin; ``missing_0`` and ``missing_1`` are further weights on the left."""
     scale_0, scale_1 = scales[0], scales[1]
@@ -132,7 +132,7 @@ def try_splits(whole_0, whole_1, missing_0, missing_1, totals, scales, criterion
             gains[b] = split_gain(left_0, left_1, total_0, total_1, ERROR)
 
 
-@kernel
+@inner_kernel
 def write_largest(gains, out):
     """Write the largest gain to ``out[0]``. Floats of 0 or more keep their order as integers, which compare faster."""
     whole = gains.view(np.int64)
@@ -142,8 +142,8 @@ def write_largest(gains, out):
     out.view(np.int64)[0] = best
 
 
-@kernel
-def best_numeric_split(member, sums, criterion, scratch):
+@inner_kernel
+def best_numeric_split(is_categorical, member, sums, criterion, scratch):
     """Return the best numeric split: (gain, feature, bin, whether missing values go right), gain -1 for none."""
     offsets, gains = member.offsets, scratch.gains
     if scratch.stale[0]:
@@ -156,7 +156,9 @@ def best_numeric_split(member, sums, criterion, scratch):
         first, missing = offsets[j], offsets[j] + member.missing[j]
         scratch.best[0, j] = -1.0
         scratch.best[1, j] = -1.0
-        if member.is_categorical[j] or missing == first:
+        if missing == first:
+            continue
+        if is_categorical is not None and is_categorical[j]:
             continue
         for way in range(2 if sums[0, missing] + sums[1, missing] > 0 else 1):
             feature_gains = gains[way, first:missing]
@@ -184,7 +186,7 @@ def best_numeric_split(member, sums, criterion, scratch):
     return -1.0, -1, 0, False
 
 
-@kernel
+@inner_kernel
 def best_category_set(member, sums, criterion, feature, order):
     """Return the best set of categories: (gain, number of categories in ``order`` that go left, number of categories).
 
@@ -222,7 +224,7 @@ def best_category_set(member, sums, criterion, feature, order):
     return best, n_left, n
 
 
-@kernel
+@inner_kernel
 def mark_number_split(sums, first, missing, b, missing_right, t, goes_right, rounds):
     """Write a numeric split: the codes that go right, and the nearest bins with rows on both sides of the threshold."""
     for k in range(missing):
@@ -238,7 +240,7 @@ def mark_number_split(sums, first, missing, b, missing_right, t, goes_right, rou
     rounds.above[t] = above
 
 
-@kernel
+@inner_kernel
 def mark_category_split(missing, order, n_left, n_seen, unseen_right, t, goes_right, rounds):
     """Write a split by category: codes without rows go with the missing values, or else to the heavier side."""
     for k in range(missing + 1):
@@ -254,7 +256,7 @@ def mark_category_split(missing, order, n_left, n_seen, unseen_right, t, goes_ri
             rounds.sets[t, k // 64] |= np.uint64(1) << np.uint64(k % 64)
 
 
-@kernel
+@inner_kernel
 def is_left_lighter(member, sums, first, order, n_left, by_order):
     """Return whether the first ``n_left`` bins (in order, or of ``order``) have less than half of the weight."""
     left = 0.0
@@ -265,26 +267,12 @@ def is_left_lighter(member, sums, first, order, n_left, by_order):
     return 2.0 * left < total * (1.0 - TIE)
 
 
-@kernel
-def choose_split(member, sums, criterion, t, scratch, rounds):
-    """Find the split of round t; write it to ``rounds`` and ``scratch.goes_right``."""
-    gain, feature, b, missing_right = best_numeric_split(member, sums, criterion, scratch)
-    order = scratch.category_order
-    for j in range(member.is_categorical.shape[0]):
-        if member.is_categorical[j]:
-            set_gain, _, _ = best_category_set(member, sums, criterion, j, order)
-            ties_before = set_gain >= gain * (1.0 - TIE) and j < feature
-            if set_gain >= 0.0 and (gain < 0.0 or ties_before or set_gain > gain * (1.0 + TIE)):
-                gain, feature = set_gain, j
-    rounds.features[t] = feature
-    without_split = (
-        0.0 if criterion == GINI else max(member.totals[0] * member.scales[0], member.totals[1] * member.scales[1])
-    )
-    rounds.gains[t] = max(gain - without_split, 0.0)
-    if feature < 0:
-        return
+@inner_kernel
+def write_split(is_categorical, member, sums, criterion, b, missing_right, t, scratch, rounds):
+    """Write the codes of the feature of round t that go right, and its nearest bins or its set."""
+    feature, order = rounds.features[t], scratch.category_order
     first, missing = member.offsets[feature], member.missing[feature]
-    if member.is_categorical[feature]:
+    if is_categorical is not None and is_categorical[feature]:
         _, n_left, n_seen = best_category_set(member, sums, criterion, feature, order)
         unseen_right = is_left_lighter(member, sums, first, order, n_left, True)
         mark_category_split(missing, order, n_left, n_seen, unseen_right, t, scratch.goes_right, rounds)
@@ -295,7 +283,30 @@ def choose_split(member, sums, criterion, t, scratch, rounds):
     rounds.missing_right[t] = scratch.goes_right[missing]
 
 
-@kernel
+@inner_kernel
+def choose_split(is_categorical, member, sums, criterion, t, scratch, rounds):
+    """Find the split of round t; write it to ``rounds`` and ``scratch.goes_right``.
+
+    ``is_categorical`` is that of the member, as an argument: what a None makes superfluous is not compiled.
+    """
+    gain, feature, b, missing_right = best_numeric_split(is_categorical, member, sums, criterion, scratch)
+    if is_categorical is not None:
+        for j in range(is_categorical.shape[0]):
+            if is_categorical[j]:
+                set_gain, _, _ = best_category_set(member, sums, criterion, j, scratch.category_order)
+                ties_before = set_gain >= gain * (1.0 - TIE) and j < feature
+                if set_gain >= 0.0 and (gain < 0.0 or ties_before or set_gain > gain * (1.0 + TIE)):
+                    gain, feature = set_gain, j
+    rounds.features[t] = feature
+    without_split = (
+        0.0 if criterion == GINI else max(member.totals[0] * member.scales[0], member.totals[1] * member.scales[1])
+    )
+    rounds.gains[t] = max(gain - without_split, 0.0)
+    if feature >= 0:
+        write_split(is_categorical, member, sums, criterion, b, missing_right, t, scratch, rounds)
+
+
+@inner_kernel
 def add_threads(histograms, sums):
     """Add the histograms of all threads into ``sums``."""
     sums[:] = 0
@@ -318,7 +329,7 @@ def weigh_vote(error, rule, edge):
     return weight, np.exp(min(2.0 * weight, MAX_GROWTH))
 
 
-@kernel
+@inner_kernel
 def sum_right(member, sums, feature, goes_right, weights_right, rows_right):
     """Write, per class, the sum of the whole-number weights and the number of rows with weight that go right."""
     for c in range(2):
@@ -331,7 +342,7 @@ def sum_right(member, sums, feature, goes_right, weights_right, rows_right):
                 rows_right[c] += member.row_counts[c, first + k] * goes_right[k]
 
 
-@kernel
+@inner_kernel
 def begin_round(member, rule, t, scratch, rounds):
     """Choose the stump of round t, its labels and vote; write which weights change; return the status of the fit."""
     total = member.totals[0] * member.scales[0] + member.totals[1] * member.scales[1]
@@ -342,7 +353,7 @@ def begin_round(member, rule, t, scratch, rounds):
         sums = scratch.sums
         if scratch.stale[0]:
             add_threads(member.histograms, sums)
-    choose_split(member, sums, rule.criterion, t, scratch, rounds)
+    choose_split(member.is_categorical, member, sums, rule.criterion, t, scratch, rounds)
     feature = rounds.features[t]
     right, rows_right = scratch.weights_right, scratch.rows_right
     sum_right(member, sums, feature, scratch.goes_right, right, rows_right)
@@ -365,7 +376,7 @@ def begin_round(member, rule, t, scratch, rounds):
     return GOING_ON
 
 
-@kernel
+@inner_kernel
 def plan_changes(member, feature, label_left, label_right, factor, scratch):
     """Write, for each class, the side on which weights change and their factor; change the scale of the class."""
     for c in range(2):
@@ -376,7 +387,9 @@ def plan_changes(member, feature, label_left, label_right, factor, scratch):
             member.scales[c] *= factor
         elif wrong_left or wrong_right:
             side = 1 if wrong_right else 0
-            rows = member.row_counts[c, : member.missing[0] + 1].sum()  # any feature has every row once
+            rows = np.int64(0)
+            for k in range(member.missing[0] + 1):  # any feature has every row once
+                rows += member.row_counts[c, k]
             n_wrong = scratch.rows_right[c] if wrong_right else rows - scratch.rows_right[c]
             wrong = scratch.weights_right[c] if wrong_right else member.totals[c] - scratch.weights_right[c]
             if 2 * n_wrong <= rows and wrong * factor < MAX_TOTAL:
@@ -389,11 +402,12 @@ def plan_changes(member, feature, label_left, label_right, factor, scratch):
             scratch.stale[0] = True
 
 
-@kernel
+@inner_kernel
 def change_weights(member, scratch, feature, thread):
     """Change the weights of one thread's rows as planned and update its histograms; return the growth per class."""
     index, change = scratch.changed[thread], scratch.change[thread]
-    growth = np.zeros(2, np.int64)
+    growth = np.empty(2, np.int64)
+    growth[:] = 0
     for c in range(2):
         side = scratch.side[c]
         factor = scratch.factor[c]
@@ -427,7 +441,7 @@ def change_weights(member, scratch, feature, thread):
     return growth
 
 
-@kernel
+@inner_kernel
 def add_rows(member, thread, c):
     """Add all weights of one thread's rows of class c to its histograms."""
     histogram = member.histograms[thread, c]
@@ -442,7 +456,7 @@ def add_rows(member, thread, c):
                 bins[column[i]] += weights[i]
 
 
-@kernel
+@inner_kernel
 def count_rows(member):
     """Count, per class and bin, the rows that have a weight."""
     for thread in range(member.segments.shape[0]):
@@ -454,7 +468,7 @@ def count_rows(member):
                     bins[member.codes[j, i]] += member.weights[i - member.first_row] > 0
 
 
-@kernel
+@inner_kernel
 def rescale(member, c):
     """Scale the whole-number weights of class c back to their initial total and rebuild its histograms."""
     factor = START_TOTAL / member.totals[c]
@@ -472,7 +486,7 @@ def rescale(member, c):
     member.scales[c] /= factor
 
 
-@kernel
+@inner_kernel
 def end_round(member, growth, scratch):
     """Add the growth of the weights to the totals; rescale a class if its whole numbers leave their range."""
     for c in range(2):
@@ -492,3 +506,33 @@ def run_rounds(member, rule, first, last, scratch, rounds):
         growth = change_weights(member, scratch, rounds.features[t], 0)
         end_round(member, growth, scratch)
     return last, GOING_ON
+
+
+@kernel
+def sum_member(member):
+    """Write the histograms of a new member, and the number of rows of each bin."""
+    count_rows(member)
+    for thread in range(member.segments.shape[0]):
+        for c in range(2):
+            add_rows(member, thread, c)
+
+
+# The parts of a round, for rounds whose rows are divided among threads.
+
+
+@kernel
+def begin_threaded_round(member, rule, t, scratch, rounds):
+    """As ``begin_round``."""
+    return begin_round(member, rule, t, scratch, rounds)
+
+
+@kernel
+def change_thread_weights(member, scratch, feature, thread):
+    """As ``change_weights``."""
+    return change_weights(member, scratch, feature, thread)
+
+
+@kernel
+def end_threaded_round(member, growth, scratch):
+    """As ``end_round``."""
+    end_round(member, growth, scratch)

@@ -50,23 +50,33 @@ class BagPool:
         draws = self.n_rows - self.size if leaves_out else self.size
         bits = random_bits(stream_key(self.seed, BAGS), (stop - first) * draws, first * draws).reshape(-1, draws)
         out = np.empty((stop - first, self.size), dtype=np.int32)
-        counts = np.zeros(self.n_rows, dtype=np.int32)
-        if self.replace:
-            draw_with_replacement(bits, counts, out)
-        else:
-            draw_without_replacement(bits, leaves_out, np.arange(self.n_rows, dtype=np.int32), counts, out)
+        draw_bags(bits, self.n_rows, self.replace, leaves_out, out)
         return out
 
 
+def draw_bags(bits: np.ndarray, n_rows: int, replace: bool, leaves_out: bool, out: np.ndarray) -> None:
+    """Write the rows of each bag in ascending order: those that random bits draw, or those that they leave out."""
+    is_sparse = bits.shape[1] * SCAN_RATIO < n_rows and not leaves_out
+    counts = np.zeros(n_rows, dtype=np.int32)
+    if replace:
+        draw_with_replacement(bits, is_sparse, counts, out)
+    else:
+        draw_without_replacement(bits, is_sparse, leaves_out, np.arange(n_rows, dtype=np.int32), counts, out)
+    if is_sparse:
+        out.sort(axis=1)  # in kernels, sorting takes a second to compile
+
+
 @kernel
-def draw_with_replacement(bits, counts, out):
-    """Read random bits (bags, draws) and counts that are 0; write the rows of each bag in ascending order."""
+def draw_with_replacement(bits, is_sparse, counts, out):
+    """Read random bits (bags, draws) and counts that are 0; write the rows of each bag.
+
+    They are in ascending order, but for sparse bags: these have few of the rows.
+    """
     n_rows, size = counts.shape[0], out.shape[1]
     for b in range(out.shape[0]):
         for i in range(size):
             out[b, i] = min(np.int64((bits[b, i] >> np.uint64(11)) * 2.0**-53 * n_rows), n_rows - 1)
-        if size * SCAN_RATIO < n_rows:
-            out[b] = np.sort(out[b])
+        if is_sparse:
             continue
         for i in range(size):
             counts[out[b, i]] += 1
@@ -79,8 +89,10 @@ def draw_with_replacement(bits, counts, out):
 
 
 @kernel
-def draw_without_replacement(bits, leaves_out, places, counts, out):
-    """Read random bits, all rows as places, and counts that are 0; write the rows of each bag in ascending order.
+def draw_without_replacement(bits, is_sparse, leaves_out, places, counts, out):
+    """Read random bits, all rows as places, and counts that are 0; write the rows of each bag.
+
+    They are in ascending order, but for sparse bags: these have few of the rows.
 
     The drawn rows are the beginning of a shuffle. The swaps are then undone, which restores the order of the places for
     the next bag.
@@ -93,8 +105,9 @@ def draw_without_replacement(bits, leaves_out, places, counts, out):
             other = i + min(np.int64((bits[b, i] >> np.uint64(11)) * 2.0**-53 * left), left - 1)
             swaps[i] = other
             places[i], places[other] = places[other], places[i]
-        if not leaves_out and draws * SCAN_RATIO < n_rows:
-            out[b] = np.sort(places[:draws])
+        if is_sparse:
+            for i in range(draws):
+                out[b, i] = places[i]
         else:
             for i in range(draws):
                 counts[places[i]] = 1

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from surefoot._exceptions import DataError
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 from surefoot._parameters import check_boolean, check_number
 from surefoot.selection.graphical_lasso import penalty_roots, solve_correlations
 from surefoot.selection.selector import BagError, Selector
@@ -210,7 +210,7 @@ def correlate_bags(values, sums, products, bags, correlations, deviations):
             correlations[bag, i, i] = 1.0
 
 
-@kernel
+@inner_kernel
 def find_rest(rows, rest):
     """Read a bag's rows, in ascending order; write the rows that it leaves out and return their number.
 
@@ -240,7 +240,7 @@ def add_rows(values, rows, origin, sums, products):
                 products[i, j] += shifted[i] * shifted[j]
 
 
-@kernel
+@inner_kernel
 def add_bag(values, rows, sums, products):
     """Read a bag's rows of a table; write means and means of products, around the bag's own mean.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 
 TIES = 1e-12  # events that differ by at most this fraction of the penalty are tied
 MIN_INDEPENDENT = 1e-13  # fraction of a column's variance that the columns before it must leave
@@ -72,14 +72,14 @@ class Path(NamedTuple):
     state: Any
 
 
-@kernel
+@inner_kernel
 def copy_values(values, out):
     """Copy an array of one dimension: an assignment of slices takes a second to compile."""
     for i in range(np.uint64(values.shape[0])):
         out[i] = values[i]
 
 
-@kernel
+@inner_kernel
 def add_products(X, rows, factors, out):
     """Read rows of a table and their factors (sums, rows); add the rows times their factors to each sum.
 
@@ -98,7 +98,7 @@ def add_products(X, rows, factors, out):
                 out[f, k] += factors[f, i] * X[rows[i], k]
 
 
-@kernel
+@inner_kernel
 def rows_between(bag, n_rows, out):
     """Read the rows of a bag in ascending order; write the rows that it lacks, and return their number."""
     place, missing = 0, 0
@@ -111,7 +111,7 @@ def rows_between(bag, n_rows, out):
     return missing
 
 
-@kernel
+@inner_kernel
 def extend_factor(gram, active, n_active, factor):
     """Read products of the active columns; write the last row of their Cholesky factor; return its relative pivot."""
     last = n_active - 1
@@ -128,7 +128,7 @@ def extend_factor(gram, active, n_active, factor):
     return pivot / whole
 
 
-@kernel
+@inner_kernel
 def solve_factor(factor, n_active, x):
     """Read a Cholesky factor; write the solution over the right-hand side."""
     for r in range(n_active):
@@ -143,7 +143,7 @@ def solve_factor(factor, n_active, x):
         x[r] = value / factor[r, r]
 
 
-@kernel
+@inner_kernel
 def solve_segment(correlations, gram, active, signs, n_active, factor, u, d, p, q):
     """Read the active variables; write coefficients ``u - penalty * d`` and correlations ``p + penalty * q``."""
     for r in range(n_active):
@@ -158,7 +158,7 @@ def solve_segment(correlations, gram, active, signs, n_active, factor, u, d, p, 
             q[k] += gram[r, k] * d[r]
 
 
-@kernel
+@inner_kernel
 def next_joining(p, q, penalty, state, left, left_sign):
     """Read correlations and states (not 0: cannot join); return the next variable to join, its penalty and its sign.
 
@@ -177,7 +177,7 @@ def next_joining(p, q, penalty, state, left, left_sign):
     return joining, min(best, penalty), sign
 
 
-@kernel
+@inner_kernel
 def next_leaving(u, d, n_active, penalty, joined):
     """Read coefficients; return the place of the next one to become zero, and the penalty at which it does."""
     best, leaving = 0.0, -1
@@ -189,7 +189,7 @@ def next_leaving(u, d, n_active, penalty, joined):
     return leaving, best
 
 
-@kernel
+@inner_kernel
 def read_bag(table, bag, standardize):
     """Read the rows of a bag, or the rows that it lacks (sign -1); write its moments; return the target's mean."""
     n_columns, likely = table.X.shape[1], table.likely
@@ -218,7 +218,7 @@ def read_bag(table, bag, standardize):
     return target_mean
 
 
-@kernel
+@inner_kernel
 def scale_columns(table, bag):
     """Read a bag; write one over each column's standard deviation (0 if it is constant), and scale the correlations."""
     bag.scales[:] = 0.0
@@ -232,10 +232,10 @@ def scale_columns(table, bag):
         bag.correlations[j] *= bag.scales[j]
 
 
-@kernel
-def read_column(table, bag, j, out):
-    """Read a bag; write the covariances of column ``j`` with all columns."""
-    place = table.place_of[j]
+@inner_kernel
+def read_column(table, bag, j, row):
+    """Read a bag; write the covariances of column ``j`` with all columns to the only row of an array."""
+    place, out = table.place_of[j], row[0]
     if place >= 0:
         copy_values(bag.sums[2 + place], out)
     else:
@@ -244,18 +244,18 @@ def read_column(table, bag, j, out):
             copy_values(table.gram[j], out)
         for i in range(bag.rows.shape[0]):
             bag.factors[0, i] = bag.sign * table.X[bag.rows[i], j]
-        add_products(table.X, bag.rows, bag.factors[:1, : bag.rows.shape[0]], out.reshape(1, out.shape[0]))
+        add_products(table.X, bag.rows, bag.factors[:1, : bag.rows.shape[0]], row)
     for k in range(out.shape[0]):
         out[k] = (out[k] / bag.size - bag.means[j] * bag.means[k]) * bag.scales[j] * bag.scales[k]
 
 
-@kernel
+@inner_kernel
 def join(table, bag, path, n_active, j, sign):
     """Add a variable to the end of the active set, if its column is independent; return the size of the set."""
     if n_active == path.active.shape[0]:
         path.state[j] = 2
         return n_active
-    read_column(table, bag, j, path.gram[n_active])
+    read_column(table, bag, j, path.gram[n_active : n_active + 1])
     path.active[n_active], path.signs[n_active] = j, sign
     if extend_factor(path.gram, path.active, n_active + 1, path.factor) < MIN_INDEPENDENT:
         path.state[j] = 2
@@ -264,7 +264,7 @@ def join(table, bag, path, n_active, j, sign):
     return n_active + 1
 
 
-@kernel
+@inner_kernel
 def leave(path, n_active, place):
     """Remove a variable from the active set and factor the rest again; return the size of the set."""
     path.state[path.active[place]] = 0
@@ -279,7 +279,7 @@ def leave(path, n_active, place):
     return n_active - 1
 
 
-@kernel
+@inner_kernel
 def write_coefficients(bag, path, n_active, penalty, out):
     """Read a segment; write the coefficients at a penalty, and return whether they are optimal."""
     out[:] = 0.0
@@ -297,7 +297,7 @@ def write_coefficients(bag, path, n_active, penalty, out):
     return optimal
 
 
-@kernel
+@inner_kernel
 def walk_path(table, bag, path, penalties, coefficients):
     """Read a bag; write the coefficients at penalties in descending order; return how many of them are certain."""
     n_active, joined, left = np.int64(0), np.int64(-1), np.int64(-1)  # with literals, kernels would be compiled twice
@@ -327,11 +327,12 @@ def walk_path(table, bag, path, penalties, coefficients):
     return done
 
 
-@kernel
+@inner_kernel
 def descend(table, rows, bag, target_mean, penalty, coefficients):
     """Read a bag and initial coefficients; write the result of coordinate descent."""
     n_columns, size = table.X.shape[1], rows.shape[0]
-    residuals, variances = np.empty(size), np.zeros(n_columns)
+    residuals, variances = np.empty(size), np.empty(n_columns)
+    variances[:] = 0.0
     for i in range(size):
         residuals[i] = table.y[rows[i]] - target_mean
         for j in range(n_columns):
@@ -359,7 +360,7 @@ def descend(table, rows, bag, target_mean, penalty, coefficients):
             return
 
 
-@kernel
+@inner_kernel
 def solve_bag(table, rows, bag, path, standardize, penalties, coefficients):
     """Read a bag and penalties in descending order; write the coefficients at each, and return the target's mean."""
     target_mean = read_bag(table, bag, standardize)
@@ -367,7 +368,7 @@ def solve_bag(table, rows, bag, path, standardize, penalties, coefficients):
     return target_mean
 
 
-@kernel
+@inner_kernel
 def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
     """Read a bag with its moments and penalties in descending order; write the coefficients at each."""
     n_certain = walk_path(table, bag, path, penalties, coefficients)
@@ -378,7 +379,7 @@ def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
         descend(table, rows, bag, target_mean, penalties[k], coefficients[k])
 
 
-@kernel
+@inner_kernel
 def make_path(n_columns, max_active):
     """Arrays for a path of at most ``max_active`` active variables."""
     return Path(
@@ -394,7 +395,7 @@ def make_path(n_columns, max_active):
     )
 
 
-@kernel
+@inner_kernel
 def leaves_enough(table, missing, squares):
     """Read rows that a bag lacks; return whether subtraction leaves enough of every column's square."""
     n_columns, of_target = table.X.shape[1], 0.0
@@ -409,7 +410,7 @@ def leaves_enough(table, missing, squares):
     return enough
 
 
-@kernel
+@inner_kernel
 def open_bag(table, rows, missing, buffers):
     """The bag of some rows; if it holds most rows, and none twice, it is read through the rows that it lacks."""
     n_rows, size = table.X.shape[0], rows.shape[0]
@@ -422,14 +423,14 @@ def open_bag(table, rows, missing, buffers):
     return Bag(read, sign, size, buffers.factors, buffers.sums, means, correlations, scales)
 
 
-@kernel
+@inner_kernel
 def make_buffers(table, size):
     """Arrays for the moments of a bag."""
     n_sums, n_columns = 2 + table.likely.shape[0], table.X.shape[1]
     return BagBuffers(np.empty((n_sums, size)), np.empty((n_sums, n_columns)), np.empty((3, n_columns)))
 
 
-@kernel
+@inner_kernel
 def mark_variables(coefficients, groups, out):
     """Read coefficients; write which variables have a nonzero one."""
     out[:] = False
@@ -438,7 +439,7 @@ def mark_variables(coefficients, groups, out):
             out[groups[j]] = True
 
 
-@kernel
+@inner_kernel
 def universal_penalty(table, rows, bag, target_mean):
     """Read a bag with its moments; return the penalty that noise rarely exceeds (0: there is nothing to choose).
 
@@ -461,7 +462,8 @@ def select_bags(table, bags, penalty, standardize, groups, out):
     (n_rows, n_columns), size = table.X.shape, bags.shape[1]
     path, buffers = make_path(n_columns, min(n_columns, size)), make_buffers(table, size)
     missing = np.empty(n_rows, np.int32)
-    penalties, coefficients = np.full(1, penalty), np.empty((1, n_columns))
+    penalties, coefficients = np.empty(1), np.empty((1, n_columns))
+    penalties[0] = penalty
     for b in range(bags.shape[0]):
         bag = open_bag(table, bags[b], missing, buffers)
         target_mean = read_bag(table, bag, standardize)
@@ -473,7 +475,7 @@ def select_bags(table, bags, penalty, standardize, groups, out):
         mark_variables(coefficients[0], groups, out[b])
 
 
-@kernel
+@inner_kernel
 def add_errors(table, rows, bag, target_mean, coefficients, errors):
     """Read rows and the coefficients at each penalty; add the mean squared error at each penalty."""
     for i in rows:
@@ -485,7 +487,7 @@ def add_errors(table, rows, bag, target_mean, coefficients, errors):
             errors[k] += error * error / rows.shape[0]
 
 
-@kernel
+@inner_kernel
 def choose_penalty(table, rows, n_folds, path, buffers, missing, standardize, penalties, coefficients):
     """Read a bag, split into consecutive folds; write the penalties to compare; return the best of them (0: none)."""
     size, n_penalties = rows.shape[0], penalties.shape[0]

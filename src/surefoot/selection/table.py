@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from surefoot._estimator import TableEstimator
 from surefoot._exceptions import DataError
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 from surefoot._parameters import check_choice
 from surefoot.data import Columns
 from surefoot.data.columns import is_frame
@@ -233,7 +233,7 @@ def filled_bags(X: np.ndarray, missing: MissingValues, bags: np.ndarray) -> np.n
     return out
 
 
-@kernel
+@inner_kernel
 def bag_median(X, column, order, counts):
     """Read how often each row is in a bag; return the median of a column's known values there, 0 if it has none."""
     n_known, seen, below = 0, 0, 0.0

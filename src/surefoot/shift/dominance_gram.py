@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 from surefoot._parallel import RowThreads, row_blocks
 from surefoot.shift.gram import ONE_THREAD, Gram, LeafOrder
 
@@ -117,7 +117,7 @@ def sum_dominating(bits, table, start, stop, out):
         out[i] = a + b + (c + d)
 
 
-@kernel
+@inner_kernel
 def flush_lanes(lanes, counts):
     """Add the bytes of ``lanes`` to ``counts`` and set them to 0."""
     for k in range(lanes.shape[0]):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 from surefoot._parallel import RowThreads
 from surefoot.shift.gram import ONE_THREAD, Gram, LeafOrder
 
@@ -141,7 +141,7 @@ def add_cell_pairs(cell, dominating, ordered, out):
                     row[j] += mass if cell[b, j] == own else 0.0
 
 
-@kernel
+@inner_kernel
 def lay_out_cells(mass, places, laid_out):
     """Write the place of each cell in a layout (depth, STRIPS), and the mass there.
 
@@ -155,7 +155,7 @@ def lay_out_cells(mass, places, laid_out):
         laid_out[low, strip] = mass[c]
 
 
-@kernel
+@inner_kernel
 def sum_strips(filled, totals, mass, running, squares):
     """Return the energy of ordered cells: ``filled`` with weights, which add up to ``totals`` in each strip."""
     before = 0.0
@@ -171,7 +171,7 @@ def sum_strips(filled, totals, mass, running, squares):
     return squares.sum()
 
 
-@kernel
+@inner_kernel
 def sum_unordered_cells(filled, mass):
     """Return the energy of cells without an order."""
     energy = 0.0

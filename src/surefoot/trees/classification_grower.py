@@ -15,13 +15,13 @@ from surefoot.trees.split_kernels import (
     GrownTree,
     NodeSplit,
     WeightedClasses,
-    class_weights,
     grow_tree,
-    label_leaves,
+    search_features,
+    split_rows,
+    sum_classes,
     sum_words,
-    try_features,
     try_summed_features,
-    write_split,
+    write_labels,
 )
 
 CELLS_AT_ONCE = 1 << 22  # larger tables are grown node by node: one call for a tree would delay Ctrl-C for too long
@@ -47,7 +47,8 @@ class TreeGrower:
     ) -> None:
         self.table, self.classes, self.n_classes, self.first_row = table, classes, n_classes, first_row
         self.depth, self.criterion, self.threads = depth, criterion, threads
-        self._coded = ClassificationTable(codes=table.codes, missing=table.missing, is_categorical=table.is_categorical)
+        is_categorical = table.is_categorical if table.is_categorical.any() else None
+        self._coded = ClassificationTable(codes=table.codes, missing=table.missing, is_categorical=is_categorical)
         self._words: np.ndarray | None = None  # of large tables: eight codes in a word
         self._parts = np.empty((0, 0, 0), dtype=np.int64)  # their sums, for each thread
 
@@ -86,20 +87,20 @@ class TreeGrower:
             ]
             bounds = np.append(0, np.stack([middles, bounds[1:]], axis=1).ravel())
         tree.leaf_ends[:] = bounds[1:]
-        label_leaves(target, tree)
+        write_labels(target, tree)
 
     def _split_node(
         self, target: WeightedClasses, tree: GrownTree, node: int, rows: np.ndarray, scratch: np.ndarray
     ) -> int:
         """Choose and write the split of one node and reorder its rows; return how many go left."""
         total = np.zeros(self.n_classes, dtype=np.int64)
-        class_weights(rows, self.classes, target.weights, self.first_row, total)
+        sum_classes(rows, self.classes, target.weights, self.first_row, total)
         if np.count_nonzero(total) < 2:
             return len(rows)
         split = self._best_split(target, rows, total)
         if split is None:
             return len(rows)
-        return int(write_split(self._coded, target, total, split, node, rows, scratch, tree))
+        return int(split_rows(self._coded, target, total, split, node, rows, scratch, tree))
 
     def _best_split(self, target: WeightedClasses, rows: np.ndarray, total: np.ndarray) -> NodeSplit | None:
         """The split by the best feature (the first if features tie); None if no feature can split the rows."""
@@ -128,7 +129,7 @@ class TreeGrower:
         features = [part for part in parts if len(part)]
         if words is None or len(rows) < MIN_ROWS_OF_WORDS:
             self.threads.run(
-                lambda own: try_features(coded, target, own, rows, total, self._histogram(), splits), features
+                lambda own: search_features(coded, target, own, rows, total, self._histogram(), splits), features
             )
             return
         ranges = list(enumerate(even_ranges(len(rows), len(sums))))

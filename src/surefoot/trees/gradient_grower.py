@@ -91,13 +91,7 @@ class GradientTreeGrower:
         shape = (1 if self.rules.symmetric else 1 << (depth - 1), n_columns)
         n_sorted = n_rows if self.table.is_sorted else 0
         n_nodes = 1 << (depth - 1)
-        self._packed_table = packed_table(self.table)
-        self._split_rules = SplitRules(
-            symmetric=self.rules.symmetric,
-            l2=float(max(self.rules.l2, MIN_L2)),
-            min_rows=self.rules.min_samples_leaf,
-            constraints=self.constraints,
-        )
+        self.read(self.table)
         form = self.format
         self._form = SumFormat(
             n_words=form.n_words,
@@ -142,8 +136,15 @@ class GradientTreeGrower:
 
     def read(self, table: PackedCodes) -> None:
         """Grow the next trees on another table of the same shape."""
-        self.table = table
+        self.table, rules = table, self.rules
         self._packed_table = packed_table(table)
+        has_conditions = rules.constraints is not None or rules.min_samples_leaf > 1 or table.has_missing.any()
+        self._split_rules = SplitRules(
+            symmetric=rules.symmetric,
+            l2=float(max(rules.l2, MIN_L2)),
+            min_rows=rules.min_samples_leaf,
+            constraints=self.constraints if has_conditions or not self.format.packed else None,
+        )
 
     def grow(self, scores: np.ndarray, rows: BlockRows, key: np.uint64, noise: float = 0.0) -> GrownGradientTree:
         """A tree on ``rows`` for ``scores`` of shape (n_scores, n_rows).
@@ -228,14 +229,15 @@ class GradientTreeGrower:
     def _grow(self, first_level: int, last_level: int) -> None:
         """Grow some levels in one call: a call of a kernel takes longer than a level of a small table."""
         kinds = self._packed_table, self._split_rules, self._form, self._noise, self._buffers, self._splits
-        grow_levels(*kinds, first_level, last_level, min(self._sorted_level, last_level))
+        sorted_level = None if self._sorted_level is None else min(self._sorted_level, last_level)
+        grow_levels(*kinds, first_level, last_level, sorted_level)
 
-    def _first_sorted_level(self) -> int:
+    def _first_sorted_level(self) -> int | None:
         """The first level where reading the rows of all columns takes less time than reading the bins of all nodes."""
         table, rules = self.table, self.rules
         is_plain = rules.symmetric and rules.min_samples_leaf <= 1 and rules.constraints is None
         if not (is_plain and self.format.packed and table.is_sorted):
-            return rules.depth
+            return None
         n_cells = max(table.n_rows * table.n_columns, 1)
         return max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1)
 
@@ -269,7 +271,7 @@ def packed_table(table: PackedCodes) -> PackedTable:
         offsets=table.offsets,
         n_codes=table.n_codes,
         has_missing=table.has_missing,
-        is_categorical=table.is_categorical,
+        is_categorical=table.is_categorical if table.is_categorical.any() else None,
         sorted_rows=table.sorted_rows,
         sorted_codes=table.sorted_codes,
     )

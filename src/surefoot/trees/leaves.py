@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 
 
 class LeafSums(NamedTuple):
@@ -27,7 +27,7 @@ def sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums):
         sum_rows(steps, information, weights, own, leaves, sums.steps[block], totals, counts)
 
 
-@kernel
+@inner_kernel
 def sum_rows(steps, information, weights, rows, leaves, sums, totals, counts):
     """Write the sums of each leaf over some rows."""
     if information is None and steps.shape[0] == 2:
@@ -46,7 +46,7 @@ def sum_rows(steps, information, weights, rows, leaves, sums, totals, counts):
             sum_one(information[k], weights, rows, leaves, totals[:, k])
 
 
-@kernel
+@inner_kernel
 def sum_one(values, weights, rows, leaves, sums):
     """Write the weighted sum of the values of each leaf."""
     sums[:] = 0.0
@@ -54,7 +54,7 @@ def sum_one(values, weights, rows, leaves, sums):
         sums[np.uint64(leaves[i])] += values[i] * weights[i]
 
 
-@kernel
+@inner_kernel
 def sum_pairs(first, second, weights, rows, leaves, sums, counts):
     """Write the weighted sums of two steps (such as location and scale) of each leaf, and its weight, in one pass."""
     total = np.zeros((counts.shape[0], 3))

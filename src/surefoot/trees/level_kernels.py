@@ -19,6 +19,9 @@ signed index would be checked for wrapping around.
 added up and searched. Only these sums and the splits pass between the parts, and sums of whole numbers do not depend on
 how the rows are divided.
 
+*What is not needed is not compiled.* Where an argument is None, the code for the other case is not compiled: that of
+categories, of conditions, of sorted rows. The argument must be one of the function, not a field of a record.
+
 Kernels that call each other must be in the same file: this is the only reason why this file is long.
 """
 
@@ -26,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 
 TIE = 1e-12  # gains this close, relative to the worth of the node, tie: the first column wins
 MAX_ORDERS = 8  # categories are sorted by each score in turn, but by no more than this many
@@ -51,7 +54,7 @@ class PackedTable(NamedTuple):
     offsets: np.ndarray  # (columns + 1,): where each column's bins start in a histogram
     n_codes: np.ndarray  # (columns,)
     has_missing: np.ndarray
-    is_categorical: np.ndarray
+    is_categorical: np.ndarray | None  # None: no column is
     sorted_rows: np.ndarray  # (columns, rows): rows by their code; empty for large tables
     sorted_codes: np.ndarray
 
@@ -62,7 +65,7 @@ class SplitRules(NamedTuple):
     symmetric: bool  # one split for all nodes of a level
     l2: float
     min_rows: int  # rows of a side, unless it is empty
-    constraints: np.ndarray  # (columns,): -1, 0 or 1
+    constraints: np.ndarray | None  # (columns,): -1, 0 or 1; None: all searches are plain, see ``search_plain_numbers``
 
 
 class SumFormat(NamedTuple):
@@ -142,14 +145,14 @@ class SearchBuffers(NamedTuple):
     gains: np.ndarray  # (3, codes)
 
 
-@kernel
+@inner_kernel
 def copy_values(values, out):
     """Copy an array of one dimension: an assignment of slices takes a second to compile."""
     for i in range(np.uint64(values.shape[0])):
         out[i] = values[i]
 
 
-@kernel
+@inner_kernel
 def make_search_buffers(form):
     """Allocate the buffers for the search of one column."""
     n_sums = SCORES + form.n_scores
@@ -162,7 +165,7 @@ def make_search_buffers(form):
     )
 
 
-@kernel
+@inner_kernel
 def rows_of_level(buffers, part, level):
     """The rows of one level's nodes in one part, as views of the buffers."""
     n_rows = buffers.bounds[buffers.bounds.shape[0] - 1, 0, 1]
@@ -174,7 +177,7 @@ def rows_of_level(buffers, part, level):
     )
 
 
-@kernel
+@inner_kernel
 def splits_of_level(tree, level, symmetric):
     """The splits of one level, as views of those of the tree."""
     first_node, after = (1 << level) - 1, (2 << level) - 1
@@ -189,7 +192,7 @@ def splits_of_level(tree, level, symmetric):
     )
 
 
-@kernel
+@inner_kernel
 def add_packed_rows(words, rows, values, start, stop, width, sums):
     """Add ``values[i]`` to one of the 256 bins of each column of the group, for the rows ``start`` to ``stop``.
 
@@ -216,7 +219,7 @@ def add_packed_rows(words, rows, values, start, stop, width, sums):
             pair[np.uint64(256) + ((word >> BITS) & BYTE)] += value
 
 
-@kernel
+@inner_kernel
 def add_wide_rows(words, rows, values, start, stop, width, sums):
     """As ``add_packed_rows``, for statistics of several words per row."""
     n_words = np.uint64(values.shape[1])
@@ -229,7 +232,7 @@ def add_wide_rows(words, rows, values, start, stop, width, sums):
             word >>= BITS
 
 
-@kernel
+@inner_kernel
 def add_rows(words, rows, values, start, stop, width, sums):
     """Add the words of some rows to 256 bins for each of ``width`` columns."""
     if values.shape[1] == 1:
@@ -238,7 +241,7 @@ def add_rows(words, rows, values, start, stop, width, sums):
         add_wide_rows(words, rows, values, start, stop, width, sums)
 
 
-@kernel
+@inner_kernel
 def sum_rows(words, rows, values, start, stop, bins, sums):
     """Write the histogram of the rows ``start`` to ``stop``: 256 bins for each column, of which it uses ``bins[k]``."""
     width, n_words = bins.shape[0], values.shape[1]
@@ -247,10 +250,11 @@ def sum_rows(words, rows, values, start, stop, bins, sums):
     add_rows(words, rows, values, start, stop, width, sums)
 
 
-@kernel
+@inner_kernel
 def columns_of_group(table, group):
     """Return where the bins of the columns of a group begin (and where the last ones end), and the number of bins."""
-    n_columns = min(8, table.n_codes.shape[0] - 8 * group)
+    rest = table.n_codes.shape[0] - 8 * group
+    n_columns = rest if rest < 8 else 8
     columns, bins = np.empty(n_columns + 1, np.int64), np.empty(n_columns, np.int64)
     for k in range(n_columns + 1):
         columns[k] = np.int64(table.offsets[8 * group + k])
@@ -259,7 +263,7 @@ def columns_of_group(table, group):
     return columns, bins
 
 
-@kernel
+@inner_kernel
 def build_root(table, first_group, last_group, level, histograms):
     """Write the histogram of all rows to slot 0, for the columns of some groups."""
     n_words = level.values.shape[1]
@@ -272,7 +276,7 @@ def build_root(table, first_group, last_group, level, histograms):
             copy_values(sums[256 * k * n_words : 256 * k * n_words + end - begin], histograms[0, begin:end])
 
 
-@kernel
+@inner_kernel
 def build_level(table, first_group, last_group, level, histograms):
     """Replace the histograms of the nodes of a level (slot p) by those of their children (slots 2p and 2p + 1).
 
@@ -299,7 +303,7 @@ def build_level(table, first_group, last_group, level, histograms):
                     larger_slot[b] = rest
 
 
-@kernel
+@inner_kernel
 def packed_parts(word, count_bits, unit_1, unit_2):
     """Return the number of rows and the two scores of a packed sum.
 
@@ -316,7 +320,7 @@ def packed_parts(word, count_bits, unit_1, unit_2):
     return n, score_1 * unit_1, (score_2 - (LARGE + float(half_2))) * unit_2
 
 
-@kernel
+@inner_kernel
 def sum_codes(histogram, n_words, count_bits, units, running, sums):
     """Write, for each code, the sums over all codes up to it: count, weight, and each score in its own unit."""
     n_codes = histogram.shape[0] // n_words
@@ -342,7 +346,7 @@ def sum_codes(histogram, n_words, count_bits, units, running, sums):
         first[b] = score_1
 
 
-@kernel
+@inner_kernel
 def add_gains(sums, total, n_places, l2, min_rows, constraint, work, gains):
     """Add the gain of sending codes up to b left to ``gains[b]``; return the worth of the node.
 
@@ -383,14 +387,14 @@ def add_gains(sums, total, n_places, l2, min_rows, constraint, work, gains):
     return worth
 
 
-@kernel
+@inner_kernel
 def packed_worth(word, count_bits, unit_1, unit_2, l2):
     """Return the worth of the rows of a packed sum as one node."""
     n, score_1, score_2 = packed_parts(word, count_bits, unit_1, unit_2)
     return (score_1 * score_1 + score_2 * score_2) / (n + l2)
 
 
-@kernel
+@inner_kernel
 def packed_gain(left, whole, count_bits, unit_1, unit_2, l2):
     """Return the gain of splitting the rows of the sum ``whole`` into those of ``left`` and the rest."""
     all_rows, all_1, all_2 = packed_parts(whole, count_bits, unit_1, unit_2)
@@ -402,7 +406,7 @@ def packed_gain(left, whole, count_bits, unit_1, unit_2, l2):
     return (worth_left * on_right + worth_right * on_left) / (on_left * on_right) - worth
 
 
-@kernel
+@inner_kernel
 def add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains):
     """As ``sum_codes`` and ``add_gains`` in one pass, for packed sums without conditions."""
     unit_1, unit_2 = units[SCORES], units[SCORES + 1]
@@ -415,7 +419,7 @@ def add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains)
     return packed_worth(whole, count_bits, unit_1, unit_2, l2)
 
 
-@kernel
+@inner_kernel
 def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
     """As ``add_packed_gains``, for a node with few rows: gains change only at codes with rows.
 
@@ -436,7 +440,7 @@ def add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps):
     return packed_worth(whole, count_bits, unit_1, unit_2, l2)
 
 
-@kernel
+@inner_kernel
 def highest(values, n_places):
     """Return the highest value, or -inf; four at a time, so that a comparison need not wait for the one before."""
     a0, a1, a2, a3 = -np.inf, -np.inf, -np.inf, -np.inf
@@ -449,7 +453,7 @@ def highest(values, n_places):
     return max(max(a0, a1), max(a2, a3))
 
 
-@kernel
+@inner_kernel
 def middle_place(gains, n_places, min_gain):
     """Return the middle of the first run of gains of at least ``min_gain``."""
     first = 0
@@ -461,7 +465,7 @@ def middle_place(gains, n_places, min_gain):
     return first + (last - first + 1) // 2
 
 
-@kernel
+@inner_kernel
 def noisy_place(gains, n_places, tie, scale, noise, values):
     """Return the place with the highest sum of gain and noise, among places with a gain."""
     for b in range(n_places):
@@ -472,7 +476,7 @@ def noisy_place(gains, n_places, tie, scale, noise, values):
     return place
 
 
-@kernel
+@inner_kernel
 def choose_place(gains, n_places, worth, noise, values):
     """Return the place to split at: (gain plus noise, gain, place).
 
@@ -493,13 +497,37 @@ def choose_place(gains, n_places, worth, noise, values):
     return gains[place] + scale * noise[noise.shape[0] - 1], gains[place], place
 
 
-@kernel
+@inner_kernel
 def bins_of_column(column, table, form):
     """Return where the words of the bins of a column begin and end in a histogram."""
     return np.int64(table.offsets[column]) * form.n_words, np.int64(table.offsets[column + 1]) * form.n_words
 
 
-@kernel
+@inner_kernel
+def sort_codes(means):
+    """Return the codes by rising mean; codes that tie keep their order. (``np.argsort`` takes a second to compile.)"""
+    n = means.shape[0]
+    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    for b in range(n):
+        order[b] = b
+    width = 1
+    while width < n:  # merge sorted runs of this length
+        for start in range(0, n, 2 * width):
+            left, middle = start, start + width if start + width < n else n
+            right, end = middle, middle + width if middle + width < n else n
+            for place in range(start, end):
+                if left < middle and (right >= end or means[order[left]] <= means[order[right]]):
+                    other[place] = order[left]
+                    left += 1
+                else:
+                    other[place] = order[right]
+                    right += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@inner_kernel
 def order_categories(histograms, column, table, form, score, noise, buffers):
     """Return the codes of a categorical column, sorted by mean score over all nodes plus noise of its standard error.
 
@@ -508,7 +536,8 @@ def order_categories(histograms, column, table, form, score, noise, buffers):
     begin, end = bins_of_column(column, table, form)
     sums = buffers.sums
     n_codes = (end - begin) // form.n_words
-    all_nodes = np.zeros(end - begin, np.int64)
+    all_nodes = np.empty(end - begin, np.int64)
+    all_nodes[:] = 0
     for node in range(histograms.shape[0]):
         for b in range(end - begin):
             all_nodes[b] += histograms[node, begin + b]
@@ -523,10 +552,10 @@ def order_categories(histograms, column, table, form, score, noise, buffers):
         means[b] = above / (weight + RARE)
         if noise.shape[0] > 0:
             means[b] += noise[noise.shape[0] - 2 - b] / np.sqrt(weight + RARE)
-    return np.argsort(means)
+    return sort_codes(means)
 
 
-@kernel
+@inner_kernel
 def reorder_codes(histogram, order, n_words, out):
     """Copy the histogram of a categorical column with its codes in another order."""
     for b in range(order.shape[0]):
@@ -534,31 +563,45 @@ def reorder_codes(histogram, order, n_words, out):
             out[b * n_words + f] = histogram[order[b] * n_words + f]
 
 
-@kernel
-def search_numbers(histograms, counts, column, table, rules, form, noise, buffers):
-    """Return the best split of one numeric column for the sum of all nodes, which have ``counts`` rows.
+@inner_kernel
+def search_plain_numbers(histograms, counts, begin, end, rules, form, noise, buffers):
+    """As ``search_numbers``, for packed sums without missing values and conditions: words ``begin`` to ``end``."""
+    count_bits, units, l2, running, gains = form.count_bits, form.units, rules.l2, buffers.running, buffers.gains
+    n_codes = end - begin
+    n_places = n_codes - 2
+    gains[:, :n_codes] = 0.0
+    worth = 0.0
+    jumps = gains[2]
+    for node in range(histograms.shape[0]):
+        histogram = histograms[node, begin:end]
+        if counts[node] * SPARSE >= n_codes:
+            worth += add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains[0])
+        elif counts[node] > 0:
+            worth += add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps)
+    gain = 0.0
+    for b in range(n_places):
+        gain += jumps[b]
+        gains[0, b] += gain
+    value, gain, place = choose_place(gains[0], n_places, worth, noise, gains[2])
+    return value, gain, place, 0
+
+
+@inner_kernel
+def search_numbers(constraint, histograms, column, table, rules, form, noise, buffers):
+    """Return the best split of one numeric column for the sum of all nodes.
 
     It is (gain plus noise, gain, last code on the left, whether missing values go left).
     """
     begin, end = bins_of_column(column, table, form)
     n_words, count_bits, units, l2 = form.n_words, form.count_bits, form.units, rules.l2
-    has_missing, constraint, min_rows = table.has_missing[column], rules.constraints[column], rules.min_rows
+    has_missing, min_rows = table.has_missing[column], rules.min_rows
     running, sums, total, work, gains = buffers.running, buffers.sums, buffers.total, buffers.work, buffers.gains
     n_codes = (end - begin) // n_words
     n_places = n_codes - 1 if has_missing else n_codes - 2
     gains[:, :n_codes] = 0.0
     worth = 0.0
-    jumps = gains[2]
-    is_plain = n_words == 1 and not has_missing and min_rows <= 1 and constraint == 0
     for node in range(histograms.shape[0]):
-        histogram = histograms[node, begin:end]
-        if is_plain:
-            if counts[node] * SPARSE >= n_codes:
-                worth += add_packed_gains(histogram, count_bits, units, n_places, l2, running, gains[0])
-            elif counts[node] > 0:
-                worth += add_sparse_gains(histogram, count_bits, units, n_places, l2, jumps)
-            continue
-        sum_codes(histogram, n_words, count_bits, units, running, sums)
+        sum_codes(histograms[node, begin:end], n_words, count_bits, units, running, sums)
         if sums[COUNT, n_codes - 1] == 0.0:
             continue
         copy_values(sums[:, n_codes - 1], total)
@@ -569,11 +612,6 @@ def search_numbers(histograms, counts, column, table, rules, form, noise, buffer
                 for b in range(n_places):
                     sums[k, b] += lacking
             add_gains(sums, total, n_places - 1, l2, min_rows, constraint, work, gains[1])
-    if is_plain:
-        gain = 0.0
-        for b in range(n_places):
-            gain += jumps[b]
-            gains[0, b] += gain
     value, gain, place = choose_place(gains[0], n_places, worth, noise, gains[2])
     side = 0
     if has_missing:
@@ -584,7 +622,7 @@ def search_numbers(histograms, counts, column, table, rules, form, noise, buffer
     return value, gain, place, side
 
 
-@kernel
+@inner_kernel
 def search_categories(histograms, column, table, rules, form, noise, buffers):
     """Return the best split of one categorical column for the sum of all nodes.
 
@@ -612,38 +650,57 @@ def search_categories(histograms, column, table, rules, form, noise, buffers):
     return best, best_gain, best_place, best_score
 
 
-@kernel
+@inner_kernel
 def noise_window(noise, column, row):
     """Return the noise of one column and node, as a view; it is empty if there is no noise."""
     begin = (noise.windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
     return noise.numbers[begin : begin + 256]
 
 
-@kernel
-def search_columns(histograms, counts, first_column, last_column, table, rules, form, noise, best):
+@inner_kernel
+def is_plain(constraints, column, table, rules, form):
+    """Return whether a numeric column has packed sums, no missing values, and no condition for its splits."""
+    if constraints is None:
+        return True
+    has_conditions = rules.min_rows > 1 or constraints[column] != 0
+    return form.n_words == 1 and not table.has_missing[column] and not has_conditions
+
+
+@inner_kernel
+def search_columns(is_categorical, constraints, histograms, counts, columns, table, rules, form, noise, best):
     """Write the best split of some columns to ``best``: for all nodes together if symmetric, else for each node.
 
-    ``counts`` are the rows of each node.
+    ``counts`` are the rows of each node. ``is_categorical`` and ``constraints`` are those of the table and the rules:
+    as arguments, so that what is not needed is not compiled.
     """
     n_nodes = histograms.shape[0]
     buffers = make_search_buffers(form)
-    for column in range(first_column, last_column):
+    for column in range(columns[0], columns[1]):
         begin, end = bins_of_column(column, table, form)
         for row in range(1 if rules.symmetric else n_nodes):
             first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
             own, own_counts = histograms[first:last], counts[first:last]
             own_noise = noise_window(noise, column, row)
-            if table.is_categorical[column]:
+            if is_categorical is not None and is_categorical[column]:
                 result = search_categories(own, column, table, rules, form, own_noise, buffers)
             elif end - begin < (2 if table.has_missing[column] else 3) * form.n_words:
                 result = (-np.inf, 0.0, 0, 0)
-            else:
-                result = search_numbers(own, own_counts, column, table, rules, form, own_noise, buffers)
+            elif is_plain(constraints, column, table, rules, form):
+                result = search_plain_numbers(own, own_counts, begin, end, rules, form, own_noise, buffers)
+            elif constraints is not None:
+                result = search_numbers(constraints[column], own, column, table, rules, form, own_noise, buffers)
             best.values[row, column], best.gains[row, column] = result[0], result[1]
             best.places[row, column], best.sides[row, column] = result[2], result[3]
 
 
 @kernel
+def search_histograms(histograms, counts, columns, table, rules, form, noise, best):
+    """As ``search_columns``, from Python."""
+    is_categorical, constraints = table.is_categorical, rules.constraints
+    search_columns(is_categorical, constraints, histograms, counts, columns, table, rules, form, noise, best)
+
+
+@inner_kernel
 def unpack_rows(level, form, parts):
     """Write the two scores and the weight of each row of packed values to ``parts[row]``."""
     rows, values, units = level.rows, level.values, form.units
@@ -653,7 +710,7 @@ def unpack_rows(level, form, parts):
         parts[row, 0], parts[row, 1], parts[row, 2] = score_1, score_2, n
 
 
-@kernel
+@inner_kernel
 def sum_nodes(rows, bounds, parts, l2, totals):
     """Write the sums of ``parts`` of each node, and its worth; return the worth of all nodes."""
     worth = 0.0
@@ -668,7 +725,7 @@ def sum_nodes(rows, bounds, parts, l2, totals):
     return worth
 
 
-@kernel
+@inner_kernel
 def move_left(row, node, parts, totals, l2, left):
     """Move a row to the left side of its node; return the change of the worth of both sides.
 
@@ -683,7 +740,7 @@ def move_left(row, node, parts, totals, l2, left):
     return more
 
 
-@kernel
+@inner_kernel
 def sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains):
     """Write the gain, over all nodes, of sending codes up to b left to ``gains[b]``.
 
@@ -702,7 +759,7 @@ def sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains):
         gains[b] = before
 
 
-@kernel
+@inner_kernel
 def search_sorted_rows(table, level, rules, noise, sums, best):
     """As ``search_columns`` of a symmetric tree, for numeric columns of packed tables without conditions.
 
@@ -738,13 +795,13 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
                 best.places[0, column], best.sides[0, column] = place, side
 
 
-@kernel
+@inner_kernel
 def count_mask(form):
     """Return the bits that hold the count in the first word of a row or of a sum."""
     return (np.int64(1) << form.count_bits) - 1 if form.n_words == 1 else np.int64(-1)
 
 
-@kernel
+@inner_kernel
 def count_rows(histograms, begin, end, form):
     """Return the number of rows of all nodes in the words ``begin`` to ``end``; their weight if weights are packed."""
     mask = count_mask(form)
@@ -757,7 +814,7 @@ def count_rows(histograms, begin, end, form):
     return total
 
 
-@kernel
+@inner_kernel
 def send_absent_codes(running, table):
     """Send codes without rows, by the ``running`` counts, to the larger side."""
     n_codes = running.shape[0]
@@ -771,7 +828,7 @@ def send_absent_codes(running, table):
             table[b] = absent
 
 
-@kernel
+@inner_kernel
 def best_column(best, row):
     """Return the column with the highest value; the first if columns tie."""
     column = 0
@@ -782,7 +839,7 @@ def best_column(best, row):
     return column
 
 
-@kernel
+@inner_kernel
 def send_numbers(histograms, column, table, form, place, missing_left, goes_right):
     """Write which codes of a numeric column go right; return whether missing values go left.
 
@@ -799,14 +856,24 @@ def send_numbers(histograms, column, table, form, place, missing_left, goes_righ
     return missing_left
 
 
-@kernel
-def choose_splits(histograms, table, rules, form, noise, best, splits):
+@inner_kernel
+def send_categories(histograms, column, table, form, place, score, noise, buffers, goes_right):
+    """Write which codes of a categorical column go right; return whether missing values go left."""
+    order = order_categories(histograms, column, table, form, score, noise, buffers)
+    n_codes = order.shape[0]
+    for b in range(place + 1, n_codes):
+        goes_right[order[b]] = 1
+    send_absent_codes(buffers.sums[COUNT, :n_codes], goes_right)
+    return goes_right[n_codes - 1] == 0
+
+
+@inner_kernel
+def choose_splits(is_categorical, histograms, table, rules, form, noise, best, splits):
     """Choose the best column of each row of ``best``; write the splits of the level.
 
     If no column has a gain, the feature is -1: everything goes left. Missing values and categories without rows in the
     node go to the larger side.
     """
-    buffers = make_search_buffers(form)
     n_nodes = histograms.shape[0]
     for row in range(1 if rules.symmetric else n_nodes):
         splits.features[row] = -1
@@ -822,18 +889,15 @@ def choose_splits(histograms, table, rules, form, noise, best, splits):
         goes_right = splits.tables[row]
         first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
         own = histograms[first:last]
-        if table.is_categorical[column]:
-            order = order_categories(own, column, table, form, side, noise_window(noise, column, row), buffers)
-            n_codes = order.shape[0]
-            for b in range(place + 1, n_codes):
-                goes_right[order[b]] = 1
-            send_absent_codes(buffers.sums[COUNT, :n_codes], goes_right)
-            splits.missing_left[row] = goes_right[n_codes - 1] == 0
+        if is_categorical is not None and is_categorical[column]:
+            own_noise, buffers = noise_window(noise, column, row), make_search_buffers(form)
+            missing_left = send_categories(own, column, table, form, place, side, own_noise, buffers, goes_right)
+            splits.missing_left[row] = missing_left
         else:
             splits.missing_left[row] = send_numbers(own, column, table, form, place, side == 1, goes_right)
 
 
-@kernel
+@inner_kernel
 def partition_node(column, shift, table, rows, values, start, stop, new_rows, new_values):
     """Write the rows of a node, left ones from the start, right ones from the end backwards; return where they meet."""
     left, right = np.uint64(start), np.uint64(stop)
@@ -861,7 +925,7 @@ def partition_node(column, shift, table, rows, values, start, stop, new_rows, ne
     return np.int64(left)
 
 
-@kernel
+@inner_kernel
 def mark_children(histograms, table, rules, form, splits, smaller):
     """Write which nodes are not split to ``splits.kept``, and to ``smaller`` which child of each has fewer rows.
 
@@ -887,7 +951,7 @@ def mark_children(histograms, table, rules, form, splits, smaller):
         smaller[node] = 0 if on_left < on_right and not splits.kept[node] else 1
 
 
-@kernel
+@inner_kernel
 def partition_level(table, rules, level, splits, children):
     """Write the rows of the children of each node to ``children``; nodes in ``splits.kept`` keep them on the left."""
     rows, values, bounds = level.rows, level.values, level.bounds
@@ -935,32 +999,29 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
         leaves[row] = node + 1 - (1 << depth)
 
 
-@kernel
-def search_level_of_sorted_rows(is_first, table, rules, form, level, noise, buffers):
-    """Find the best split of each column from sorted rows; the first such level unpacks the statistics of the rows."""
-    sums = buffers.sums
-    if is_first:
-        sums.nodes[:] = sums.totals.shape[0] - 1
-        sums.totals[:] = 0.0
-        sums.parts[:] = 0.0
-        unpack_rows(level, form, sums.parts)
-    write_leaves(level.rows, level.bounds, sums.nodes)
-    search_sorted_rows(table, level, rules, noise, sums, buffers.best)
+@inner_kernel
+def start_sorted_rows(level, form, sums):
+    """Unpack the statistics of the rows, for searches of sorted rows."""
+    sums.nodes[:] = sums.totals.shape[0] - 1
+    sums.totals[:] = 0.0
+    sums.parts[:] = 0.0
+    unpack_rows(level, form, sums.parts)
 
 
-@kernel
+@inner_kernel
 def noise_of_level(noise, depth):
     """The noise of one level, as a view."""
     return SplitNoise(numbers=noise.numbers, windows=noise.windows[depth])
 
 
-@kernel
-def count_node_rows(buffers, depth):
+@inner_kernel
+def count_node_rows(bounds, depth):
     """Return the number of rows of each node of a level, over all parts."""
-    counts = np.zeros(1 << depth, np.int64)
-    for part in range(buffers.bounds.shape[0]):
-        for node in range(1 << depth):
-            counts[node] += buffers.bounds[part, depth, node + 1] - buffers.bounds[part, depth, node]
+    counts = np.empty(1 << depth, np.int64)
+    for node in range(1 << depth):
+        counts[node] = 0
+        for part in range(bounds.shape[0]):
+            counts[node] += bounds[part, depth, node + 1] - bounds[part, depth, node]
     return counts
 
 
@@ -968,27 +1029,33 @@ def count_node_rows(buffers, depth):
 def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_level, sorted_level):
     """Grow some levels of a tree in one call, on one thread: histograms, splits and partition of each.
 
-    From ``sorted_level`` on, sorted rows are read instead of histograms; the first histogram, of all nodes together, is
-    then kept in the last slot. After the last level of the tree, the leaf of each row is written.
+    From ``sorted_level`` on (None: never), sorted rows are read instead of histograms; the first histogram, that of all
+    nodes together, is then kept in the last slot. After the last level of the tree, the leaf of each row is written.
     """
-    n_groups, n_columns = table.words.shape[0], table.n_codes.shape[0]
+    n_groups, columns = table.words.shape[0], (START, table.n_codes.shape[0])
+    is_categorical, constraints = table.is_categorical, rules.constraints
     last_slot = buffers.histograms.shape[0] - 1
     for depth in range(first_level, last_level):
         level, splits = rows_of_level(buffers, 0, depth), splits_of_level(tree, depth, rules.symmetric)
         own_noise, histograms = noise_of_level(noise, depth), buffers.histograms[: 1 << depth]
-        if depth >= sorted_level:
-            search_level_of_sorted_rows(depth == sorted_level, table, rules, form, level, own_noise, buffers)
+        if sorted_level is not None and depth >= sorted_level:
+            if depth == sorted_level:
+                start_sorted_rows(level, form, buffers.sums)
+            write_leaves(level.rows, level.bounds, buffers.sums.nodes)
+            search_sorted_rows(table, level, rules, own_noise, buffers.sums, buffers.best)
             histograms = buffers.histograms[last_slot:]
         else:
             if depth == 0:
                 build_root(table, START, n_groups, level, histograms)
-                if sorted_level < last_level:
+                if sorted_level is not None and sorted_level < last_level:
                     copy_values(histograms[0], buffers.histograms[last_slot])
             else:
                 build_level(table, START, n_groups, level, histograms)
-            counts = count_node_rows(buffers, depth)
-            search_columns(histograms, counts, START, n_columns, table, rules, form, own_noise, buffers.best)
-        choose_splits(histograms, table, rules, form, own_noise, buffers.best, splits)
+            counts, best = count_node_rows(buffers.bounds, depth), buffers.best
+            search_columns(
+                is_categorical, constraints, histograms, counts, columns, table, rules, form, own_noise, best
+            )
+        choose_splits(is_categorical, histograms, table, rules, form, own_noise, buffers.best, splits)
         if rules.min_rows > 1:
             mark_children(histograms, table, rules, form, splits, buffers.smaller)
         else:
@@ -1000,7 +1067,7 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
         write_leaves(level.rows, level.bounds, buffers.leaves)
 
 
-@kernel
+@inner_kernel
 def sum_part(table, buffers, depth, part, groups, adds):
     """Write the sums of one part of the rows: those of the root, or of the smaller child of each node above.
 
@@ -1032,7 +1099,7 @@ def grow_part(table, rules, buffers, tree, depth, part, groups, divides, adds):
     sum_part(table, buffers, depth, part, groups, adds)
 
 
-@kernel
+@inner_kernel
 def add_parts(parts, column, slot, n_bins, n_words, out):
     """Write the sums of one column in one slot, over all parts."""
     begin = column * 256 * n_words
@@ -1043,7 +1110,7 @@ def add_parts(parts, column, slot, n_bins, n_words, out):
             out[b] += parts[t, slot, begin + b]
 
 
-@kernel
+@inner_kernel
 def join_parts(parts, table, form, smaller, depth, columns, histograms):
     """Write the histograms of all nodes of a level, for some columns, from those of the parts and of the level above.
 
@@ -1072,16 +1139,17 @@ def search_parts(table, rules, form, noise, buffers, depth, columns):
     """Join the parts of the histograms of a level, and find the best split of each of some columns."""
     histograms = buffers.histograms[: 1 << depth]
     join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, histograms)
-    counts = count_node_rows(buffers, depth)
-    own_noise = noise_of_level(noise, depth)
-    search_columns(histograms, counts, columns[0], columns[1], table, rules, form, own_noise, buffers.best)
+    counts, own_noise, best = count_node_rows(buffers.bounds, depth), noise_of_level(noise, depth), buffers.best
+    is_categorical, constraints = table.is_categorical, rules.constraints
+    search_columns(is_categorical, constraints, histograms, counts, columns, table, rules, form, own_noise, best)
 
 
 @kernel
 def split_level(table, rules, form, noise, buffers, tree, depth):
     """Choose the splits of a level whose columns have been searched."""
     histograms, splits = buffers.histograms[: 1 << depth], splits_of_level(tree, depth, rules.symmetric)
-    choose_splits(histograms, table, rules, form, noise_of_level(noise, depth), buffers.best, splits)
+    own_noise = noise_of_level(noise, depth)
+    choose_splits(table.is_categorical, histograms, table, rules, form, own_noise, buffers.best, splits)
     mark_children(histograms, table, rules, form, splits, buffers.smaller)
 
 

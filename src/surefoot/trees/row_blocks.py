@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 from surefoot._parallel import RowThreads
 
 BLOCK_ROWS = 1 << 14  # the codes of eight columns of a block fit the second cache of a core
@@ -85,7 +85,7 @@ MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-@kernel
+@inner_kernel
 def is_drawn(key, place, limit):
     """Return whether the number ``place`` of the stream ``key`` (as in ``_random.py``) is below the limit."""
     z = np.uint64(key) + np.uint64(place + 1) * GOLDEN

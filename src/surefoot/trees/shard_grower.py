@@ -10,11 +10,10 @@ import numpy as np
 
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.trees.level_kernels import (
+    SplitNoise,
     TreeSplits,
-    count_node_rows,
     grow_part,
-    noise_of_level,
-    search_columns,
+    search_histograms,
     split_level,
 )
 from surefoot.trees.packed_gradients import SumScales
@@ -58,7 +57,7 @@ class ShardGrower(GradientTreeGrower):
         self._buffers = self._buffers._replace(parts=sums)
         given = self._packed_table, self._split_rules, self._buffers, self._splits, depth
         grow_part(*given, 0, (0, self.table.n_groups), True, adds)
-        return count_node_rows(self._buffers, depth)
+        return np.diff(self._buffers.bounds[0, depth, : (1 << depth) + 1])
 
     def use_splits(self, level: int, above: LevelSplits) -> None:
         """Take over the splits of a level."""
@@ -80,10 +79,11 @@ class SplitSearch(GradientTreeGrower):
         """Find the splits of a level from its sums over all shards."""
         buffers, n_nodes, counts = self._buffers, 1 << depth, level.counts
         self._join(depth, level.sums)
-        given, noise = (self._packed_table, self._split_rules, self._form), noise_of_level(self._noise, depth)
+        given = self._packed_table, self._split_rules, self._form
+        noise = SplitNoise(numbers=self._noise.numbers, windows=self._noise.windows[depth])
         histograms, best = buffers.histograms[:n_nodes], buffers.best
         columns = even_ranges(self.table.n_columns, self.threads.n_threads)
-        self.threads.run(lambda own: search_columns(histograms, counts, *own, *given, noise, best), columns)
+        self.threads.run(lambda own: search_histograms(histograms, counts, own, *given, noise, best), columns)
         split_level(*given, self._noise, buffers, self._splits, depth)
         return LevelSplits(splits=self.tree.level(depth), smaller=buffers.smaller[:n_nodes])
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 
 GINI, ERROR = 0, 1
 BYTE = np.uint64(255)
@@ -15,11 +15,15 @@ TIE = 1e-12  # gains this close, relative to the node, tie: the first feature an
 
 
 class ClassificationTable(NamedTuple):
-    """Codes (columns, rows), the code of missing values of each column, and which columns are categorical."""
+    """Codes (columns, rows), the code of missing values of each column, and which columns are categorical.
+
+    If none is, ``is_categorical`` is None, and the code for categories is not compiled. Kernels have it as an argument
+    of their own: a field of a record would not do.
+    """
 
     codes: np.ndarray
     missing: np.ndarray
-    is_categorical: np.ndarray
+    is_categorical: np.ndarray | None
 
 
 class WeightedClasses(NamedTuple):
@@ -63,14 +67,33 @@ class NodeSplit(NamedTuple):
     missing_right: bool
 
 
-@kernel
+@inner_kernel
+def add_up(values):
+    """Return the sum of whole numbers: the methods of arrays take much longer to compile."""
+    total = np.int64(0)
+    for i in range(values.shape[0]):
+        total += values[i]
+    return total
+
+
+@inner_kernel
+def largest_place(values):
+    """Return the place of the largest value; the first if values tie."""
+    place = 0
+    for i in range(1, values.shape[0]):
+        if values[i] > values[place]:
+            place = i
+    return place
+
+
+@inner_kernel
 def class_weights(rows, classes, weights, first_row, out):
     """Add up the weights of ``rows`` by class."""
     for i in rows:
         out[classes[i]] += weights[i - first_row]
 
 
-@kernel
+@inner_kernel
 def side_score(side, weight, criterion):
     """Purity of a side: sum of squared class weights over the weight (Gini), or the largest class weight (error)."""
     squares = 0.0
@@ -81,7 +104,7 @@ def side_score(side, weight, criterion):
     return squares / weight if criterion == GINI else largest
 
 
-@kernel
+@inner_kernel
 def split_score(left, total, right, criterion):
     """Score of a split by the class weights on its left, higher is better; -1 if a side is empty. Writes ``right``."""
     left_weight = 0.0
@@ -95,18 +118,18 @@ def split_score(left, total, right, criterion):
     return side_score(left, left_weight, criterion) + side_score(right, right_weight, criterion)
 
 
-@kernel
+@inner_kernel
 def fill_histogram(column, rows, classes, weights, first_row, histogram):
     """Add up the weights of ``rows`` by code and class."""
     for i in rows:
         histogram[column[i], classes[i]] += weights[i - first_row]
 
 
-@kernel
+@inner_kernel
 def scan_numbers(histogram, missing, total, criterion, left, right):
     """Best split of ordered codes: (score, last code on the left, missing values right?)."""
     best, best_code, best_right = -1.0, 0, True
-    has_missing = histogram[missing].sum() > 0
+    has_missing = add_up(histogram[missing]) > 0
     for way in range(2 if has_missing else 1):
         left[:] = 0
         if way == 1:
@@ -121,18 +144,18 @@ def scan_numbers(histogram, missing, total, criterion, left, right):
     return best, best_code, best_right
 
 
-@kernel
+@inner_kernel
 def order_categories(histogram, missing, target, order):
     """Write the codes that occur, by rising fraction of the class ``target``; return how many there are."""
     n = 0
     for code in range(missing + 1):
-        weight = float(histogram[code].sum())
+        weight = float(add_up(histogram[code]))
         if weight > 0.0:
             fraction = float(histogram[code, target]) / weight
             place = n
             while place > 0:
                 other = order[place - 1]
-                if float(histogram[other, target]) / float(histogram[other].sum()) <= fraction * (1.0 + TIE):
+                if float(histogram[other, target]) / float(add_up(histogram[other])) <= fraction * (1.0 + TIE):
                     break
                 order[place] = other
                 place -= 1
@@ -141,14 +164,14 @@ def order_categories(histogram, missing, target, order):
     return n
 
 
-@kernel
+@inner_kernel
 def scan_categories(histogram, missing, total, criterion, order, left, right):
     """Best split of the categories in their order: (score, number that go left, number of categories).
 
     Two classes: categories are sorted by the fraction of one class, and the best set is a prefix of that order (Breiman
     et al. 1984). Several classes: sorted by the fraction of the class with the largest weight, a heuristic.
     """
-    target = 1 if total.shape[0] == 2 else np.argmax(total)
+    target = 1 if total.shape[0] == 2 else largest_place(total)
     n = order_categories(histogram, missing, target, order)
     best, n_left = -1.0, 0
     left[:] = 0
@@ -161,28 +184,28 @@ def scan_categories(histogram, missing, total, criterion, order, left, right):
     return best, n_left, n
 
 
-@kernel
-def scan_feature(table, target, j, total, histogram, splits):
+@inner_kernel
+def scan_feature(is_categorical, table, target, j, total, histogram, splits):
     """Write the best split by feature ``j``, given its histogram and the class weights ``total``, to ``splits``."""
     left = np.zeros(total.shape[0], np.int64)
     right = np.zeros(total.shape[0], np.int64)
     order = np.empty(256, np.int64)
     scores, places, criterion, missing = splits.scores, splits.places, target.criterion, table.missing[j]
-    if table.is_categorical[j]:
+    if is_categorical is not None and is_categorical[j]:
         scores[j], places[j], _ = scan_categories(histogram, missing, total, criterion, order, left, right)
     else:
         found = scan_numbers(histogram, missing, total, criterion, left, right)
         scores[j], places[j], splits.missing_right[j] = found
 
 
-@kernel
+@inner_kernel
 def try_features(table, target, features, rows, total, histogram, splits):
     """Write the best split of ``rows`` by each of some features, given their class weights ``total``, to ``splits``."""
     for j in features:
         used = histogram[: table.missing[j] + 1]
         used[:] = 0
         fill_histogram(table.codes[j], rows, target.classes, target.weights, target.first_row, used)
-        scan_feature(table, target, j, total, used, splits)
+        scan_feature(table.is_categorical, table, target, j, total, used, splits)
 
 
 @kernel
@@ -219,10 +242,10 @@ def try_summed_features(table, target, features, parts, total, histogram, splits
             for c in range(used.shape[1]):
                 for code in range(used.shape[0]):
                     used[code, c] += parts[part, j // 8, 2048 * c + first + code]
-        scan_feature(table, target, j, total, used, splits)
+        scan_feature(table.is_categorical, table, target, j, total, used, splits)
 
 
-@kernel
+@inner_kernel
 def mark_number_split(histogram, missing, code, missing_right, goes_right):
     """Write which codes go right; return the last occupied code on the left and the first on the right."""
     left = np.int64(0)
@@ -230,19 +253,19 @@ def mark_number_split(histogram, missing, code, missing_right, goes_right):
     for k in range(missing):
         goes_right[k] = k > code
         if k > code:
-            right += histogram[k].sum()
+            right += add_up(histogram[k])
         else:
-            left += histogram[k].sum()
-    goes_right[missing] = missing_right if histogram[missing].sum() > 0 else left < right * (1.0 - TIE)
+            left += add_up(histogram[k])
+    goes_right[missing] = missing_right if add_up(histogram[missing]) > 0 else left < right * (1.0 - TIE)
     below, above = code, code + 1
-    while below > 0 and histogram[below].sum() == 0:
+    while below > 0 and add_up(histogram[below]) == 0:
         below -= 1
-    while above < missing and histogram[above].sum() == 0:
+    while above < missing and add_up(histogram[above]) == 0:
         above += 1
     return below, above
 
 
-@kernel
+@inner_kernel
 def mark_category_split(histogram, missing, total, criterion, goes_right):
     """Write which codes go right; codes without rows go with the missing values, or else with the heavier side."""
     order = np.empty(256, np.int64)
@@ -251,7 +274,7 @@ def mark_category_split(histogram, missing, total, criterion, goes_right):
     left_weight = np.int64(0)
     for k in range(n_left):
         left_weight += histogram[order[k]].sum()
-    unseen_right = 2.0 * left_weight < float(total.sum()) * (1.0 - TIE)
+    unseen_right = 2.0 * left_weight < float(add_up(total)) * (1.0 - TIE)
     for k in range(n):
         if order[k] == missing:
             unseen_right = k >= n_left
@@ -260,7 +283,7 @@ def mark_category_split(histogram, missing, total, criterion, goes_right):
         goes_right[order[k]] = k >= n_left
 
 
-@kernel
+@inner_kernel
 def partition_rows(column, goes_right, rows, scratch):
     """Reorder ``rows``: those that go left first, then the others, each in their order; return how many go left."""
     n_left = 0
@@ -277,14 +300,14 @@ def partition_rows(column, goes_right, rows, scratch):
     return n_left
 
 
-@kernel
-def write_split(table, target, total, split, node, rows, scratch, tree):
+@inner_kernel
+def write_split(is_categorical, table, target, total, split, node, rows, scratch, tree):
     """Write a node's split to ``tree`` and reorder the node's rows by it; return how many go left."""
     column, missing = table.codes[split.feature], table.missing[split.feature]
     histogram = np.zeros((missing + 1, total.shape[0]), np.int64)
     fill_histogram(column, rows, target.classes, target.weights, target.first_row, histogram)
     goes_right = np.zeros(missing + 1, np.uint8)
-    if table.is_categorical[split.feature]:
+    if is_categorical is not None and is_categorical[split.feature]:
         mark_category_split(histogram, missing, total, target.criterion, goes_right)
         for code in range(missing):
             if goes_right[code]:
@@ -294,11 +317,11 @@ def write_split(table, target, total, split, node, rows, scratch, tree):
         tree.below[node], tree.above[node] = ends
     tree.features[node] = split.feature
     tree.missing_right[node] = goes_right[missing] != 0
-    tree.gains[node] = max(0.0, split.score - side_score(total, float(total.sum()), target.criterion))
+    tree.gains[node] = max(0.0, split.score - side_score(total, float(add_up(total)), target.criterion))
     return partition_rows(column, goes_right, rows, scratch)
 
 
-@kernel
+@inner_kernel
 def split_node(table, target, node, rows, scratch, histogram, tree):
     """Choose and write the split of one node and reorder its rows; return how many go left.
 
@@ -306,16 +329,22 @@ def split_node(table, target, node, rows, scratch, histogram, tree):
     """
     total = np.zeros(target.n_classes, np.int64)
     class_weights(rows, target.classes, target.weights, target.first_row, total)
-    if np.count_nonzero(total) < 2:
+    n_present = 0
+    for c in range(total.shape[0]):
+        n_present += total[c] != 0
+    if n_present < 2:
         return rows.shape[0]
     n_columns = table.codes.shape[0]
     splits = FeatureSplits(
-        scores=np.full(n_columns, -1.0),
-        places=np.zeros(n_columns, np.int64),
-        missing_right=np.ones(n_columns, np.bool_),
+        scores=np.empty(n_columns),
+        places=np.empty(n_columns, np.int64),
+        missing_right=np.empty(n_columns, np.bool_),
     )
-    try_features(table, target, np.arange(n_columns), rows, total, histogram, splits)
-    best = splits.scores.max()
+    features = np.empty(n_columns, np.int64)
+    for j in range(n_columns):
+        features[j], splits.scores[j], splits.places[j], splits.missing_right[j] = j, -1.0, 0, True
+    try_features(table, target, features, rows, total, histogram, splits)
+    best = splits.scores[largest_place(splits.scores)]
     if best < 0.0:
         return rows.shape[0]
     feature = 0
@@ -327,10 +356,10 @@ def split_node(table, target, node, rows, scratch, histogram, tree):
         place=splits.places[feature],
         missing_right=splits.missing_right[feature],
     )
-    return write_split(table, target, total, split, node, rows, scratch, tree)
+    return write_split(table.is_categorical, table, target, total, split, node, rows, scratch, tree)
 
 
-@kernel
+@inner_kernel
 def label_leaves(target, tree):
     """Write the class with the largest weight of every leaf; if classes tie, the first."""
     start = 0
@@ -338,7 +367,7 @@ def label_leaves(target, tree):
         end = tree.leaf_ends[leaf]
         total = np.zeros(target.n_classes, np.int64)
         class_weights(tree.rows[start:end], target.classes, target.weights, target.first_row, total)
-        threshold, label = float(total.max()) * (1.0 - TIE), 0
+        threshold, label = float(total[largest_place(total)]) * (1.0 - TIE), 0
         while total[label] < threshold:
             label += 1
         tree.labels[leaf] = label
@@ -370,4 +399,31 @@ def grow_tree(table, target, depth, scratch, histogram, tree):
             node = n_nodes - 1 + k
             ends[2 * k] = start + split_node(table, target, node, tree.rows[start:end], scratch, histogram, tree)
             ends[2 * k + 1] = end
+    label_leaves(target, tree)
+
+
+# The parts of a tree, for trees of large tables whose columns or rows are divided among threads.
+
+
+@kernel
+def sum_classes(rows, classes, weights, first_row, out):
+    """As ``class_weights``."""
+    class_weights(rows, classes, weights, first_row, out)
+
+
+@kernel
+def search_features(table, target, features, rows, total, histogram, splits):
+    """As ``try_features``."""
+    try_features(table, target, features, rows, total, histogram, splits)
+
+
+@kernel
+def split_rows(table, target, total, split, node, rows, scratch, tree):
+    """As ``write_split``."""
+    return write_split(table.is_categorical, table, target, total, split, node, rows, scratch, tree)
+
+
+@kernel
+def write_labels(target, tree):
+    """As ``label_leaves``."""
     label_leaves(target, tree)

@@ -11,6 +11,7 @@ from reference import families as twins
 from reference.families import gradients_of
 from scipy import special
 
+from surefoot._jit import kernel
 from surefoot.uncertainty.families import (
     RATIO_MAX,
     Z_MAX,
@@ -26,6 +27,8 @@ from surefoot.uncertainty.families import (
 from surefoot.uncertainty.families.gamma import shape_terms
 from surefoot.uncertainty.families.normal import exp
 from surefoot.uncertainty.families.poisson import log_factorial_excess
+
+exp, log_factorial_excess = map(kernel, (exp, log_factorial_excess))
 
 FLOOR, CAP = -2.0, 3.0
 number = st.floats(-20, 20)

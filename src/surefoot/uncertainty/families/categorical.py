@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 from surefoot._parameters import check_integer
 from surefoot.uncertainty.families.base import ClassificationFamily, class_fractions
 
@@ -107,7 +107,7 @@ def categorical_probabilities(raw, out):
                 probabilities[i] /= total[i]
 
 
-@kernel
+@inner_kernel
 def exponentiate(raw, start, stop, column, top, total, out):
     """Write largest scores, exponentials of scores less the largest (from ``column`` on), and their sums."""
     n = stop - start

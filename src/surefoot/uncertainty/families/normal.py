@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import betaln, ndtr, stdtr
 
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 from surefoot._parameters import check_number
 from surefoot.uncertainty.distribution import FLOAT_RANGE, Distribution
 from surefoot.uncertainty.families.base import (
@@ -129,7 +129,7 @@ class Normal(NormalSteps):
         return stdtr(1.0 / self.dispersion, z / self._scale_of_t) if self.has_heavy_tails else ndtr(z)
 
 
-@kernel
+@inner_kernel
 def exp(x):
     """The exponential of a moderate number, within one or two units of the last place.
 

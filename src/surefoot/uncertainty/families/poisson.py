@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from surefoot._exceptions import DataError
-from surefoot._jit import kernel
+from surefoot._jit import inner_kernel, kernel
 from surefoot.uncertainty.distribution import Distribution
 from surefoot.uncertainty.families.base import RATIO_MAX, Z_MAX, RegressionFamily, rows_with_weight, weighted_sum
 
@@ -150,7 +150,7 @@ def poisson_nll(raw, y, log_mean, floor, cap, out):
             out[i] = y[i] * (math.expm1(log_ratio) - log_ratio) + log_factorial_excess(y[i])
 
 
-@kernel
+@inner_kernel
 def log_factorial_excess(x):
     """``log(x!) - x log(x) + x``."""
     if x < LARGE:
