@@ -196,10 +196,10 @@ def slow(pieces, seconds):
     return [delayed(lambda piece: (time.sleep(seconds), piece)[1])(piece) for piece in pieces]
 
 
-def test_a_killed_worker_is_replaced(own_client, client, tmp_path):
+def test_a_killed_worker_is_replaced(other_client, client, tmp_path):
     expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
-    killer = kill_a_worker_after(own_client, 1.0)
-    model = MajorityBoostClassifier(client=own_client, **SETTINGS)
+    killer = kill_a_worker_after(other_client, 1.0)
+    model = MajorityBoostClassifier(client=other_client, **SETTINGS)
     start = time.monotonic()
     model.fit(slow(cut(X, LENGTHS), 0.7), cut(Y, LENGTHS))
     assert not killer.is_alive()
@@ -236,10 +236,10 @@ def test_rows_on_workers_survive_a_failed_fit(client):
     pd.testing.assert_frame_equal(table.compute(), X)
 
 
-def test_a_killed_worker_with_rows_is_replaced(own_client, client, tmp_path):
+def test_a_killed_worker_with_rows_is_replaced(other_client, client, tmp_path):
     expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
-    table = own_client.compute(slow(cut(X, LENGTHS), 0.3))
-    killer = kill_a_worker_after(own_client, 1.0)
-    model = MajorityBoostClassifier(client=own_client, **SETTINGS).fit(table, slow(cut(Y, LENGTHS), 0.5))
+    table = other_client.compute(slow(cut(X, LENGTHS), 0.3))
+    killer = kill_a_worker_after(other_client, 1.0)
+    model = MajorityBoostClassifier(client=other_client, **SETTINGS).fit(table, slow(cut(Y, LENGTHS), 0.5))
     assert not killer.is_alive()
     assert file_of(model, tmp_path) == expected
