@@ -25,8 +25,15 @@ def client(cluster):
         yield connected
 
 
+@pytest.fixture(scope="session")
+def other_cluster():
+    with start_cluster() as running:
+        yield running
+
+
 @pytest.fixture
-def own_client():
-    """A cluster of its own, for tests that kill workers."""
-    with start_cluster() as running, Client(running) as connected:
+def other_client(other_cluster):
+    """For tests that kill workers: a cluster of its own, which replaces them."""
+    with Client(other_cluster, set_as_default=False) as connected:
+        connected.wait_for_workers(2, timeout=30)
         yield connected

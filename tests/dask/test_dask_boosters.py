@@ -82,16 +82,18 @@ def test_rows_without_weight_are_left_out(client, tmp_path):
     assert file_of(ours, tmp_path) == file_of(local, tmp_path)
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
 @EACH
-def test_the_model_does_not_depend_on_the_workers(booster, client, tmp_path):
-    expected = file_of(fitted(booster, client), tmp_path)
+def test_the_model_does_not_depend_on_the_workers(booster, shuffle, client, tmp_path):
+    settings = {**SETTINGS, "shuffle": shuffle}
+    expected = file_of(fitted(booster, client, shuffle=shuffle), tmp_path)
     with Client(
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", set_as_default=False
     ) as one:
-        assert file_of(fitted(booster, one), tmp_path) == expected
+        assert file_of(fitted(booster, one, shuffle=shuffle), tmp_path) == expected
     persisted = client.compute(cut(X, LENGTHS)), client.compute(cut(Y, LENGTHS))
-    assert file_of(booster(client=client, **SETTINGS).fit(*persisted), tmp_path) == expected
-    assert file_of(fitted(booster, client, random_state=4), tmp_path) != expected
+    assert file_of(booster(client=client, **settings).fit(*persisted), tmp_path) == expected
+    assert file_of(fitted(booster, client, shuffle=shuffle, random_state=4), tmp_path) != expected
 
 
 @EACH
@@ -196,10 +198,10 @@ def slow(pieces, seconds):
     return [delayed(lambda piece: (time.sleep(seconds), piece)[1])(piece) for piece in pieces]
 
 
-def test_a_killed_worker_is_replaced(own_client, client, tmp_path):
+def test_a_killed_worker_is_replaced(other_client, client, tmp_path):
     expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
-    killer = kill_a_worker_after(own_client, 1.0)
-    model = MajorityBoostClassifier(client=own_client, **SETTINGS)
+    killer = kill_a_worker_after(other_client, 1.0)
+    model = MajorityBoostClassifier(client=other_client, **SETTINGS)
     start = time.monotonic()
     model.fit(slow(cut(X, LENGTHS), 0.7), cut(Y, LENGTHS))
     assert not killer.is_alive()
@@ -207,6 +209,7 @@ def test_a_killed_worker_is_replaced(own_client, client, tmp_path):
     assert file_of(model, tmp_path) == expected
 
 
+@pytest.mark.alone
 def test_ctrl_c_cancels_the_tasks(client):
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -236,10 +239,10 @@ def test_rows_on_workers_survive_a_failed_fit(client):
     pd.testing.assert_frame_equal(table.compute(), X)
 
 
-def test_a_killed_worker_with_rows_is_replaced(own_client, client, tmp_path):
+def test_a_killed_worker_with_rows_is_replaced(other_client, client, tmp_path):
     expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
-    table = own_client.compute(slow(cut(X, LENGTHS), 0.3))
-    killer = kill_a_worker_after(own_client, 1.0)
-    model = MajorityBoostClassifier(client=own_client, **SETTINGS).fit(table, slow(cut(Y, LENGTHS), 0.5))
+    table = other_client.compute(slow(cut(X, LENGTHS), 0.3))
+    killer = kill_a_worker_after(other_client, 1.0)
+    model = MajorityBoostClassifier(client=other_client, **SETTINGS).fit(table, slow(cut(Y, LENGTHS), 0.5))
     assert not killer.is_alive()
     assert file_of(model, tmp_path) == expected

@@ -126,14 +126,14 @@ def test_errors_are_those_of_the_local_classes(client):
     assert clone(StableSelector(LassoSelector(alpha=0.1), client=client)).client is client
 
 
-def test_a_selection_goes_on_without_a_killed_worker(own_client):
+def test_a_selection_goes_on_without_a_killed_worker(other_client):
     def sign(seconds):
         return FunctionSelector(lambda X, y: (time.sleep(seconds), int(X[:, 0].sum() > 0))[1])
 
     settings, table = {"n_bags": 200, "random_state": 0, "epsilon": 0.2}, NUMBERS.to_numpy()
-    killer = kill_a_worker_after(own_client, 0.5)
+    killer = kill_a_worker_after(other_client, 0.5)
     start = time.monotonic()
-    ours = StableSelector(sign(0.01), client=own_client, **settings).fit(table, TARGET.to_numpy())
+    ours = StableSelector(sign(0.01), client=other_client, **settings).fit(table, TARGET.to_numpy())
     assert not killer.is_alive()
     assert time.monotonic() - start < 60
     assert learned(ours) == learned(surefoot.StableSelector(sign(0), **settings).fit(table, TARGET.to_numpy()))

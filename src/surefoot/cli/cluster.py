@@ -35,7 +35,7 @@ def task_runner(address: str | None) -> Iterator[TaskRunner]:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:  # a wrong address is a ValueError
         raise ParameterError(
-            f"No Dask scheduler answers within {CONNECT_SECONDS:.0f} seconds: check the address, and that dask "
+            f"No Dask scheduler answers within {CONNECT_SECONDS:.0f} s: check the address, and that dask "
             "scheduler is running there.",
             argument="cluster",
         ) from error

@@ -83,6 +83,14 @@ class WorkerWatch:
             )
 
 
+def send_once(client: Client, value: Any) -> Future:
+    """Send a value to every worker, for all tasks that need it."""
+    try:
+        return client.scatter(value, broadcast=True, hash=False)
+    except OSError as error:
+        raise WorkerLeftError("A worker has left the cluster while rows were sent to it: fit again.") from error
+
+
 def gather_results(
     client: Client, futures: Sequence[Future], needed: Collection[str] = (), *, are_own: bool = True
 ) -> list[Any]:

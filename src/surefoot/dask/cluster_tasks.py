@@ -9,7 +9,7 @@ import pandas as pd
 from distributed import Client, Future
 
 from surefoot._parallel import Cancellation
-from surefoot.dask.cluster import WorkerLeftError, find_client, gather_results, retry_if_a_worker_leaves
+from surefoot.dask.cluster import WorkerLeftError, find_client, gather_results, retry_if_a_worker_leaves, send_once
 from surefoot.dask.collections import blocks_of, is_collection
 from surefoot.dask.summaries import n_rows_of
 from surefoot.data.columns import is_frame
@@ -40,19 +40,13 @@ class ClusterTasks:
 
     def _run(self, function: Task, tasks: list[Any]) -> list[Any]:
         if self._sent is None or self._function is not function:
-            self._function, self._sent = function, self._send(function)
+            self._function, self._sent = function, send_once(self.client, function)
         futures = [self.client.submit(run_one, self._sent, task, pure=False) for task in tasks]
         try:
             return gather_results(self.client, futures)
         except WorkerLeftError:
             self._sent = None  # it is sent again with the next attempt
             raise
-
-    def _send(self, function: Task) -> Future:
-        try:
-            return self.client.scatter(function, broadcast=True, hash=False)
-        except OSError as error:
-            raise WorkerLeftError("A worker has left the cluster while the table was sent: fit again.") from error
 
 
 def run_one(function: Task, task: Any) -> Any:

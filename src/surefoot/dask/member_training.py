@@ -28,6 +28,7 @@ from surefoot.boosting.training import (
     train_members,
 )
 from surefoot.boosting.vote_link import VoteLink
+from surefoot.dask.cluster import send_once
 from surefoot.dask.collections import Partition
 from surefoot.dask.parts import Part, Piece, home_of
 from surefoot.dask.summaries import PartitionSummary, TableSummary, read_weights
@@ -217,8 +218,11 @@ def train_on_parts(
 ) -> tuple[list[Committee], Links | None]:
     """Train each member where the rows of its part are; ``homes`` are the workers of the parts."""
 
+    sent = send_once(table.client, reader)
+
     def read(piece: Piece) -> Future:
-        return table.submit(table.homes[piece.partition], reader.read, table.partitions[piece.partition], piece)
+        place = piece.partition
+        return table.submit(table.homes[place], PieceReader.read, sent, table.partitions[place], piece)
 
     problems = [table.submit(home, join_pieces, *map(read, part)) for home, part in zip(homes, parts, strict=True)]
     trained = [table.submit(home, plan.train, p, k) for k, (home, p) in enumerate(zip(homes, problems, strict=True))]
