@@ -1,9 +1,9 @@
 """What the first use costs: the seconds that an empty cache of kernels adds to a fit and a prediction, or to an audit.
 
 Each case runs in a process of its own, first with an empty cache, then with the cache that this run has left; imports
-are not timed. The difference is the time of compilation, which an installation pays once for each kind of model. Tables
-are small and trees are few, all else has its default. "numbers" is a table of numbers without missing values; "mixed"
-has missing values and a column of categories.
+are not timed. The difference is the time of compilation, which an installation pays once for each kind of model. Times
+are of the processor: other programs disturb them less. Tables are small and trees are few, all else has its default.
+"numbers" is a table of numbers without missing values; "mixed" has missing values and a column of categories.
 """
 
 import argparse
