@@ -20,7 +20,7 @@ def main() -> None:
     table[table["sex"] == 2].to_csv(deployment, index=False)
     command = ["audit", str(training), "--target", "progression", "--new", str(deployment), "-o", str(page)]
     print("surefoot", *command, flush=True)
-    print("(The first run compiles the kernels, which takes about half a minute.)\n", flush=True)
+    print("(The first run compiles the kernels, which takes about 20 seconds.)\n", flush=True)
     app(command, standalone_mode=False)
     if sys.stdout.isatty() and (os.name == "nt" or sys.platform == "darwin" or os.environ.get("DISPLAY")):
         webbrowser.open(page.resolve().as_uri())
