@@ -129,7 +129,7 @@ def check_numbers(y: Any, name: str = "y") -> np.ndarray:
             raise DataError(f"{name} must be numbers, got {target.dtype}: for classes, use a classifier.") from error
     if target.dtype.kind not in "biuf":
         raise DataError(f"{name} must be real numbers, got {target.dtype}: convert dates to days since a fixed day.")
-    target = target.astype(np.float64)
+    target = target.astype(np.float64, copy=False)
     if np.isnan(target).any():
         raise DataError(f"Input {name} contains NaN: every row needs a target; leave out the rows that have none.")
     if np.isinf(target).any():

@@ -205,3 +205,10 @@ def _of_stream(source: Any) -> "RecordBatches":
     with _readable("X"), open_reader() as reader:
         schema = reader.schema
     return RecordBatches([schema], read)
+
+
+def release_unused_memory() -> None:
+    """Give back the memory of batches that were read: pyarrow keeps it for later batches."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()

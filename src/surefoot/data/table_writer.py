@@ -15,7 +15,7 @@ from surefoot.data.arrow_columns import CHANGED
 from surefoot.data.binner import MAX_BINS, Binner
 from surefoot.data.columns import MAX_CATEGORIES, Schema
 from surefoot.data.packed_words import count_groups, pack_codes
-from surefoot.data.record_batches import RecordBatches
+from surefoot.data.record_batches import RecordBatches, release_unused_memory
 from surefoot.data.stored_target import StoredTarget
 from surefoot.data.table_folder import (
     ArrayFile,
@@ -126,6 +126,7 @@ def store_table(
         del target  # its memory is for the values of columns now
         bins = StoredBins.fit(passes, settings, threads)
         has_missing = _write_codes(Path(temporary), passes, bins, settings.shard_rows, threads)
+        release_unused_memory()
         if settings.of_source(batches) != source:
             raise DataError(CHANGED, argument="X")
         manifest = {

@@ -8,6 +8,7 @@ from surefoot.data import BinnedTable
 from surefoot.data.packed_words import pack_codes, unpack_column
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, modulo 2**64, different words stay different
+GROUPED_ROWS = 1 << 18  # about so many rows are sorted at a time
 MAX_SORTED_ROWS = 8192  # larger tables have more rows than bins on every level of a tree
 
 
@@ -85,19 +86,30 @@ def mixed_rows(words: np.ndarray) -> np.ndarray:
     return mixed
 
 
-def weight_of_identical_rows(mixed: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """For every row, the weight of those among ``rows`` that have the same of the numbers of ``mixed_rows``."""
-    if not len(mixed):
-        return np.empty(0)
-    own = np.zeros(len(mixed))
-    own[rows] = weights[rows]
-    order = np.argsort(mixed, kind="stable")
-    ordered = mixed[order]
+def weight_of_identical_rows(mixed: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+    """For every row, the weight of those among ``rows`` that have the same of the numbers of ``mixed_rows``.
+
+    Rows are compared in groups by the first bits of their numbers, because sorting all rows takes much memory.
+    """
+    out = np.zeros(len(mixed))
+    out[rows] = 1.0 if weights is None else weights[rows]
+    n_bits = max(int(len(mixed) / GROUPED_ROWS).bit_length(), 1)
+    group = (mixed >> np.uint64(64 - n_bits)).astype(np.uint16)
+    for number in range(1 << n_bits):
+        own = np.flatnonzero(group == number)
+        if len(own):
+            out[own] = _weight_of_equal(mixed[own], out[own])
+    return out
+
+
+def _weight_of_equal(numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """For every number, the weight of all that are equal to it."""
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    del ordered
-    totals = np.add.reduceat(own[order], starts)
-    own[order] = np.repeat(totals, np.diff(starts, append=len(mixed)))
-    return own
+    totals, out = np.add.reduceat(weights[order], starts), np.empty(len(numbers))
+    out[order] = np.repeat(totals, np.diff(starts, append=len(numbers)))
+    return out
 
 
 def add_columns(words: np.ndarray, n_columns: int, codes: np.ndarray) -> np.ndarray:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-ALIGNMENT = 64
-
 
 class MappedArrays:
     """Arrays in one file, which has no name: nothing is left of it when the process ends, however it ends."""
@@ -30,12 +28,21 @@ class MappedArrays:
 
     def keep(self, array: np.ndarray) -> None:
         """Release the memory of an array of ``numpy.load(mmap_mode=...)`` too."""
-        mapping = getattr(array.base, "base", None)
-        if isinstance(mapping, mmap.mmap):
-            self._maps.append(mapping)
+        self._maps += mapping_of(array)
 
     def release(self) -> None:
         """Free the memory of all arrays; the next access reads the file."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            for mapping in self._maps:
-                mapping.madvise(mmap.MADV_DONTNEED)
+        release(self._maps)
+
+
+def mapping_of(array: np.ndarray) -> list[mmap.mmap]:
+    """The file that an array of ``numpy.load(mmap_mode=...)`` is mapped to; none for any other array."""
+    mapping = getattr(array.base, "base", None)
+    return [mapping] if isinstance(mapping, mmap.mmap) else []
+
+
+def release(mappings: list[mmap.mmap]) -> None:
+    """Free the memory of mapped files, where the system can."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        for mapping in mappings:
+            mapping.madvise(mmap.MADV_DONTNEED)

@@ -219,5 +219,6 @@ class RowState:
 
 def max_leverage(n_identical: np.ndarray) -> np.ndarray:
     """The largest leverage of a row that is one of ``n_identical`` rows."""
-    max_part = np.minimum(1.0 / np.maximum(n_identical, 1.0), 1.0 - exp(-MAX_LEVERAGE))
-    return -np.log1p(-max_part)
+    out = np.maximum(n_identical, 1.0)
+    np.minimum(np.divide(1.0, out, out=out), 1.0 - exp(-MAX_LEVERAGE), out=out)
+    return np.negative(np.log1p(np.negative(out, out=out), out=out), out=out)

@@ -1,6 +1,7 @@
 """The shards of a table that lie in one process, and the models in training on them."""
 
 from collections.abc import Sequence
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from surefoot._parallel import RowThreads
 from surefoot.trees.packed_codes import add_columns, mixed_rows
 from surefoot.trees.shard_grower import LevelSums
-from surefoot.uncertainty.mapped_arrays import MappedArrays
+from surefoot.uncertainty.mapped_arrays import MappedArrays, mapping_of, release
 from surefoot.uncertainty.model_shard import ShardModel
 from surefoot.uncertainty.sharded_rows import ShardSpec
 
@@ -18,7 +19,8 @@ class ShardHost:
     """Some shards, and for each model in training its part of them; threads take the shards in turn.
 
     ``words`` has the codes of each shard; all have the same ``n_columns``. With a ``folder``, what a model keeps for
-    each row is in files there, and only the shards that are being worked on take memory.
+    each row is in files there, and only the shards that are being worked on take memory. ``unused`` are files that need
+    not stay in memory once a model has begun.
     """
 
     def __init__(
@@ -28,8 +30,9 @@ class ShardHost:
         n_columns: int,
         n_threads: int = 1,
         folder: Path | None = None,
+        unused: Sequence[mmap] = (),
     ) -> None:
-        self.folder = folder
+        self.folder, self._unused = folder, list(unused)
         self._files: dict[int, list[MappedArrays]] = {}
         self.words, self.row_ranges, self.n_columns = list(words), list(row_ranges), n_columns
         self._sums: list[np.ndarray] = []  # one array for each thread
@@ -38,6 +41,7 @@ class ShardHost:
 
     def create(self, model: int, specs: list[ShardSpec], codes: list[tuple[np.ndarray, ...]]) -> None:
         """Begin a model; ``codes`` has, for each shard, the codes of columns that only this model reads."""
+        release(self._unused)
         self.models[model], self._files[model] = [], []
         for spec, words, own in zip(specs, self.words, codes, strict=True):
             shard = spec.build([self._with_columns(words, part) for part in own], RowThreads(1))
@@ -87,7 +91,11 @@ class ShardHost:
 
     def mixed_rows(self, codes: list[np.ndarray]) -> np.ndarray:
         """A number for every row: see ``packed_codes.mixed_rows``; ``codes`` are those of columns that shards lack."""
-        return np.concatenate(self.mixed_parts(codes))
+        out = np.empty(self.row_ranges[-1][1], dtype=np.uint64)
+        for (first, stop), words, own in zip(self.row_ranges, self.words, codes, strict=True):
+            out[first:stop] = mixed_rows(self._with_columns(words, own))
+            release(mapping_of(words))
+        return out
 
     def mixed_parts(self, codes: list[np.ndarray]) -> list[np.ndarray]:
         """The same, for each shard."""

@@ -103,8 +103,9 @@ class ShardedRows(ModelRows):
         own_codes = [tuple(part[:, first:stop] for part in codes) for first, stop in shards.row_ranges]
         if family.has_scale:
             mixed = shards.mixed_rows([own[0] for own in own_codes])
-            identical = weight_of_identical_rows(mixed, rows.all_weights, rows.train)
-            leverage = max_leverage(identical)
+            leverage = weight_of_identical_rows(mixed, rows.weights, rows.train)
+            del mixed  # of large tables, this takes as much memory as the target
+            leverage = max_leverage(leverage)
         sum_format = GradientFormat.of(family.n_outputs, rows.weights, len(rows.y))
         specs = [
             ShardSpec(

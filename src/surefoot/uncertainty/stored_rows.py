@@ -11,6 +11,7 @@ from surefoot._parallel import count_jobs
 from surefoot.data.problem import PreparedTable
 from surefoot.data.stored_table import StoredTable
 from surefoot.trees.row_blocks import BLOCK_ROWS
+from surefoot.uncertainty.mapped_arrays import mapping_of
 from surefoot.uncertainty.shard_host import ShardHost
 from surefoot.uncertainty.sharded_table import TableInShards
 from surefoot.uncertainty.training_table import SET_CATEGORIES
@@ -69,6 +70,7 @@ def prepared_table(stored: StoredTable, n_jobs: int | None) -> PreparedTable:
         n_columns=len(stored.plain),
         n_threads=count_jobs(n_jobs),
         folder=stored.folder,
+        unused=mapping_of(stored.y) if isinstance(stored.y, np.ndarray) else [],
     )
     columns = TableInShards(
         schema=stored.schema,

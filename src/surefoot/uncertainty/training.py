@@ -110,15 +110,15 @@ def run_loop(monitored: MonitoredTraining, member: int, spec: FitSpec, cancellat
 
 def split_rows(spec: FitSpec, member: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows to train on and rows to hold out; rows without weight are neither."""
-    train = np.arange(spec.n_training_rows)
-    held_out = np.arange(spec.n_training_rows, len(spec.y))
+    train = np.arange(spec.n_training_rows, dtype=np.uint32)
+    held_out = np.arange(spec.n_training_rows, len(spec.y), dtype=np.uint32)
     if spec.weights is not None:
         train, held_out = train[spec.weights[train] > 0], held_out[spec.weights[held_out] > 0]
     if spec.validation is None:
         part = (FIRST_TRIAL - member) % NEXT_KIND if member <= FIRST_TRIAL else 0
         key = stream_key(spec.seed, TRIAL, HOLD_OUT)
         train, held_out = split_held_out(train, key, spec.hold_out, strata=spec.strata, part=part)
-    return train.astype(np.uint32), held_out.astype(np.uint32)
+    return train, held_out
 
 
 def with_combinations(spec: FitSpec, table: SharedTable, train: np.ndarray) -> SharedTable:

@@ -211,7 +211,7 @@ def class_fractions(codes: np.ndarray, weights: np.ndarray | None, n_classes: in
 def rows_with_weight(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The values that have weight, and the fraction of the total weight of each."""
     if weights is None:
-        return values, np.full(len(values), 1 / len(values))
+        return values, np.broadcast_to(1 / len(values), len(values))  # takes no memory
     fractions = weights[weights > 0] / weights.max()  # only the ratios of weights count
     return values[weights > 0], fractions / fractions.sum()
 
@@ -223,11 +223,14 @@ def weighted_sum(values: np.ndarray, fractions: np.ndarray) -> float:
 
 def centre_and_spread(values: np.ndarray, fractions: np.ndarray) -> tuple[float, float]:
     """Weighted mean and standard deviation of floats of any size; the spread of a constant is 1."""
-    size = max(float(np.abs(values).max()), MIN_SPREAD)
+    size = max(float(values.max()), -float(values.min()), MIN_SPREAD)
     unit = values / size
+    low, high = float(unit.min()), float(unit.max())
     # Clipped, because rounding must neither move the mean of a constant nor raise the spread above the size.
-    centre = min(max(weighted_sum(unit, fractions), float(unit.min())), float(unit.max()))
-    spread = math.sqrt(min(weighted_sum((unit - centre) ** 2, fractions), 1.0))
+    centre = min(max(weighted_sum(unit, fractions), low), high)
+    unit -= centre
+    unit *= unit
+    spread = math.sqrt(min(weighted_sum(unit, fractions), 1.0))
     if spread == 0:
         return centre * size, 1.0
     return centre * size, max(spread * size, MIN_SPREAD)
@@ -236,7 +239,10 @@ def centre_and_spread(values: np.ndarray, fractions: np.ndarray) -> tuple[float,
 def standardise(values: np.ndarray, location: float, spread: float) -> np.ndarray:
     """``(values - location) / spread``, computed from halves, because the difference of large numbers may overflow."""
     with np.errstate(over="ignore"):
-        return np.clip((0.5 * values - 0.5 * location) / (0.5 * spread), *FLOAT_RANGE)
+        out = 0.5 * values
+        out -= 0.5 * location
+        out /= 0.5 * spread
+        return np.clip(out, *FLOAT_RANGE, out=out)
 
 
 def finest_scale(standardised: np.ndarray) -> float:

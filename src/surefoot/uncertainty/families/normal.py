@@ -37,7 +37,9 @@ class NormalSteps(LocationScaleFamily):
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         values, fractions = rows_with_weight(y, weights)
         mean, _ = centre_and_spread(values, fractions)
-        return self._start(mean, math.sqrt(weighted_sum((values - mean) ** 2, fractions)))
+        residuals = values - mean
+        residuals *= residuals
+        return self._start(mean, math.sqrt(weighted_sum(residuals, fractions)))
 
     def gradients(
         self,
