@@ -5,6 +5,7 @@ A cached kernel that calls a kernel of another file does not notice when that fi
 
 import ast
 import builtins
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -106,13 +107,19 @@ def inner_kernels_in_python(code):
     return sorted({node.id for node in names} & inner)
 
 
-def inner_kernels_of_other_files(code):
-    """Inner kernels that a file imports."""
-    inner = {
+@cache
+def all_inner_kernels():
+    """(module, name) of every inner kernel."""
+    return {
         (".".join(path.relative_to(SOURCE.parent).with_suffix("").parts), kernel.name)
         for path in FILES
         for kernel in kernels(ast.parse(path.read_text(encoding="utf-8")), ("inner_kernel",))
     }
+
+
+def inner_kernels_of_other_files(code):
+    """Inner kernels that a file imports."""
+    inner = all_inner_kernels()
     imports = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
     return sorted(alias.name for node in imports for alias in node.names if (node.module, alias.name) in inner)
 

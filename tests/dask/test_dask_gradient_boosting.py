@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from problems import cut, file_of
 import surefoot
 from surefoot import ClusterError, ParameterError
 from surefoot import dask as on_cluster
+from surefoot.uncertainty.boosting_loop import BoostingLoop
 
 SETTINGS = {"n_estimators": 4, "max_depth": 3, "random_state": 0}
 LENGTHS = (9_000, 0, 21_000, 17, 9_983)  # several blocks of rows; a partition without rows
@@ -118,29 +120,33 @@ def test_two_fits_at_once(client, tmp_path):
         assert file_of(model, tmp_path) == file_of(expected, tmp_path)
 
 
-def killed_later(client, seconds):
-    """Kill one worker after some time."""
-    pid = next(iter(client.run(os.getpid).values()))
-    timer = threading.Timer(seconds, lambda: os.kill(pid, signal.SIGKILL))
-    timer.start()
-    return timer
+def kill_in_round(client, monkeypatch, n):
+    """Kill one worker before round ``n`` of the first attempt."""
+    step, rounds, pid = BoostingLoop.step, count(), next(iter(client.run(os.getpid).values()))
+
+    def step_after_kill(loop):
+        if next(rounds) == n:
+            os.kill(pid, signal.SIGKILL)
+        step(loop)
+
+    monkeypatch.setattr(BoostingLoop, "step", step_after_kill)
+    return rounds
 
 
-@pytest.mark.parametrize("seconds", [1.0, 3.0])
-def test_a_worker_that_is_killed(own_client, tmp_path, seconds):
+@pytest.mark.parametrize("n", [0, 40])
+def test_a_worker_that_is_killed(other_client, tmp_path, monkeypatch, n):
     X, y, _ = table()
-    settings = {**SETTINGS, "n_estimators": 150, "early_stopping": False}
+    settings = {**SETTINGS, "n_estimators": 60, "early_stopping": False}
     expected = surefoot.GradientBoostingRegressor(**settings).fit(X, y.to_numpy())
-    model = on_cluster.GradientBoostingRegressor(client=own_client, **settings)
-    parts = cut(X, LENGTHS), cut(y.to_numpy(), LENGTHS)
-    timer, start = killed_later(own_client, seconds), time.monotonic()
+    model = on_cluster.GradientBoostingRegressor(client=other_client, **settings)
+    rounds, start = kill_in_round(other_client, monkeypatch, n), time.monotonic()
     try:
-        model.fit(*parts)
+        model.fit(cut(X, LENGTHS), cut(y.to_numpy(), LENGTHS))
     except ClusterError:
-        assert time.monotonic() - start < seconds + 60
+        assert time.monotonic() - start < 60
     else:
         assert file_of(model, tmp_path) == file_of(expected, tmp_path)
-    assert not timer.is_alive()
+    assert next(rounds) > n
 
 
 def test_nothing_stays_on_the_workers(client):

@@ -121,7 +121,8 @@ def read_table(
     codes, classes = _target(estimator, y, target)
     if codes is not None:
         check_consistent_length(values, codes)
-    every = np.arange(len(values))  # copies, because the user may change X and y before leave-one-out reads them again
+    # Everything is a copy, because the user may change X and y before leave-one-out reads them again.
+    every = np.arange(len(values))
     given = (take_rows(X, every) if is_frame(X) else values, take_rows(y, every))
     return SelectionTable(
         X=values,
@@ -187,7 +188,7 @@ def _target(estimator: TableEstimator, y: Any, target: str) -> tuple[np.ndarray 
         return None, None
     require_target(estimator, y)
     if target == NUMBERS:
-        return check_numbers(y), None
+        return np.array(check_numbers(y)), None  # a copy
     if target == ANY_TARGET:
         return np.array(y), None
     classes, codes = encode_classes(y, "a selection of variables")
