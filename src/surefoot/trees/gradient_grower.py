@@ -39,6 +39,7 @@ from surefoot.trees.row_blocks import BlockRows, even_ranges
 
 CELLS_AT_ONCE = 20_000_000  # for larger tables a call grows one level, because Ctrl-C waits for the end of a call
 MAX_PARTS_WORDS = 1 << 25  # of the histograms that threads sum: those of deep trees of many classes are large
+SEARCHED_BINS = 50_000  # of all nodes of a level, by each thread: about 0.1 ms
 ROOT_HALF_PI = sqrt(pi / 2)  # root mean square of normal numbers, over their mean absolute value
 BINS_PER_ROW = 2.0  # bins of a node that take as long to read as one row of a column
 NO_NOISE = NO_WEIGHTS = np.empty(0)
@@ -156,12 +157,13 @@ class GradientTreeGrower:
         absolute = self.absolute_sums(scores, rows)
         *sums, total = (absolute[0] if len(absolute) == 1 else absolute.sum(axis=0)).tolist()
         self.use_noise(noise, sums, total, key)
-        self.fill(scores, rows, self.format.scales(sums, total, len(rows)), key)
+        fill_part = self._filling(scores, rows, self.format.scales(sums, total, len(rows)), key)
         if self.threads.n_threads > 1:
             for level in range(depth):
-                self._grow_in_parts(level)
+                self._grow_in_parts(level, fill_part)
             self.find_leaves()
         else:
+            fill_part(0)
             at_once = depth if len(rows) * self.table.n_columns <= CELLS_AT_ONCE else 1
             for level in range(0, depth, at_once):
                 self._grow(level, min(level + at_once, depth))
@@ -205,11 +207,17 @@ class GradientTreeGrower:
 
     def fill(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> None:
         """Write whole numbers for the scores of the rows."""
+        self.threads.run(self._filling(scores, rows, scales, key), range(len(self._ranges)))
+
+    def _filling(
+        self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64
+    ) -> Callable[[int], None]:
+        """A function that writes whole numbers for the scores of one part of the rows."""
         form, weights, buffers = self.format, self._weights, self._buffers
         self._form.units[:] = scales.units
 
-        def fill_blocks(blocks: tuple[int, int]) -> None:
-            places = rows.in_blocks(blocks)
+        def fill_part(part: int) -> None:
+            places = rows.in_blocks(self._ranges[part])
             own, values = rows.rows[places], buffers.values[0, places]
             buffers.rows[0, places] = own
             if form.packed:
@@ -219,7 +227,7 @@ class GradientTreeGrower:
             if form.whole:
                 values[:, 0] = weights[own]
 
-        self.threads.run(fill_blocks, self._ranges)
+        return fill_part
 
     def find_leaves(self) -> None:
         """Write the leaf of each row, by the splits of the last level."""
@@ -241,15 +249,19 @@ class GradientTreeGrower:
         n_cells = max(table.n_rows * table.n_columns, 1)
         return max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1)
 
-    def _grow_in_parts(self, depth: int) -> None:
-        """Grow one level in several threads."""
+    def _grow_in_parts(self, depth: int, fill_part: Callable[[int], None]) -> None:
+        """Grow one level in several threads; at the root, each fills in the numbers of its rows first."""
         given = self._packed_table, self._split_rules, self._form, self._noise, self._buffers
-        self._sum_parts(depth)
-        columns = even_ranges(self.table.n_columns, self.threads.n_threads)
-        self.threads.run(lambda own: search_parts(*given, depth, own), columns)
+        self._sum_parts(depth, fill_part)
+        self.threads.run(lambda own: search_parts(*given, depth, own), self._search_ranges(depth))
         split_level(*given, self._splits, depth)
 
-    def _sum_parts(self, depth: int) -> None:
+    def _search_ranges(self, depth: int) -> list[tuple[int, int]]:
+        """The columns that each thread searches at a level: for few bins, starting the threads takes longer."""
+        n_threads = min(self.threads.n_threads, (self.table.n_bins << depth) // SEARCHED_BINS)
+        return even_ranges(self.table.n_columns, n_threads)
+
+    def _sum_parts(self, depth: int, fill_part: Callable[[int], None]) -> None:
         """Divide the rows by the splits of the level above, and sum the histograms: each thread for one part.
 
         If there are fewer parts than threads, each part is summed by several threads, which share its columns.
@@ -257,11 +269,22 @@ class GradientTreeGrower:
         given = self._packed_table, self._split_rules, self._buffers, self._splits, depth
         parts = range(len(self._ranges))
         groups = even_ranges(self.table.n_groups, self.threads.n_threads // len(parts))
-        divides = len(groups) == 1
-        if not divides and depth > 0:
-            self.threads.run(lambda part: grow_part(*given, part, (0, 0), True, False), parts)
-        tasks = [(part, own) for part in parts for own in groups]
-        self.threads.run(lambda task: grow_part(*given, *task, divides, False), tasks)
+
+        def begin_part(part: int) -> None:
+            if depth == 0:
+                fill_part(part)
+            else:
+                grow_part(*given, part, (0, 0), True, False)
+
+        def sum_part(task: tuple[int, tuple[int, int]]) -> None:
+            part, own = task
+            if len(groups) == 1 and depth == 0:
+                fill_part(part)
+            grow_part(*given, part, own, len(groups) == 1, False)
+
+        if len(groups) > 1:
+            self.threads.run(begin_part, parts)
+        self.threads.run(sum_part, [(part, own) for part in parts for own in groups])
 
 
 def packed_table(table: PackedCodes) -> PackedTable:
