@@ -111,7 +111,8 @@ def test_nine_functions_of_ten_have_at_most_16_lines():
 
 def test_no_function_but_public_ones_has_more_than_10_parameters():
     parents = {name: bases for code in CODE.values() for name, bases in parents_of(code).items()}
-    public = bases_of(set().union(*(listed_names(code) for code in CODE.values())), parents)
+    commands = {Path(name).stem for name in CODE if name.startswith("cli/")}  # their parameters are options
+    public = bases_of(set().union(*(listed_names(code) for code in CODE.values())), parents) | commands
     assert offenders(lambda code: wide_functions(code, public)) == {}
 
 

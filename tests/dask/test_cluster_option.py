@@ -3,6 +3,8 @@
 import socket
 import time
 
+import numpy as np
+import pandas as pd
 import pytest
 from problems import NUMBERS, TARGET
 from typer.testing import CliRunner
@@ -27,6 +29,45 @@ def test_the_selection_equals_the_local_one(table, cluster, tmp_path):
     assert result.exit_code == 0, result.output
     select(table, "--json", tmp_path / "local.json")
     assert (tmp_path / "cluster.json").read_bytes() == (tmp_path / "local.json").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory):
+    """A folder of Parquet files, and the same table in one CSV file."""
+    generator, folder = np.random.default_rng(0), tmp_path_factory.mktemp("visits") / "parts"
+    folder.mkdir()
+    frame = pd.DataFrame(generator.normal(size=(600, 3)), columns=["age", "size", "dose"])
+    frame["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(generator.integers(0, 900, 600), unit="D")
+    frame["ward"] = generator.choice(["z", "b", "a"], 600)
+    frame.loc[500:, "ward"] = "new"
+    frame["days"] = frame["age"] + (frame["ward"] == "b") + generator.normal(size=600)
+    frame["state"] = np.where(frame["days"] > 0, "long", "short")
+    frame.loc[::7, ["size", "ward"]] = None
+    frame.loc[::11, ["days", "state"]] = None
+    for place, start in enumerate(range(0, 600, 250)):
+        frame.iloc[start : start + 250].to_parquet(folder / f"{place}.parquet", row_group_size=100)
+    frame.to_csv(folder.parent / "visits.csv", index=False)
+    return folder
+
+
+def fit(table, target, model, *options):
+    given = ["fit", table, "--target", target, "--members", 2, "-q", "-o", model, *options]
+    return CliRunner().invoke(app, list(map(str, given)))
+
+
+@pytest.mark.parametrize(("source", "target"), [("parts", "days"), ("parts", "state"), ("visits.csv", "days")])
+def test_the_model_and_its_predictions_equal_the_local_ones(visits, cluster, tmp_path, source, target, monkeypatch):
+    monkeypatch.setattr("surefoot.cli.cluster_tables.PART_ROWS", 170)
+    monkeypatch.setattr("surefoot.cli.cluster_tables.PART_CELLS", 900)
+    table = visits.parent / source
+    for name, options in {"cluster": ["--cluster", cluster.scheduler_address], "local": []}.items():
+        result = fit(table, target, tmp_path / name, *options)
+        assert result.exit_code == 0, result.output
+        files = [tmp_path / name, table, "-o", tmp_path / f"{name}.csv"]
+        result = CliRunner().invoke(app, ["predict", *map(str, [*files, *options])])
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "local").read_bytes()
+    assert (tmp_path / "cluster.csv").read_bytes() == (tmp_path / "local.csv").read_bytes()
 
 
 def unused_address():

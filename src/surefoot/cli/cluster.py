@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,18 +18,16 @@ ClusterOption = Annotated[
 
 
 @contextmanager
-def task_runner(address: str | None) -> Iterator[TaskRunner]:
-    """What runs tasks: threads of this process, or the workers of the cluster with this address."""
+def cluster_client(address: str | None) -> Iterator[Any]:
+    """A client of the cluster with this address; None without an address."""
     if address is None:
-        yield run_tasks
+        yield None
         return
     try:
         require("distributed", "--cluster", "dask")
     except ImportError as error:
         raise ParameterError(str(error), argument="cluster") from error
     from distributed import Client
-
-    from surefoot.dask.cluster_tasks import ClusterTasks
 
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -40,4 +38,16 @@ def task_runner(address: str | None) -> Iterator[TaskRunner]:
             argument="cluster",
         ) from error
     with client:
+        yield client
+
+
+@contextmanager
+def task_runner(address: str | None) -> Iterator[TaskRunner]:
+    """What runs tasks: threads of this process, or the workers of the cluster with this address."""
+    with cluster_client(address) as client:
+        if client is None:
+            yield run_tasks
+            return
+        from surefoot.dask.cluster_tasks import ClusterTasks
+
         yield ClusterTasks(client)

@@ -8,6 +8,8 @@ import typer
 from rich.progress import TimeElapsedColumn
 
 from surefoot import ParameterError, save
+from surefoot.cli.cluster import ClusterOption, cluster_client
+from surefoot.cli.cluster_tables import ClusterTable
 from surefoot.cli.console import Bar, failures_in_one_line
 from surefoot.cli.large_table import LargeTable, is_large
 from surefoot.cli.outputs import check_outputs, echo_beside
@@ -39,6 +41,7 @@ def fit(
     members: Annotated[int, typer.Option(help="Number of models in the ensemble.")] = 10,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The model does not depend on it.")] = -1,
+    cluster: ClusterOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
     """Train an ensemble of gradient boosters on a table, and save it to a file that is safe to share.
@@ -53,6 +56,7 @@ def fit(
         "distribution": "--distribution",
         "n_members": "--members",
         "random_state": "--seed",
+        "cluster": f"--cluster {cluster}",
     }
     with failures_in_one_line(options):
         check_outputs({"--output": output}, {"the table": data})
@@ -64,8 +68,12 @@ def fit(
         }
         if distribution is not None:
             settings["distribution"] = distribution
-        train = _train_in_batches if is_large(data) else _train
-        model, table, kept = train(data, target, task, method, settings)
+        with cluster_client(cluster) as client:
+            if client is not None:
+                model, table, kept = _train_on(client, data, target, task, method, settings)
+            else:
+                train = _train_in_batches if is_large(data) else _train
+                model, table, kept = train(data, target, task, method, settings)
         model._schema = replace(model._schema, dates=_dates(table))
         save(model, output)
     if not quiet:
@@ -105,6 +113,18 @@ def _train_in_batches(
         model = _new_model(target, method, settings)
         model.fit(prepared_table(stored, settings["n_jobs"]), target.labels)
     return model, table.sample, target
+
+
+def _train_on(
+    client: Any, data: Path, name: str, task: str | None, method: str | None, settings: dict[str, Any]
+) -> tuple[Any, AuditTable, Target]:
+    """The same model, trained on the workers of a cluster."""
+    from surefoot import dask
+
+    table = ClusterTable.read(data, name, task)
+    local = _new_model(table.target, method, settings)
+    model = getattr(dask, type(local).__name__)(client=client, **local.get_params(deep=False))
+    return model.fit(table.X, table.y).to_local(), table.sample, table.target
 
 
 def _new_model(target: Target, method: str | None, settings: dict[str, Any]) -> Any:

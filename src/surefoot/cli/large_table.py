@@ -82,6 +82,15 @@ class LargeTable:
         target, _ = Target.read(labels, len(labels), task)  # the distinct labels show what text is
         return replace(target, name=self.target, y=target.y[kept.values], original=np.empty(0, dtype=object))
 
+    def read_target(self, task: str | None = None) -> Target:
+        """The target of all rows, read into memory."""
+        import pyarrow as pa
+
+        batches = self.batches.batches([self.target])
+        values = pa.Table.from_batches(batches, pa.schema([self.batches.schemas[0].field(self.target)]))
+        target, _ = Target.read(values.column(0).to_pandas(), self.n_rows, task)
+        return replace(target, name=self.target)
+
     @cached_property
     def as_models_read(self) -> RecordBatches:
         """Batches with the columns of the sample, as numbers and text, and the target."""
@@ -96,7 +105,7 @@ class LargeTable:
             readers = {each.name: each for each in self.sample.readers}
             dates = {name: DateReader(name) for name, each in readers.items() if each.kind == DATE and name in names}
             for batch in self.batches.batches(names):
-                cells = [_cells(batch.column(name), dates.get(name) or readers.get(name)) for name in names]
+                cells = [read_cells_of(batch.column(name), dates.get(name) or readers.get(name)) for name in names]
                 yield pa.RecordBatch.from_arrays(cells, names=names)
             for reader in dates.values():
                 reader.check()
@@ -138,7 +147,7 @@ def _rows_with(batches: RecordBatches, target: str) -> Callable[[list[str], int]
     return read
 
 
-def _cells(column: Any, reader: ColumnReader | DateReader | None) -> Any:
+def read_cells_of(column: Any, reader: ColumnReader | DateReader | None) -> Any:
     """A column as models read it; the target, which has no reader, stays as it is."""
     import pyarrow as pa
 

@@ -9,6 +9,8 @@ import typer
 
 from surefoot import DataError, UnknownCategoryWarning, load
 from surefoot._atomic_io import whole_file
+from surefoot.cli.cluster import ClusterOption, cluster_client
+from surefoot.cli.cluster_tables import predict_on
 from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_batches import is_read_in_batches, kinds_of_types, read_batches, read_rows, require_columns
@@ -25,6 +27,7 @@ def predict(
     data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow, or a folder of Parquet files.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The predictions: CSV, with one line for each row.")],
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = -1,
+    cluster: ClusterOption = None,
 ) -> None:
     """Predict every row of a table, with its uncertainty.
 
@@ -36,18 +39,27 @@ def predict(
 
     Example: surefoot predict outcome.surefoot new-patients.csv -o predicted.csv
     """
-    with failures_in_one_line(), warnings.catch_warnings():
+    with failures_in_one_line({"cluster": f"--cluster {cluster}"}), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownCategoryWarning)  # unknown categories are counted below
         check_outputs({"--output": output}, {"the model": model, "the table": data})
         fitted = load(model)
         fitted.set_params(n_jobs=jobs)
         unusual = UnusualRows(fitted._schema)
-        with whole_file(output) as stream:
-            for rows in rows_for(fitted, data):
-                predictions(fitted, rows).to_csv(stream, index=False, mode="wb", header=not unusual.n_rows)
+        with cluster_client(cluster) as client, whole_file(output) as stream:
+            for rows, predicted in _predicted(fitted, data, client):
+                predicted.to_csv(stream, index=False, mode="wb", header=not unusual.n_rows)
                 unusual.count(rows)
         _report(unusual)
     echo_beside(f"{unusual.n_rows:,} rows: {output}", output)
+
+
+def _predicted(model: Any, path: Path, client: Any) -> Iterator[tuple[Any, Any]]:
+    """The rows to predict and their predictions, frame by frame; with a client, workers of its cluster predict."""
+    if client is not None:
+        yield from predict_on(client, model, predictions, rows_for(model, path))
+        return
+    for rows in rows_for(model, path):
+        yield rows, predictions(model, rows)
 
 
 def rows_for(model: Any, path: Path) -> Iterator[Any]:

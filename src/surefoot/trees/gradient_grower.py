@@ -209,9 +209,7 @@ class GradientTreeGrower:
         """Write whole numbers for the scores of the rows."""
         self.threads.run(self._filling(scores, rows, scales, key), range(len(self._ranges)))
 
-    def _filling(
-        self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64
-    ) -> Callable[[int], None]:
+    def _filling(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> Callable[[int], None]:
         """A function that writes whole numbers for the scores of one part of the rows."""
         form, weights, buffers = self.format, self._weights, self._buffers
         self._form.units[:] = scales.units
