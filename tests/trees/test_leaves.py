@@ -9,11 +9,11 @@ from reference import gradient_trees as naive
 from surefoot.trees import row_blocks
 from surefoot.trees.leaves import (
     LeafSums,
-    add_leaves,
-    add_leverage,
+    RowOutputs,
+    RowsInBlocks,
+    add_tree,
     bound_leaves,
     inherit_leaves,
-    square_sums,
     sum_leaves,
     weighted_sums,
 )
@@ -40,11 +40,13 @@ def test_sums_of_leaves(seed, n_outputs, with_information):
         patch.setattr(row_blocks, "BLOCK_ROWS", int(rng.integers(4, 30)))
         blocks = BlockRows.of(np.sort(rows), N_ROWS)
     shape = blocks.n_blocks, N_LEAVES, n_outputs
-    by_block = LeafSums(steps=np.empty(shape), information=np.empty(shape), counts=np.empty(shape[:2]))
+    by_block = LeafSums.empty(*shape)
     known = information if with_information else None
     for block in range(blocks.n_blocks):
         sum_leaves(steps, known, weights, blocks.rows, blocks.starts, (block, block + 1), leaves, by_block)
-    sums, totals, counts = (part.sum(axis=0) for part in by_block)
+    sums, totals, counts, squares = (part.sum(axis=0) for part in by_block)
+    if n_outputs == 2 and not with_information:
+        assert squares == pytest.approx(float(weights[rows] @ steps[0, rows] ** 2), rel=1e-12)
     for leaf in range(N_LEAVES):
         in_leaf = [row for row in rows if leaves[row] == leaf]
         weight = float(naive.leaf_sum(np.ones(N_ROWS), weights, in_leaf))
@@ -57,16 +59,35 @@ def test_sums_of_leaves(seed, n_outputs, with_information):
             assert totals[leaf, k] == pytest.approx(known, rel=1e-13)
 
 
-@settings(deadline=None, max_examples=20)
-@given(seed=seeds, n_outputs=st.integers(1, 3))
-def test_each_row_gets_the_values_of_its_leaf(seed, n_outputs):
-    rng, _, leaves = drawn(seed)
-    values, raw = rng.normal(size=(N_LEAVES, n_outputs)), rng.normal(size=(n_outputs, N_ROWS))
-    expected = raw.copy()
-    for row in range(4, 20):
-        expected[:, row] += values[leaves[row]]
-    add_leaves(leaves, values, (4, 20), raw)
-    np.testing.assert_array_equal(raw, expected)
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, n_outputs=st.integers(1, 3), has_scale=st.booleans())
+def test_a_tree_is_added_to_the_rows(seed, n_outputs, has_scale):
+    rng, rows, leaves = drawn(seed)
+    values, gains = rng.normal(size=(N_LEAVES, n_outputs)), rng.random(N_LEAVES)
+    outputs = RowOutputs(rng.normal(size=(n_outputs, N_ROWS)), np.zeros(N_ROWS), 3 * rng.random(N_ROWS))
+    raw, max_leverage, block_rows = outputs.raw.copy(), outputs.max_leverage, int(rng.integers(4, 30))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_blocks, "BLOCK_ROWS", block_rows)
+        drawn_rows, train = (
+            BlockRows.of(np.sort(rows), N_ROWS),
+            BlockRows.of(np.arange(N_ROWS, dtype=np.uint32), N_ROWS),
+        )
+    fractions, sums = rng.random(N_ROWS), np.zeros(train.n_blocks)
+    given_rows = [RowsInBlocks(part.rows, part.starts) for part in (drawn_rows, train)]
+    known = gains if has_scale else None
+    for _ in range(3):
+        for block in range(train.n_blocks):
+            add_tree(leaves, values, known, *given_rows, fractions, block_rows, (block, block + 1), outputs, sums)
+    for row in range(N_ROWS):
+        np.testing.assert_allclose(outputs.raw[:, row], raw[:, row] + 3 * values[leaves[row]], rtol=1e-13, atol=1e-14)
+        learned = min(3 * gains[leaves[row]], max_leverage[row]) if row in rows and has_scale else 0.0
+        assert outputs.leverage[row] == pytest.approx(
+            min(3 * gains[leaves[row]], max_leverage[row]) if learned else 0.0
+        )
+    for block in range(train.n_blocks):
+        own = slice(train.starts[block], train.starts[block + 1])
+        expected = float(outputs.raw[-1, own] @ fractions[own]) if has_scale else 0.0
+        assert sums[block] == pytest.approx(expected, abs=1e-13)
 
 
 @settings(deadline=None, max_examples=20)
@@ -76,35 +97,10 @@ def test_weighted_sums_of_blocks(seed):
     values, fractions = rng.normal(size=N_ROWS), rng.random(len(rows))
     starts = np.array([0, len(rows) // 2, len(rows)])
     sums = np.empty(2)
-    weighted_sums(values, fractions, rows, starts, (0, 2), sums)
+    weighted_sums(values, fractions, rows, starts, sums)
     for block in range(2):
         own = slice(starts[block], starts[block + 1])
         assert sums[block] == pytest.approx(float(values[rows[own]] @ fractions[own]), abs=1e-13)
-
-
-@settings(deadline=None, max_examples=20)
-@given(seed=seeds)
-def test_squares_are_summed_block_by_block(seed):
-    rng = np.random.default_rng(seed)
-    values, weights = rng.normal(size=30), rng.integers(0, 4, size=30).astype(float)
-    rows, cut = np.sort(rng.permutation(30)[:20]).astype(np.uint32), rng.integers(0, 21)
-    sums = np.empty((2, 2))
-    square_sums(values, weights, rows, np.array([0, cut, 20]), sums)
-    for own, (squares, total) in zip((rows[:cut], rows[cut:]), sums, strict=True):
-        assert squares == pytest.approx(float(weights[own] @ values[own] ** 2), abs=1e-13)
-        assert total == weights[own].sum()
-
-
-@settings(deadline=None, max_examples=20)
-@given(seed=seeds)
-def test_leverage_grows_to_a_limit_of_each_row(seed):
-    rng, rows, leaves = drawn(seed)
-    gains, max_leverage = rng.random(N_LEAVES), 3 * rng.random(N_ROWS)
-    leverage = np.zeros(N_ROWS)
-    for _ in range(3):
-        add_leverage(rows, leaves, gains, max_leverage, leverage)
-    for row in range(N_ROWS):
-        assert leverage[row] == pytest.approx(min(3 * gains[leaves[row]], max_leverage[row]) if row in rows else 0.0)
 
 
 def constrained_tree(seed, depth):

@@ -13,6 +13,32 @@ class LeafSums(NamedTuple):
     steps: np.ndarray  # (blocks, leaves, outputs)
     information: np.ndarray  # (blocks, leaves, outputs)
     counts: np.ndarray  # (blocks, leaves): their weight
+    squares: np.ndarray  # (blocks,): of the first of two steps, over all leaves; 0 for other numbers of outputs
+
+    @classmethod
+    def empty(cls, n_blocks: int, n_leaves: int, n_outputs: int) -> "LeafSums":
+        """Arrays for the sums of some blocks."""
+        return cls(
+            steps=np.empty((n_blocks, n_leaves, n_outputs)),
+            information=np.empty((n_blocks, n_leaves, n_outputs)),
+            counts=np.empty((n_blocks, n_leaves)),
+            squares=np.empty(n_blocks),
+        )
+
+
+class RowOutputs(NamedTuple):
+    """What the rows of a table keep from round to round."""
+
+    raw: np.ndarray  # (outputs, rows)
+    leverage: np.ndarray
+    max_leverage: np.ndarray
+
+
+class RowsInBlocks(NamedTuple):
+    """The arrays of ``BlockRows``: the rows of block b are ``rows[starts[b]:starts[b + 1]]``."""
+
+    rows: np.ndarray
+    starts: np.ndarray
 
 
 @kernel
@@ -24,14 +50,15 @@ def sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums):
     for block in range(blocks[0], blocks[1]):
         own = rows[starts[block] : starts[block + 1]]
         totals, counts = sums.information[block], sums.counts[block]
-        sum_rows(steps, information, weights, own, leaves, sums.steps[block], totals, counts)
+        sums.squares[block] = sum_rows(steps, information, weights, own, leaves, sums.steps[block], totals, counts)
 
 
 @inner_kernel
 def sum_rows(steps, information, weights, rows, leaves, sums, totals, counts):
-    """Write the sums of each leaf over some rows."""
+    """Write the sums of each leaf over some rows; return that of the squares of the first of two steps."""
+    squares = 0.0
     if information is None and steps.shape[0] == 2:
-        sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
+        squares = sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
     else:
         counts[:] = 0.0
         for i in rows:
@@ -44,6 +71,7 @@ def sum_rows(steps, information, weights, rows, leaves, sums, totals, counts):
                 totals[leaf, k] = counts[leaf]
         else:
             sum_one(information[k], weights, rows, leaves, totals[:, k])
+    return squares
 
 
 @inner_kernel
@@ -56,50 +84,76 @@ def sum_one(values, weights, rows, leaves, sums):
 
 @inner_kernel
 def sum_pairs(first, second, weights, rows, leaves, sums, counts):
-    """Write the weighted sums of two steps (such as location and scale) of each leaf, and its weight, in one pass."""
+    """Write the weighted sums of two steps (such as location and scale) of each leaf, and its weight, in one pass.
+
+    Returns the weighted sum of the squares of the first step.
+    """
+    squares = 0.0
     total = np.zeros((counts.shape[0], 3))
     for i in rows:
         leaf, weight = np.uint64(leaves[i]), weights[i]
         total[leaf, 0] += weight
-        total[leaf, 1] += first[i] * weight
+        step = first[i] * weight
+        total[leaf, 1] += step
+        squares += step * first[i]
         total[leaf, 2] += second[i] * weight
     for leaf in range(counts.shape[0]):
         counts[leaf], sums[leaf, 0], sums[leaf, 1] = total[leaf, 0], total[leaf, 1], total[leaf, 2]
+    return squares
 
 
 @kernel
-def square_sums(values, weights, rows, starts, sums):
-    """Write, for each block, the weighted sum of the squares of the values of the rows, and the sum of the weights."""
-    for block in range(sums.shape[0]):
-        squares, total = 0.0, 0.0
-        for place in range(starts[block], starts[block + 1]):
-            i = rows[place]
-            squares += weights[i] * values[i] * values[i]
-            total += weights[i]
-        sums[block, 0], sums[block, 1] = squares, total
+def add_tree(leaves, values, gains, drawn, train, fractions, block_rows, blocks, outputs, sums):
+    """Add a tree to the outputs of the rows of some blocks: the values of its leaves.
 
-
-@kernel
-def add_leaves(leaves, values, rows, raw):
-    """Add the values of its leaf to the raw outputs of each row from ``rows[0]`` to ``rows[1]``."""
-    for k in range(raw.shape[0]):
-        value = values[:, k].copy()
-        out = raw[k]
-        for i in range(np.uint64(rows[0]), np.uint64(rows[1])):
-            out[i] += value[np.uint64(leaves[i])]
-
-
-@kernel
-def weighted_sums(values, fractions, rows, starts, blocks, sums):
-    """Write, for some blocks, the sum of the values of the rows times their fractions."""
+    If the family has a scale (the last output), the ``gains`` of the leaves are added to the leverage of the ``drawn``
+    rows, and ``sums`` gets, for each block, the sum of the scales of the ``train`` rows times their ``fractions``. One
+    block after the other: its rows stay in the cache.
+    """
+    raw = outputs.raw
     for block in range(blocks[0], blocks[1]):
-        total = 0.0
-        for place in range(starts[block], starts[block + 1]):
-            total += values[rows[place]] * fractions[place]
-        sums[block] = total
+        first, last = block * block_rows, min((block + 1) * block_rows, raw.shape[1])
+        for k in range(raw.shape[0]):
+            add_values(leaves[first:last], values[:, k], raw[k, first:last])
+        if gains is not None:
+            own = drawn.rows[drawn.starts[block] : drawn.starts[block + 1]]
+            add_leverage(own, leaves, gains, outputs.max_leverage, outputs.leverage)
+            start, stop = train.starts[block], train.starts[block + 1]
+            sums[block] = weighted_sum(raw[raw.shape[0] - 1], fractions[start:stop], train.rows[start:stop])
+
+
+@inner_kernel
+def add_values(leaves, values, raw):
+    """Add the values of their leaves to an output of some rows."""
+    value = values.copy()
+    for i in range(np.uint64(leaves.shape[0])):
+        raw[i] += value[np.uint64(leaves[i])]
+
+
+@inner_kernel
+def weighted_sum(values, fractions, rows):
+    """Return the sum of the values of some rows times their fractions."""
+    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0  # an addition need not wait for the one before
+    fours = rows.shape[0] // 4 * 4
+    for place in range(0, fours, 4):
+        t0 += values[rows[place]] * fractions[place]
+        t1 += values[rows[place + 1]] * fractions[place + 1]
+        t2 += values[rows[place + 2]] * fractions[place + 2]
+        t3 += values[rows[place + 3]] * fractions[place + 3]
+    for place in range(fours, rows.shape[0]):
+        t0 += values[rows[place]] * fractions[place]
+    return (t0 + t1) + (t2 + t3)
 
 
 @kernel
+def weighted_sums(values, fractions, rows, starts, sums):
+    """Write, for each block, the sum of the values of its rows times their fractions."""
+    for block in range(sums.shape[0]):
+        start, stop = starts[block], starts[block + 1]
+        sums[block] = weighted_sum(values, fractions[start:stop], rows[start:stop])
+
+
+@inner_kernel
 def add_leverage(rows, leaves, gains, max_leverage, leverage):
     """Add the ``gains`` of their leaves to the leverage of ``rows``, up to the ``max_leverage`` of each row."""
     for i in rows:

@@ -32,7 +32,6 @@ SCALE_L2 = 3.0  # factor of l2 for the scale: it is learned from fewer numbers t
 STRETCH_ROWS = 8192  # larger tables update the stretch of rows only every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
 SPLIT_NOISE, MIN_NOISE = 1.0, 1e-3  # in half standard errors, at first; the fraction that remains breaks ties
-NO_GAINS = np.empty(0)
 CLASS_NOISE, LONG_NOISE = 1.0, 3.0  # for classes; for counts, and for classifiers whose members never stop early
 
 
@@ -100,7 +99,7 @@ class BoostingLoop:
         tree = self.model_rows.grow(start)
         values = self._leaf_values(tree)
         self._add_to_rows(values)
-        self.builder.add(tree, values, self._counts)
+        self.builder.add(tree, values, self._leaf_sums.counts)
 
     def _follow(self, inflation_schedule: InflationSchedule) -> None:
         frozen_for = self.n_done - len(inflation_schedule.residual_inflations)
@@ -140,7 +139,8 @@ class BoostingLoop:
         predicted with so much certainty that disagreement no longer shows.
         """
         config = self.config
-        without_noise, totals, self._counts = self.model_rows.sum_leaves()
+        self._leaf_sums = self.model_rows.sum_leaves()
+        without_noise, totals = self._leaf_sums.steps, self._leaf_sums.information
         l2, sums = self.noise.l2(totals), without_noise
         weights = np.maximum(totals + l2, np.finfo(float).tiny)
         if self.family.has_scale and not config.runs_its_length:
@@ -150,7 +150,7 @@ class BoostingLoop:
             sums = sums + self.noise.of_sums(totals, l2, normals, self._typical_scale, self.model_rows)
         values = sums / weights
         if not self.family.natural:
-            inherit_leaves(without_noise / weights, self._counts, values)
+            inherit_leaves(without_noise / weights, self._leaf_sums.counts, values)
             np.clip(values, -MAX_STEP, MAX_STEP, out=values)
         if self.noise.perturbs_empty_leaves:
             self._perturb_empty_leaves(values)
@@ -167,18 +167,21 @@ class BoostingLoop:
 
     def _perturb_empty_leaves(self, values: np.ndarray) -> None:
         """Add noise to the values of leaves without training rows, whether drawn for this tree or not."""
-        if self._counts.all():
+        counts, total = self._leaf_sums.counts, float(self._leaf_sums.counts.sum())
+        if counts.all():
             return
-        counts = self._counts if self.config.subsample == 1.0 else self.model_rows.count_leaves()
+        if self.config.subsample < 1.0:
+            counts = self.model_rows.count_leaves()
         empty = np.flatnonzero(counts == 0)
         if len(empty):
-            size = self.noise.size_in_empty_leaves * sqrt(self.model_rows.mean_square())
+            mean_square = float(self._leaf_sums.squares) / total if total > 0.0 else 0.0
+            size = self.noise.size_in_empty_leaves * sqrt(mean_square)
             values[empty, 0] += size * self._empty_leaf_normals[self.n_done][: len(empty)]
 
     def _add_to_rows(self, values: np.ndarray) -> None:
-        gains = NO_GAINS
+        gains = None
         if self.family.has_scale:
-            taken = self.config.learning_rate / np.maximum(self._counts + self.config.rules.l2, 1e-300)
+            taken = self.config.learning_rate / np.maximum(self._leaf_sums.counts + self.config.rules.l2, 1e-300)
             gains = -np.log1p(-np.minimum(taken, 0.99))
         self._typical_scale = self.model_rows.add(values, gains)
         self._append_bounds()

@@ -83,16 +83,11 @@ class ModelRows:
         sums, means = self._blocks("sum_inverse_information")
         return add_blocks(sums), add_blocks(means)
 
-    def mean_square(self) -> float:
-        """The weighted mean of the squares of the first step over the rows of the last tree."""
-        squares, total = add_blocks(self._blocks("sum_squares")).tolist()
-        return squares / total if total > 0.0 else 0.0
-
     def count_leaves(self) -> np.ndarray:
         """The number of training rows in each leaf, whether drawn for the last tree or not."""
         return self._shard.count_leaves()
 
-    def add(self, values: np.ndarray, gains: np.ndarray) -> float:
+    def add(self, values: np.ndarray, gains: np.ndarray | None) -> float:
         """Add the last tree to the outputs, and the gains of its leaves to the leverage of the rows it was grown on.
 
         Returns the mean of the last output over the training rows if this is a scale, otherwise 0.

@@ -12,8 +12,8 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot._random import skip_numbers
-from surefoot.trees.leaves import LeafSums, add_leaves, add_leverage, square_sums, sum_leaves, weighted_sums
-from surefoot.trees.row_blocks import BlockRows, even_ranges, rows_of_blocks
+from surefoot.trees.leaves import LeafSums, RowOutputs, RowsInBlocks, add_tree, sum_leaves, weighted_sums
+from surefoot.trees.row_blocks import BLOCK_ROWS, BlockRows, even_ranges, rows_of_blocks
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import TrainingRows
 from surefoot.uncertainty.held_out_rows import HeldOutRows
@@ -69,11 +69,7 @@ class RowState:
         self._saved_scale = self.raw[-1].copy()
         n_blocks = self.train.n_blocks
         self._scale_sums = np.zeros(n_blocks)
-        self._leaf_sums = LeafSums(
-            steps=np.empty((n_blocks, n_leaves, n_outputs)),
-            information=np.empty((n_blocks, n_leaves, n_outputs)),
-            counts=np.empty((n_blocks, n_leaves)),
-        )
+        self._leaf_sums = LeafSums.empty(n_blocks, n_leaves, n_outputs)
         self.use(RowThreads(1))
 
     def move_arrays(self, move: Callable[[np.ndarray], np.ndarray]) -> None:
@@ -157,37 +153,27 @@ class RowState:
         metric = self.family.inverse_information(self.raw)
         sums = self._sum(metric, None, LeafSums(*map(np.empty_like, self._leaf_sums)))
         means = np.empty((self.train.n_blocks, len(metric)))
-        train, all_blocks = self.train, (0, self.train.n_blocks)
         for k in range(len(metric)):
-            out = np.empty(train.n_blocks)
-            weighted_sums(metric[k], self._fractions, train.rows, train.starts, all_blocks, out)
+            out = np.empty(self.train.n_blocks)
+            weighted_sums(metric[k], self._fractions, self.train.rows, self.train.starts, out)
             means[:, k] = out
         return sums.steps, means
-
-    def sum_squares(self) -> np.ndarray:
-        """For each block, the weighted sum of the squares of the first step over drawn rows, and their weight."""
-        out, drawn = np.empty((self.drawn.n_blocks, 2)), self.drawn
-        square_sums(self.steps[0], self.weights, drawn.rows, drawn.starts, out)
-        return out
 
     def count_leaves(self) -> np.ndarray:
         """The number of training rows in each leaf, whether drawn for this tree or not."""
         return np.bincount(self.leaves[self.train.rows], minlength=self._leaf_sums.counts.shape[1])
 
-    def add(self, values: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    def add(self, values: np.ndarray, gains: np.ndarray | None) -> np.ndarray:
         """Add the values of its leaf to the outputs of every row, and the gains to the leverage of drawn rows.
 
-        Returns, for each block, its part of the mean of the last output over the training rows.
+        ``gains`` is None if the family has no scale. Returns, for each block, its part of the mean of the last output
+        over the training rows.
         """
-        drawn, train, leaves = self.drawn, self.train, self.leaves
-
-        def add_blocks(blocks: tuple[int, int]) -> None:
-            add_leaves(leaves, values, rows_of_blocks(blocks, len(self.y)), self.raw)
-            if self.family.has_scale:
-                add_leverage(drawn.rows[drawn.in_blocks(blocks)], leaves, gains, self.max_leverage, self.leverage)
-                weighted_sums(self.raw[-1], self._fractions, train.rows, train.starts, blocks, self._scale_sums)
-
-        self.threads.run(add_blocks, self._block_ranges)
+        outputs = RowOutputs(raw=self.raw, leverage=self.leverage, max_leverage=self.max_leverage)
+        drawn = RowsInBlocks(rows=self.drawn.rows, starts=self.drawn.starts)
+        train = RowsInBlocks(rows=self.train.rows, starts=self.train.starts)
+        given = self.leaves, values, gains, drawn, train, self._fractions, BLOCK_ROWS
+        self.threads.run(lambda blocks: add_tree(*given, blocks, outputs, self._scale_sums), self._block_ranges)
         return self._scale_sums
 
     def measure_held_out(self, scale_bounds: tuple[float, float]) -> np.ndarray:
