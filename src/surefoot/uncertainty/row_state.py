@@ -12,8 +12,9 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot._random import skip_numbers
+from surefoot.trees import row_blocks
 from surefoot.trees.leaves import LeafSums, RowOutputs, RowsInBlocks, add_tree, sum_leaves, weighted_sums
-from surefoot.trees.row_blocks import BLOCK_ROWS, BlockRows, even_ranges, rows_of_blocks
+from surefoot.trees.row_blocks import BlockRows, even_ranges, rows_of_blocks
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import TrainingRows
 from surefoot.uncertainty.held_out_rows import HeldOutRows
@@ -172,7 +173,7 @@ class RowState:
         outputs = RowOutputs(raw=self.raw, leverage=self.leverage, max_leverage=self.max_leverage)
         drawn = RowsInBlocks(rows=self.drawn.rows, starts=self.drawn.starts)
         train = RowsInBlocks(rows=self.train.rows, starts=self.train.starts)
-        given = self.leaves, values, gains, drawn, train, self._fractions, BLOCK_ROWS
+        given = self.leaves, values, gains, drawn, train, self._fractions, row_blocks.BLOCK_ROWS
         self.threads.run(lambda blocks: add_tree(*given, blocks, outputs, self._scale_sums), self._block_ranges)
         return self._scale_sums
 
