@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.uncertainty.mapped_arrays import MappedArrays, mapping_of, release
+from surefoot.data.mapped_arrays import MappedArrays, mapping_of, release
 
 
 @pytest.mark.parametrize("array", [np.arange(5.0), np.ones((2, 3, 1), dtype=np.int64), np.empty(0), np.arange(4) > 1])
