@@ -116,11 +116,12 @@ class GradientBooster(CategoricalParameter, TableEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns), or path
+        X : array, pandas or polars frame of shape (n_rows, n_columns), path or StoredTable
             The training data. A Parquet or Arrow file, a folder of Parquet files or a data set of pyarrow may be larger
             than memory: its bins are written to a temporary folder, about one byte for each cell, and read from there.
-        y : array of shape (n_rows,), or str
-            The targets of the training rows; of a table in files, the name of their column.
+            In the folder of a ``StoredTable`` that is kept, trees are recorded: after a stop, the same fit continues.
+        y : array of shape (n_rows,), str or None
+            The targets of the training rows; of a table in files, the name of their column; None for a ``StoredTable``.
         sample_weight : array of shape (n_rows,) or str, default=None
             A row of weight 2 counts as two rows; of a table in files, the name of a column.
         X_val : array, pandas or polars frame of shape (n_val, n_columns), default=None

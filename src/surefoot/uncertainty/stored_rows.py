@@ -23,6 +23,9 @@ def open_table(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Prepared
     if model._listed_categories is not None:
         message = "categorical_features is for tables in memory: give columns of a file a type of text instead."
         raise ParameterError(message, argument="categorical_features")
+    if getattr(model, "class_weight", None) is not None:  # bins would have to depend on them
+        message = "class_weight is for tables in memory: write the weight of each row to a column, for sample_weight."
+        raise ParameterError(message, argument="class_weight")
     stored = open_stored(
         X,
         y,
@@ -60,5 +63,6 @@ def prepared_table(stored: StoredTable, n_jobs: int | None) -> PreparedTable:
         has_missing=stored.has_missing,
         shards=host,
         category_codes=stored.category_codes,
+        log_folder=stored.folder if stored.is_kept else None,
     )
     return PreparedTable(columns, stored.feature_names)
