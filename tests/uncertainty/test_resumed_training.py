@@ -303,13 +303,11 @@ def test_a_full_disk(folder, monkeypatch):
         begin(log, path)
         log._file = FullFile(log._file)
 
-    with (
-        monkeypatch.context() as patch,
-        pytest.raises(DataError, match="The disk of .* is full, .* make room") as error,
-    ):
+    with monkeypatch.context() as patch:
         patch.setattr(training_log.ModelLog, "__init__", begin_on_full_disk)
-        model.fit(read(folder), None)
-    assert error.value.argument == "X"
+        with pytest.raises(DataError, match=r"The disk of .* is full, .* make room") as error:
+            model.fit(read(folder), None)
+    assert error.value.argument == "folder"
     assert len(logs(folder)) == 1
     assert learned(model.fit(read(folder), None)) == expected
 

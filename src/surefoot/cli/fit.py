@@ -11,7 +11,9 @@ from surefoot import ParameterError, save
 from surefoot.cli.console import Bar, failures_in_one_line
 from surefoot.cli.large_table import LargeTable, is_large
 from surefoot.cli.outputs import check_outputs, echo_beside
+from surefoot.cli.table_batches import is_read_in_batches
 from surefoot.cli.table_file import read_table_file, take_target
+from surefoot.data.table_folder import has_bins
 from surefoot.report.inputs.column_readers import DATE
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target
@@ -39,6 +41,13 @@ def fit(
     members: Annotated[int, typer.Option(help="Number of models in the ensemble.")] = 10,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The model does not depend on it.")] = -1,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder that keeps the bins of a Parquet or Arrow table, and the trees so far: after a stop, the "
+            "same command continues."
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
     """Train an ensemble of gradient boosters on a table, and save it to a file that is safe to share.
@@ -53,8 +62,9 @@ def fit(
         "distribution": "--distribution",
         "n_members": "--members",
         "random_state": "--seed",
+        "folder": "--folder",
     }
-    with failures_in_one_line(options):
+    with failures_in_one_line(options, lambda: _what_is_left(folder)):
         check_outputs({"--output": output}, {"the table": data})
         settings: dict[str, Any] = {
             "n_members": members,
@@ -64,8 +74,10 @@ def fit(
         }
         if distribution is not None:
             settings["distribution"] = distribution
-        train = _train_in_batches if is_large(data) else _train
-        model, table, kept = train(data, target, task, method, settings)
+        if folder is not None or is_large(data):
+            model, table, kept = _train_in_batches(data, target, task, method, settings, folder)
+        else:
+            model, table, kept = _train(data, target, task, method, settings)
         model._schema = replace(model._schema, dates=_dates(table))
         save(model, output)
     if not quiet:
@@ -89,22 +101,36 @@ def _train(
 
 
 def _train_in_batches(
-    data: Path, name: str, task: str | None, method: str | None, settings: dict[str, Any]
+    data: Path, name: str, task: str | None, method: str | None, settings: dict[str, Any], folder: Path | None
 ) -> tuple[Any, AuditTable, Target]:
     """A model of a table that need not fit in memory, the sample that decides how it is read, and its target."""
+    if data.exists() and not is_read_in_batches(data):
+        message = f"the bins of {data.name} are not kept: that is for Parquet and Arrow tables. Leave the option out."
+        raise ParameterError(message, argument="folder")
     table = LargeTable.read(data, name, task)
+    if folder is not None and settings["verbose"] and has_bins(folder):
+        typer.echo(f"{folder} has the bins of an earlier run, which are used again.", err=True)
     with Bar(TimeElapsedColumn(), quiet=not settings["verbose"]) as bar:
         stored = table.store(
             max_categories=SET_CATEGORIES,
             shard_rows=SHARD_ROWS,
             n_jobs=settings["n_jobs"],
             callback=bar.show_fraction,
+            folder=folder,
+            keep=folder is not None,
         )
     with stored:
         target = table.target_of(stored, task)
         model = _new_model(target, method, settings)
         model.fit(prepared_table(stored, settings["n_jobs"]), target.labels)
     return model, table.sample, target
+
+
+def _what_is_left(folder: Path | None) -> str:
+    """What Ctrl-C leaves in the folder of bins."""
+    if folder is None or not has_bins(folder):
+        return "nothing was written."
+    return f"the bins of the table and the trees so far are in {folder}. The same command continues from there."
 
 
 def _new_model(target: Target, method: str | None, settings: dict[str, Any]) -> Any:

@@ -109,6 +109,11 @@ def _needed(n_bytes: int) -> str:
     return f"the bins of the table need {n_bytes / 1e9:.1f} GB: name a folder on a disk with more room"
 
 
+def has_bins(folder: Path) -> bool:
+    """Whether a folder has a complete stored table."""
+    return (folder / MANIFEST).is_file()
+
+
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Write the manifest, as the last file of a folder."""
     (folder / MANIFEST).write_text(json.dumps({"version": VERSION, **manifest}, allow_nan=False), encoding="utf-8")

@@ -173,4 +173,4 @@ def errors_of_folder(folder: Path) -> Iterator[None]:
                 f"{folder} cannot be written to ({error.strerror}), and training on a folder that is kept records its "
                 "trees there: allow it, or copy the folder. With random_state=None, nothing is recorded."
             )
-        raise DataError(message, argument="X") from error
+        raise DataError(message, argument="folder") from error
