@@ -21,6 +21,8 @@ from surefoot.report.models.candidate_models import new_ensemble
 from surefoot.uncertainty.stored_rows import SHARD_ROWS, prepared_table
 from surefoot.uncertainty.training_table import SET_CATEGORIES
 
+__all__ = ["fit"]
+
 
 def fit(
     data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow, or a folder of Parquet files.")],

@@ -69,11 +69,9 @@ class LargeTable:
     def store(self, **options: Any) -> StoredTable:
         """The bins of all rows, in a folder; ``options`` are those of ``StoredTable.read``."""
         stored = StoredTable.read(self.as_models_read, target=self.target, **options)
-        readers = self.sample.readers
-        categories = [place for place, each in enumerate(readers) if each.kind == CATEGORY]
-        if [each.name for each in readers] != stored.feature_names.tolist() or categories != [
-            *stored.schema.categories
-        ]:
+        names = [each.name for each in self.sample.readers]
+        categories = [place for place, each in enumerate(self.sample.readers) if each.kind == CATEGORY]
+        if names != stored.feature_names.tolist() or categories != list(stored.schema.categories):
             message = f"{stored.folder} was written with other options: remove it, or name a new folder."
             raise DataError(message, argument="folder")
         return stored
