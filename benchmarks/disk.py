@@ -5,6 +5,7 @@ libraries and the compiled kernels: the first line shows how much that is.
 """
 
 import argparse
+import contextlib
 import resource
 import subprocess
 import sys
@@ -12,10 +13,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from surefoot import AdaBoostClassifier, GradientBoostingRegressor
+
+if TYPE_CHECKING:
+    from surefoot.data.stored_table import StoredTable
 
 N_TREES = 100
 N_STUMPS = 300
@@ -99,6 +104,39 @@ def boost_from_memory(path: Path, n_jobs: int) -> None:
     booster(n_jobs).fit(frame, y)
 
 
+def kept_bins(path: Path, n_jobs: int) -> "StoredTable":
+    from surefoot.data.stored_table import StoredTable
+
+    settings = {"target": "y", "max_categories": 50, "shard_rows": 1 << 18, "n_jobs": n_jobs}
+    return StoredTable.read(path, folder=path.parent / "kept", keep=True, **settings)
+
+
+def read_kept(path: Path, n_jobs: int) -> None:
+    """Write the bins to a folder that is kept."""
+    kept_bins(path, n_jobs)
+
+
+def fit_on_kept(path: Path, n_jobs: int) -> None:
+    """Train on the folder that is kept."""
+    model(n_jobs).fit(kept_bins(path, n_jobs), None)
+
+
+def fit_until_the_end(path: Path, n_jobs: int) -> None:
+    """The same, stopped after the last tree."""
+    from surefoot.uncertainty.boosting_loop import BoostingLoop
+
+    step = BoostingLoop.step
+
+    def stop_after_the_last(loop: BoostingLoop) -> None:
+        step(loop)
+        if loop.n_done == N_TREES:
+            raise KeyboardInterrupt
+
+    BoostingLoop.step = stop_after_the_last  # type: ignore[method-assign]
+    with contextlib.suppress(KeyboardInterrupt):
+        fit_on_kept(path, n_jobs)
+
+
 GRADIENT_BOOSTING: dict[str, Callable[[Path, int], None]] = {
     "libraries": load_libraries,
     "StoredTable.read": read_stored,
@@ -111,7 +149,13 @@ ADABOOST: dict[str, Callable[[Path, int], None]] = {
     "AdaBoost, file": boost_from_file,
     "AdaBoost, memory": boost_from_memory,
 }
-PARTS = GRADIENT_BOOSTING | ADABOOST
+RESUMED: dict[str, Callable[[Path, int], None]] = {
+    "bins that are kept": read_kept,
+    "fit": fit_on_kept,
+    "stopped at the end": fit_until_the_end,
+    "continued": fit_on_kept,
+}
+PARTS = GRADIENT_BOOSTING | ADABOOST | RESUMED
 
 
 def in_new_process(*arguments: object) -> None:
@@ -133,6 +177,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=28)
     parser.add_argument("--jobs", type=int, default=-1)
     parser.add_argument("--adaboost", action="store_true", help="train AdaBoostClassifier, with stumps")
+    parser.add_argument("--resume", action="store_true", help="stop training at the end, and continue")
     parser.add_argument("--folder", type=Path, help="where the table is made; it is removed at the end")
     parser.add_argument("--quick", action="store_true", help="a small table: only checks that it runs")
     parser.add_argument("--part", choices=["make", *PARTS], help="only this part, for a table at --table")
@@ -149,7 +194,7 @@ def main() -> None:
         in_new_process("--part", "make", "--table", path, *sizes, *["--adaboost"] * options.adaboost)
         in_file, in_memory = path.stat().st_size, n_rows * (n_columns + 1) * 8
         print(f"{n_rows:,} x {n_columns} and a target: {in_memory / 1e9:.2f} GB, {in_file / 1e9:.2f} GB in a file")
-        for name in ADABOOST if options.adaboost else GRADIENT_BOOSTING:
+        for name in ADABOOST if options.adaboost else RESUMED if options.resume else GRADIENT_BOOSTING:
             in_new_process("--part", name, "--table", path, "--jobs", options.jobs)
 
 

@@ -1,9 +1,13 @@
 """Arrays in files: equal to those in memory, before and after their memory is released."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
-from surefoot.data.mapped_arrays import MappedArrays, mapping_of, release
+from surefoot import DataError
+from surefoot.data.mapped_arrays import MappedArrays, mapped_zeros, mapping_of, release
 
 
 @pytest.mark.parametrize("array", [np.arange(5.0), np.ones((2, 3, 1), dtype=np.int64), np.empty(0), np.arange(4) > 1])
@@ -30,3 +34,26 @@ def test_arrays_of_files_are_released_and_read_again(tmp_path):
 def test_arrays_in_memory_have_no_file():
     assert mapping_of(np.arange(3)) == []
     assert mapping_of(np.arange(8)[2:]) == []
+
+
+def test_zeros_in_a_file(tmp_path):
+    array = mapped_zeros(tmp_path, (3, 1000), "<u8")
+    assert (array.dtype, array.shape, array.flags.c_contiguous, array.any()) == (np.uint64, (3, 1000), True, False)
+    array[1] = 7
+    release(mapping_of(array))
+    assert (array[1] == 7).all()
+    assert mapped_zeros(tmp_path, (3, 0), np.uint8).shape == (3, 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system cannot reserve room")
+def test_a_full_disk_is_an_error_before_anything_is_written(tmp_path, monkeypatch):
+    def refuse(descriptor, start, length):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    number = errno.ENOSPC
+    with pytest.raises(DataError, match=r"The disk of .* is full, and the bins of the table need 0\.0 GB"):
+        mapped_zeros(tmp_path, (3, 4), np.uint8)
+    number = errno.EOPNOTSUPP  # some file systems cannot reserve room
+    assert not mapped_zeros(tmp_path, (3, 4), np.uint8).any()

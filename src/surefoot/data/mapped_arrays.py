@@ -1,5 +1,6 @@
 """Arrays in files instead of memory: the system writes their pages to the disk when memory is needed."""
 
+import errno
 import mmap
 import os
 import tempfile
@@ -11,6 +12,8 @@ import numpy as np
 
 from surefoot.data.table_folder import error_if_full
 
+CANNOT_RESERVE = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+
 
 def mapped_zeros(folder: Path, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """An array of zeros in a file without a name: nothing is left of it when the process ends, however it ends.
@@ -21,12 +24,20 @@ def mapped_zeros(folder: Path, shape: tuple[int, ...], dtype: Any) -> np.ndarray
     if n_bytes == 0:
         return np.zeros(shape, dtype)
     with error_if_full(folder, n_bytes), tempfile.TemporaryFile(dir=folder) as file:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, n_bytes)
-        else:
-            file.truncate(n_bytes)
+        _reserve(file.fileno(), n_bytes)
         mapping = mmap.mmap(file.fileno(), n_bytes)
     return np.asarray(np.frombuffer(mapping, dtype=dtype).reshape(shape))
+
+
+def _reserve(descriptor: int, n_bytes: int) -> None:
+    """Make a file so large, with room on the disk for all of it if the file system can reserve it."""
+    os.truncate(descriptor, n_bytes)
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(descriptor, 0, n_bytes)
+        except OSError as error:
+            if error.errno not in CANNOT_RESERVE:
+                raise
 
 
 class MappedArrays:
