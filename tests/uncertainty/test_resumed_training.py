@@ -260,9 +260,10 @@ def test_trees_of_other_data_are_not_used(folder, monkeypatch, counts):
         ({}, {"folder": None, "keep": False}),
     ],
 )
-def test_fits_that_cannot_be_repeated_record_nothing(folder, monkeypatch, settings, options):
+def test_fits_that_cannot_be_repeated_record_nothing(folder, monkeypatch, capfd, settings, options):
     monkeypatch.setattr(training_log, "ModelLog", None)
-    GradientBoostingRegressor(**{**SETTINGS, **settings}).fit(read(folder, **options), None)
+    GradientBoostingRegressor(**{**SETTINGS, "verbose": 1, **settings}).fit(read(folder, **options), None)
+    assert ("random_state is not an integer" in capfd.readouterr().err) == bool(settings)
 
 
 def test_another_process_that_trains_the_same_model(folder, monkeypatch, capfd):

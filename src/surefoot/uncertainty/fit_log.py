@@ -27,6 +27,8 @@ def log_of_fit(spec: FitSpec, n_members: int) -> Iterator[TrainingLog | None]:
     table = spec.columns
     folder = table.log_folder if isinstance(table, TableInShards) and table.n_rows > MAX_SORTED_ROWS else None
     if folder is None or not spec.is_repeatable:
+        if folder is not None:
+            spec.progress.note("trees are not recorded, because random_state is not an integer")
         yield None
         return
     with open_log(folder, fingerprint(spec, n_members, folder)) as log:

@@ -145,15 +145,17 @@ def open_log(folder: Path, name: str) -> Iterator[TrainingLog | None]:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Lock a file, where the system can: return False if another process has locked it."""
+    """Lock a file, where the system and its disk can: return False if another process has locked it."""
     try:
         import fcntl
     except ImportError:
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return True
     return True
 
 
