@@ -19,6 +19,11 @@ class Progress:
         """Progress of one member; a number below 0 stands for a trial model."""
         return MemberProgress(self, member, n_rounds, cancellation)
 
+    def note(self, message: str) -> None:
+        """Report what is not about a single member."""
+        if self.verbose > 0:
+            print(f"[{self.name}] {message}", file=sys.stderr)
+
 
 class MemberProgress:
     """A callback for one member: called with (rounds done, last error) between slices of its rounds."""

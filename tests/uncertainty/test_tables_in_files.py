@@ -112,3 +112,25 @@ def test_what_is_refused(tmp_path, arguments, settings, error, words):
     X, y, _, _ = frame(300)
     with pytest.raises(error, match=words):
         GradientBoostingRegressor(**SETTINGS, **settings).fit(folder_of(tmp_path, X, y), **arguments)
+
+
+def test_weights_of_classes_are_refused(tmp_path):
+    X, _, classes, _ = frame(300)
+    with pytest.raises(ParameterError, match="class_weight is for tables in memory"):
+        GradientBoostingClassifier(**SETTINGS, class_weight="balanced").fit(folder_of(tmp_path, X, classes), "class")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"max_categories": 50, "max_bins": 9}, ParameterError, "max_bins=255, but X is a StoredTable .* max_bins=9"),
+        ({}, DataError, "X is a StoredTable that was read with max_categories=None"),
+        ({"max_categories": 50, "shard_rows": 100}, DataError, "X is a StoredTable in shards of 100 rows"),
+        ({"max_categories": 50, "target": None}, ParameterError, "X is a StoredTable without a target"),
+    ],
+)
+def test_stored_tables_that_are_refused(tmp_path, options, error, words):
+    X, y, _, _ = frame(300)
+    stored = StoredTable.read(folder_of(tmp_path, X, y), **{"target": "y", **options})
+    with pytest.raises(error, match=words):
+        GradientBoostingRegressor(**SETTINGS).fit(stored, None)

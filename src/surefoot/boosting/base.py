@@ -18,7 +18,9 @@ from surefoot.boosting.training import Settings
 from surefoot.boosting.vote_link import VoteLink
 from surefoot.data import Columns
 from surefoot.data.binner import MAX_BINS
-from surefoot.data.problem import NumberProblem, Problem, check_labels, check_problem
+from surefoot.data.problem import NumberProblem, PreparedTable, Problem, check_labels, check_problem
+from surefoot.data.stored_columns import StoredColumns
+from surefoot.data.stored_input import is_stored, open_stored
 from surefoot.metrics.margins import voting_margins
 
 DEPTH_WITH_ESTIMATOR = "max_depth is for the native tree: set the depth on the estimator instead."
@@ -135,12 +137,14 @@ class BaseBooster(ClassifierMixin, TableEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns)
-            The training data.
-        y : array of shape (n_rows,)
-            Labels of the rows, from two or more classes.
-        sample_weight : array of shape (n_rows,) or None, default=None
-            Weights of the rows. None: all rows have the same weight.
+        X : array, pandas or polars frame of shape (n_rows, n_columns), path or StoredTable
+            The training data. A Parquet or Arrow file, a folder of Parquet files or a data set of pyarrow may be larger
+            than memory: its bins are written to a temporary folder, about one byte for each cell, and read from there.
+        y : array of shape (n_rows,), str or None
+            Labels of the rows, from two or more classes. Of a table in files, the name of their column; None for a
+            ``StoredTable``, which has the target.
+        sample_weight : array of shape (n_rows,), str or None, default=None
+            Weights of the rows; of a table in files, the name of a column. None: all rows have the same weight.
 
         Returns
         -------
@@ -148,7 +152,28 @@ class BaseBooster(ClassifierMixin, TableEstimator):
             The fitted booster.
         """
         with restore_on_failure(self):
+            if is_stored(X):
+                X, y, sample_weight = self._open(X, y, sample_weight)
             return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
+
+    def _open(self, X: Any, y: Any, sample_weight: Any) -> tuple[PreparedTable, np.ndarray, np.ndarray | None]:
+        """A table in files, its target and its weights."""
+        self._check_parameters()
+        if self.estimator is not None:
+            message = "estimator is for tables in memory: here, leave it at None, and set max_depth for deeper trees."
+            raise ParameterError(message, argument="estimator")
+        if self.max_bins is None:
+            raise ParameterError(f"max_bins=None is for tables in memory: set it to {MAX_BINS}.", argument="max_bins")
+        stored = open_stored(X, y, sample_weight, max_bins=self.max_bins, n_jobs=self.n_jobs)
+        if self._reads_values:
+            stored.reread()  # before training: without the files, it would fail at the end
+        assert stored.y is not None, "open_stored checks that there is a target"
+        return PreparedTable(StoredColumns(stored), stored.feature_names), stored.y, stored.weights
+
+    @property
+    def _reads_values(self) -> bool:
+        """Whether training reads values besides the bins: to calibrate, or for bins that depend on other weights."""
+        return bool(self.calibrate) or self.class_weight is not None
 
     def _fit_problem(self, problem: Problem, seed: int) -> Self:
         """Fit on a checked problem."""

@@ -185,6 +185,10 @@ class BestBoostClassifier(BaseBooster):
         depths = self.max_depth if isinstance(self.max_depth, list | tuple) else [self.max_depth]
         return sorted({check_integer("max_depth", depth, 1, 12) for depth in depths})
 
+    @property
+    def _reads_values(self) -> bool:
+        return True  # of the rows that trials hold out
+
     def _check_depth(self) -> None:
         depths = self._depths()
         if not depths:

@@ -17,6 +17,7 @@ from surefoot.boosting.stump_kernels import Rule
 from surefoot.data import BinnedTable
 from surefoot.data.held_out import stable_order, stratified_folds
 from surefoot.data.problem import Problem
+from surefoot.data.stored_columns import StoredColumns
 from surefoot.trees import TreeGrower, VotingForest
 
 
@@ -124,6 +125,16 @@ def check_better_than_chance(committees: Sequence[Committee], n_classes: int) ->
         )
 
 
+def _binned_table(problem: Problem, order: np.ndarray, settings: Settings) -> BinnedTable:
+    """The bins of a table, its rows in this order."""
+    columns, weights, n_jobs = problem.columns, problem.weights, settings.n_jobs
+    if isinstance(columns, StoredColumns):
+        return columns.binned(order, weights, n_jobs)
+    table = BinnedTable.from_columns(columns, max_bins=settings.max_bins, weights=weights, n_jobs=n_jobs)
+    table.reorder(order)
+    return table
+
+
 class TreeTraining:
     """Native trees on one binned table, its rows in the order of the assignment."""
 
@@ -131,10 +142,7 @@ class TreeTraining:
         self.settings, self.n_classes = settings, problem.n_classes
         self.weights = None if problem.weights is None else problem.weights[assignment.order]
         self.classes = problem.codes[assignment.order]
-        self.table = BinnedTable.from_columns(
-            problem.columns, max_bins=settings.max_bins, weights=problem.weights, n_jobs=settings.n_jobs
-        )
-        self.table.reorder(assignment.order)
+        self.table = _binned_table(problem, assignment.order, settings)
         self.has_one_member = True
 
     @property

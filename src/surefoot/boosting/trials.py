@@ -165,9 +165,13 @@ def log_loss_gain(
 
 
 def _held_out_votes(problem: Problem, booster: FittedBooster, held_out: np.ndarray) -> HeldOutVotes:
-    table = problem.columns.take(held_out)
-    labels = booster._labels(booster._decide(booster._tally(table)))
-    return HeldOutVotes(fractions_of(booster._mean_vote(table)), labels == problem.classes[problem.codes[held_out]])
+    fractions = np.empty((len(held_out), problem.n_classes))
+    is_correct = np.empty(len(held_out), dtype=np.bool_)
+    for places, table in problem.columns.parts(held_out):
+        labels = booster._labels(booster._decide(booster._tally(table)))
+        fractions[places] = fractions_of(booster._mean_vote(table))
+        is_correct[places] = labels == problem.classes[problem.codes[held_out[places]]]
+    return HeldOutVotes(fractions, is_correct)
 
 
 def _held_out_rows(splits: list[HeldOutSplit]) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The parts of every sub-command: errors in one line, and progress."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import NoReturn
@@ -20,10 +20,13 @@ def fail(message: str) -> NoReturn:
 
 
 @contextmanager
-def failures_in_one_line(options: Mapping[str, object] | None = None) -> Iterator[None]:
+def failures_in_one_line(
+    options: Mapping[str, object] | None = None, what_is_left: Callable[[], str] = lambda: "nothing was written."
+) -> Iterator[None]:
     """Turn errors that a user can correct, and Ctrl-C, into one line and an exit code. No partial file is left.
 
     ``options`` has the option or file of an argument of Python, by the name that the error has in ``argument``.
+    ``what_is_left`` says what a stopped command leaves.
     """
     try:
         yield
@@ -35,7 +38,7 @@ def failures_in_one_line(options: Mapping[str, object] | None = None) -> Iterato
     except OSError as error:
         fail(f"{error.filename or 'a file'}: {error.strerror or error}.")
     except KeyboardInterrupt:
-        typer.echo("surefoot: stopped; nothing was written.", err=True)
+        typer.echo(f"surefoot: stopped; {what_is_left()}", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 

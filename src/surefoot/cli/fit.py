@@ -1,6 +1,7 @@
 """``surefoot fit``: train an ensemble with uncertainty, and save it to a file."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,9 @@ from surefoot.cli.cluster_tables import ClusterTable
 from surefoot.cli.console import Bar, failures_in_one_line
 from surefoot.cli.large_table import LargeTable, is_large
 from surefoot.cli.outputs import check_outputs, echo_beside
+from surefoot.cli.table_batches import is_read_in_batches
 from surefoot.cli.table_file import read_table_file, take_target
+from surefoot.data.table_folder import has_bins
 from surefoot.report.inputs.column_readers import DATE
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target
@@ -41,6 +44,13 @@ def fit(
     members: Annotated[int, typer.Option(help="Number of models in the ensemble.")] = 10,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The model does not depend on it.")] = -1,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder that keeps the bins of a Parquet or Arrow table, and the trees so far: after a stop, the "
+            "same command continues."
+        ),
+    ] = None,
     cluster: ClusterOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -56,9 +66,10 @@ def fit(
         "distribution": "--distribution",
         "n_members": "--members",
         "random_state": "--seed",
+        "folder": "--folder",
         "cluster": f"--cluster {cluster}",
     }
-    with failures_in_one_line(options):
+    with failures_in_one_line(options, lambda: _what_is_left(folder)):
         check_outputs({"--output": output}, {"the table": data})
         settings: dict[str, Any] = {
             "n_members": members,
@@ -69,11 +80,8 @@ def fit(
         if distribution is not None:
             settings["distribution"] = distribution
         with cluster_client(cluster) as client:
-            if client is not None:
-                model, table, kept = _train_on(client, data, target, task, method, settings)
-            else:
-                train = _train_in_batches if is_large(data) else _train
-                model, table, kept = train(data, target, task, method, settings)
+            train = _training_for(data, folder, client)
+            model, table, kept = train(data, target, task, method, settings)
         model._schema = replace(model._schema, dates=_dates(table))
         save(model, output)
     if not quiet:
@@ -83,6 +91,17 @@ def fit(
             echo_beside(f"{target!r} contains counts: --distribution poisson would predict them as counts.", output)
         summary = f"{type(model).__name__} with {members} members for {target!r} ({kept.sentence})"
         echo_beside(f"{summary}: {output}", output)
+
+
+def _training_for(data: Path, folder: Path | None, client: Any) -> Any:
+    """How a table is trained on: in memory, in files, or on a cluster."""
+    if client is not None:
+        if folder is not None:
+            raise ParameterError("the bins of a table on a cluster are not kept: leave it out.", argument="folder")
+        return partial(_train_on, client=client)
+    if folder is not None or is_large(data):
+        return partial(_train_in_batches, folder=folder)
+    return _train
 
 
 def _train(
@@ -97,16 +116,23 @@ def _train(
 
 
 def _train_in_batches(
-    data: Path, name: str, task: str | None, method: str | None, settings: dict[str, Any]
+    data: Path, name: str, task: str | None, method: str | None, settings: dict[str, Any], folder: Path | None
 ) -> tuple[Any, AuditTable, Target]:
     """A model of a table that need not fit in memory, the sample that decides how it is read, and its target."""
+    if data.exists() and not is_read_in_batches(data):
+        message = f"the bins of {data.name} are not kept: that is for Parquet and Arrow tables. Leave the option out."
+        raise ParameterError(message, argument="folder")
     table = LargeTable.read(data, name, task)
+    if folder is not None and settings["verbose"] and has_bins(folder):
+        typer.echo(f"{folder} has the bins of an earlier run, which are used again.", err=True)
     with Bar(TimeElapsedColumn(), quiet=not settings["verbose"]) as bar:
         stored = table.store(
             max_categories=SET_CATEGORIES,
             shard_rows=SHARD_ROWS,
             n_jobs=settings["n_jobs"],
             callback=bar.show_fraction,
+            folder=folder,
+            keep=folder is not None,
         )
     with stored:
         target = table.target_of(stored, task)
@@ -116,7 +142,7 @@ def _train_in_batches(
 
 
 def _train_on(
-    client: Any, data: Path, name: str, task: str | None, method: str | None, settings: dict[str, Any]
+    data: Path, name: str, task: str | None, method: str | None, settings: dict[str, Any], client: Any
 ) -> tuple[Any, AuditTable, Target]:
     """The same model, trained on the workers of a cluster."""
     from surefoot import dask
@@ -125,6 +151,13 @@ def _train_on(
     local = _new_model(table.target, method, settings)
     model = getattr(dask, type(local).__name__)(client=client, **local.get_params(deep=False))
     return model.fit(table.X, table.y).to_local(), table.sample, table.target
+
+
+def _what_is_left(folder: Path | None) -> str:
+    """What Ctrl-C leaves in the folder of bins."""
+    if folder is None or not has_bins(folder):
+        return "nothing was written."
+    return f"the bins of the table and the trees so far are in {folder}. The same command continues from there."
 
 
 def _new_model(target: Target, method: str | None, settings: dict[str, Any]) -> Any:

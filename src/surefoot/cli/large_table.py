@@ -68,7 +68,13 @@ class LargeTable:
 
     def store(self, **options: Any) -> StoredTable:
         """The bins of all rows, in a folder; ``options`` are those of ``StoredTable.read``."""
-        return StoredTable.read(self.as_models_read, target=self.target, **options)
+        stored = StoredTable.read(self.as_models_read, target=self.target, **options)
+        names = [each.name for each in self.sample.readers]
+        categories = [place for place, each in enumerate(self.sample.readers) if each.kind == CATEGORY]
+        if names != stored.feature_names.tolist() or categories != list(stored.schema.categories):
+            message = f"{stored.folder} was written with other options: remove it, or name a new folder."
+            raise DataError(message, argument="folder")
+        return stored
 
     def target_of(self, stored: StoredTable, task: str | None = None) -> Target:
         """The target of all rows: classes or numbers, detected as in a table in memory."""

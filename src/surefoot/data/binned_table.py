@@ -1,6 +1,8 @@
 """The table that trees are grown on: one small whole number per cell."""
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from surefoot._parallel import RowThreads, threads_for
 from surefoot.data.binner import MAX_BINS, Binner
 from surefoot.data.columns import Columns
 from surefoot.data.edges import BinEdges, midpoints
+from surefoot.data.packed_words import pack_codes
 
 MAX_ROWS = 2**31 - 1
 
@@ -27,10 +30,20 @@ class BinnedTable:
     edges : list of BinEdges or None
         Value ranges of the bins; None for a categorical column.
     is_categorical : array of bool
+    new_array : callable
+        Makes an array of zeros of a shape and type that needs as much memory as the codes: of a table in files, it is
+        in a file too.
     """
 
-    def __init__(self, codes: np.ndarray, edges: list[BinEdges | None], missing: np.ndarray) -> None:
+    def __init__(
+        self,
+        codes: np.ndarray,
+        edges: list[BinEdges | None],
+        missing: np.ndarray,
+        new_array: Callable[[tuple[int, int], Any], np.ndarray] = np.zeros,
+    ) -> None:
         self.codes = codes
+        self.new_array = new_array
         self.edges = edges
         self.missing = missing
         self.offsets = np.concatenate([[0], np.cumsum(missing + 1)]).astype(np.int64)
@@ -63,6 +76,10 @@ class BinnedTable:
         """
         for j in range(self.n_columns):
             self.codes[j, : len(order)] = self.codes[j][order]
+
+    def packed(self, start: int, stop: int) -> np.ndarray:
+        """The codes of some rows, eight columns in a word."""
+        return pack_codes(self.codes[:, start:stop], self.new_array)
 
     def thresholds_between(self, features: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
         """For each split of column ``features[i]``, the value midway between bins ``below[i]`` and ``above[i]``."""

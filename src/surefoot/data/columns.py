@@ -1,6 +1,6 @@
 """The columns of a table as numbers; the table is an array, or a pandas, polars or Arrow frame."""
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -167,6 +167,10 @@ class Columns:
         """A copy of some rows."""
         parts = [part[rows] for part in self._parts] if isinstance(self._parts, list) else self._parts[rows]
         return Columns(parts, self.schema, len(rows))
+
+    def parts(self, rows: np.ndarray) -> "Iterator[tuple[slice | np.ndarray, Columns]]":
+        """Some rows, a part of them at a time, with the places of the part among ``rows``: here, all at once."""
+        yield slice(None), self.take(rows)
 
     def block(self, start: int, stop: int) -> np.ndarray:
         """Rows ``start`` to ``stop`` as a contiguous (columns, rows) array of float64."""

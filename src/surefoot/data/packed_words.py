@@ -1,5 +1,8 @@
 """Eight cells of a row in a 64-bit word: how trees read a table, in memory and on disk."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from surefoot._parallel import row_blocks
@@ -12,11 +15,11 @@ def count_groups(n_columns: int) -> int:
     return -(-n_columns // GROUP)
 
 
-def pack_codes(codes: np.ndarray) -> np.ndarray:
-    """Codes (columns, rows) of one byte, eight columns in a word: (groups, rows)."""
+def pack_codes(codes: np.ndarray, new_array: Callable[[tuple[int, int], Any], np.ndarray] = np.zeros) -> np.ndarray:
+    """Codes (columns, rows) of one byte, eight columns in a word: (groups, rows), in an array of ``new_array``."""
     n_columns, n_rows = codes.shape
     n_groups = count_groups(n_columns)
-    words = np.zeros((n_groups, n_rows), dtype="<u8")
+    words = new_array((n_groups, n_rows), "<u8")
     cells = words.view(np.uint8).reshape(n_groups, n_rows, GROUP)
     for start, stop in row_blocks(n_rows):  # a block stays in the cache while its columns are interleaved
         for j in range(n_columns):

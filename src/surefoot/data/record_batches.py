@@ -85,6 +85,13 @@ class RecordBatches:
         names = [os.path.abspath(path) for path in self.files]
         return [[name, state.st_size, state.st_mtime_ns] for name, state in zip(names, states, strict=True)]
 
+    def select(self, names: Sequence[str]) -> "RecordBatches":
+        """The same table with some of its columns."""
+        import pyarrow as pa
+
+        schemas = [pa.schema([schema.field(name) for name in names]) for schema in self.schemas]
+        return replace(self, schemas=schemas)
+
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Batches with the columns ``names`` in this order; none is empty, and none is large."""
         size = min(max(BATCH_CELLS // max(len(names), 1), MIN_BATCH_ROWS), MAX_BATCH_ROWS)

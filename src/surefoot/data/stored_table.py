@@ -15,6 +15,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import row_blocks
+from surefoot.data.arrow_columns import CHANGED
 from surefoot.data.binner import MAX_BINS, Binner
 from surefoot.data.columns import Schema
 from surefoot.data.packed_words import unpack_column
@@ -77,11 +78,15 @@ class StoredTable:
         The target as a column of a frame has it: labels are objects, None where missing.
     weights : array or None
     shards : list of StoredShard
+    is_kept : bool
+        Whether the folder remains after ``close``.
     """
 
-    def __init__(self, folder: Path, is_kept: bool) -> None:
+    def __init__(self, folder: Path, is_kept: bool, batches: RecordBatches | None = None) -> None:
+        """``batches`` are those that the folder was written from, if they are known."""
         manifest = read_manifest(folder)
-        self.folder = folder
+        self.folder, self.is_kept, self._batches = folder, is_kept, batches
+        self.source: dict[str, Any] = manifest["source"]
         self.n_rows: int = manifest["n_rows"]
         self.feature_names = np.array(manifest["names"], dtype=object)
         self.schema: Schema = schema_from_json(manifest["schema"])
@@ -90,9 +95,9 @@ class StoredTable:
         self.has_missing = np.array(manifest["has_missing"], dtype=np.bool_)
         self.shards = [
             StoredShard(start, stop, folder / words_name(place))
-            for place, (start, stop) in enumerate(row_blocks(self.n_rows, manifest["source"]["shard_rows"]))
+            for place, (start, stop) in enumerate(row_blocks(self.n_rows, self.source["shard_rows"]))
         ]
-        has_target, has_weights = (manifest["source"][name] is not None for name in ("target", "weight"))
+        has_target, has_weights = (self.source[name] is not None for name in ("target", "weight"))
         self.target = StoredTarget(_mapped(folder / Y), manifest["labels"]) if has_target else None
         self.weights = _mapped(folder / WEIGHTS) if has_weights else None
         self._listed = frozenset(manifest["listed"])
@@ -152,11 +157,11 @@ class StoredTable:
             raise ParameterError("keep=True needs a folder: name one.", argument="folder")
         name = Path(tempfile.gettempdir(), f"surefoot-{token_hex(8)}") if folder is None else Path(folder)
         if name.exists() and not (name.is_dir() and not any(name.iterdir())):
-            return cls._of_same_source(name, settings.of_source(batches))
+            return cls._of_same_source(name, settings, batches)
         if not name.resolve().parent.is_dir():
             raise DataError(f"There is no folder {name.parent}: make it first.", argument="folder")
         store_table(batches, settings, name, n_jobs, callback)
-        return cls(name, is_kept=keep)
+        return cls(name, keep, batches)
 
     @classmethod
     def open(cls, folder: Any) -> "StoredTable":
@@ -164,9 +169,9 @@ class StoredTable:
         return cls(Path(folder), is_kept=True)
 
     @classmethod
-    def _of_same_source(cls, folder: Path, source: dict[str, Any]) -> "StoredTable":
+    def _of_same_source(cls, folder: Path, settings: StorageSettings, batches: RecordBatches) -> "StoredTable":
         """The table in a folder that exists, if it is one of the same files and settings."""
-        stored = read_manifest(folder)["source"]
+        stored, source = read_manifest(folder)["source"], settings.of_source(batches)
         if source["files"] is None:
             reason = "X is not in files, so it cannot be compared with the table in it"
         else:
@@ -175,7 +180,35 @@ class StoredTable:
         if reason:
             message = f"{folder} exists, and {reason}: remove it, or name a new folder."
             raise DataError(message, argument="folder")
-        return cls.open(folder)
+        return cls(folder, True, batches)
+
+    @property
+    def max_bins(self) -> int:
+        """Bins of each numeric column, at most."""
+        return int(self.source["max_bins"])
+
+    @property
+    def max_categories(self) -> int | None:
+        """Columns with more categories have no bins; None: all columns have bins."""
+        stored: int | None = self.source["max_categories"]
+        return stored
+
+    def settings_with(self, max_categories: int | None) -> StorageSettings:
+        """The settings of the table, with another ``max_categories``."""
+        names = ("target", "weight", "max_bins", "shard_rows")
+        return StorageSettings(**{name: self.source[name] for name in names}, max_categories=max_categories)
+
+    def reread(self) -> RecordBatches:
+        """What the table was read from, to read it once more; it must not have changed."""
+        if self._batches is None:
+            raise DataError(
+                "X was opened from a folder of bins, and this fit reads the values of some rows too: make X with "
+                "StoredTable.read of the files and this folder, which uses the folder again.",
+                argument="X",
+            )
+        if self._batches.fingerprint != self.source["files"]:
+            raise DataError(CHANGED, argument="X")
+        return self._batches
 
     @cached_property
     def y(self) -> np.ndarray | None:
@@ -192,12 +225,16 @@ class StoredTable:
         """Whether each column of ``plain`` is categorical."""
         return np.array([edge is None for edge in self.binner.edges], dtype=np.bool_)
 
+    def codes(self, place: int) -> np.ndarray:
+        """The codes of a column of ``plain`` in all rows."""
+        return np.concatenate([unpack_column(shard.words(), place) for shard in self.shards])
+
     def category_codes(self, j: int) -> np.ndarray:
         """The categories of column ``j`` in all rows, as ``Columns.category_codes`` has them (int32)."""
         if j in self._listed:
             return _mapped(self.folder / categories_name(j))
         place = self.plain.index(j)
-        codes = np.concatenate([unpack_column(shard.words(), place) for shard in self.shards])
+        codes = self.codes(place)
         return np.where(codes == self.missing[place], np.int32(-1), codes)
 
     def close(self) -> None:

@@ -86,16 +86,32 @@ def categories_name(j: int) -> str:
 @contextmanager
 def room_for(folder: Path, n_bytes: int) -> Iterator[None]:
     """Check that a file system has room for a new folder; if it is full in spite of that, the error says so."""
-    needed = f"the bins of the table need {n_bytes / 1e9:.1f} GB: name a folder on a disk with more room"
     free = shutil.disk_usage(folder).free
     if free < n_bytes:
-        raise DataError(f"The disk of {folder} has {free / 1e9:.1f} GB left, but {needed}.", argument="folder")
+        message = f"The disk of {folder} has {free / 1e9:.1f} GB left, but {_needed(n_bytes)}."
+        raise DataError(message, argument="folder")
+    with error_if_full(folder, n_bytes):
+        yield
+
+
+@contextmanager
+def error_if_full(folder: Path, n_bytes: int) -> Iterator[None]:
+    """Say that the disk is full where the system does, and how much room was needed."""
     try:
         yield
     except OSError as error:
         if error.errno not in FULL:
             raise
-        raise DataError(f"The disk of {folder} is full, and {needed}.", argument="folder") from error
+        raise DataError(f"The disk of {folder} is full, and {_needed(n_bytes)}.", argument="folder") from error
+
+
+def _needed(n_bytes: int) -> str:
+    return f"the bins of the table need {n_bytes / 1e9:.1f} GB: name a folder on a disk with more room"
+
+
+def has_bins(folder: Path) -> bool:
+    """Whether a folder has a complete stored table."""
+    return (folder / MANIFEST).is_file()
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot.data import BinnedTable
-from surefoot.data.packed_words import pack_codes
 from surefoot.trees.row_blocks import even_ranges
 from surefoot.trees.split_kernels import (
     TIE,
@@ -75,8 +74,7 @@ class TreeGrower:
     def _grow_by_nodes(self, target: WeightedClasses, tree: GrownTree) -> None:
         """The same, node by node, with the features divided among the threads."""
         if self._words is None and self.table.codes.dtype == np.uint8 and self.n_classes <= MAX_CLASSES_OF_WORDS:
-            rows = slice(self.first_row, self.first_row + len(target.weights))
-            self._words = pack_codes(self.table.codes[:, rows])
+            self._words = self.table.packed(self.first_row, self.first_row + len(target.weights))
             self._parts = np.empty((self.threads.n_threads, len(self._words), 2048 * self.n_classes), dtype=np.int64)
         scratch, bounds = np.empty_like(tree.rows), np.array([0, len(tree.rows)])
         for level in range(self.depth):

@@ -55,6 +55,11 @@ class GrownGradientTree:
             kept=self.kept,
         )
 
+    def copy_splits(self, splits: TreeSplits) -> None:
+        """Take over the splits of a whole tree."""
+        for own, new in zip(self.splits(), splits, strict=True):
+            own[:] = new
+
     def level(self, level: int) -> TreeSplits:
         """The splits of one level, as views."""
         nodes = slice((1 << level) - 1, (2 << level) - 1)
@@ -85,6 +90,17 @@ class GrownGradientTree:
                 half = 1 << (self.depth - level - 1)
                 first = 2 * half * (node + 1 - (1 << level))
                 values[first + half : first + 2 * half] = values[first : first + half]
+
+    def assign_own_leaves(self, words: np.ndarray, rows: np.ndarray) -> None:
+        """Find the leaves of the rows that the tree was grown on, which nodes in ``kept`` have kept on the left."""
+        self.assign_leaves(words, rows)
+        if self.kept.any():
+            places, node = np.arange(1 << self.depth), np.zeros(1 << self.depth, dtype=np.int64)
+            for level in range(self.depth):
+                goes_right = (places >> (self.depth - 1 - level)) & 1
+                node = 2 * node + 1 + np.where(self.kept[node], 0, goes_right)
+            first_leaf = (1 << self.depth) - 1
+            self.leaves[rows] = (node - first_leaf).astype(self.leaves.dtype)[self.leaves[rows]]
 
     def assign_leaves(self, words: np.ndarray, rows: np.ndarray) -> None:
         """Find the leaves of further rows of the table."""

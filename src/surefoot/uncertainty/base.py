@@ -11,12 +11,13 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean, check_boolean_or, check_choice, check_integer, check_number
 from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import NumberProblem, PreparedTable, Problem
+from surefoot.data.stored_input import is_stored
 from surefoot.uncertainty.decomposition import Uncertainty, row_index
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import FitSpec, ValidationRows, make_fit_spec
 from surefoot.uncertainty.member import Member, members_uncertainty, raw_outputs
 from surefoot.uncertainty.shap_trees import shap_models
-from surefoot.uncertainty.stored_rows import is_stored, open_stored
+from surefoot.uncertainty.stored_rows import open_table
 from surefoot.uncertainty.training import train_members
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 from surefoot.uncertainty.warm_start import MemberRun, begin_runs, check_runs, resume_runs
@@ -115,11 +116,12 @@ class GradientBooster(CategoricalParameter, TableEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns), or path
+        X : array, pandas or polars frame of shape (n_rows, n_columns), path or StoredTable
             The training data. A Parquet or Arrow file, a folder of Parquet files or a data set of pyarrow may be larger
             than memory: its bins are written to a temporary folder, about one byte for each cell, and read from there.
-        y : array of shape (n_rows,), or str
-            The targets of the training rows; of a table in files, the name of their column.
+            In the folder of a ``StoredTable`` that is kept, trees are recorded: after a stop, the same fit continues.
+        y : array of shape (n_rows,), str or None
+            The targets of the training rows; of a table in files, the name of their column; None for a ``StoredTable``.
         sample_weight : array of shape (n_rows,) or str, default=None
             A row of weight 2 counts as two rows; of a table in files, the name of a column.
         X_val : array, pandas or polars frame of shape (n_val, n_columns), default=None
@@ -140,14 +142,10 @@ class GradientBooster(CategoricalParameter, TableEstimator):
                 raise DataError("X_val and y_val go together: pass both or neither.")
             if X_val is None and sample_weight_val is not None:
                 raise DataError("sample_weight_val is for X_val and y_val: pass them too.")
-            if is_stored(X):
-                if self._listed_categories is not None:
-                    raise ParameterError(
-                        "categorical_features is for tables in memory: give columns of a file a type of text instead."
-                    )
-                X, y, sample_weight = open_stored(X, y, sample_weight, max_bins=self.max_bins, n_jobs=self.n_jobs)
-            if isinstance(X, PreparedTable):
+            if is_stored(X) or isinstance(X, PreparedTable):
                 self._check_prepared(X_val)
+            if is_stored(X):
+                X, y, sample_weight = open_table(self, X, y, sample_weight)
             return self._fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
 
     def _check_prepared(self, X_val: Any) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,6 +137,7 @@ class FitSpec:
     progress: Progress
     inflation_schedule: InflationSchedule | None = None  # from the held-out rows of trial models
     history: tuple[float, ...] = ()  # their held-out losses, round by round
+    is_repeatable: bool = False  # whether another fit with the same parameters has the same seed
 
     @property
     def n_training_rows(self) -> int:
@@ -204,6 +206,7 @@ def make_fit_spec(
         max_bins=int(model.max_bins),
         hold_out=float(model.validation_fraction) if uses_held_out_rows else 0.0,
         seed=seed_from(model.random_state),
+        is_repeatable=isinstance(model.random_state, Integral),
         n_jobs=model.n_jobs,
         progress=Progress(type(model).__name__, model._n_members, model.verbose, "held-out negative log-likelihood"),
     )

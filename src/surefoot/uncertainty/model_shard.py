@@ -13,6 +13,7 @@ from surefoot._random import skip_numbers
 from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.trees.grown_tree import GrownGradientTree
 from surefoot.trees.leaves import LeafSums
+from surefoot.trees.level_kernels import TreeSplits
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.packed_gradients import SumScales
 from surefoot.trees.row_blocks import even_ranges
@@ -119,4 +120,12 @@ class ShardModel(ModelShard):
         self.grower.use_splits(self.grower.rules.depth - 1, last)
         self.grower.find_leaves()
         self.assign_others(self.grower.tree)
+        return self.sum_leaves()
+
+    def use_tree(self, splits: TreeSplits) -> LeafSums:
+        """As if a tree with these splits had been grown on the drawn rows: return the sums of its leaves."""
+        tree = self.grower.tree
+        tree.copy_splits(splits)
+        tree.assign_own_leaves(self.grower.table.words, self.drawn.rows)
+        self.assign_others(tree)
         return self.sum_leaves()

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from surefoot._parallel import RowThreads
+from surefoot.data.mapped_arrays import MappedArrays, mapping_of, release
 from surefoot.trees.packed_codes import add_columns, mixed_rows
 from surefoot.trees.shard_grower import LevelSums
-from surefoot.uncertainty.mapped_arrays import MappedArrays, mapping_of, release
 from surefoot.uncertainty.model_shard import ShardModel
 from surefoot.uncertainty.sharded_rows import ShardSpec
 

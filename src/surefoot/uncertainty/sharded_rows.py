@@ -15,6 +15,7 @@ from surefoot._parallel import RowThreads
 from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.trees.grown_tree import GrownGradientTree
 from surefoot.trees.leaves import LeafSums
+from surefoot.trees.level_kernels import TreeSplits
 from surefoot.trees.packed_codes import PackedCodes, weight_of_identical_rows
 from surefoot.trees.packed_gradients import GradientFormat
 from surefoot.trees.shard_grower import LevelSums, ShardGrower, SplitSearch
@@ -23,6 +24,7 @@ from surefoot.uncertainty.fit_spec import TrainingRows
 from surefoot.uncertainty.model_rows import ModelRows, add_blocks
 from surefoot.uncertainty.model_shard import Round, ShardModel
 from surefoot.uncertainty.row_state import RowTotals, max_leverage
+from surefoot.uncertainty.training_log import ModelLog
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,12 @@ class Shards(Protocol):
 
 
 class ShardedRows(ModelRows):
-    """All rows of a model, in shards."""
+    """All rows of a model, in shards.
+
+    With a ``log``, trees that it has from an earlier run are not grown again, and new ones are recorded in it.
+    """
+
+    log: ModelLog | None = None
 
     def __init__(
         self, shards: Shards, model: int, search: SplitSearch, tables: Sequence[PackedCodes], first_train: int
@@ -154,9 +161,28 @@ class ShardedRows(ModelRows):
         return np.concatenate(parts)
 
     def grow(self, start: Round) -> GrownGradientTree:
-        search, depth, key = self._search, self._search.rules.depth, start.dither_key
+        search = self._search
         if self._tables[start.table] is not search.table:
             search.read(self._tables[start.table])
+        if self.log is None:
+            return self._grow(start)
+        recorded = self.log.next_tree(search.tree.splits())
+        if recorded is not None:
+            return self._grow_again(start, recorded)
+        tree = self._grow(start)
+        self.log.add(tree.splits())
+        return tree
+
+    def _grow_again(self, start: Round, splits: TreeSplits) -> GrownGradientTree:
+        """A tree whose splits are known: only the leaves of the rows and their sums are computed."""
+        if not sum(self._call("begin", start)):
+            self._call("draw_only", self._first_train)
+        self._search.tree.copy_splits(splits)
+        self._add_leaf_sums(self._call("use_tree", splits))
+        return self._search.tree
+
+    def _grow(self, start: Round) -> GrownGradientTree:
+        search, depth, key = self._search, self._search.rules.depth, start.dither_key
         n_drawn, absolute = self._begin(start)
         *sums, total = add_blocks(absolute).tolist()
         search.use_noise(start.split_noise, sums, total, key)
@@ -165,9 +191,12 @@ class ShardedRows(ModelRows):
         for number in range(depth - 1):
             splits = search.split(number, level)
             level = self._shards.add_up(self._model, "sum_level", number + 1, splits)
-        leaf_sums = self._call("finish_tree", search.split(depth - 1, level))
-        self._leaf_sums = LeafSums(*[add_blocks(np.concatenate(part)) for part in zip(*leaf_sums, strict=True)])
+        self._add_leaf_sums(self._call("finish_tree", search.split(depth - 1, level)))
         return search.tree
+
+    def _add_leaf_sums(self, parts: list[LeafSums]) -> None:
+        """Keep the sums of the leaves over all shards."""
+        self._leaf_sums = LeafSums(*[add_blocks(np.concatenate(part)) for part in zip(*parts, strict=True)])
 
     def _begin(self, start: Round) -> tuple[int, np.ndarray]:
         """Begin a round: the number of rows drawn and, for each block, the sums that decide the scales."""

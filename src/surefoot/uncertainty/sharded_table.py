@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from surefoot.trees.packed_codes import MAX_SORTED_ROWS, PackedCodes
 from surefoot.uncertainty.fit_spec import FitSpec, TrainingRows
 from surefoot.uncertainty.model_rows import ModelRows
 from surefoot.uncertainty.sharded_rows import ShardedRows, Shards
+from surefoot.uncertainty.training_log import TrainingLog
 from surefoot.uncertainty.training_table import Encoding, SharedTable
 
 
@@ -35,6 +37,8 @@ class TableInShards:
         has columns with many categories.
     models_at_once : int
         How many models are trained side by side: the shards hold the state of all of them.
+    log_folder : Path or None
+        Where trees are recorded while they are trained; None: nowhere.
     """
 
     schema: Schema
@@ -44,6 +48,7 @@ class TableInShards:
     shards: Shards
     category_codes: Callable[[int], np.ndarray]
     models_at_once: int = 1
+    log_folder: Path | None = None
 
     @property
     def n_columns(self) -> int:
@@ -55,17 +60,18 @@ class ShardedTable(SharedTable):
     """What all members share of a table in shards; ``codes`` are only those of combinations of categories."""
 
     table: TableInShards
+    log: TrainingLog | None = None
 
     @classmethod
-    def of(cls, spec: FitSpec) -> "ShardedTable":
+    def of(cls, spec: FitSpec, log: TrainingLog | None = None) -> "ShardedTable":
         table = spec.columns
         assert isinstance(table, TableInShards)
         encoding, codes = Encoding.of(table.schema, table.binner), np.empty((0, table.n_rows), dtype=np.uint8)
         if not encoding.many:
             packed = described(encoding, table.has_missing, codes)
-            return cls(encoding=encoding, codes=codes, categories=None, packed=packed, table=table)
+            return cls(encoding=encoding, codes=codes, categories=None, packed=packed, table=table, log=log)
         categories = np.stack([table.category_codes(j) for j in encoding.many + encoding.few])
-        return cls(encoding=encoding, codes=codes, categories=categories, packed=None, table=table)
+        return cls(encoding=encoding, codes=codes, categories=categories, packed=None, table=table, log=log)
 
     def begin(
         self, spec: FitSpec, member: int, rows: TrainingRows, start: np.ndarray, threads: RowThreads
@@ -76,7 +82,10 @@ class ShardedTable(SharedTable):
             further = [np.concatenate([self.codes, codes]) for codes in statistics]
         tables = [described(encoding, self.table.has_missing, codes) for codes in further]
         rules, shards = encoding.rules(spec.config.rules), self.table.shards
-        return ShardedRows.begin(shards, member, tables, further, rules, spec.family, rows, start, threads), encoding
+        begun = ShardedRows.begin(shards, member, tables, further, rules, spec.family, rows, start, threads)
+        if self.log is not None:
+            begun.log = self.log.of_model(member)
+        return begun, encoding
 
 
 def described(encoding: Encoding, has_missing: np.ndarray, further: np.ndarray) -> PackedCodes:
@@ -91,12 +100,12 @@ def described(encoding: Encoding, has_missing: np.ndarray, further: np.ndarray) 
     )
 
 
-def shared_table(spec: FitSpec) -> SharedTable:
-    """What all members share of the table of a fit."""
+def shared_table(spec: FitSpec, log: TrainingLog | None = None) -> SharedTable:
+    """What all members share of the table of a fit; trees on a large table in shards are recorded in the ``log``."""
     table = spec.columns
     if not isinstance(table, TableInShards):
         return SharedTable.of(spec)
-    return ShardedTable.of(spec) if table.n_rows > MAX_SORTED_ROWS else _fetched(ShardedTable.of(spec))
+    return ShardedTable.of(spec, log) if table.n_rows > MAX_SORTED_ROWS else _fetched(ShardedTable.of(spec))
 
 
 def _fetched(shared: ShardedTable) -> SharedTable:

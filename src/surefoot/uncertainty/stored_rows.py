@@ -1,17 +1,16 @@
 """Training on tables in files that are larger than memory."""
 
-import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import count_jobs
+from surefoot.data.mapped_arrays import mapping_of, scratch_folder
 from surefoot.data.problem import PreparedTable
+from surefoot.data.stored_input import open_stored
 from surefoot.data.stored_table import StoredTable
 from surefoot.trees.row_blocks import BLOCK_ROWS
-from surefoot.uncertainty.mapped_arrays import mapping_of
 from surefoot.uncertainty.shard_host import ShardHost
 from surefoot.uncertainty.sharded_table import TableInShards
 from surefoot.uncertainty.training_table import SET_CATEGORIES
@@ -19,46 +18,31 @@ from surefoot.uncertainty.training_table import SET_CATEGORIES
 SHARD_ROWS = 16 * BLOCK_ROWS  # the rows that a thread works on at a time: their state takes about 60 MB
 
 
-def is_stored(X: Any) -> bool:
-    """Whether X is a table in files: a path, a data set of pyarrow, or a ``StoredTable``."""
-    is_data_set = type(X).__module__.startswith("pyarrow") and hasattr(X, "scanner")
-    return isinstance(X, str | os.PathLike | StoredTable) or is_data_set
-
-
-def open_stored(
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    *,
-    max_bins: int,
-    n_jobs: int | None,
-    callback: Callable[[float, str], None] | None = None,
-) -> tuple[PreparedTable, np.ndarray, np.ndarray | None]:
-    """The table, the target and the weights of rows in files; y and sample_weight are names of columns.
-
-    The folder with the bins of the table is removed with the last object that uses it.
-    """
-    if isinstance(X, StoredTable):
-        if not (y is None and sample_weight is None):
-            raise DataError("y and sample_weight of a StoredTable are columns named when it is read: leave them out.")
-        stored = X
-    else:
-        for name, value in (("y", y), ("sample_weight", sample_weight)):
-            if not isinstance(value, str) and not (value is None and name == "sample_weight"):
-                raise DataError(f"X is a table in files, so {name} must be the name of a column of it, got {value!r}.")
-        stored = StoredTable.read(
-            X,
-            target=y,
-            weight=sample_weight,
-            max_bins=max_bins,
-            max_categories=SET_CATEGORIES,
-            shard_rows=SHARD_ROWS,
-            n_jobs=n_jobs,
-            callback=callback,
+def open_table(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[PreparedTable, np.ndarray, np.ndarray | None]:
+    """The table, the target and the weights of rows in files; y and sample_weight are names of columns."""
+    if model._listed_categories is not None:
+        message = "categorical_features is for tables in memory: give columns of a file a type of text instead."
+        raise ParameterError(message, argument="categorical_features")
+    if getattr(model, "class_weight", None) is not None:  # bins would have to depend on them
+        message = "class_weight is for tables in memory: write the weight of each row to a column, for sample_weight."
+        raise ParameterError(message, argument="class_weight")
+    stored = open_stored(
+        X,
+        y,
+        sample_weight,
+        max_bins=model.max_bins,
+        max_categories=SET_CATEGORIES,
+        shard_rows=SHARD_ROWS,
+        n_jobs=model.n_jobs,
+    )
+    if len(stored.shards) > 1 and stored.shards[0].n_rows % BLOCK_ROWS:
+        raise DataError(
+            f"X is a StoredTable in shards of {stored.shards[0].n_rows} rows: read it with shard_rows={SHARD_ROWS}, or "
+            f"another multiple of {BLOCK_ROWS}.",
+            argument="X",
         )
-    if stored.y is None:
-        raise ParameterError("X is a StoredTable without a target: name the column as target when it is read.")
-    return prepared_table(stored, n_jobs), stored.y, stored.weights
+    assert stored.y is not None, "open_stored checks that there is a target"
+    return prepared_table(stored, model.n_jobs), stored.y, stored.weights
 
 
 def prepared_table(stored: StoredTable, n_jobs: int | None) -> PreparedTable:
@@ -69,7 +53,7 @@ def prepared_table(stored: StoredTable, n_jobs: int | None) -> PreparedTable:
         row_ranges=[(shard.first_row, shard.stop_row) for shard in shards],
         n_columns=len(stored.plain),
         n_threads=count_jobs(n_jobs),
-        folder=stored.folder,
+        folder=scratch_folder(stored.folder),
         unused=mapping_of(stored.y) if isinstance(stored.y, np.ndarray) else [],
     )
     columns = TableInShards(
@@ -79,5 +63,6 @@ def prepared_table(stored: StoredTable, n_jobs: int | None) -> PreparedTable:
         has_missing=stored.has_missing,
         shards=host,
         category_codes=stored.category_codes,
+        log_folder=stored.folder if stored.is_kept else None,
     )
     return PreparedTable(columns, stored.feature_names)

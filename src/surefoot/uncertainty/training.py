@@ -20,6 +20,7 @@ from surefoot.data.held_out import count_trials, split_held_out
 from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.early_stopping import MonitoredTraining
 from surefoot.uncertainty.families import RegressionFamily
+from surefoot.uncertainty.fit_log import log_of_fit
 from surefoot.uncertainty.fit_spec import FitSpec, InflationSchedule, TrainingRows
 from surefoot.uncertainty.member import Member
 from surefoot.uncertainty.sharded_table import shared_table
@@ -36,7 +37,11 @@ FIRST_PART, FIRST_TREES, FIRST_RATE = 8, 100, 0.1  # one of FIRST_PART rows trai
 
 def train_members(spec: FitSpec, n_members: int) -> list[Member]:
     """Choose the number of trees and the scale with trial models, then train the members on all rows."""
-    table = shared_table(spec)
+    with log_of_fit(spec, n_members) as log:
+        return _train_members(spec, n_members, shared_table(spec, log))
+
+
+def _train_members(spec: FitSpec, n_members: int, table: SharedTable) -> list[Member]:
     spec = with_trial_results(spec, table, n_members)
     table = with_combinations(spec, table, split_rows(spec, 0)[0])  # all members train on the same rows
     n_threads = spec.n_threads if n_members == 1 else 1
