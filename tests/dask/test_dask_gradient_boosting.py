@@ -75,6 +75,14 @@ def test_settings(client, tmp_path, settings):
     assert_same_files(tmp_path, client, NAMES[0], X, y.to_numpy(), **settings)
 
 
+def test_class_weights_decide_the_bins_too(client, tmp_path):
+    X, y, weights = table()
+    labels = np.where(y > 2, "rare", "common").astype(object)
+    for given in (None, weights):
+        settings = {"class_weight": "balanced", "max_bins": 20, "early_stopping": False}
+        assert_same_files(tmp_path, client, NAMES[1], X, labels, given, **settings)
+
+
 def test_columns_of_many_categories(client, tmp_path):
     X, y, _ = table(n_categories=200)
     assert_same_files(tmp_path, client, NAMES[2], X, y.to_numpy(), early_stopping=False)

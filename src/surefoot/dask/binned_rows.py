@@ -85,7 +85,11 @@ def words_of(*parts: np.ndarray) -> np.ndarray:
 
 
 class BinnedRows:
-    """The rows of a loaded table on their way into shards."""
+    """The rows of a loaded table on their way into shards.
+
+    ``weights`` are those of the rows, or None. ``bin_weights`` decide the edges of bins: they may be changed before
+    ``prepared`` is called.
+    """
 
     def __init__(self, table: WorkerTable, max_bins: int) -> None:
         self.table, self.summary, self.max_bins = table, table.summary, max_bins
@@ -93,7 +97,7 @@ class BinnedRows:
         self.n_rows = int(self.ends[-1])
         parts = self._of_partitions(weights_of)
         has_weights = any(part is not None for part in parts)
-        self.weights = np.concatenate(parts) if has_weights else None
+        self.weights = self.bin_weights = np.concatenate(parts) if has_weights else None
 
     def target(self) -> np.ndarray:
         """The targets of all rows."""
@@ -139,10 +143,10 @@ class BinnedRows:
         """The edges of numeric columns, from the rows of ``edge_sample``."""
         if not numbers:
             return []
-        chosen = edge_sample(self.n_rows, self.weights)
+        chosen = edge_sample(self.n_rows, self.bin_weights)
         is_all = isinstance(chosen, slice)
         rows = np.arange(self.n_rows) if isinstance(chosen, slice) else chosen
-        weights = None if self.weights is None else self.weights[rows]
+        weights = None if self.bin_weights is None else self.bin_weights[rows]
         values = np.concatenate(self._numbers(rows, numbers), axis=1)
         edges = [BinEdges.from_values(column, self.max_bins, weights) for column in values]
         few = {j: each for j, each in zip(numbers, edges, strict=True) if each.has_one_value_per_bin}
@@ -162,7 +166,7 @@ class BinnedRows:
 
     def _missed(self, few: dict[int, BinEdges]) -> dict[int, np.ndarray]:
         table, parts = self.table, list(pairwise(self.ends))
-        weights = [None if self.weights is None else self.weights[a:b] for a, b in parts]
+        weights = [None if self.bin_weights is None else self.bin_weights[a:b] for a, b in parts]
         tasks = zip(table.homes, table.partitions, weights, strict=True)
         found = table.gather([table.submit(h, missed_of, p, self.summary, w, few) for h, p, w in tasks])
         return {j: np.unique(np.concatenate([part[j] for part in found])) for j in few}

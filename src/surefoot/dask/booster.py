@@ -14,7 +14,7 @@ from surefoot.dask.collections import Blocks, is_collection, read_partitions
 from surefoot.dask.lazy import lazy_array, lazy_uncertainty
 from surefoot.dask.model import DaskModel
 from surefoot.dask.worker_table import WorkerTable
-from surefoot.data.problem import require_target
+from surefoot.data.problem import check_labels, encode_labels, require_target, with_class_weights
 from surefoot.uncertainty.base import GradientBooster
 from surefoot.uncertainty.decomposition import NATS, TARGET_SQUARED, Uncertainty
 
@@ -55,11 +55,20 @@ class DaskBooster(DaskModel, GradientBooster):
             categorical=self._listed_categories,
         )
         rows = BinnedRows(table, self.max_bins)
-        target, prepared = rows.target(), rows.prepared()
+        target = rows.target()
+        rows.bin_weights = self._bin_weights(target, rows.weights)
+        prepared = rows.prepared()
         try:
             return super().fit(prepared, target, rows.weights)
         finally:
             prepared.columns.shards.close()
+
+    def _bin_weights(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+        """The weights of the rows, times those of their classes."""
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None:
+            return weights
+        return with_class_weights(weights, class_weight, *encode_labels(check_labels(target), weights))
 
     def predict_distribution(self, X: Any) -> Any:
         """Predict the distribution of the target of every row.

@@ -94,18 +94,26 @@ def check_problem(
     check_consistent_length(X, labels)
     classes, codes = encode_labels(labels, weights)
     if class_weight is not None:
-        by_class = class_weights(class_weight, classes, classes[codes], relative_weights)[codes]
-        if not relative_weights:
-            _check_total_weight(by_class, "class_weight")
-        weights = by_class if weights is None else weights * by_class
-        if not relative_weights:
-            _check_total_weight(weights, "sample_weight times class_weight")
+        weights = with_class_weights(weights, class_weight, classes, codes, relative=relative_weights)
     used = codes if weights is None else codes[weights > 0]
     if len(np.unique(used)) < 2:
         raise DataError(
             f"y has only one class with weight, {classes[used[:1]].tolist()}: a classifier needs at least two classes."
         )
     return Problem(columns, classes, codes, weights, getattr(estimator, "feature_names_in_", None))
+
+
+def with_class_weights(
+    weights: np.ndarray | None, class_weight: Any, classes: np.ndarray, codes: np.ndarray, *, relative: bool = False
+) -> np.ndarray:
+    """The weights of the rows times those of their classes."""
+    by_class = class_weights(class_weight, classes, classes[codes], relative)[codes]
+    if not relative:
+        _check_total_weight(by_class, "class_weight")
+    product = by_class if weights is None else weights * by_class
+    if not relative:
+        _check_total_weight(product, "sample_weight times class_weight")
+    return product
 
 
 def check_number_problem(
