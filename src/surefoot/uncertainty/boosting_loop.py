@@ -23,8 +23,7 @@ from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import InflationSchedule, TrainingConfig, TrainingRows
 from surefoot.uncertainty.leaf_noise import LeafNoise
 from surefoot.uncertainty.member import BoostedTrees
-from surefoot.uncertainty.model_rows import ModelRows
-from surefoot.uncertainty.model_shard import Round
+from surefoot.uncertainty.model_rows import ModelRows, Round
 
 DITHER, DRAW, NOISE, EMPTY_LEAVES = range(4)  # streams of random numbers: what they are for
 MAX_STEP = 10.0  # of log-odds in a round, before the learning rate

@@ -1,7 +1,12 @@
-"""The rows of one model in training, as the boosting loop sees them: sums over all rows, wherever these are."""
+"""The rows of one model in training, as the boosting loop sees them: sums over all rows, wherever these are.
 
-from collections.abc import Sequence
-from typing import Any
+A ``ModelShard`` is where the rows are: their state, and the trees that are grown on them. Its rows are a whole table or
+a shard of it, which starts with the first row of a block. What a method returns is block by block, or a sum of whole
+numbers, so that the results of several shards can be put together.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,10 +15,72 @@ from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
 from surefoot.trees.grown_tree import GrownGradientTree
 from surefoot.trees.leaves import LeafSums
 from surefoot.trees.packed_codes import PackedCodes, mixed_rows, weight_of_identical_rows
+from surefoot.trees.row_blocks import even_ranges
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import TrainingRows
-from surefoot.uncertainty.model_shard import ModelShard, Round
-from surefoot.uncertainty.row_state import RowTotals, max_leverage
+from surefoot.uncertainty.row_state import RowState, RowTotals, max_leverage
+
+
+class Round(NamedTuple):
+    """What a round of boosting begins with."""
+
+    shrink: float  # factor of the outputs so far
+    inflation: float | None  # of residuals; None: their stretches stay as they are
+    is_scale_frozen: bool
+    table: int  # which of the tables is read
+    subsample: float
+    draw_key: np.uint64
+    dither_key: np.uint64
+    split_noise: float  # in standard errors
+
+
+class ModelShard(RowState):
+    """The state of some rows, and a grower for their tables: trees read the tables in turn."""
+
+    def __init__(
+        self,
+        tables: Sequence[PackedCodes],
+        grower: GradientTreeGrower,
+        family: RegressionFamily | ClassificationFamily,
+        rows: TrainingRows,
+        totals: RowTotals,
+        start: np.ndarray,
+        max_leverage: np.ndarray,
+    ) -> None:
+        super().__init__(family, rows, totals, start, max_leverage, 1 << grower.rules.depth)
+        self.tables, self.grower = tuple(tables), grower
+
+    def move_arrays(self, move: Callable[[np.ndarray], np.ndarray]) -> None:
+        super().move_arrays(move)
+        self.grower.move_arrays(move)
+
+    @property
+    def leaves(self) -> np.ndarray:
+        return self.grower.tree.leaves
+
+    def begin(self, start: Round) -> int:
+        """Fill in the gradients and draw the rows of a tree; return how many are drawn."""
+        table = self.tables[start.table]
+        if table is not self.grower.table:
+            self.grower.read(table)
+        self.fill_gradients(start.shrink, start.inflation, start.is_scale_frozen)
+        return self.draw(start.draw_key, start.subsample)
+
+    def grow(self, key: np.uint64, noise: float) -> GrownGradientTree:
+        """A tree on the drawn rows, if these are all rows of the model."""
+        self.grower.threads = self.threads
+        if not len(self.drawn):
+            self.draw_only(int(self.train.rows[0]))
+        tree = self.grower.grow(self.score_rows, self.drawn, key, noise)
+        self.assign_others(tree)
+        return tree
+
+    def assign_others(self, tree: GrownGradientTree) -> None:
+        """Find the leaves of the rows that the tree was not grown on."""
+        others, words = self.others, self.grower.table.words
+        if len(others):
+            ranges = even_ranges(len(others), self.threads.n_threads)
+            self.threads.run(lambda own: tree.assign_leaves(words, others[slice(*own)]), ranges)
 
 
 def add_blocks(parts: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from surefoot._parallel import RowThreads
 from surefoot.data.mapped_arrays import MappedArrays, mapping_of, release
 from surefoot.trees.packed_codes import add_columns, mixed_rows
 from surefoot.trees.shard_grower import LevelSums
-from surefoot.uncertainty.model_shard import ShardModel
+from surefoot.uncertainty.shard_model import ShardModel
 from surefoot.uncertainty.sharded_rows import ShardSpec
 
 

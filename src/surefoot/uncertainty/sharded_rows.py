@@ -21,9 +21,9 @@ from surefoot.trees.packed_gradients import GradientFormat
 from surefoot.trees.shard_grower import LevelSums, ShardGrower, SplitSearch
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import TrainingRows
-from surefoot.uncertainty.model_rows import ModelRows, add_blocks
-from surefoot.uncertainty.model_shard import Round, ShardModel
+from surefoot.uncertainty.model_rows import ModelRows, Round, add_blocks
 from surefoot.uncertainty.row_state import RowTotals, max_leverage
+from surefoot.uncertainty.shard_model import ShardModel
 from surefoot.uncertainty.training_log import ModelLog
 
 

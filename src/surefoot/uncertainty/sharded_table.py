@@ -100,11 +100,9 @@ def described(encoding: Encoding, has_missing: np.ndarray, further: np.ndarray) 
     )
 
 
-def shared_table(spec: FitSpec, log: TrainingLog | None = None) -> SharedTable:
-    """What all members share of the table of a fit; trees on a large table in shards are recorded in the ``log``."""
+def shared_table(spec: FitSpec, log: TrainingLog | None) -> SharedTable:
+    """What all members share of a table in shards; trees on a large one are recorded in the ``log``."""
     table = spec.columns
-    if not isinstance(table, TableInShards):
-        return SharedTable.of(spec)
     return ShardedTable.of(spec, log) if table.n_rows > MAX_SORTED_ROWS else _fetched(ShardedTable.of(spec))
 
 

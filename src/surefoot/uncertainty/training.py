@@ -10,6 +10,8 @@ statistics anyway; a column with many and others with few (a place and a date, s
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +25,7 @@ from surefoot.uncertainty.families import RegressionFamily
 from surefoot.uncertainty.fit_log import log_of_fit
 from surefoot.uncertainty.fit_spec import FitSpec, InflationSchedule, TrainingRows
 from surefoot.uncertainty.member import Member
-from surefoot.uncertainty.sharded_table import shared_table
+from surefoot.uncertainty.sharded_table import TableInShards, shared_table
 from surefoot.uncertainty.training_table import Encoding, SharedTable, statistics_config
 
 # Labels of streams of random numbers: the order in which rows are held out; the order of the rows in first models.
@@ -35,10 +37,20 @@ MIN_ROWS = 2000  # in smaller tables, combinations of categories cannot be disti
 FIRST_PART, FIRST_TREES, FIRST_RATE = 8, 100, 0.1  # one of FIRST_PART rows trains the first model of all
 
 
+@contextmanager
+def open_table(spec: FitSpec, n_members: int) -> Iterator[SharedTable]:
+    """What all members share of the table; trees on a table in a folder that is kept are recorded there."""
+    if not isinstance(spec.columns, TableInShards):
+        yield SharedTable.of(spec)
+        return
+    with log_of_fit(spec, n_members) as log:
+        yield shared_table(spec, log)
+
+
 def train_members(spec: FitSpec, n_members: int) -> list[Member]:
     """Choose the number of trees and the scale with trial models, then train the members on all rows."""
-    with log_of_fit(spec, n_members) as log:
-        return _train_members(spec, n_members, shared_table(spec, log))
+    with open_table(spec, n_members) as table:
+        return _train_members(spec, n_members, table)
 
 
 def _train_members(spec: FitSpec, n_members: int, table: SharedTable) -> list[Member]:

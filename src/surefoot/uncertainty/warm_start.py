@@ -12,7 +12,6 @@ from surefoot._parallel import Cancellation, RowThreads, run_tasks
 from surefoot.uncertainty.early_stopping import MonitoredTraining
 from surefoot.uncertainty.fit_spec import FitSpec
 from surefoot.uncertainty.member import Member
-from surefoot.uncertainty.sharded_table import shared_table
 from surefoot.uncertainty.training import run_loop, split_rows, start_loop, with_combinations
 from surefoot.uncertainty.training_table import Encoding, SharedTable
 
@@ -75,7 +74,7 @@ class MemberRun:
 
 def begin_runs(spec: FitSpec, n_members: int) -> list[MemberRun]:
     """All members before their first tree."""
-    table = with_combinations(spec, shared_table(spec), split_rows(spec, 0)[0])
+    table = with_combinations(spec, SharedTable.of(spec), split_rows(spec, 0)[0])
     return [MemberRun.begin(spec, table, member) for member in range(n_members)]
 
 
