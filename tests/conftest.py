@@ -27,6 +27,15 @@ def folds_are_drawn_once():
         yield
 
 
+@pytest.fixture(scope="session")
+def fresh_process():
+    """A function that runs a script in a process that has not imported surefoot."""
+    from fresh_process import fresh_processes
+
+    with fresh_processes() as run:
+        yield run
+
+
 @pytest.fixture(scope="module")
 def small_candidates():
     """Audits compare all candidates, each of them small."""

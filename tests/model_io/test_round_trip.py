@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
@@ -258,7 +256,7 @@ def test_headers_of_arrays_of_more_than_two_gigabytes(tmp_path, monkeypatch):
         assert_same(values, expected[method])
 
 
-def test_loading_imports_and_unpickles_nothing():
+def test_loading_imports_and_unpickles_nothing(fresh_process):
     script = f"""
 import sys, pathlib, surefoot
 files = sorted(pathlib.Path({str(STORED)!r}).glob("*/*.surefoot"))
@@ -276,7 +274,8 @@ print(len(files), sorted(set(events)))
 import tabnanny
 print(sorted(set(events)))
 """
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    run = fresh_process(script)
+    assert run.returncode == 0, run.stderr
     after_load, after_import = run.stdout.splitlines()
     assert after_load.endswith(" []")
     assert int(after_load.split()[0]) > 15
