@@ -12,6 +12,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 if "PYTEST_XDIST_WORKER" in os.environ:  # there is a worker for every core: threads of BLAS and OpenMP would only wait
     for library in ("OMP", "OPENBLAS", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that a test asks for would wait in a loop
 sys.path.insert(0, str(Path(__file__).parent))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a script put into the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
