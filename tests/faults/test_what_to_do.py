@@ -1,6 +1,5 @@
 """Errors for common mistakes say what to do instead."""
 
-
 import numpy as np
 import pandas as pd
 import polars as pl

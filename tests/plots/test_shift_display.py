@@ -1,6 +1,5 @@
 """Charts of shift reports."""
 
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -1,6 +1,5 @@
 """Shift reports: all kinds of tables, the text, and refused input."""
 
-
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -1,6 +1,5 @@
 """Truncated models of scikit-learn against models fitted with fewer trees; and the models that are refused."""
 
-
 import numpy as np
 import pytest
 from scipy.stats import entropy
