@@ -51,8 +51,9 @@ OTHERS = """
 for kind in ("mean", "joint"):
     surefoot.VMatrixBoostingRegressor(n_estimators=5, kind=kind).fit(holes, y).predict(holes)
 for depth in (1, 2):
-    for labels in (two, three):
-        surefoot.AdaBoostClassifier(n_estimators=5, max_depth=depth).fit(holes, labels).predict_proba(holes)
+    for table, labels in ((holes, two), (holes, three), (kinds, two)):
+        surefoot.AdaBoostClassifier(n_estimators=5, max_depth=depth).fit(table, labels).predict_proba(table)
+surefoot.AdaBoostClassifier(n_estimators=2, n_jobs=2).fit(large, target > 0)
 surefoot.BaggedBoostClassifier(n_estimators=5, n_members=3).fit(holes, two).predict_proba(holes)
 surefoot.VMatrixBoostingRegressor(n_estimators=5).fit(kinds, y)
 for selector in (LassoSelector(alpha=0.05), LassoSelector(alpha="cv"), TreeSelector(max_depth=1)):
