@@ -1,4 +1,4 @@
-"""Lets tests import the naive twins as ``reference``; draws without a screen; hears Ctrl-C; audits with one draw."""
+"""Lets tests import the naive twins as ``reference``; draws without a screen; hears Ctrl-C; makes audits short."""
 
 import os
 import signal
@@ -19,12 +19,28 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a scri
 
 
 @pytest.fixture(scope="session", autouse=True)
-def folds_are_drawn_once():
-    """Audits draw their folds once, and take less time; tests/report/test_fold_draws.py lets them draw again."""
+def audits_are_short():
+    """Audits draw their folds once, and fewer bags; tests/report/test_fold_draws.py lets them draw folds again."""
     from surefoot.report import run
+    from surefoot.report.sections.stability import column_selection, measure
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "MAX_DRAWS", 1)
+        patch.setattr(measure, "N_BAGS", 1000)
+        patch.setattr(column_selection, "N_LASSO_BAGS", 1000)
+        patch.setattr(column_selection, "N_TREE_BAGS", 60)
+        yield
+
+
+@pytest.fixture(scope="module")
+def all_bags():
+    """For tests of question 3: audits draw as many bags as those of users."""
+    from surefoot.report.sections.stability import column_selection, measure
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "N_BAGS", 10_000)
+        patch.setattr(column_selection, "N_LASSO_BAGS", 5000)
+        patch.setattr(column_selection, "N_TREE_BAGS", 300)
         yield
 
 
