@@ -13,13 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 SERVER = """
-import json, os, sys
+import json, os, signal, sys
 import joblib, narwhals, numba, scipy.special, sklearn.ensemble
 
 for line in sys.stdin:
     script, *paths = json.loads(line)
     child = os.fork()
     if child == 0:
+        signal.alarm(120)  # seconds: a script that hangs fails
         for stream, path in enumerate([os.devnull, *paths]):
             os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), stream)
         exec(script, {"__name__": "__main__"})
