@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -32,15 +33,29 @@ def audits_are_short():
         yield
 
 
-@pytest.fixture(scope="module")
-def all_bags():
-    """For tests of question 3: audits draw as many bags as those of users."""
+@contextmanager
+def usual_bags():
+    """Audits draw as many bags as those of users."""
     from surefoot.report.sections.stability import column_selection, measure
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "N_BAGS", 10_000)
         patch.setattr(column_selection, "N_LASSO_BAGS", 5000)
         patch.setattr(column_selection, "N_TREE_BAGS", 300)
+        yield
+
+
+@pytest.fixture(scope="module")
+def all_bags():
+    """For tests of question 3."""
+    with usual_bags():
+        yield
+
+
+@pytest.fixture
+def several_tasks():
+    """For tests of jobs: a few bags are one task."""
+    with usual_bags():
         yield
 
 
