@@ -13,34 +13,55 @@ from surefoot._random import random_bits
 from surefoot.data import BinnedTable, Columns
 
 TABLE = """
+import tempfile
 import warnings
+from pathlib import Path
 import numpy as np
+import pandas as pd
 import surefoot
-from surefoot.selection import LassoSelector
+from surefoot.selection import GraphicalLassoSelector, LassoSelector, LogisticLassoSelector, TreeSelector
+from surefoot.uncertainty import stored_rows
 warnings.simplefilter("ignore")
 generator = np.random.default_rng(0)
 X = generator.normal(size=(200, 5))
 y = X[:, 0] + generator.normal(size=200)
 two, three = (y > 0).astype(int), np.digitize(y, [-0.5, 0.5])
 holes = np.where(generator.random(X.shape) < 0.1, np.nan, X)
+kinds = pd.DataFrame(holes, columns=list("abcde")).assign(kind=pd.Categorical(generator.choice(["a", "b", "c"], 200)))
+whole = kinds.fillna(dict.fromkeys("abcde", 0.0))
+large, target = np.resize(holes, (26_000, 40)), np.resize(y, 26_000)
 """
 GRADIENT_BOOSTING = """
-for weights in (None, generator.random(200)):
-    surefoot.GradientBoostingRegressor(n_estimators=5).fit(holes, y, weights).predict(holes)
-surefoot.GradientBoostingRegressor(n_estimators=5, grow_policy="depthwise").fit(holes, y).predict(holes)
-for target in (two, three):
-    surefoot.GradientBoostingClassifier(n_estimators=5).fit(holes, target).predict_proba(holes)
+for table in (X, holes, kinds, whole):
+    for grow_policy in ("symmetric", "depthwise"):
+        surefoot.GradientBoostingRegressor(n_estimators=5, grow_policy=grow_policy).fit(table, y).predict(table)
+surefoot.GradientBoostingRegressor(n_estimators=5).fit(holes, y, generator.random(200))
+for labels in (two, three):
+    surefoot.GradientBoostingClassifier(n_estimators=5).fit(holes, labels).predict_proba(holes)
 surefoot.BoostingEnsembleRegressor(n_estimators=5, n_members=2).fit(holes, y).predict_uncertainty(holes)
-for kind in ("mean", "joint"):
-    surefoot.VMatrixBoostingRegressor(n_estimators=5, kind=kind).fit(holes, y).predict(holes)
+surefoot.GradientBoostingRegressor(n_estimators=2, n_jobs=2).fit(large, target)
+surefoot.GradientBoostingRegressor(n_estimators=5, subsample=0.5).fit(X, y)
+stored_rows.SHARD_ROWS = 1 << 14
+for table in (kinds, whole.drop(columns="kind")):
+    with tempfile.TemporaryDirectory() as folder:
+        table.assign(y=y).iloc[np.arange(20_000) % 200].to_parquet(Path(folder) / "table.parquet")
+        surefoot.GradientBoostingRegressor(n_estimators=2).fit(Path(folder), "y")
 """
 OTHERS = """
+for kind in ("mean", "joint"):
+    surefoot.VMatrixBoostingRegressor(n_estimators=5, kind=kind).fit(holes, y).predict(holes)
 for depth in (1, 2):
-    for target in (two, three):
-        surefoot.AdaBoostClassifier(n_estimators=5, max_depth=depth).fit(holes, target).predict_proba(holes)
+    for table, labels in ((holes, two), (holes, three), (kinds, two)):
+        surefoot.AdaBoostClassifier(n_estimators=5, max_depth=depth).fit(table, labels).predict_proba(table)
+surefoot.AdaBoostClassifier(n_estimators=2, n_jobs=2).fit(large, target > 0)
 surefoot.BaggedBoostClassifier(n_estimators=5, n_members=3).fit(holes, two).predict_proba(holes)
-surefoot.StableSelector(LassoSelector(alpha=0.05), n_bags=50).fit(X, y)
-surefoot.StableSelector(LassoSelector(alpha="cv"), n_bags=50).fit(X, y)
+surefoot.VMatrixBoostingRegressor(n_estimators=5).fit(kinds, y)
+for selector in (LassoSelector(alpha=0.05), LassoSelector(alpha="cv"), TreeSelector(max_depth=1)):
+    surefoot.StableSelector(selector, n_bags=50).fit(X, y).leave_one_out()
+for selector in (LassoSelector(missing="bag_median"), TreeSelector(max_depth=1, missing="bag_median")):
+    surefoot.StableSelector(selector, n_bags=50).fit(holes, y)
+surefoot.StableSelector(LogisticLassoSelector(), n_bags=50).fit(X, two)
+surefoot.StableSelector(GraphicalLassoSelector(alpha=0.1), n_bags=50).fit(X)
 """
 
 

@@ -1,8 +1,9 @@
-"""Lets tests import the naive twins as ``reference``; draws without a screen; hears Ctrl-C; audits with one draw."""
+"""Lets tests import the naive twins as ``reference``; draws without a screen; hears Ctrl-C; makes audits short."""
 
 import os
 import signal
 import sys
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -12,19 +13,59 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 if "PYTEST_XDIST_WORKER" in os.environ:  # there is a worker for every core: threads of BLAS and OpenMP would only wait
     for library in ("OMP", "OPENBLAS", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that a test asks for would wait in a loop
 sys.path.insert(0, str(Path(__file__).parent))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a script put into the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def folds_are_drawn_once():
-    """Audits draw their folds once, and take less time; tests/report/test_fold_draws.py lets them draw again."""
+def audits_are_short():
+    """Audits draw their folds once, and fewer bags; tests/report/test_fold_draws.py lets them draw folds again."""
     from surefoot.report import run
+    from surefoot.report.sections.stability import column_selection, measure
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "MAX_DRAWS", 1)
+        patch.setattr(measure, "N_BAGS", 1000)
+        patch.setattr(column_selection, "N_LASSO_BAGS", 1000)
+        patch.setattr(column_selection, "N_TREE_BAGS", 60)
         yield
+
+
+@contextmanager
+def usual_bags():
+    """Audits draw as many bags as those of users."""
+    from surefoot.report.sections.stability import column_selection, measure
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "N_BAGS", 10_000)
+        patch.setattr(column_selection, "N_LASSO_BAGS", 5000)
+        patch.setattr(column_selection, "N_TREE_BAGS", 300)
+        yield
+
+
+@pytest.fixture(scope="module")
+def all_bags():
+    """For tests of question 3."""
+    with usual_bags():
+        yield
+
+
+@pytest.fixture
+def several_tasks():
+    """For tests of jobs: a few bags are one task."""
+    with usual_bags():
+        yield
+
+
+@pytest.fixture(scope="session")
+def fresh_process():
+    """A function that runs a script in a process that has not imported surefoot."""
+    from fresh_process import fresh_processes
+
+    with fresh_processes() as run:
+        yield run
 
 
 @pytest.fixture(scope="module")

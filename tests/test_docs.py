@@ -12,6 +12,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.usefixtures("all_bags")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_snippets_run_in_order(page, capsys):
     snippets = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)

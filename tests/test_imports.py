@@ -1,10 +1,7 @@
 """Arrows between the rooms of the package point one way, and importing it is light."""
 
 import ast
-import functools
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -116,35 +113,44 @@ def test_the_checker_finds_what_it_should(code, module, found):
     assert wrong_arrows(code, module) == found
 
 
-@functools.cache
-def modules_loaded_by(statement):
-    script = f"{statement}; import sys; print(*(name for name in {HEAVY!r} if name in sys.modules))"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
-    return set(run.stdout.split())
+@pytest.fixture
+def modules_loaded_by(fresh_process):
+    def run(statement):
+        script = f"{statement}; import sys; print(*(name for name in {HEAVY!r} if name in sys.modules))"
+        process = fresh_process(script)
+        assert process.returncode == 0, process.stderr
+        return set(process.stdout.split())
+
+    return run
 
 
-def test_importing_surefoot_loads_nothing_heavy():
-    needed_anyway = modules_loaded_by("import sklearn.ensemble, narwhals, joblib, numba, scipy.special")
-    assert modules_loaded_by("import surefoot") - needed_anyway == set()
+NEEDED_ANYWAY = "import sklearn.ensemble, narwhals, joblib, numba, scipy.special"
 
 
-def test_fitting_on_an_array_loads_nothing_heavy():
+def test_importing_surefoot_loads_nothing_heavy(modules_loaded_by):
+    assert modules_loaded_by("import surefoot") - modules_loaded_by(NEEDED_ANYWAY) == set()
+
+
+def test_fitting_on_an_array_loads_nothing_heavy(modules_loaded_by):
     fit = "surefoot.AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 1])"
-    needed_anyway = modules_loaded_by("import sklearn.ensemble, narwhals, joblib, numba, scipy.special")
-    assert modules_loaded_by(f"import surefoot; {fit}") - needed_anyway == set()
+    assert modules_loaded_by(f"import surefoot; {fit}") - modules_loaded_by(NEEDED_ANYWAY) == set()
 
 
-def test_the_loading_check_can_fail():
+def test_the_loading_check_can_fail(modules_loaded_by):
     assert "polars" in modules_loaded_by("import surefoot, polars")
 
 
-def run_without(missing, statement):
+@pytest.fixture
+def run_without(fresh_process):
     """Run a statement where the packages ``missing`` cannot be imported."""
-    script = f"import sys; sys.modules.update(dict.fromkeys({missing!r})); {statement}"
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+
+    def run(missing, statement):
+        return fresh_process(f"import sys; sys.modules.update(dict.fromkeys({missing!r})); {statement}")
+
+    return run
 
 
-def test_surefoot_works_where_nothing_optional_is_installed():
+def test_surefoot_works_where_nothing_optional_is_installed(run_without):
     fit = "surefoot.AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 1]).predict([[2.0]])"
     run = run_without(HEAVY, f"import surefoot; {fit}")
     assert run.returncode == 0, run.stderr
@@ -159,16 +165,16 @@ WITHOUT_EXTRA = {
 
 
 @pytest.mark.parametrize("package", WITHOUT_EXTRA)
-def test_without_an_extra_its_name_is_said_before_any_work(package):
+def test_without_an_extra_its_name_is_said_before_any_work(package, run_without):
     run = run_without((package,), f"import surefoot; {WITHOUT_EXTRA[package]}")
     assert run.stderr.rstrip().endswith(f'needs {package}: pip install "surefoot[cli]".'), run.stderr
 
 
 @pytest.mark.parametrize("package", ["dask", "distributed", "pandas"])
-def test_without_the_extra_of_dask_its_name_is_said(package):
+def test_without_the_extra_of_dask_its_name_is_said(package, run_without):
     run = run_without((package,), "import surefoot.dask")
     assert re.search(r'surefoot.dask needs [\w.]+: pip install "surefoot\[dask\]"\.$', run.stderr.rstrip()), run.stderr
 
 
-def test_the_check_for_optional_packages_can_fail():
+def test_the_check_for_optional_packages_can_fail(run_without):
     assert "ModuleNotFoundError" in run_without(("joblib",), "import surefoot").stderr

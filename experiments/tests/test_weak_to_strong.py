@@ -1,7 +1,5 @@
 """A run on tiny tables: its outputs, and that it continues where it stopped."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -106,15 +104,3 @@ def test_jobs_do_not_change_results(tiny_tables: Path, tmp_path: Path) -> None:
     one = without_seconds(run(tiny_tables, tmp_path / "one", n_seeds=1, n_jobs=1))
     two = without_seconds(run(tiny_tables, tmp_path / "two", n_seeds=1, n_jobs=2))
     pd.testing.assert_frame_equal(one, two)
-
-
-def test_heavy_packages_are_imported_late() -> None:
-    code = """if True:
-        import sys, surefoot
-        before = set(sys.modules)
-        assert not any(name.startswith(("surefoot.cli", "surefoot_experiments")) for name in before)
-        import surefoot_experiments.weak_to_strong.experiment
-        assert not {"matplotlib", "typer"} & set(sys.modules)
-        assert not {"pandas", "rich"} & (set(sys.modules) - before)  # scikit-learn may have brought them already
-    """
-    subprocess.run([sys.executable, "-c", code], check=True)

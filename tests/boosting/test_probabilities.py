@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from model_io.small_models import ANSWERS, STORED, read_rows, rows_for, small_models
+from model_io.small_models import ANSWERS, STORED, read_rows, rows_for, small_model
 from reference.models import BOOSTERS, several_classes, small_booster, two_classes
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
@@ -244,7 +244,7 @@ def test_votes_do_not_depend_on_calibration(booster, problem):
 def test_votes_equal_those_of_stored_models_to_the_byte():
     stored = json.loads((STORED / "1" / ANSWERS).read_text(encoding="utf-8"))
     for name in ("stumps", "trees", "majority", "bagged", "larsen_ritzert"):
-        model = small_models()[name]
+        model = small_model(name)
         X = rows_for(model, read_rows(STORED / "1"))
         for method in ("predict", "decision_function"):
             assert getattr(model, method)(X).tolist() == stored[name][method]

@@ -76,6 +76,7 @@ def test_semicolons_and_a_byte_order_mark(tmp_path):
     assert read["b"].tolist() == ["x", "y"]
 
 
+@pytest.mark.usefixtures("small_candidates")
 def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):
     X, y = nothing(60)
     X.assign(coin=y).to_csv(tmp_path / "table.csv", index=False)

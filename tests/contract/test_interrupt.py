@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import surefoot
 from contract.registry import SUBJECTS, answers, bits
+from surefoot._progress import BagProgress, MemberProgress
 from surefoot.selection import LassoSelector
 
 pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings("ignore::surefoot.CoverageWarning")]
@@ -65,6 +66,8 @@ FITS = {
         TWO,
     ),
 }
+DELAY = 0.1  # seconds from the first report of progress to the signal
+SLACK = 0.5  # of the promised second, on a loaded machine
 SMALL = {"n_estimators": 6}
 SMALL_BAGS = {"n_bags": 5, "bag_size": 100}
 
@@ -74,9 +77,26 @@ def small(estimator, settings):
     return estimator(**{**settings, **rounds, "random_state": 0})
 
 
-def press_ctrl_c(delay, stopped):
+@pytest.fixture
+def at_work(monkeypatch):
+    """An event: a fit reports progress, so bins and matrices are made, and trees are grown or bags are drawn."""
+    reported = threading.Event()
+    for kind in (MemberProgress, BagProgress):
+
+        def report(progress, *state, report_on=kind.__call__):
+            reported.set()
+            report_on(progress, *state)
+
+        monkeypatch.setattr(kind, "__call__", report)
+    return reported
+
+
+def press_ctrl_c(at_work, stopped, times):
     """Send the signal, and again every 30 seconds until the fit has stopped: a fit that misses it fails, not hangs."""
+    at_work.wait(30.0)
+    delay = DELAY
     while not stopped.wait(delay):
+        times.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
         delay = 30.0
 
@@ -87,15 +107,13 @@ def test_every_estimator_is_interrupted():
 
 @pytest.mark.parametrize("name", FITS)
 @pytest.mark.parametrize("fitted_before", [False, True])
-def test_a_fit_stops_at_once_and_leaves_the_estimator_as_it_was(name, fitted_before):
+def test_a_fit_stops_at_once_and_leaves_the_estimator_as_it_was(name, fitted_before, at_work):
     estimator, settings, y = FITS[name]
     if estimator in (surefoot.VMatrixBoostingRegressor, surefoot.VMatrixBoostingClassifier):
         settings = settings | {"max_target_rows": 200}
         rows = slice(0, 20_000)
-        delay, slack = 0.6, 0.5  # bins and the matrix are made before: the signal comes while trees are grown
     else:
         rows = slice(None)
-        delay, slack = 0.4, 0.5
     model = small(estimator, settings).fit(X[FEW], y[FEW])  # compiled before the clock starts
     if name.endswith("threads of one model"):
         small(estimator, settings).fit(X, y)  # small tables have no threads, and so other kernels
@@ -103,14 +121,15 @@ def test_a_fit_stops_at_once_and_leaves_the_estimator_as_it_was(name, fitted_bef
     model = model if fitted_before else small(estimator, settings)
     model.set_params(**{key: settings[key] for key in ("n_estimators", "n_bags", "bag_size") if key in settings})
     attributes, n_threads = set(vars(model)), threading.active_count()
-    stopped = threading.Event()
-    presser = threading.Thread(target=press_ctrl_c, args=(delay, stopped))
-    start = time.monotonic()
+    at_work.clear()
+    stopped, times = threading.Event(), []
+    presser = threading.Thread(target=press_ctrl_c, args=(at_work, stopped, times))
     presser.start()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[rows], y[rows])
     stopped.set()
-    assert time.monotonic() - start < delay + 1.0 + slack  # the signal's delay, the promise, and a loaded machine
+    assert time.monotonic() - times[0] < 1.0 + SLACK
+    assert at_work.is_set()
     presser.join()
     assert threading.active_count() <= n_threads
     assert set(vars(model)) == attributes

@@ -24,6 +24,7 @@ def select(table, *options):
     return CliRunner().invoke(app, ["select", str(table), "--target", "target", *map(str, options)])
 
 
+@pytest.mark.usefixtures("all_bags")
 def test_the_selection_equals_the_local_one(table, cluster, tmp_path):
     result = select(table, "--cluster", cluster.scheduler_address, "--json", tmp_path / "cluster.json")
     assert result.exit_code == 0, result.output

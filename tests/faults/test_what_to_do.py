@@ -1,8 +1,5 @@
 """Errors for common mistakes say what to do instead."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -39,8 +36,8 @@ def test_a_pipeline_has_no_margins():
         MarginDisplay.from_estimator(pipeline, X, y)
 
 
-def test_without_its_packages_the_command_line_says_what_to_install():
+def test_without_its_packages_the_command_line_says_what_to_install(fresh_process):
     code = "import sys; sys.modules['typer'] = None; from surefoot.cli import main; main()"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    run = fresh_process(code)
     assert run.returncode == 2
     assert run.stderr.strip() == "surefoot: the command line needs 'typer': pip install \"surefoot[cli]\"."

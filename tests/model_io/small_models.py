@@ -32,32 +32,39 @@ def table(n_rows=60, n_categories=4, seed=0):
 
 
 @cache
-def small_models():
-    """The models by name."""
+def recipes():
+    """By name: an estimator, and the rows and target that it is fitted to."""
     (few, y), many = table(), table(n_rows=2400, n_categories=60)
     X, three = few[["a", "b"]].to_numpy(), np.digitize(y, [0.0, 2.0])
     votes = {"n_estimators": 3, "random_state": 0}
     trees = {**votes, "max_depth": 2, "early_stopping": False}
     counts = np.exp(np.clip(y, 0, 5)).round() + 1
-    models = {
-        "stumps": surefoot.AdaBoostClassifier(**votes).fit(few, y > 1),
-        "trees": surefoot.AdaBoostClassifier(max_depth=2, **votes).fit(few, three),
-        "majority": surefoot.MajorityBoostClassifier(n_members=2, **votes).fit(X, np.where(y > 1, "yes", "no")),
-        "bagged": surefoot.BaggedBoostClassifier(n_members=3, voting="soft", **votes).fit(X, three.astype(np.int8)),
-        "larsen_ritzert": surefoot.LarsenRitzertClassifier(n_members=3, **votes).fit(X, (y > 1).astype(np.float32)),
-        "best": surefoot.BestBoostClassifier(candidates=["adaboost", "majority"], **votes).fit(X, y > 1),
-        "depthwise": surefoot.GradientBoostingRegressor(grow_policy="depthwise", **trees).fit(few, y),
-        "sets": surefoot.GradientBoostingClassifier(**trees).fit(few, three.astype(str).astype(object)),
-        "statistics": surefoot.GradientBoostingRegressor(langevin=True, **trees).fit(*many),
-        "settings": surefoot.GradientBoostingRegressor(distribution=StudentT(df=4), **trees).fit(X, y),
-        "ensemble": surefoot.BoostingEnsembleRegressor(n_members=2, **trees).fit(*many),
-        "classifiers": surefoot.BoostingEnsembleClassifier(n_members=2, **trees).fit(X, y > 1),
-        "vmatrix": surefoot.VMatrixBoostingRegressor(max_leaf_nodes=3, **votes).fit(few, y),
-        "vmatrix_classes": surefoot.VMatrixBoostingClassifier(max_leaf_nodes=3, **votes).fit(few, three),
+    by_name = {
+        "stumps": (surefoot.AdaBoostClassifier(**votes), few, y > 1),
+        "trees": (surefoot.AdaBoostClassifier(max_depth=2, **votes), few, three),
+        "majority": (surefoot.MajorityBoostClassifier(n_members=2, **votes), X, np.where(y > 1, "yes", "no")),
+        "bagged": (surefoot.BaggedBoostClassifier(n_members=3, voting="soft", **votes), X, three.astype(np.int8)),
+        "larsen_ritzert": (surefoot.LarsenRitzertClassifier(n_members=3, **votes), X, (y > 1).astype(np.float32)),
+        "best": (surefoot.BestBoostClassifier(candidates=["adaboost", "majority"], **votes), X, y > 1),
+        "depthwise": (surefoot.GradientBoostingRegressor(grow_policy="depthwise", **trees), few, y),
+        "sets": (surefoot.GradientBoostingClassifier(**trees), few, three.astype(str).astype(object)),
+        "statistics": (surefoot.GradientBoostingRegressor(langevin=True, **trees), *many),
+        "settings": (surefoot.GradientBoostingRegressor(distribution=StudentT(df=4), **trees), X, y),
+        "ensemble": (surefoot.BoostingEnsembleRegressor(n_members=2, **trees), *many),
+        "classifiers": (surefoot.BoostingEnsembleClassifier(n_members=2, **trees), X, y > 1),
+        "vmatrix": (surefoot.VMatrixBoostingRegressor(max_leaf_nodes=3, **votes), few, y),
+        "vmatrix_classes": (surefoot.VMatrixBoostingClassifier(max_leaf_nodes=3, **votes), few, three),
     }
     for family in FAMILIES:
-        models[family] = surefoot.GradientBoostingRegressor(distribution=family, **trees).fit(X, counts)
-    return models
+        by_name[family] = (surefoot.GradientBoostingRegressor(distribution=family, **trees), X, counts)
+    return by_name
+
+
+@cache
+def small_model(name):
+    """A fitted model: no test trains it again, and none when it is collected."""
+    estimator, X, y = recipes()[name]
+    return estimator.fit(X, y)
 
 
 def rows_for(model, frame):
@@ -100,7 +107,8 @@ def store(folder):
     columns = {name: [None if pd.isna(cell) else cell for cell in frame[name].tolist()] for name in frame}
     (folder / ROWS).write_text(json.dumps(columns) + "\n", encoding="utf-8")
     results = {}
-    for name, model in small_models().items():
+    for name in recipes():
+        model = small_model(name)
         surefoot.save(model, folder / f"{name}.surefoot")
         results[name] = {method: answer.tolist() for method, answer in answers(model, rows_for(model, frame)).items()}
     (folder / ANSWERS).write_text(json.dumps(results) + "\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from crafting import pack, read, refusal, unpack
-from small_models import STORED, small_models, table
+from small_models import STORED, small_model, table
 
 import surefoot
 
@@ -16,7 +16,7 @@ RANGES = "model.columns.ranges.npy"
 def parts(tmp_path_factory):
     """The parts of a file of the current version."""
     path = tmp_path_factory.mktemp("ranges") / "model.surefoot"
-    surefoot.save(small_models()["stumps"], path)
+    surefoot.save(small_model("stumps"), path)
     return unpack(path.read_bytes())
 
 

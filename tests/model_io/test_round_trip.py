@@ -2,22 +2,20 @@
 
 import io
 import json
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from small_models import STORED, answers, parts, rows_for, small_models, table
+from small_models import STORED, answers, parts, recipes, rows_for, small_model, table
 
 import surefoot
 from surefoot.model_io.models import VERSION
 from surefoot.uncertainty import Normal, StudentT
 
-MODELS = sorted(small_models())
-SINGLE = [name for name in MODELS if hasattr(small_models()[name], "virtual_ensemble")]
+MODELS = sorted(recipes())
+SINGLE = [name for name in MODELS if hasattr(recipes()[name][0], "virtual_ensemble")]
 each_model = pytest.mark.parametrize("name", MODELS)
 
 
@@ -39,7 +37,7 @@ def file_of(model, folder):
 
 @each_model
 def test_predictions_are_the_same(name, tmp_path):
-    model = small_models()[name]
+    model = small_model(name)
     again = round_trip(model, tmp_path)
     assert type(again) is type(model)
     X = rows_for(model, table(n_rows=40, n_categories=6, seed=2)[0])
@@ -57,7 +55,7 @@ def losses_of(model):
 
 @each_model
 def test_attributes_are_the_same(name, tmp_path):
-    model = small_models()[name]
+    model = small_model(name)
     again = round_trip(model, tmp_path)
     assert again.get_params() == model.get_params()
     assert vars(again).keys() == vars(model).keys()
@@ -74,13 +72,13 @@ def test_attributes_are_the_same(name, tmp_path):
 
 @each_model
 def test_saving_again_gives_the_same_file(name, tmp_path):
-    model = small_models()[name]
+    model = small_model(name)
     assert file_of(round_trip(model, tmp_path), tmp_path) == file_of(model, tmp_path)
 
 
 @each_model
 def test_a_loaded_model_can_be_fitted_again(name, tmp_path):
-    model = small_models()[name]
+    model = small_model(name)
     frame, y = table(n_rows=80, seed=3)
     X, target = rows_for(model, frame), np.digitize(y, [1.0]) if hasattr(model, "classes_") else np.exp(y).round() + 1
     assert file_of(round_trip(model, tmp_path).fit(X, target), tmp_path) == file_of(
@@ -91,7 +89,7 @@ def test_a_loaded_model_can_be_fitted_again(name, tmp_path):
 @pytest.mark.parametrize("name", SINGLE)
 @pytest.mark.filterwarnings("ignore::surefoot.NoTrainingNoiseWarning")
 def test_virtual_ensembles_and_explanations_are_the_same(name, tmp_path):
-    model = clone(small_models()[name]).set_params(n_estimators=8)
+    model = clone(small_model(name)).set_params(n_estimators=8)
     frame, y = table(n_rows=80, seed=3)
     X, target = frame[["a", "b"]], np.digitize(y, [1.0]) if hasattr(model, "class_weight") else np.exp(y).round() + 1
     model.fit(X, target)
@@ -111,7 +109,7 @@ def test_virtual_ensembles_and_explanations_are_the_same(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["ensemble", "classifiers", "majority", "bagged", "best"])
 def test_members_are_the_same_and_share_their_encoding(name, tmp_path):
-    model = small_models()[name]
+    model = small_model(name)
     again = round_trip(model, tmp_path)
     X = rows_for(model, table(n_rows=40, seed=2)[0])
     if name == "best":
@@ -133,7 +131,7 @@ def test_arrays_have_the_same_layout_as_after_a_fit(name, tmp_path):
             boosted.forest for boosted in getattr(model, "_boosted", [])
         ]
 
-    model = small_models()[name]
+    model = small_model(name)
     for one, other in zip(forests(model), forests(round_trip(model, tmp_path)), strict=True):
         for field in ("features", "shifts", "limits", "sets", "tables", "gains", "covers", "leaves"):
             ours, theirs = getattr(one, field), getattr(other, field)
@@ -235,21 +233,21 @@ def test_the_file_does_not_depend_on_the_number_of_jobs(kind, parameters, tmp_pa
 
 @each_model
 def test_the_file_is_standard_json_and_arrays(name, tmp_path):
-    data = file_of(small_models()[name], tmp_path)
+    data = file_of(small_model(name), tmp_path)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.testzip() is None
         members = archive.infolist()
         assert {(member.compress_type, member.date_time) for member in members} == {(0, (1980, 1, 1, 0, 0, 0))}
         state = json.loads(archive.read("model.json"))
         assert (state["format"], state["version"], state["class"]) == (
-            "surefoot model", VERSION, type(small_models()[name]).__name__,
+            "surefoot model", VERSION, type(small_model(name)).__name__,
         )  # fmt: skip
         for member in members[1:]:
             assert np.load(io.BytesIO(archive.read(member)), allow_pickle=False).flags["C_CONTIGUOUS"]
 
 
 def test_headers_of_arrays_of_more_than_two_gigabytes(tmp_path, monkeypatch):
-    model = small_models()["majority"]
+    model = small_model("majority")
     expected = answers(model, X := table(n_rows=10)[0][["a", "b"]].to_numpy())
     monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)  # treat this size like two gigabytes
     data = file_of(model, tmp_path)
@@ -258,7 +256,7 @@ def test_headers_of_arrays_of_more_than_two_gigabytes(tmp_path, monkeypatch):
         assert_same(values, expected[method])
 
 
-def test_loading_imports_and_unpickles_nothing():
+def test_loading_imports_and_unpickles_nothing(fresh_process):
     script = f"""
 import sys, pathlib, surefoot
 files = sorted(pathlib.Path({str(STORED)!r}).glob("*/*.surefoot"))
@@ -276,7 +274,8 @@ print(len(files), sorted(set(events)))
 import tabnanny
 print(sorted(set(events)))
 """
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    run = fresh_process(script)
+    assert run.returncode == 0, run.stderr
     after_load, after_import = run.stdout.splitlines()
     assert after_load.endswith(" []")
     assert int(after_load.split()[0]) > 15

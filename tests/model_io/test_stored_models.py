@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from small_models import ANSWERS, STORED, answers, read_rows, rows_for, small_models
+from small_models import ANSWERS, STORED, answers, read_rows, recipes, rows_for
 
 import surefoot
 from surefoot.model_io.models import BY_NAME
@@ -26,6 +26,6 @@ def test_predictions_are_the_same(path):
 
 
 def test_every_kind_of_model_is_stored():
-    assert {path.stem for path in FILES if path.parent.name == "1"} == small_models().keys()
+    assert {path.stem for path in FILES if path.parent.name == "1"} == recipes().keys()
     kinds = {type(surefoot.load(path)).__name__ for path in FILES}
     assert kinds == BY_NAME.keys()

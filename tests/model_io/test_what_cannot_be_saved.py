@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
-from small_models import small_models, table
+from small_models import small_model, table
 
 import surefoot
 from surefoot.model_io.models import BY_NAME
@@ -108,7 +108,7 @@ def test_parameters_that_became_invalid(tmp_path):
 
 
 def test_broken_models(tmp_path):
-    model = surefoot.load(surefoot.save(small_models()["stumps"], tmp_path / "x") or tmp_path / "x")
+    model = surefoot.load(surefoot.save(small_model("stumps"), tmp_path / "x") or tmp_path / "x")
     (tmp_path / "x").unlink()
     model._committee.forest.labels[0, 0] = 2
     assert "there are labels of unknown classes" in refusal(model, tmp_path)
@@ -119,4 +119,4 @@ def test_broken_models(tmp_path):
 
 def test_more_categories_than_a_file_can_hold(tmp_path, monkeypatch):
     monkeypatch.setattr("surefoot.model_io.archive.MAX_TEXT", 100)
-    assert "more categories or members than a model file can hold" in refusal(small_models()["stumps"], tmp_path)
+    assert "more categories or members than a model file can hold" in refusal(small_model("stumps"), tmp_path)

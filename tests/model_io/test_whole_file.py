@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from small_models import STORED, small_models
+from small_models import STORED, small_model
 
 import surefoot
 from surefoot.model_io import model_file
@@ -50,7 +50,7 @@ def fails_after_half(error):
 def test_a_failure_while_writing_keeps_the_old_file(error, old_file, monkeypatch):
     monkeypatch.setattr(model_file, "write_archive", fails_after_half(error))
     with pytest.raises(type(error)):
-        surefoot.save(small_models()["stumps"], old_file)
+        surefoot.save(small_model("stumps"), old_file)
     assert old_file.read_bytes() == OLD
     assert os.listdir(old_file.parent) == [old_file.name]
 
@@ -62,7 +62,7 @@ def test_a_failure_after_writing_keeps_the_old_file(step, old_file, monkeypatch)
 
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(KeyboardInterrupt):
-        surefoot.save(small_models()["stumps"], old_file)
+        surefoot.save(small_model("stumps"), old_file)
     assert old_file.read_bytes() == OLD
     assert os.listdir(old_file.parent) == [old_file.name]
 
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_read_back_is_removed(old_file, monkeypatch):
 
     monkeypatch.setattr(model_file, "read_stream", fail)
     with pytest.raises(surefoot.ModelFileError, match="This AdaBoostClassifier cannot be saved: a part is missing"):
-        surefoot.save(small_models()["stumps"], old_file)
+        surefoot.save(small_model("stumps"), old_file)
     assert old_file.read_bytes() == OLD
     assert os.listdir(old_file.parent) == [old_file.name]
 
@@ -92,14 +92,14 @@ def test_a_killed_process_keeps_the_old_file(old_file):
     run = run_script("os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)", old_file)
     assert run.returncode == -signal.SIGKILL
     assert old_file.read_bytes() == OLD
-    surefoot.save(small_models()["stumps"], old_file)  # the temporary file of the killed process does not matter
+    surefoot.save(small_model("stumps"), old_file)  # the temporary file of the killed process does not matter
     surefoot.load(old_file)
 
 
 def test_the_new_file_replaces_the_old_one(old_file):
-    surefoot.save(small_models()["majority"], old_file)
+    surefoot.save(small_model("majority"), old_file)
     assert type(surefoot.load(old_file)) is surefoot.MajorityBoostClassifier
-    surefoot.save(small_models()["stumps"], str(old_file))
+    surefoot.save(small_model("stumps"), str(old_file))
     assert type(surefoot.load(str(old_file))) is surefoot.AdaBoostClassifier
     assert os.listdir(old_file.parent) == [old_file.name]
 
@@ -109,7 +109,7 @@ def test_links_and_permissions_are_kept(old_file):
     link = old_file.with_name("link")
     link.symlink_to(old_file)
     old_file.chmod(0o640)
-    surefoot.save(small_models()["stumps"], link)
+    surefoot.save(small_model("stumps"), link)
     assert link.is_symlink()
     assert old_file.read_bytes() != OLD
     assert old_file.stat().st_mode & 0o777 == 0o640
@@ -117,16 +117,16 @@ def test_links_and_permissions_are_kept(old_file):
 
 @needs_posix
 def test_a_new_file_has_the_default_permissions(tmp_path):
-    surefoot.save(small_models()["stumps"], tmp_path / "model.surefoot")
+    surefoot.save(small_model("stumps"), tmp_path / "model.surefoot")
     (tmp_path / "other").touch()
     assert (tmp_path / "model.surefoot").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
 def test_invalid_paths(tmp_path):
     with pytest.raises(FileNotFoundError):
-        surefoot.save(small_models()["stumps"], tmp_path / "nowhere" / "model.surefoot")
+        surefoot.save(small_model("stumps"), tmp_path / "nowhere" / "model.surefoot")
     with pytest.raises(OSError, match="directory"):
-        surefoot.save(small_models()["stumps"], tmp_path)
+        surefoot.save(small_model("stumps"), tmp_path)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(FileNotFoundError):
         surefoot.load(tmp_path / "nowhere.surefoot")

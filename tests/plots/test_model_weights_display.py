@@ -1,8 +1,6 @@
 """The heaviest models as rows of squares, or as bars."""
 
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -247,11 +245,12 @@ def test_invalid_arguments_are_refused(stable):
         ModelWeightsDisplay({("a", "b"): 1.0}, items=["a"])
 
 
-def test_importing_the_displays_of_selection_does_not_import_matplotlib():
+def test_importing_the_displays_of_selection_does_not_import_matplotlib(fresh_process):
     names = ("model_weights_display", "stability_display", "graph_display")
     modules = ", ".join(f"surefoot.plots.{name}" for name in names)
     script = f"import sys, {modules}; print('matplotlib' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    run = fresh_process(script)
+    assert run.returncode == 0, run.stderr
     assert run.stdout.split() == ["False"]
 
 

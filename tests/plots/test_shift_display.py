@@ -1,8 +1,5 @@
 """Charts of shift reports."""
 
-import subprocess
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -194,7 +191,8 @@ def test_invalid_arguments_are_refused(report):
         ShiftDisplay.from_samples(X, X_target.drop(columns="age"))
 
 
-def test_importing_the_display_does_not_import_matplotlib():
+def test_importing_the_display_does_not_import_matplotlib(fresh_process):
     script = "import sys, surefoot.plots.shift_display; print('matplotlib' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    run = fresh_process(script)
+    assert run.returncode == 0, run.stderr
     assert run.stdout.split() == ["False"]

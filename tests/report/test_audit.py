@@ -98,6 +98,7 @@ def without_seconds(result):
     return plain
 
 
+@pytest.mark.usefixtures("several_tasks")
 def test_numbers_do_not_depend_on_threads_or_the_type_of_table(quick_audit):
     X, y = two_classes()
     first, second = (without_seconds(result) for result in (

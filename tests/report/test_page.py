@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
@@ -277,7 +275,7 @@ def test_colours_have_enough_contrast_in_light_and_dark(pages):
                 assert contrast(colours[f"chart-{place}"], paper) >= 3, (place, paper)
 
 
-def test_a_page_needs_no_data_frames():
+def test_a_page_needs_no_data_frames(fresh_process):
     missing, here = ("pandas", "polars", "pyarrow", "matplotlib.pyplot"), str(Path(__file__).parent)
     script = (
         f"import sys; sys.modules.update(dict.fromkeys({missing!r})); sys.path.insert(0, {here!r})\n"
@@ -285,6 +283,6 @@ def test_a_page_needs_no_data_frames():
         "from surefoot.report.page.document import page_html\n"
         "print(len(page_html(classification())))"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    run = fresh_process(script)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) > 10_000

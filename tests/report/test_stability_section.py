@@ -35,6 +35,8 @@ from surefoot.report.sections.stability.verdict import stability_line
 from surefoot.report.time_budget import TimeBudget
 from surefoot.selection import inflated_argmax
 
+pytestmark = pytest.mark.usefixtures("all_bags")
+
 
 def clear_table(n_rows, seed=0, n_columns=5):
     """Two informative columns, the first more than the second."""

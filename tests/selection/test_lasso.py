@@ -47,7 +47,7 @@ def all_rows(X):
 
 def select(X, y, alpha, bags=None, standardize=False, groups=None):
     """Which variables each bag (by default one of all rows) gives a coefficient."""
-    bags = all_rows(X)[np.newaxis] if bags is None else np.asarray(bags, dtype=np.int32)
+    bags = all_rows(X)[np.newaxis] if bags is None else np.ascontiguousarray(bags, dtype=np.int32)
     return LassoSelector(alpha, standardize=standardize).prepare(table_of(X, y, groups)).select(bags)
 
 

@@ -1,8 +1,5 @@
 """Shift reports: all kinds of tables, the text, and refused input."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -324,10 +321,11 @@ def test_tables_are_not_modified(tables):
         pd.testing.assert_frame_equal(table, copy)
 
 
-def test_a_report_on_arrays_needs_no_pandas():
+def test_a_report_on_arrays_needs_no_pandas(fresh_process):
     script = (
         "import sys; sys.modules['pandas'] = None; from surefoot.shift.shift_report import shift_report; "
         "print(shift_report([[1.0], [2.0]], [[1.0], [3.0]]).n_rows, 'matplotlib' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    run = fresh_process(script)
+    assert run.returncode == 0, run.stderr
     assert run.stdout.split() == ["2", "False"]

@@ -1,8 +1,6 @@
 """The whole run on tiny tables: its files, and that it continues where it stopped."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -248,14 +246,3 @@ def test_missing_data_are_named(shift_tables: Path, tmp_path: Path, monkeypatch:
     with pytest.raises(DatasetMissingError, match="SUREFOOT_DATA"):
         run(None, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_heavy_packages_wait_until_they_are_needed() -> None:
-    code = """if True:
-        import sys, surefoot
-        before = set(sys.modules)
-        import surefoot_experiments.shift.experiment
-        assert not {"matplotlib", "typer"} & set(sys.modules)
-        assert not {"pandas", "rich"} & (set(sys.modules) - before)  # scikit-learn may have brought them already
-    """
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,8 +1,6 @@
 """A run on small files: its outputs, and that it continues where it stopped."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -239,14 +237,3 @@ def test_verdicts_as_text() -> None:
     assert page.index("## A part") < page.index("It is so.") < page.index("text") < page.index("- beware")
     assert "1.5 minutes on one thread" in page
     assert "- Not run: trees." in page
-
-
-def test_heavy_packages_are_imported_late() -> None:
-    code = """if True:
-        import sys, surefoot
-        before = set(sys.modules)
-        import surefoot_experiments.stability.experiment
-        assert not {"matplotlib", "typer"} & set(sys.modules)
-        assert not {"pandas", "rich"} & (set(sys.modules) - before)  # scikit-learn may have brought them already
-    """
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,7 +1,5 @@
 """A run on tiny tables: its outputs, and that it continues where it stopped."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -159,14 +157,3 @@ def test_invalid_options_are_refused(tables: Path, tmp_path: Path, options: dict
     with pytest.raises(ParameterError, match=message):
         run(tables, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
-
-
-def test_heavy_packages_are_imported_late() -> None:
-    code = """if True:
-        import sys, surefoot
-        before = set(sys.modules)
-        import surefoot_experiments.uncertainty.experiment
-        assert not {"matplotlib", "typer"} & set(sys.modules)
-        assert not {"pandas", "rich"} & (set(sys.modules) - before)  # scikit-learn may have brought them already
-    """
-    subprocess.run([sys.executable, "-c", code], check=True)

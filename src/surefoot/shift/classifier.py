@@ -88,7 +88,7 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
     >>> from surefoot import VMatrixBoostingClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> small = X[:, 0] < 14
-    >>> model = VMatrixBoostingClassifier(n_estimators=50, random_state=0)
+    >>> model = VMatrixBoostingClassifier(n_estimators=10, random_state=0)
     >>> model = model.fit(X[small], y[small], X_target=X[~small])
     >>> model.predict_proba(X[~small]).shape
     (232, 2)

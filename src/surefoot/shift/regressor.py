@@ -84,7 +84,7 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
     >>> from surefoot import VMatrixBoostingRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> young, old = X[:, 0] < 0, X[:, 0] >= 0
-    >>> model = VMatrixBoostingRegressor(n_estimators=50, random_state=0)
+    >>> model = VMatrixBoostingRegressor(n_estimators=10, random_state=0)
     >>> model = model.fit(X[young], y[young], X_target=X[old])
     >>> model.predict(X[old]).shape
     (240,)
