@@ -74,8 +74,8 @@ def _run_threads(
             if status != GOING_ON:
                 return t, status
             feature = rounds.features[t]
-            growths = threads.run(lambda k: change_thread_weights(member, scratch, feature, k), range(n_threads))  # noqa: B023
-            end_threaded_round(member, sum(growths), scratch)
+            threads.run(lambda k: change_thread_weights(member, scratch, feature, k), range(n_threads))  # noqa: B023
+            end_threaded_round(member, scratch)
             callback(t + 1, rounds.errors[t])
     return n_rounds, GOING_ON
 
@@ -151,4 +151,5 @@ def new_scratch(table: BinnedTable, n_threads: int) -> Scratch:
         edge=np.ones(1),
         changed=np.zeros((n_threads, BLOCK), dtype=np.uint16),
         change=np.zeros((n_threads, BLOCK), dtype=np.int64),
+        growth=np.zeros((n_threads, 2), dtype=np.int64),
     )

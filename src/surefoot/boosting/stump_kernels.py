@@ -88,6 +88,7 @@ class Scratch(NamedTuple):
     edge: np.ndarray  # (1,): the smallest edge so far
     changed: np.ndarray  # (threads, block): rows of a block with changed weights ...
     change: np.ndarray  # ... and the changes
+    growth: np.ndarray  # (threads, 2): the sum of all changes of each class
 
 
 @inner_kernel
@@ -404,11 +405,10 @@ def plan_changes(member, feature, label_left, label_right, factor, scratch):
 
 @inner_kernel
 def change_weights(member, scratch, feature, thread):
-    """Change the weights of one thread's rows as planned and update its histograms; return the growth per class."""
-    index, change = scratch.changed[thread], scratch.change[thread]
-    growth = np.empty(2, np.int64)
-    growth[:] = 0
+    """Change the weights of one thread's rows as planned; update its histograms; write the growth of each class."""
+    index, change, growth = scratch.changed[thread], scratch.change[thread], scratch.growth[thread]
     for c in range(2):
+        growth[c] = 0
         side = scratch.side[c]
         factor = scratch.factor[c]
         first, last = member.segments[thread, c, 0], member.segments[thread, c, 1]
@@ -438,7 +438,6 @@ def change_weights(member, scratch, feature, thread):
                 bins = histogram[member.offsets[j] : member.offsets[j + 1]]
                 for k in range(n):
                     bins[column[index[k]]] += change[k]
-    return growth
 
 
 @inner_kernel
@@ -487,10 +486,11 @@ def rescale(member, c):
 
 
 @inner_kernel
-def end_round(member, growth, scratch):
+def end_round(member, scratch):
     """Add the growth of the weights to the totals; rescale a class if its whole numbers leave their range."""
     for c in range(2):
-        member.totals[c] += growth[c]
+        for thread in range(scratch.growth.shape[0]):
+            member.totals[c] += scratch.growth[thread, c]
         if member.totals[c] > 0 and (member.totals[c] > MAX_TOTAL or member.totals[c] < MIN_TOTAL):
             rescale(member, c)
             scratch.stale[0] = True
@@ -503,8 +503,8 @@ def run_rounds(member, rule, first, last, scratch, rounds):
         status = begin_round(member, rule, t, scratch, rounds)
         if status != GOING_ON:
             return t, status
-        growth = change_weights(member, scratch, rounds.features[t], 0)
-        end_round(member, growth, scratch)
+        change_weights(member, scratch, rounds.features[t], 0)
+        end_round(member, scratch)
     return last, GOING_ON
 
 
@@ -529,10 +529,10 @@ def begin_threaded_round(member, rule, t, scratch, rounds):
 @kernel
 def change_thread_weights(member, scratch, feature, thread):
     """As ``change_weights``."""
-    return change_weights(member, scratch, feature, thread)
+    change_weights(member, scratch, feature, thread)
 
 
 @kernel
-def end_threaded_round(member, growth, scratch):
+def end_threaded_round(member, scratch):
     """As ``end_round``."""
-    end_round(member, growth, scratch)
+    end_round(member, scratch)

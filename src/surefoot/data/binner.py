@@ -69,7 +69,7 @@ class Binner:
         return codes
 
 
-@kernel
+@kernel(allocates=True)
 def find_bins(values, thresholds, starts, missing, first_row, codes):
     """Read values (columns, rows), write their codes to ``codes[:, first_row:]``.
 

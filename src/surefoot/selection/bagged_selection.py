@@ -88,7 +88,7 @@ def draw_with_replacement(bits, is_sparse, counts, out):
             counts[row] = 0
 
 
-@kernel
+@kernel(allocates=True)
 def draw_without_replacement(bits, is_sparse, leaves_out, places, counts, out):
     """Read random bits, all rows as places, and counts that are 0; write the rows of each bag.
 

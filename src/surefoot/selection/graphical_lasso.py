@@ -76,7 +76,7 @@ def penalty_roots(alpha: float, deviations: np.ndarray) -> np.ndarray:
         return np.clip(np.sqrt(alpha) / deviations, 1e-100, 1e100)  # products neither overflow nor vanish
 
 
-@kernel
+@kernel(allocates=True)
 def solve_correlations(correlations, roots, start, precisions, solved):
     """Read the correlations and penalty roots of some problems and a first guess for all; write their precisions.
 
@@ -104,7 +104,7 @@ def solve_correlations(correlations, roots, start, precisions, solved):
             take_newton_step(correlation, penalties, covariance, pairs[:n_free], worst, precision)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def invert(matrix, inverse):
     """Read a symmetric matrix and write its inverse; return whether it is positive definite."""
     n = matrix.shape[0]
@@ -126,7 +126,7 @@ def invert(matrix, inverse):
     return True
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def slope_at(value, gradient, penalty):
     """The slope of a penalised function along one coordinate; at zero, what remains of it after the penalty."""
     if value > 0.0 or (value == 0.0 and gradient < -penalty):
@@ -136,7 +136,7 @@ def slope_at(value, gradient, penalty):
     return 0.0
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def find_free_pairs(correlation, penalties, precision, covariance, pairs):
     """Read a precision and its inverse; write the pairs that a step may change; return their number and worst slope."""
     n_free, worst = 0, 0.0
@@ -150,7 +150,7 @@ def find_free_pairs(correlation, penalties, precision, covariance, pairs):
     return n_free, worst
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def take_newton_step(correlation, penalties, covariance, pairs, worst, precision):
     """Read the inverse of the precision and the pairs that may change; move the precision by one step."""
     n = pairs.shape[0]
@@ -181,7 +181,7 @@ def take_newton_step(correlation, penalties, covariance, pairs, worst, precision
         precision[i, j] = precision[j, i] = value
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def step_length(curvature, descent):
     """The fraction of a step to take, from its curvature and the descent of the function's linear part and penalty."""
     decrement = np.sqrt(max(curvature, 0.0))
@@ -193,7 +193,7 @@ def step_length(curvature, descent):
     return min(1.0, descent / (decrement * (decrement + descent)))
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def minimise_model(hessian, penalty, tolerance, values, gradient):
     """Read a quadratic function and its gradient at ``values``; move both to the minimum of function plus penalties.
 
@@ -212,7 +212,7 @@ def minimise_model(hessian, penalty, tolerance, values, gradient):
         step_among_signed(hessian, penalty, np.flatnonzero(values), values, gradient)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def sweep_coordinates(hessian, penalty, values, gradient):
     """Read the model; minimise along one coordinate after the other and return whether any sign changed."""
     n = values.shape[0]
@@ -230,7 +230,7 @@ def sweep_coordinates(hessian, penalty, values, gradient):
     return changed
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def step_among_signed(hessian, penalty, signed, values, gradient):
     """Read the model; move the coordinates with a sign towards zero slopes, past zero if that lowers the model."""
     n = signed.shape[0]
@@ -250,7 +250,7 @@ def step_among_signed(hessian, penalty, signed, values, gradient):
             gradient[b] += change * row[b]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def solve_among(hessian, signed, step):
     """Read some rows and columns of a matrix; replace the right side by the solution, or return False."""
     n = signed.shape[0]
@@ -278,7 +278,7 @@ def solve_among(hessian, signed, step):
     return True
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def best_length(penalty, signed, values, slopes, step):
     """The fraction of a step with the smallest model, and the coordinate (or -1) that reaches zero and stays there.
 

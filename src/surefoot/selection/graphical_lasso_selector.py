@@ -175,7 +175,7 @@ def _with_start(prepared: PreparedGraphicalLasso, alpha: float) -> PreparedGraph
     return replace(prepared, start=start[0], bags_per_call=max(1, int(WORK_PER_CALL / work)))
 
 
-@kernel
+@kernel(allocates=True)
 def correlate_bags(values, sums, products, bags, correlations, deviations):
     """Read a table and the sums over all its rows; write each bag's correlations and standard deviations.
 
@@ -210,7 +210,7 @@ def correlate_bags(values, sums, products, bags, correlations, deviations):
             correlations[bag, i, i] = 1.0
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def find_rest(rows, rest):
     """Read a bag's rows, in ascending order; write the rows that it leaves out and return their number.
 
@@ -226,7 +226,7 @@ def find_rest(rows, rest):
     return n_rest
 
 
-@kernel
+@kernel(allocates=True)
 def add_rows(values, rows, origin, sums, products):
     """Read some rows of a table relative to ``origin``; add them to the sums and the sums of products."""
     n_variables = values.shape[1]
@@ -240,7 +240,7 @@ def add_rows(values, rows, origin, sums, products):
                 products[i, j] += shifted[i] * shifted[j]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def add_bag(values, rows, sums, products):
     """Read a bag's rows of a table; write means and means of products, around the bag's own mean.
 

@@ -72,14 +72,14 @@ class Path(NamedTuple):
     state: Any
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def copy_values(values, out):
     """Copy an array of one dimension: an assignment of slices takes a second to compile."""
     for i in range(np.uint64(values.shape[0])):
         out[i] = values[i]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def add_products(X, rows, factors, out):
     """Read rows of a table and their factors (sums, rows); add the rows times their factors to each sum.
 
@@ -98,7 +98,7 @@ def add_products(X, rows, factors, out):
                 out[f, k] += factors[f, i] * X[rows[i], k]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def rows_between(bag, n_rows, out):
     """Read the rows of a bag in ascending order; write the rows that it lacks, and return their number."""
     place, missing = 0, 0
@@ -111,7 +111,7 @@ def rows_between(bag, n_rows, out):
     return missing
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def extend_factor(gram, active, n_active, factor):
     """Read products of the active columns; write the last row of their Cholesky factor; return its relative pivot."""
     last = n_active - 1
@@ -128,7 +128,7 @@ def extend_factor(gram, active, n_active, factor):
     return pivot / whole
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def solve_factor(factor, n_active, x):
     """Read a Cholesky factor; write the solution over the right-hand side."""
     for r in range(n_active):
@@ -143,7 +143,7 @@ def solve_factor(factor, n_active, x):
         x[r] = value / factor[r, r]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def solve_segment(correlations, gram, active, signs, n_active, factor, u, d, p, q):
     """Read the active variables; write coefficients ``u - penalty * d`` and correlations ``p + penalty * q``."""
     for r in range(n_active):
@@ -158,7 +158,7 @@ def solve_segment(correlations, gram, active, signs, n_active, factor, u, d, p, 
             q[k] += gram[r, k] * d[r]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def next_joining(p, q, penalty, state, left, left_sign):
     """Read correlations and states (not 0: cannot join); return the next variable to join, its penalty and its sign.
 
@@ -177,7 +177,7 @@ def next_joining(p, q, penalty, state, left, left_sign):
     return joining, min(best, penalty), sign
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def next_leaving(u, d, n_active, penalty, joined):
     """Read coefficients; return the place of the next one to become zero, and the penalty at which it does."""
     best, leaving = 0.0, -1
@@ -189,7 +189,7 @@ def next_leaving(u, d, n_active, penalty, joined):
     return leaving, best
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def read_bag(table, bag, standardize):
     """Read the rows of a bag, or the rows that it lacks (sign -1); write its moments; return the target's mean."""
     n_columns, likely = table.X.shape[1], table.likely
@@ -218,7 +218,7 @@ def read_bag(table, bag, standardize):
     return target_mean
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def scale_columns(table, bag):
     """Read a bag; write one over each column's standard deviation (0 if it is constant), and scale the correlations."""
     bag.scales[:] = 0.0
@@ -232,7 +232,7 @@ def scale_columns(table, bag):
         bag.correlations[j] *= bag.scales[j]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def read_column(table, bag, j, row):
     """Read a bag; write the covariances of column ``j`` with all columns to the only row of an array."""
     place, out = table.place_of[j], row[0]
@@ -249,7 +249,7 @@ def read_column(table, bag, j, row):
         out[k] = (out[k] / bag.size - bag.means[j] * bag.means[k]) * bag.scales[j] * bag.scales[k]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def join(table, bag, path, n_active, j, sign):
     """Add a variable to the end of the active set, if its column is independent; return the size of the set."""
     if n_active == path.active.shape[0]:
@@ -264,7 +264,7 @@ def join(table, bag, path, n_active, j, sign):
     return n_active + 1
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def leave(path, n_active, place):
     """Remove a variable from the active set and factor the rest again; return the size of the set."""
     path.state[path.active[place]] = 0
@@ -279,7 +279,7 @@ def leave(path, n_active, place):
     return n_active - 1
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def write_coefficients(bag, path, n_active, penalty, out):
     """Read a segment; write the coefficients at a penalty, and return whether they are optimal."""
     out[:] = 0.0
@@ -297,7 +297,7 @@ def write_coefficients(bag, path, n_active, penalty, out):
     return optimal
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def walk_path(table, bag, path, penalties, coefficients):
     """Read a bag; write the coefficients at penalties in descending order; return how many of them are certain."""
     n_active, joined, left = np.int64(0), np.int64(-1), np.int64(-1)  # with literals, kernels would be compiled twice
@@ -327,7 +327,7 @@ def walk_path(table, bag, path, penalties, coefficients):
     return done
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def descend(table, rows, bag, target_mean, penalty, coefficients):
     """Read a bag and initial coefficients; write the result of coordinate descent."""
     n_columns, size = table.X.shape[1], rows.shape[0]
@@ -360,7 +360,7 @@ def descend(table, rows, bag, target_mean, penalty, coefficients):
             return
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def solve_bag(table, rows, bag, path, standardize, penalties, coefficients):
     """Read a bag and penalties in descending order; write the coefficients at each, and return the target's mean."""
     target_mean = read_bag(table, bag, standardize)
@@ -368,7 +368,7 @@ def solve_bag(table, rows, bag, path, standardize, penalties, coefficients):
     return target_mean
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
     """Read a bag with its moments and penalties in descending order; write the coefficients at each."""
     n_certain = walk_path(table, bag, path, penalties, coefficients)
@@ -379,7 +379,7 @@ def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
         descend(table, rows, bag, target_mean, penalties[k], coefficients[k])
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def make_path(n_columns, max_active):
     """Arrays for a path of at most ``max_active`` active variables."""
     return Path(
@@ -395,7 +395,7 @@ def make_path(n_columns, max_active):
     )
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def leaves_enough(table, missing, squares):
     """Read rows that a bag lacks; return whether subtraction leaves enough of every column's square."""
     n_columns, of_target = table.X.shape[1], 0.0
@@ -410,7 +410,7 @@ def leaves_enough(table, missing, squares):
     return enough
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def open_bag(table, rows, missing, buffers):
     """The bag of some rows; if it holds most rows, and none twice, it is read through the rows that it lacks."""
     n_rows, size = table.X.shape[0], rows.shape[0]
@@ -423,14 +423,14 @@ def open_bag(table, rows, missing, buffers):
     return Bag(read, sign, size, buffers.factors, buffers.sums, means, correlations, scales)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def make_buffers(table, size):
     """Arrays for the moments of a bag."""
     n_sums, n_columns = 2 + table.likely.shape[0], table.X.shape[1]
     return BagBuffers(np.empty((n_sums, size)), np.empty((n_sums, n_columns)), np.empty((3, n_columns)))
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def mark_variables(coefficients, groups, out):
     """Read coefficients; write which variables have a nonzero one."""
     out[:] = False
@@ -439,7 +439,7 @@ def mark_variables(coefficients, groups, out):
             out[groups[j]] = True
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def universal_penalty(table, rows, bag, target_mean):
     """Read a bag with its moments; return the penalty that noise rarely exceeds (0: there is nothing to choose).
 
@@ -456,7 +456,7 @@ def universal_penalty(table, rows, bag, target_mean):
     return np.sqrt(squares / rows.shape[0]) * np.sqrt(2.0 * np.log(2.0 * n_varying) / rows.shape[0])
 
 
-@kernel
+@kernel(allocates=True)
 def select_bags(table, bags, penalty, standardize, groups, out):
     """Read bags of rows; write which variables have a coefficient at a penalty (0: each bag's universal one)."""
     (n_rows, n_columns), size = table.X.shape, bags.shape[1]
@@ -475,7 +475,7 @@ def select_bags(table, bags, penalty, standardize, groups, out):
         mark_variables(coefficients[0], groups, out[b])
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def add_errors(table, rows, bag, target_mean, coefficients, errors):
     """Read rows and the coefficients at each penalty; add the mean squared error at each penalty."""
     for i in rows:
@@ -487,7 +487,7 @@ def add_errors(table, rows, bag, target_mean, coefficients, errors):
             errors[k] += error * error / rows.shape[0]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def choose_penalty(table, rows, n_folds, path, buffers, missing, standardize, penalties, coefficients):
     """Read a bag, split into consecutive folds; write the penalties to compare; return the best of them (0: none)."""
     size, n_penalties = rows.shape[0], penalties.shape[0]
@@ -513,7 +513,7 @@ def choose_penalty(table, rows, n_folds, path, buffers, missing, standardize, pe
     return penalties[np.argmin(errors)]
 
 
-@kernel
+@kernel(allocates=True)
 def select_bags_by_folds(table, bags, n_folds, n_penalties, standardize, groups, out):
     """Read bags of rows; write which variables have a coefficient at the penalty chosen by the bag's own folds."""
     (n_rows, n_columns), size = table.X.shape, bags.shape[1]

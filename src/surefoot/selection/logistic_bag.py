@@ -44,7 +44,7 @@ class BagRows(NamedTuple):
         return outside, inside
 
 
-@kernel
+@kernel(allocates=True)
 def gather_bags(codes, bags, parts):
     """Read codes of classes and bags (row numbers in ascending order); write the rows of each."""
     for b in range(bags.shape[0]):
@@ -68,7 +68,7 @@ def gather_bags(codes, bags, parts):
         parts.sizes[b], parts.n_classes[b] = n, n_classes
 
 
-@kernel
+@kernel(allocates=True)
 def split_bags(parts, n_folds, fold, outside, inside):
     """Read the rows of bags; write the rows outside a fold, and the rows in it.
 
@@ -99,7 +99,7 @@ def split_bags(parts, n_folds, fold, outside, inside):
         outside.n_classes[b] = inside.n_classes[b] = n_classes
 
 
-@kernel
+@kernel(allocates=True)
 def measure_columns(X, parts, means, scales):
     """Read the rows of bags; write the mean and standard deviation (0 if it is constant) of each column in each bag."""
     n_columns = X.shape[1]

@@ -36,7 +36,7 @@ class NewtonMove(NamedTuple):
     penalties: np.ndarray
 
 
-@kernel
+@kernel(allocates=True)
 def fit_bags(values, parts, penalties, Cs, coefs, solved):
     """Read the scaled rows of bags; write the best coefficients of each bag, and whether they were found.
 
@@ -56,7 +56,7 @@ def fit_bags(values, parts, penalties, Cs, coefs, solved):
             solved[b] = improve(rows, labels, counts, penalties[b], Cs[b] / STRIDE**detour, lines)
 
 
-@kernel
+@kernel(allocates=True)
 def add_held_out(values, parts, penalties, Cs, held_values, held, losses, solved):
     """Read scaled rows of bags and their held-out rows; add the log-losses of these for each C, in ascending order.
 
@@ -77,7 +77,7 @@ def add_held_out(values, parts, penalties, Cs, held_values, held, losses, solved
             losses[b, c] += rate_classes(buffers[0], held_labels, held_counts, buffers[1], buffers[2])
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def start_coefficients(labels, counts, coefs):
     """Read labels; write the best coefficients without columns: intercepts that predict the frequency of each class."""
     totals = np.zeros(max(coefs.shape[0], 2))
@@ -88,7 +88,7 @@ def start_coefficients(labels, counts, coefs):
         coefs[k, -1] = np.log(totals[k] / totals[-1]) if coefs.shape[0] > 1 else np.log(totals[1] / totals[0])
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def improve(values, labels, counts, penalties, C, coefs):
     """Read scaled rows; improve the coefficients in place until they are optimal; return whether they are."""
     n, n_outputs = values.shape[0], coefs.shape[0]
@@ -135,7 +135,7 @@ def improve(values, labels, counts, penalties, C, coefs):
     return False
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def find_logits(values, coefs, logits):
     """Read scaled rows and coefficients; write the log-odds of each row and output."""
     n_columns = values.shape[1]
@@ -147,7 +147,7 @@ def find_logits(values, coefs, logits):
                     logits[i, k] += coefs[k, j] * values[i, j]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def rate_classes(logits, labels, counts, rates, rests):
     """Read log-odds; write the probability of each output's class and of all others; return the sum of log-losses.
 
@@ -175,7 +175,7 @@ def rate_classes(logits, labels, counts, rates, rests):
     return total
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def find_slopes(values, labels, counts, rates, rests, C, slopes):
     """Read scaled rows and probabilities; write the derivative of C * (sum of log-losses) for each coefficient.
 
@@ -197,7 +197,7 @@ def find_slopes(values, labels, counts, rates, rests, C, slopes):
     return total
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def rank_coefficients(coefs, slopes, penalties, tolerances, urgency):
     """Read coefficients and slopes; write how urgent a change is: infinite if nonzero, 0 if it should remain zero.
 
@@ -224,7 +224,7 @@ def rank_coefficients(coefs, slopes, penalties, tolerances, urgency):
     return worst
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def choose_coefficients(urgency, columns, outputs):
     """Read the urgencies; write columns and outputs of the coefficients that a step may change; return their number."""
     n_wanted, n_kept = 0, 0
@@ -243,7 +243,7 @@ def choose_coefficients(urgency, columns, outputs):
     return n
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def add_products(rows, lefts, rights, factors, out):
     """Read rows; add the sum of ``factors * left * right`` to ``out``, for pairs of columns from two ranges.
 
@@ -261,7 +261,7 @@ def add_products(rows, lefts, rights, factors, out):
                 line[v] += (a * p[v] + b * q[v]) + (c * r[v] + d * s[v])
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def curve_losses(chosen, outputs, counts, rates, rests, C, curvature):
     """Read probabilities; write the second derivatives of C * (sum of log-losses) for pairs of chosen coefficients.
 
@@ -291,7 +291,7 @@ def curve_losses(chosen, outputs, counts, rates, rests, C, curvature):
             curvature[v, u] = curvature[u, v]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def descend_coordinates(curvature, penalties, slack, x, slopes):
     """Move one coefficient after the other to its best value, in place; return whether any sign changed."""
     changed = False
@@ -310,7 +310,7 @@ def descend_coordinates(curvature, penalties, slack, x, slopes):
     return changed
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def solve_equations(matrix, n, x):
     """Read the upper half of a symmetric matrix, and overwrite it; write the solution over the right-hand side.
 
@@ -333,7 +333,7 @@ def solve_equations(matrix, n, x):
         x[a] /= matrix[a, a]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def solve_with_signs(curvature, penalties, x, slopes, places, matrix, move):
     """Move the nonzero coefficients towards the best values with the same signs, in place.
 
@@ -365,7 +365,7 @@ def solve_with_signs(curvature, penalties, x, slopes, places, matrix, move):
     return stopped >= 0
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def shift_to_median(curvature, siblings, x, slopes):
     """Shift all coefficients of a column by the same amount, in place, so that their median is zero.
 
@@ -386,7 +386,7 @@ def shift_to_median(curvature, siblings, x, slopes):
                     slopes[v] -= shift * curvature[u, v]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def violation(penalties, slack, x, slopes):
     """Read slopes; return the largest violation of the optimality conditions, in units of the slack."""
     worst = 0.0
@@ -399,7 +399,7 @@ def violation(penalties, slack, x, slopes):
     return worst
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def minimise_quadratic(curvature, penalties, slack, siblings, x, slopes):
     """Move ``x`` towards the minimum of quadratic plus penalty, and update the ``slopes``, in place."""
     size = x.shape[0]
@@ -417,7 +417,7 @@ def minimise_quadratic(curvature, penalties, slack, siblings, x, slopes):
             continue
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def search_step(newton, direction, labels, counts, C, loss, logits, rates, rests):
     """Halve the step until it achieves enough of the predicted gain; move the log-odds and write the probabilities.
 

@@ -234,7 +234,7 @@ def filled_bags(X: np.ndarray, missing: MissingValues, bags: np.ndarray) -> np.n
     return out
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def bag_median(X, column, order, counts):
     """Read how often each row is in a bag; return the median of a column's known values there, 0 if it has none."""
     n_known, seen, below = 0, 0, 0.0
@@ -250,7 +250,7 @@ def bag_median(X, column, order, counts):
     return 0.0
 
 
-@kernel
+@kernel(allocates=True)
 def fill_bags(X, missing, bags, out):
     """Read bags of rows; write their rows, with the bag's median (0 if it has no known value) for missing values."""
     size = bags.shape[1]

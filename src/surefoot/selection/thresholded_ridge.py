@@ -38,7 +38,7 @@ def make_buffers(n_terms: int, n_equations: int) -> RidgeBuffers:
     )
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def sum_products(library, targets, rows, gram, products):
     """Read rows of a library of terms and of targets; write the sums of products of terms, and with each target."""
     gram[:] = 0.0
@@ -53,7 +53,7 @@ def sum_products(library, targets, rows, gram, products):
                 products[equation, j] += value * targets[i, equation]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def solve_factored(gram, products, alpha, chosen, n_chosen, factor, solution):
     """Read sums of products; write the ridge solution of the chosen terms, and return whether it is reliable."""
     for r in range(n_chosen):
@@ -80,7 +80,7 @@ def solve_factored(gram, products, alpha, chosen, n_chosen, factor, solution):
     return True
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def inner(first, second, start):
     """Read two vectors of equal length; return the sum of their products from index ``start`` on."""
     total = 0.0
@@ -89,7 +89,7 @@ def inner(first, second, start):
     return total
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def reflect(columns, target):
     """Read columns and a target; write both after the reflections that make the columns triangular."""
     n_columns, size = columns.shape
@@ -110,7 +110,7 @@ def reflect(columns, target):
         mirror[k + 1 :] = 0.0
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def turn_pair(vectors, p, q, cosine, sine):
     """Read two vectors; write them rotated by an angle in the plane that they span."""
     for i in range(vectors.shape[1]):
@@ -119,7 +119,7 @@ def turn_pair(vectors, p, q, cosine, sine):
         vectors[q, i] = sine * first + cosine * second
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def rotate_columns(columns, turns):
     """Read columns; write them rotated until they are orthogonal, and the rotations; tiny columns are not rotated."""
     n_columns, size = columns.shape
@@ -145,7 +145,7 @@ def rotate_columns(columns, turns):
             return
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def solve_dependent(library, targets, equation, rows, alpha, chosen, n_chosen, solution):
     """Read rows with possibly dependent terms; write the ridge solution, of smallest norm without a penalty."""
     size = rows.shape[0]
@@ -172,7 +172,7 @@ def solve_dependent(library, targets, equation, rows, alpha, chosen, n_chosen, s
                 solution[k] += weight * turns[r, k]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def fit_chosen(library, targets, equation, rows, alpha, n_chosen, buffers):
     """Read a bag's rows and sums of products; write the ridge solution of the chosen terms."""
     products = buffers.products[equation]
@@ -180,7 +180,7 @@ def fit_chosen(library, targets, equation, rows, alpha, n_chosen, buffers):
         solve_dependent(library, targets, equation, rows, alpha, buffers.chosen, n_chosen, buffers.solution)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def threshold_equation(library, targets, equation, rows, threshold, alpha, refit, buffers, coefficients):
     """Read a bag; write an equation's coefficients, and return whether all numbers were finite.
 
@@ -209,7 +209,7 @@ def threshold_equation(library, targets, equation, rows, threshold, alpha, refit
     return True
 
 
-@kernel
+@kernel(allocates=True)
 def threshold_bags(library, targets, bags, threshold, alpha, refit, buffers, coefficients):
     """Read bags of rows; write coefficients (bags, equations, terms), with ``refit`` by least squares.
 

@@ -117,7 +117,7 @@ def sum_dominating(bits, table, start, stop, out):
         out[i] = a + b + (c + d)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def flush_lanes(lanes, counts):
     """Add the bytes of ``lanes`` to ``counts`` and set them to 0."""
     for k in range(lanes.shape[0]):
@@ -128,7 +128,7 @@ def flush_lanes(lanes, counts):
         lanes[k] = np.uint64(0)
 
 
-@kernel
+@kernel(allocates=True)
 def sum_bit_energies(dominance, rows, weights, is_unweighted, features, order, starts, ends, energies):
     """Write the energy of a leaf's rows up to each rank, column by column: the rows add their bits by rank."""
     bits, spread, unpacked = dominance.bits, dominance.spread, dominance.unpacked

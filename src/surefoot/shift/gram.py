@@ -123,7 +123,7 @@ class DenseGram(Gram):
         return DenseGram(scaled, is_symmetric=True)
 
 
-@kernel
+@kernel(allocates=True)
 def order_rows(codes, ranks, rows, starts, order, ends):
     """Write the positions of a leaf's rows in the order of their ranks, column by column, and where each rank ends."""
     for f in range(codes.shape[0]):
@@ -148,7 +148,7 @@ def copy_entries(matrix, rows, start, stop, out):
             target[j] = entries[rows[j]]
 
 
-@kernel
+@kernel(allocates=True)
 def sum_submatrix_energies(submatrix, weights, features, order, starts, ends, energies):
     """Read the matrix among the rows of a leaf, and their weights; write the energy of the rows up to each rank."""
     n = weights.shape[0]

@@ -41,7 +41,7 @@ class LeafSystem(NamedTuple):
     l2: float
 
 
-@kernel
+@kernel(allocates=True)
 def rank_codes(codes, missing, is_categorical, rows, weights, slopes, ranks, starts):
     """Write the rank of every code in a leaf, column by column, and where each column's ranks begin, laid end to end.
 
@@ -75,7 +75,7 @@ def rank_codes(codes, missing, is_categorical, rows, weights, slopes, ranks, sta
         starts[f + 1] = starts[f] + n_ranks + 1
 
 
-@kernel
+@kernel(allocates=True)
 def sweep_columns(codes, features, ranks, rows, values, starts, column, sums):
     """Add up ``values`` (rows of the leaf, k) along some columns; write to ``sums[:, :, column : column + k]``.
 
@@ -98,7 +98,7 @@ def sweep_columns(codes, features, ranks, rows, values, starts, column, sums):
                     sums[1, starts[f] + r, column + c] = running + by_rank[n_ranks - 1, c]
 
 
-@kernel
+@kernel(allocates=True)
 def find_best_split(candidates, system, leaf, min_rows, best):
     """Find the candidate with the largest gain in a leaf; write (gain, sweep, column, rank) to ``best``."""
     starts, sums, energies = candidates.starts, candidates.sums, candidates.energies

@@ -101,7 +101,7 @@ class StepGram(Gram):
         return sum_cell_energies(cells, leaf.rows, leaf.weights, features, leaf.order, leaf.starts, leaf.ends, out)
 
 
-@kernel
+@kernel(allocates=True)
 def multiply_cells(cell, starts, mass, ordered, values, out):
     """Add the product of the matrix with ``values`` to ``out``, feature by feature."""
     for b in range(cell.shape[0]):
@@ -141,7 +141,7 @@ def add_cell_pairs(cell, dominating, ordered, out):
                     row[j] += mass if cell[b, j] == own else 0.0
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def lay_out_cells(mass, places, laid_out):
     """Write the place of each cell in a layout (depth, STRIPS), and the mass there.
 
@@ -155,7 +155,7 @@ def lay_out_cells(mass, places, laid_out):
         laid_out[low, strip] = mass[c]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def sum_strips(filled, totals, mass, running, squares):
     """Return the energy of ordered cells: ``filled`` with weights, which add up to ``totals`` in each strip."""
     before = 0.0
@@ -171,7 +171,7 @@ def sum_strips(filled, totals, mass, running, squares):
     return squares.sum()
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def sum_unordered_cells(filled, mass):
     """Return the energy of cells without an order."""
     energy = 0.0
@@ -181,7 +181,7 @@ def sum_unordered_cells(filled, mass):
     return energy
 
 
-@kernel
+@kernel(allocates=True)
 def sum_cell_energies(cells, rows, weights, features, order, starts, ends, energies):
     """Write the energy of a leaf's rows up to each rank, column by column: the rows fill the cells by rank."""
     cell, cell_starts = cells.cell, cells.starts

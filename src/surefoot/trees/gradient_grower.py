@@ -22,6 +22,7 @@ from surefoot.trees.level_kernels import (
     SumFormat,
     grow_levels,
     grow_part,
+    make_search_buffers,
     search_parts,
     split_level,
     write_leaves_of_part,
@@ -117,6 +118,7 @@ class GradientTreeGrower:
                 places=np.empty(shape, dtype=np.int64),
                 sides=np.empty(shape, dtype=np.int64),
             ),
+            search=make_search_buffers(self._form, n_nodes),
             sums=NodeSums(
                 nodes=np.zeros(n_sorted, dtype=np.uint16),
                 parts=np.zeros((n_sorted, 3)),
@@ -243,11 +245,15 @@ class GradientTreeGrower:
 
     def _grow_in_parts(self, depth: int) -> None:
         """Grow one level in several threads."""
-        given = self._packed_table, self._split_rules, self._form, self._noise, self._buffers
+        given = self._packed_table, self._split_rules, self._form, self._noise
         self._sum_parts(depth)
         columns = even_ranges(self.table.n_columns, self.threads.n_threads)
-        self.threads.run(lambda own: search_parts(*given, depth, own), columns)
-        split_level(*given, self._splits, depth)
+        self.threads.run(lambda own: search_parts(*given, self._own_buffers(), depth, own), columns)
+        split_level(*given, self._buffers, self._splits, depth)
+
+    def _own_buffers(self) -> GrowthBuffers:
+        """The buffers, with others for the search of one thread."""
+        return self._buffers._replace(search=make_search_buffers(self._form, len(self._buffers.smaller)))
 
     def _sum_parts(self, depth: int) -> None:
         """Divide the rows by the splits of the level above, and sum the histograms: each thread for one part.

@@ -15,7 +15,7 @@ class LeafSums(NamedTuple):
     counts: np.ndarray  # (blocks, leaves): their weight
 
 
-@kernel
+@kernel(allocates=True)
 def sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums):
     """Write the sums of each leaf in some blocks: weighted steps and information (None stands for 1), and the weight.
 
@@ -27,7 +27,7 @@ def sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums):
         sum_rows(steps, information, weights, own, leaves, sums.steps[block], totals, counts)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def sum_rows(steps, information, weights, rows, leaves, sums, totals, counts):
     """Write the sums of each leaf over some rows."""
     if information is None and steps.shape[0] == 2:
@@ -46,7 +46,7 @@ def sum_rows(steps, information, weights, rows, leaves, sums, totals, counts):
             sum_one(information[k], weights, rows, leaves, totals[:, k])
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def sum_one(values, weights, rows, leaves, sums):
     """Write the weighted sum of the values of each leaf."""
     sums[:] = 0.0
@@ -54,7 +54,7 @@ def sum_one(values, weights, rows, leaves, sums):
         sums[np.uint64(leaves[i])] += values[i] * weights[i]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def sum_pairs(first, second, weights, rows, leaves, sums, counts):
     """Write the weighted sums of two steps (such as location and scale) of each leaf, and its weight, in one pass."""
     total = np.zeros((counts.shape[0], 3))
@@ -79,7 +79,7 @@ def square_sums(values, weights, rows, starts, sums):
         sums[block, 0], sums[block, 1] = squares, total
 
 
-@kernel
+@kernel(allocates=True)
 def add_leaves(leaves, values, rows, raw):
     """Add the values of its leaf to the raw outputs of each row from ``rows[0]`` to ``rows[1]``."""
     for k in range(raw.shape[0]):
@@ -116,7 +116,7 @@ def inherit_leaves(steps, counts, values):
                 values[leaf, k] += steps[sibling, k]
 
 
-@kernel
+@kernel(allocates=True)
 def bound_leaves(features, constraints, sums, totals, l2, values):
     """Clip the first value of the leaves so that it never falls (rises) along a constrained column.
 

@@ -110,6 +110,38 @@ class NodeSums(NamedTuple):
     left: np.ndarray  # (nodes + 1, 4): the same for the left side, and the worth of both sides
 
 
+class SearchBuffers(NamedTuple):
+    """Buffers for the sums of one thread, and for its search of one column."""
+
+    running: np.ndarray
+    sums: np.ndarray  # (sums, codes): count, weight and scores of all codes up to one
+    total: np.ndarray
+    work: np.ndarray
+    gains: np.ndarray  # (3, codes)
+    means: np.ndarray  # of categories
+    orders: np.ndarray  # (2, codes): of categories; the second is for sorting
+    words: np.ndarray  # (2, words): of the bins of a column
+    group: np.ndarray  # words of the bins of eight columns
+    counts: np.ndarray  # rows of each node
+
+
+def make_search_buffers(form: SumFormat, n_nodes: int) -> SearchBuffers:
+    """Allocate the buffers of one thread, for levels of at most ``n_nodes`` nodes."""
+    n_sums = SCORES + form.n_scores
+    return SearchBuffers(
+        running=np.empty(256, dtype=np.int64),
+        sums=np.empty((n_sums, 256)),
+        total=np.empty(n_sums),
+        work=np.empty((2, 256)),
+        gains=np.empty((3, 256)),
+        means=np.empty(256),
+        orders=np.empty((2, 256), dtype=np.int64),
+        words=np.empty((2, 256 * form.n_words), dtype=np.int64),
+        group=np.empty(8 * 256 * form.n_words, dtype=np.int64),
+        counts=np.empty(n_nodes, dtype=np.int64),
+    )
+
+
 class GrowthBuffers(NamedTuple):
     """The buffers of a grower: each level reads one of the two buffers of rows and writes the other."""
 
@@ -121,6 +153,7 @@ class GrowthBuffers(NamedTuple):
     smaller: np.ndarray  # for each parent, which of its children has fewer rows, and is summed: 0 left, 1 right
     leaves: np.ndarray  # of every row of the table
     best: ColumnSplits
+    search: SearchBuffers
     sums: NodeSums
 
 
@@ -135,34 +168,11 @@ class TreeSplits(NamedTuple):
     kept: np.ndarray  # one per node in heap order: whether all rows stay on the left
 
 
-class SearchBuffers(NamedTuple):
-    """Buffers for the search of one column."""
-
-    running: np.ndarray
-    sums: np.ndarray  # (sums, codes): count, weight and scores of all codes up to one
-    total: np.ndarray
-    work: np.ndarray
-    gains: np.ndarray  # (3, codes)
-
-
 @inner_kernel
 def copy_values(values, out):
     """Copy an array of one dimension: an assignment of slices takes a second to compile."""
     for i in range(np.uint64(values.shape[0])):
         out[i] = values[i]
-
-
-@inner_kernel
-def make_search_buffers(form):
-    """Allocate the buffers for the search of one column."""
-    n_sums = SCORES + form.n_scores
-    return SearchBuffers(
-        running=np.empty(256, np.int64),
-        sums=np.empty((n_sums, 256)),
-        total=np.empty(n_sums),
-        work=np.empty((2, 256)),
-        gains=np.empty((3, 256)),
-    )
 
 
 @inner_kernel
@@ -251,42 +261,28 @@ def sum_rows(words, rows, values, start, stop, bins, sums):
 
 
 @inner_kernel
-def columns_of_group(table, group):
-    """Return where the bins of the columns of a group begin (and where the last ones end), and the number of bins."""
-    rest = table.n_codes.shape[0] - 8 * group
-    n_columns = rest if rest < 8 else 8
-    columns, bins = np.empty(n_columns + 1, np.int64), np.empty(n_columns, np.int64)
-    for k in range(n_columns + 1):
-        columns[k] = np.int64(table.offsets[8 * group + k])
-    for k in range(n_columns):
-        bins[k] = columns[k + 1] - columns[k]
-    return columns, bins
-
-
-@inner_kernel
-def build_root(table, first_group, last_group, level, histograms):
-    """Write the histogram of all rows to slot 0, for the columns of some groups."""
+def build_root(table, first_group, last_group, level, sums, histograms):
+    """Write the histogram of all rows to slot 0, for the columns of some groups; ``sums`` is a buffer."""
     n_words = level.values.shape[1]
-    sums = np.empty(8 * 256 * n_words, np.int64)
     for group in range(first_group, last_group):
-        columns, bins = columns_of_group(table, group)
+        bins, offsets = table.n_codes[8 * group : 8 * group + 8], table.offsets[8 * group :]
         sum_rows(table.words[group], level.rows, level.values, START, level.rows.shape[0], bins, sums)
-        for k in range(columns.shape[0] - 1):
-            begin, end = columns[k] * n_words, columns[k + 1] * n_words
-            copy_values(sums[256 * k * n_words : 256 * k * n_words + end - begin], histograms[0, begin:end])
+        for k in range(bins.shape[0]):
+            begin, first = np.int64(offsets[k]) * n_words, 256 * k * n_words
+            for b in range(bins[k] * n_words):
+                histograms[0, begin + b] = sums[first + b]
 
 
 @inner_kernel
-def build_level(table, first_group, last_group, level, histograms):
+def build_level(table, first_group, last_group, level, sums, histograms):
     """Replace the histograms of the nodes of a level (slot p) by those of their children (slots 2p and 2p + 1).
 
-    ``level`` has the rows of the children. Parents are visited from the last to the first, so that no slot of a child
-    is written before the parent in that slot has been read.
+    ``level`` has the rows of the children; ``sums`` is a buffer. Parents are visited from the last to the first, so
+    that no slot of a child is written before the parent in that slot has been read.
     """
     bounds, n_words = level.bounds, level.values.shape[1]
-    sums = np.empty(8 * 256 * n_words, np.int64)
     for group in range(first_group, last_group):
-        columns, bins = columns_of_group(table, group)
+        bins, offsets = table.n_codes[8 * group : 8 * group + 8], table.offsets[8 * group :]
         for parent in range(bounds.shape[0] // 2 - 1, -1, -1):
             left = 2 * parent
             n_left = bounds[left + 1] - bounds[left]
@@ -294,10 +290,11 @@ def build_level(table, first_group, last_group, level, histograms):
             small = left if n_left < n_right else left + 1
             sum_rows(table.words[group], level.rows, level.values, bounds[small], bounds[small + 1], bins, sums)
             for k in range(bins.shape[0]):
-                begin, end = columns[k] * n_words, columns[k + 1] * n_words
-                smaller, whole = sums[256 * k * n_words :], histograms[parent, begin:end]
-                smaller_slot, larger_slot = histograms[small, begin:end], histograms[2 * left + 1 - small, begin:end]
-                for b in range(end - begin):
+                begin, n_bins = np.int64(offsets[k]) * n_words, bins[k] * n_words
+                smaller, whole = sums[256 * k * n_words :], histograms[parent, begin : begin + n_bins]
+                smaller_slot = histograms[small, begin : begin + n_bins]
+                larger_slot = histograms[2 * left + 1 - small, begin : begin + n_bins]
+                for b in range(n_bins):
                     rest = whole[b] - smaller[b]
                     smaller_slot[b] = smaller[b]  # the slot of the parent may be one of the two: it has been read
                     larger_slot[b] = rest
@@ -504,10 +501,13 @@ def bins_of_column(column, table, form):
 
 
 @inner_kernel
-def sort_codes(means):
-    """Return the codes by rising mean; codes that tie keep their order. (``np.argsort`` takes a second to compile.)"""
+def sort_codes(means, orders):
+    """Write the codes by rising mean to ``orders[0]``; codes that tie keep their order.
+
+    ``np.argsort`` takes a second to compile. ``orders[1]`` is a buffer.
+    """
     n = means.shape[0]
-    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    order, other = orders[0], orders[1]
     for b in range(n):
         order[b] = b
     width = 1
@@ -522,26 +522,25 @@ def sort_codes(means):
                 else:
                     other[place] = order[right]
                     right += 1
-        order, other = other, order
+        for b in range(n):
+            order[b] = other[b]
         width *= 2
-    return order
 
 
 @inner_kernel
 def order_categories(histograms, column, table, form, score, noise, buffers):
-    """Return the codes of a categorical column, sorted by mean score over all nodes plus noise of its standard error.
+    """Write the codes of a categorical column to ``buffers.orders[0]``, sorted by mean score over all nodes plus noise.
 
-    A category with few rows may then go to either side, because its effect is not known.
+    The noise has the size of the standard error: a category with few rows may go to either side, because its effect is
+    not known. Returns the number of codes.
     """
     begin, end = bins_of_column(column, table, form)
-    sums = buffers.sums
-    n_codes = (end - begin) // form.n_words
-    all_nodes = np.empty(end - begin, np.int64)
+    sums, n_codes, all_nodes = buffers.sums, (end - begin) // form.n_words, buffers.words[0, : end - begin]
     all_nodes[:] = 0
     for node in range(histograms.shape[0]):
         for b in range(end - begin):
             all_nodes[b] += histograms[node, begin + b]
-    means = np.empty(n_codes)
+    means = buffers.means[:n_codes]
     sum_codes(all_nodes, form.n_words, form.count_bits, form.units, buffers.running, sums)
     for b in range(n_codes):
         above = sums[SCORES + score, b]
@@ -552,7 +551,8 @@ def order_categories(histograms, column, table, form, score, noise, buffers):
         means[b] = above / (weight + RARE)
         if noise.shape[0] > 0:
             means[b] += noise[noise.shape[0] - 2 - b] / np.sqrt(weight + RARE)
-    return sort_codes(means)
+    sort_codes(means, buffers.orders)
+    return n_codes
 
 
 @inner_kernel
@@ -631,11 +631,11 @@ def search_categories(histograms, column, table, rules, form, noise, buffers):
     begin, end = bins_of_column(column, table, form)
     n_words, l2, min_rows = form.n_words, rules.l2, rules.min_rows
     sums, total, gains = buffers.sums, buffers.total, buffers.gains
-    n_codes = (end - begin) // n_words
-    reordered = np.empty(end - begin, np.int64)
+    n_codes, reordered = (end - begin) // n_words, buffers.words[1, : end - begin]
     best, best_gain, best_place, best_score = -np.inf, 0.0, 0, 0
     for score in range(min(sums.shape[0] - SCORES, MAX_ORDERS)):
-        order = order_categories(histograms, column, table, form, score, noise, buffers)
+        order_categories(histograms, column, table, form, score, noise, buffers)
+        order = buffers.orders[0, :n_codes]
         gains[0, :n_codes] = 0.0
         worth = 0.0
         for node in range(histograms.shape[0]):
@@ -651,10 +651,9 @@ def search_categories(histograms, column, table, rules, form, noise, buffers):
 
 
 @inner_kernel
-def noise_window(noise, column, row):
-    """Return the noise of one column and node, as a view; it is empty if there is no noise."""
-    begin = (noise.windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
-    return noise.numbers[begin : begin + 256]
+def noise_place(noise, column, row):
+    """Return where the noise of one column and node begins; an array without noise is empty there, too."""
+    return (noise.windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
 
 
 @inner_kernel
@@ -667,20 +666,20 @@ def is_plain(constraints, column, table, rules, form):
 
 
 @inner_kernel
-def search_columns(is_categorical, constraints, histograms, counts, columns, table, rules, form, noise, best):
+def search_columns(is_categorical, constraints, histograms, columns, table, rules, form, noise, buffers, best):
     """Write the best split of some columns to ``best``: for all nodes together if symmetric, else for each node.
 
-    ``counts`` are the rows of each node. ``is_categorical`` and ``constraints`` are those of the table and the rules:
+    ``buffers.counts`` are the rows of each node. ``is_categorical`` and ``constraints`` are those of the table and the rules:
     as arguments, so that what is not needed is not compiled.
     """
-    n_nodes = histograms.shape[0]
-    buffers = make_search_buffers(form)
+    n_nodes, counts = histograms.shape[0], buffers.counts
     for column in range(columns[0], columns[1]):
         begin, end = bins_of_column(column, table, form)
         for row in range(1 if rules.symmetric else n_nodes):
             first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
             own, own_counts = histograms[first:last], counts[first:last]
-            own_noise = noise_window(noise, column, row)
+            place = noise_place(noise, column, row)
+            own_noise = noise.numbers[place : place + 256]
             if is_categorical is not None and is_categorical[column]:
                 result = search_categories(own, column, table, rules, form, own_noise, buffers)
             elif end - begin < (2 if table.has_missing[column] else 3) * form.n_words:
@@ -694,10 +693,10 @@ def search_columns(is_categorical, constraints, histograms, counts, columns, tab
 
 
 @kernel
-def search_histograms(histograms, counts, columns, table, rules, form, noise, best):
+def search_histograms(histograms, columns, table, rules, form, noise, buffers, best):
     """As ``search_columns``, from Python."""
     is_categorical, constraints = table.is_categorical, rules.constraints
-    search_columns(is_categorical, constraints, histograms, counts, columns, table, rules, form, noise, best)
+    search_columns(is_categorical, constraints, histograms, columns, table, rules, form, noise, buffers, best)
 
 
 @inner_kernel
@@ -760,7 +759,7 @@ def sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains):
 
 
 @inner_kernel
-def search_sorted_rows(table, level, rules, noise, sums, best):
+def search_sorted_rows(table, level, rules, noise, buffers, sums, best):
     """As ``search_columns`` of a symmetric tree, for numeric columns of packed tables without conditions.
 
     Instead of the bins of every node, it reads the rows of every column, sorted by code: each moves to the left side of
@@ -769,7 +768,7 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
     """
     l2, nodes, parts, totals, left = rules.l2, sums.nodes, sums.parts, sums.totals, sums.left
     worth = sum_nodes(level.rows, level.bounds, parts, l2, totals)
-    gains, buffer = np.empty(256), np.empty(256)
+    gains, buffer = buffers.gains[0], buffers.gains[1]
     for column in range(table.n_codes.shape[0]):
         order, codes = table.sorted_rows[column], table.sorted_codes[column]
         n_codes, has_missing = table.n_codes[column], table.has_missing[column]
@@ -781,7 +780,8 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
         n_present = np.int64(order.shape[0])
         while n_present > 0 and codes[n_present - 1] == n_codes - 1:
             n_present -= 1
-        own_noise = noise_window(noise, column, 0)
+        begin = noise_place(noise, column, 0)
+        own_noise = noise.numbers[begin : begin + 256]
         for side in range(2 if has_missing else 1):
             left[:, :3] = 0.0
             copy_values(totals[:, 3], left[:, 3])
@@ -859,8 +859,7 @@ def send_numbers(histograms, column, table, form, place, missing_left, goes_righ
 @inner_kernel
 def send_categories(histograms, column, table, form, place, score, noise, buffers, goes_right):
     """Write which codes of a categorical column go right; return whether missing values go left."""
-    order = order_categories(histograms, column, table, form, score, noise, buffers)
-    n_codes = order.shape[0]
+    n_codes, order = order_categories(histograms, column, table, form, score, noise, buffers), buffers.orders[0]
     for b in range(place + 1, n_codes):
         goes_right[order[b]] = 1
     send_absent_codes(buffers.sums[COUNT, :n_codes], goes_right)
@@ -868,7 +867,7 @@ def send_categories(histograms, column, table, form, place, score, noise, buffer
 
 
 @inner_kernel
-def choose_splits(is_categorical, histograms, table, rules, form, noise, best, splits):
+def choose_splits(is_categorical, histograms, table, rules, form, noise, buffers, best, splits):
     """Choose the best column of each row of ``best``; write the splits of the level.
 
     If no column has a gain, the feature is -1: everything goes left. Missing values and categories without rows in the
@@ -890,7 +889,8 @@ def choose_splits(is_categorical, histograms, table, rules, form, noise, best, s
         first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
         own = histograms[first:last]
         if is_categorical is not None and is_categorical[column]:
-            own_noise, buffers = noise_window(noise, column, row), make_search_buffers(form)
+            begin = noise_place(noise, column, row)
+            own_noise = noise.numbers[begin : begin + 256]
             missing_left = send_categories(own, column, table, form, place, side, own_noise, buffers, goes_right)
             splits.missing_left[row] = missing_left
         else:
@@ -1015,14 +1015,12 @@ def noise_of_level(noise, depth):
 
 
 @inner_kernel
-def count_node_rows(bounds, depth):
-    """Return the number of rows of each node of a level, over all parts."""
-    counts = np.empty(1 << depth, np.int64)
+def count_node_rows(bounds, depth, counts):
+    """Write the number of rows of each node of a level, over all parts."""
     for node in range(1 << depth):
         counts[node] = 0
         for part in range(bounds.shape[0]):
             counts[node] += bounds[part, depth, node + 1] - bounds[part, depth, node]
-    return counts
 
 
 @kernel
@@ -1034,7 +1032,7 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
     """
     n_groups, columns = table.words.shape[0], (START, table.n_codes.shape[0])
     is_categorical, constraints = table.is_categorical, rules.constraints
-    last_slot = buffers.histograms.shape[0] - 1
+    last_slot, search, best = buffers.histograms.shape[0] - 1, buffers.search, buffers.best
     for depth in range(first_level, last_level):
         level, splits = rows_of_level(buffers, 0, depth), splits_of_level(tree, depth, rules.symmetric)
         own_noise, histograms = noise_of_level(noise, depth), buffers.histograms[: 1 << depth]
@@ -1042,21 +1040,21 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             if depth == sorted_level:
                 start_sorted_rows(level, form, buffers.sums)
             write_leaves(level.rows, level.bounds, buffers.sums.nodes)
-            search_sorted_rows(table, level, rules, own_noise, buffers.sums, buffers.best)
+            search_sorted_rows(table, level, rules, own_noise, search, buffers.sums, best)
             histograms = buffers.histograms[last_slot:]
         else:
             if depth == 0:
-                build_root(table, START, n_groups, level, histograms)
+                build_root(table, START, n_groups, level, search.group, histograms)
                 if sorted_level is not None and sorted_level < last_level:
                     copy_values(histograms[0], buffers.histograms[last_slot])
             else:
-                build_level(table, START, n_groups, level, histograms)
-            counts, best = count_node_rows(buffers.bounds, depth), buffers.best
+                build_level(table, START, n_groups, level, search.group, histograms)
+            count_node_rows(buffers.bounds, depth, search.counts)
             search_columns(
-                is_categorical, constraints, histograms, counts, columns, table, rules, form, own_noise, best
+                is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best
             )
-        choose_splits(is_categorical, histograms, table, rules, form, own_noise, buffers.best, splits)
-        if rules.min_rows > 1:
+        choose_splits(is_categorical, histograms, table, rules, form, own_noise, search, best, splits)
+        if constraints is not None and rules.min_rows > 1:
             mark_children(histograms, table, rules, form, splits, buffers.smaller)
         else:
             for node in range(1 << depth):
@@ -1111,13 +1109,12 @@ def add_parts(parts, column, slot, n_bins, n_words, out):
 
 
 @inner_kernel
-def join_parts(parts, table, form, smaller, depth, columns, histograms):
+def join_parts(parts, table, form, smaller, depth, columns, sums, histograms):
     """Write the histograms of all nodes of a level, for some columns, from those of the parts and of the level above.
 
     Parents are visited from the last to the first, so that no slot of a child is written before the parent in that slot
-    has been read.
+    has been read. ``sums`` is a buffer.
     """
-    sums = np.empty(256 * form.n_words, np.int64)
     for column in range(columns[0], columns[1]):
         begin, end = bins_of_column(column, table, form)
         if depth == 0:
@@ -1137,11 +1134,11 @@ def join_parts(parts, table, form, smaller, depth, columns, histograms):
 @kernel
 def search_parts(table, rules, form, noise, buffers, depth, columns):
     """Join the parts of the histograms of a level, and find the best split of each of some columns."""
-    histograms = buffers.histograms[: 1 << depth]
-    join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, histograms)
-    counts, own_noise, best = count_node_rows(buffers.bounds, depth), noise_of_level(noise, depth), buffers.best
-    is_categorical, constraints = table.is_categorical, rules.constraints
-    search_columns(is_categorical, constraints, histograms, counts, columns, table, rules, form, own_noise, best)
+    histograms, own_noise = buffers.histograms[: 1 << depth], noise_of_level(noise, depth)
+    search, best, is_categorical, constraints = buffers.search, buffers.best, table.is_categorical, rules.constraints
+    join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, search.words[0], histograms)
+    count_node_rows(buffers.bounds, depth, search.counts)
+    search_columns(is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best)
 
 
 @kernel
@@ -1149,7 +1146,8 @@ def split_level(table, rules, form, noise, buffers, tree, depth):
     """Choose the splits of a level whose columns have been searched."""
     histograms, splits = buffers.histograms[: 1 << depth], splits_of_level(tree, depth, rules.symmetric)
     own_noise = noise_of_level(noise, depth)
-    choose_splits(table.is_categorical, histograms, table, rules, form, own_noise, buffers.best, splits)
+    search, best = buffers.search, buffers.best
+    choose_splits(table.is_categorical, histograms, table, rules, form, own_noise, search, best, splits)
     mark_children(histograms, table, rules, form, splits, buffers.smaller)
 
 

@@ -67,7 +67,7 @@ class NodeSplit(NamedTuple):
     missing_right: bool
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def add_up(values):
     """Return the sum of whole numbers: the methods of arrays take much longer to compile."""
     total = np.int64(0)
@@ -76,7 +76,7 @@ def add_up(values):
     return total
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def largest_place(values):
     """Return the place of the largest value; the first if values tie."""
     place = 0
@@ -86,14 +86,14 @@ def largest_place(values):
     return place
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def class_weights(rows, classes, weights, first_row, out):
     """Add up the weights of ``rows`` by class."""
     for i in rows:
         out[classes[i]] += weights[i - first_row]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def side_score(side, weight, criterion):
     """Purity of a side: sum of squared class weights over the weight (Gini), or the largest class weight (error)."""
     squares = 0.0
@@ -104,7 +104,7 @@ def side_score(side, weight, criterion):
     return squares / weight if criterion == GINI else largest
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def split_score(left, total, right, criterion):
     """Score of a split by the class weights on its left, higher is better; -1 if a side is empty. Writes ``right``."""
     left_weight = 0.0
@@ -118,14 +118,14 @@ def split_score(left, total, right, criterion):
     return side_score(left, left_weight, criterion) + side_score(right, right_weight, criterion)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def fill_histogram(column, rows, classes, weights, first_row, histogram):
     """Add up the weights of ``rows`` by code and class."""
     for i in rows:
         histogram[column[i], classes[i]] += weights[i - first_row]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def scan_numbers(histogram, missing, total, criterion, left, right):
     """Best split of ordered codes: (score, last code on the left, missing values right?)."""
     best, best_code, best_right = -1.0, 0, True
@@ -144,7 +144,7 @@ def scan_numbers(histogram, missing, total, criterion, left, right):
     return best, best_code, best_right
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def order_categories(histogram, missing, target, order):
     """Write the codes that occur, by rising fraction of the class ``target``; return how many there are."""
     n = 0
@@ -164,7 +164,7 @@ def order_categories(histogram, missing, target, order):
     return n
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def scan_categories(histogram, missing, total, criterion, order, left, right):
     """Best split of the categories in their order: (score, number that go left, number of categories).
 
@@ -184,7 +184,7 @@ def scan_categories(histogram, missing, total, criterion, order, left, right):
     return best, n_left, n
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def scan_feature(is_categorical, table, target, j, total, histogram, splits):
     """Write the best split by feature ``j``, given its histogram and the class weights ``total``, to ``splits``."""
     left = np.zeros(total.shape[0], np.int64)
@@ -198,7 +198,7 @@ def scan_feature(is_categorical, table, target, j, total, histogram, splits):
         scores[j], places[j], splits.missing_right[j] = found
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def try_features(table, target, features, rows, total, histogram, splits):
     """Write the best split of ``rows`` by each of some features, given their class weights ``total``, to ``splits``."""
     for j in features:
@@ -232,7 +232,7 @@ def sum_words(words, target, rows, sums):
             own[bins + np.uint64(1792) + (word >> np.uint64(56))] += weight
 
 
-@kernel
+@kernel(allocates=True)
 def try_summed_features(table, target, features, parts, total, histogram, splits):
     """As ``try_features``, from the sums of ``sum_words`` over several parts of the rows."""
     for j in features:
@@ -245,7 +245,7 @@ def try_summed_features(table, target, features, parts, total, histogram, splits
         scan_feature(table.is_categorical, table, target, j, total, used, splits)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def mark_number_split(histogram, missing, code, missing_right, goes_right):
     """Write which codes go right; return the last occupied code on the left and the first on the right."""
     left = np.int64(0)
@@ -265,7 +265,7 @@ def mark_number_split(histogram, missing, code, missing_right, goes_right):
     return below, above
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def mark_category_split(histogram, missing, total, criterion, goes_right):
     """Write which codes go right; codes without rows go with the missing values, or else with the heavier side."""
     order = np.empty(256, np.int64)
@@ -283,7 +283,7 @@ def mark_category_split(histogram, missing, total, criterion, goes_right):
         goes_right[order[k]] = k >= n_left
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def partition_rows(column, goes_right, rows, scratch):
     """Reorder ``rows``: those that go left first, then the others, each in their order; return how many go left."""
     n_left = 0
@@ -300,7 +300,7 @@ def partition_rows(column, goes_right, rows, scratch):
     return n_left
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def write_split(is_categorical, table, target, total, split, node, rows, scratch, tree):
     """Write a node's split to ``tree`` and reorder the node's rows by it; return how many go left."""
     column, missing = table.codes[split.feature], table.missing[split.feature]
@@ -321,7 +321,7 @@ def write_split(is_categorical, table, target, total, split, node, rows, scratch
     return partition_rows(column, goes_right, rows, scratch)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def split_node(table, target, node, rows, scratch, histogram, tree):
     """Choose and write the split of one node and reorder its rows; return how many go left.
 
@@ -359,7 +359,7 @@ def split_node(table, target, node, rows, scratch, histogram, tree):
     return write_split(table.is_categorical, table, target, total, split, node, rows, scratch, tree)
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def label_leaves(target, tree):
     """Write the class with the largest weight of every leaf; if classes tie, the first."""
     start = 0
@@ -384,7 +384,7 @@ def predict_rows(tree, first_row, labels):
         start = tree.leaf_ends[leaf]
 
 
-@kernel
+@kernel(allocates=True)
 def grow_tree(table, target, depth, scratch, histogram, tree):
     """Split all nodes of a perfect tree and label its leaves; a node that cannot be split sends all its rows left.
 
@@ -405,25 +405,25 @@ def grow_tree(table, target, depth, scratch, histogram, tree):
 # The parts of a tree, for trees of large tables whose columns or rows are divided among threads.
 
 
-@kernel
+@kernel(allocates=True)
 def sum_classes(rows, classes, weights, first_row, out):
     """As ``class_weights``."""
     class_weights(rows, classes, weights, first_row, out)
 
 
-@kernel
+@kernel(allocates=True)
 def search_features(table, target, features, rows, total, histogram, splits):
     """As ``try_features``."""
     try_features(table, target, features, rows, total, histogram, splits)
 
 
-@kernel
+@kernel(allocates=True)
 def split_rows(table, target, total, split, node, rows, scratch, tree):
     """As ``write_split``."""
     return write_split(table.is_categorical, table, target, total, split, node, rows, scratch, tree)
 
 
-@kernel
+@kernel(allocates=True)
 def write_labels(target, tree):
     """As ``label_leaves``."""
     label_leaves(target, tree)

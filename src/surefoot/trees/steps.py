@@ -72,7 +72,7 @@ def _side(forest: VotingForest, stump: int, points: np.ndarray) -> np.ndarray:
     return set_bits(forest.sets[stump, 0])[codes].astype(np.int64)
 
 
-@kernel
+@kernel(allocates=True)
 def add_steps(values, features, starts, breaks, heights, missing, votes):
     """Read the block (columns, rows) and add the step function of each feature to ``votes``.
 

@@ -124,7 +124,7 @@ class ForestBuilder:
         )
 
 
-@kernel
+@kernel(allocates=True)
 def add_symmetric(codes, features, shifts, limits, leaves, start, stop, raw):
     """Add the leaves of symmetric trees without categories: one comparison per level for the whole block of rows."""
     n_rows = codes.shape[1]
@@ -148,7 +148,7 @@ def add_symmetric(codes, features, shifts, limits, leaves, start, stop, raw):
                 out[i] += values[np.uint64(place[i])]  # an unsigned index is not checked for wrapping around
 
 
-@kernel
+@kernel(allocates=True)
 def add_trees(codes, features, shifts, limits, sets, tables, leaves, start, stop, raw):
     """Add the leaves of any trees: all rows of a block go down a tree together, level by level."""
     n_rows = codes.shape[1]

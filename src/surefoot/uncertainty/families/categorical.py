@@ -66,7 +66,7 @@ class Categorical(ClassificationFamily):
         return np.ascontiguousarray(out.T)
 
 
-@kernel
+@kernel(allocates=True)
 def categorical_steps(raw, y, rows, steps, information):
     """Read scores and codes of some rows; write gradients and information."""
     top, total = np.empty(BATCH), np.empty(BATCH)
@@ -83,7 +83,7 @@ def categorical_steps(raw, y, rows, steps, information):
             steps[y[i], i] += 1.0
 
 
-@kernel
+@kernel(allocates=True)
 def categorical_nll(raw, y, out):
     """Read scores and codes; write minus the log of the probability."""
     top, total, exponentials = np.empty(BATCH), np.empty(BATCH), np.empty((raw.shape[0], BATCH))
@@ -94,7 +94,7 @@ def categorical_nll(raw, y, out):
             out[i] = math.log(total[i - start]) + (top[i - start] - raw[y[i], i])
 
 
-@kernel
+@kernel(allocates=True)
 def categorical_probabilities(raw, out):
     """Read scores; write probabilities, both (classes, rows)."""
     top, total = np.empty(BATCH), np.empty(BATCH)
@@ -107,7 +107,7 @@ def categorical_probabilities(raw, out):
                 probabilities[i] /= total[i]
 
 
-@inner_kernel
+@inner_kernel(allocates=True)
 def exponentiate(raw, start, stop, column, top, total, out):
     """Write largest scores, exponentials of scores less the largest (from ``column`` on), and their sums."""
     n = stop - start
