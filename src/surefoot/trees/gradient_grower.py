@@ -117,6 +117,7 @@ class GradientTreeGrower:
                 gains=np.empty(shape),
                 places=np.empty(shape, dtype=np.int64),
                 sides=np.empty(shape, dtype=np.int64),
+                orders=np.empty((*shape, 256 if self.table.is_categorical.any() else 0), dtype=np.uint8),
             ),
             search=make_search_buffers(self._form, n_nodes),
             sums=NodeSums(
@@ -141,6 +142,7 @@ class GradientTreeGrower:
         self.table, rules = table, self.rules
         self._packed_table = packed_table(table)
         has_conditions = rules.constraints is not None or rules.min_samples_leaf > 1 or table.has_missing.any()
+        has_conditions = has_conditions or table.is_categorical.any()
         self._split_rules = SplitRules(
             symmetric=rules.symmetric,
             l2=float(max(rules.l2, MIN_L2)),
@@ -249,7 +251,7 @@ class GradientTreeGrower:
         self._sum_parts(depth)
         columns = even_ranges(self.table.n_columns, self.threads.n_threads)
         self.threads.run(lambda own: search_parts(*given, self._own_buffers(), depth, own), columns)
-        split_level(*given, self._buffers, self._splits, depth)
+        split_level(*given[:-1], self._buffers, self._splits, depth)
 
     def _own_buffers(self) -> GrowthBuffers:
         """The buffers, with others for the search of one thread."""

@@ -99,6 +99,7 @@ class ColumnSplits(NamedTuple):
     gains: np.ndarray
     places: np.ndarray  # the last code on the left; for categories, the last place in their order
     sides: np.ndarray  # 1: missing values go left; for categories, the score that they are sorted by
+    orders: np.ndarray  # (..., 256): of the codes of a categorical column; empty if no column is categorical
 
 
 class NodeSums(NamedTuple):
@@ -261,41 +262,31 @@ def sum_rows(words, rows, values, start, stop, bins, sums):
 
 
 @inner_kernel
-def build_root(table, first_group, last_group, level, sums, histograms):
-    """Write the histogram of all rows to slot 0, for the columns of some groups; ``sums`` is a buffer."""
-    n_words = level.values.shape[1]
-    for group in range(first_group, last_group):
-        bins, offsets = table.n_codes[8 * group : 8 * group + 8], table.offsets[8 * group :]
-        sum_rows(table.words[group], level.rows, level.values, START, level.rows.shape[0], bins, sums)
-        for k in range(bins.shape[0]):
-            begin, first = np.int64(offsets[k]) * n_words, 256 * k * n_words
-            for b in range(bins[k] * n_words):
-                histograms[0, begin + b] = sums[first + b]
-
-
-@inner_kernel
 def build_level(table, first_group, last_group, level, sums, histograms):
     """Replace the histograms of the nodes of a level (slot p) by those of their children (slots 2p and 2p + 1).
 
     ``level`` has the rows of the children; ``sums`` is a buffer. Parents are visited from the last to the first, so
-    that no slot of a child is written before the parent in that slot has been read.
+    that no slot of a child is written before the parent in that slot has been read. The root has no parent: all of its
+    rows are summed.
     """
-    bounds, n_words = level.bounds, level.values.shape[1]
+    bounds, n_words, is_root = level.bounds, level.values.shape[1], level.bounds.shape[0] == 2
     for group in range(first_group, last_group):
         bins, offsets = table.n_codes[8 * group : 8 * group + 8], table.offsets[8 * group :]
         for parent in range(bounds.shape[0] // 2 - 1, -1, -1):
-            left = 2 * parent
-            n_left = bounds[left + 1] - bounds[left]
-            n_right = bounds[left + 2] - bounds[left + 1]
-            small = left if n_left < n_right else left + 1
+            small, large = np.int64(0), np.int64(0)
+            if not is_root:
+                n_left = bounds[2 * parent + 1] - bounds[2 * parent]
+                n_right = bounds[2 * parent + 2] - bounds[2 * parent + 1]
+                small = 2 * parent + (0 if n_left < n_right else 1)
+                large = 4 * parent + 1 - small
             sum_rows(table.words[group], level.rows, level.values, bounds[small], bounds[small + 1], bins, sums)
             for k in range(bins.shape[0]):
                 begin, n_bins = np.int64(offsets[k]) * n_words, bins[k] * n_words
                 smaller, whole = sums[256 * k * n_words :], histograms[parent, begin : begin + n_bins]
                 smaller_slot = histograms[small, begin : begin + n_bins]
-                larger_slot = histograms[2 * left + 1 - small, begin : begin + n_bins]
+                larger_slot = histograms[large, begin : begin + n_bins]
                 for b in range(n_bins):
-                    rest = whole[b] - smaller[b]
+                    rest = smaller[b] if is_root else whole[b] - smaller[b]
                     smaller_slot[b] = smaller[b]  # the slot of the parent may be one of the two: it has been read
                     larger_slot[b] = rest
 
@@ -564,8 +555,8 @@ def reorder_codes(histogram, order, n_words, out):
 
 
 @inner_kernel
-def search_plain_numbers(histograms, counts, begin, end, rules, form, noise, buffers):
-    """As ``search_numbers``, for packed sums without missing values and conditions: words ``begin`` to ``end``."""
+def sum_plain_gains(histograms, counts, begin, end, rules, form, buffers):
+    """As ``sum_gains``, for packed sums without missing values and conditions: words ``begin`` to ``end``."""
     count_bits, units, l2, running, gains = form.count_bits, form.units, rules.l2, buffers.running, buffers.gains
     n_codes = end - begin
     n_places = n_codes - 2
@@ -582,72 +573,41 @@ def search_plain_numbers(histograms, counts, begin, end, rules, form, noise, buf
     for b in range(n_places):
         gain += jumps[b]
         gains[0, b] += gain
-    value, gain, place = choose_place(gains[0], n_places, worth, noise, gains[2])
-    return value, gain, place, 0
+    return worth
 
 
 @inner_kernel
-def search_numbers(constraint, histograms, column, table, rules, form, noise, buffers):
-    """Return the best split of one numeric column for the sum of all nodes.
+def sum_gains(constraint, is_reordered, n_ways, n_places, histograms, begin, end, rules, form, buffers):
+    """Write the gain of each place of one column, over all nodes, to ``buffers.gains``; return the worth of the nodes.
 
-    It is (gain plus noise, gain, last code on the left, whether missing values go left).
+    The second row is for missing values on the left, if there are two ways. Codes are in the order of
+    ``buffers.orders`` if they are ``is_reordered``.
     """
-    begin, end = bins_of_column(column, table, form)
-    n_words, count_bits, units, l2 = form.n_words, form.count_bits, form.units, rules.l2
-    has_missing, min_rows = table.has_missing[column], rules.min_rows
+    n_words, count_bits, units, l2, min_rows = form.n_words, form.count_bits, form.units, rules.l2, rules.min_rows
     running, sums, total, work, gains = buffers.running, buffers.sums, buffers.total, buffers.work, buffers.gains
-    n_codes = (end - begin) // n_words
-    n_places = n_codes - 1 if has_missing else n_codes - 2
+    n_codes, own = (end - begin) // n_words, buffers.words[1, : end - begin]
     gains[:, :n_codes] = 0.0
     worth = 0.0
     for node in range(histograms.shape[0]):
-        sum_codes(histograms[node, begin:end], n_words, count_bits, units, running, sums)
+        if is_reordered:
+            reorder_codes(histograms[node, begin:end], buffers.orders[0, :n_codes], n_words, own)
+        else:
+            own = histograms[node, begin:end]
+        sum_codes(own, n_words, count_bits, units, running, sums)
         if sums[COUNT, n_codes - 1] == 0.0:
             continue
-        copy_values(sums[:, n_codes - 1], total)
-        worth += add_gains(sums, total, n_places, l2, min_rows, constraint, work, gains[0])
-        if has_missing:
-            for k in range(sums.shape[0]):
-                lacking = total[k] - sums[k, n_codes - 2]
-                for b in range(n_places):
-                    sums[k, b] += lacking
-            add_gains(sums, total, n_places - 1, l2, min_rows, constraint, work, gains[1])
-    value, gain, place = choose_place(gains[0], n_places, worth, noise, gains[2])
-    side = 0
-    if has_missing:
-        other = choose_place(gains[1], n_places - 1, worth, noise, gains[2])
-        if other[0] > value + TIE * worth:
-            value, gain, place = other
-            side = 1
-    return value, gain, place, side
-
-
-@inner_kernel
-def search_categories(histograms, column, table, rules, form, noise, buffers):
-    """Return the best split of one categorical column for the sum of all nodes.
-
-    It is (gain plus noise, gain, place in the order of codes, score that the codes are sorted by).
-    """
-    begin, end = bins_of_column(column, table, form)
-    n_words, l2, min_rows = form.n_words, rules.l2, rules.min_rows
-    sums, total, gains = buffers.sums, buffers.total, buffers.gains
-    n_codes, reordered = (end - begin) // n_words, buffers.words[1, : end - begin]
-    best, best_gain, best_place, best_score = -np.inf, 0.0, 0, 0
-    for score in range(min(sums.shape[0] - SCORES, MAX_ORDERS)):
-        order_categories(histograms, column, table, form, score, noise, buffers)
-        order = buffers.orders[0, :n_codes]
-        gains[0, :n_codes] = 0.0
-        worth = 0.0
-        for node in range(histograms.shape[0]):
-            reorder_codes(histograms[node, begin:end], order, n_words, reordered)
-            sum_codes(reordered, n_words, form.count_bits, form.units, buffers.running, sums)
-            if sums[COUNT, n_codes - 1] > 0.0:
-                copy_values(sums[:, n_codes - 1], total)
-                worth += add_gains(sums, total, n_codes - 1, l2, min_rows, FREE, buffers.work, gains[0])
-        value, gain, place = choose_place(gains[0], n_codes - 1, worth, noise, gains[2])
-        if value > best + TIE * worth:
-            best, best_gain, best_place, best_score = value, gain, place, score
-    return best, best_gain, best_place, best_score
+        for k in range(sums.shape[0]):
+            total[k] = sums[k, n_codes - 1]
+        for way in range(n_ways):
+            if way == 1:
+                for k in range(sums.shape[0]):
+                    lacking = total[k] - sums[k, n_codes - 2]
+                    for b in range(n_places):
+                        sums[k, b] += lacking
+            of_node = add_gains(sums, total, n_places - way, l2, min_rows, constraint, work, gains[way])
+            if way == 0:
+                worth += of_node
+    return worth
 
 
 @inner_kernel
@@ -669,27 +629,48 @@ def is_plain(constraints, column, table, rules, form):
 def search_columns(is_categorical, constraints, histograms, columns, table, rules, form, noise, buffers, best):
     """Write the best split of some columns to ``best``: for all nodes together if symmetric, else for each node.
 
-    ``buffers.counts`` are the rows of each node. ``is_categorical`` and ``constraints`` are those of the table and the rules:
-    as arguments, so that what is not needed is not compiled.
+    ``buffers.counts`` are the rows of each node. ``is_categorical`` and ``constraints`` are those of the table and the
+    rules: as arguments, so that what is not needed is not compiled. Categories are sorted by each score in turn.
     """
     n_nodes, counts = histograms.shape[0], buffers.counts
     for column in range(columns[0], columns[1]):
         begin, end = bins_of_column(column, table, form)
+        n_codes, by_category, constraint = (end - begin) // form.n_words, False, FREE
+        if is_categorical is not None:
+            by_category = is_categorical[column]
+        plain = is_plain(constraints, column, table, rules, form) and not by_category
+        n_ways = 2 if table.has_missing[column] and not by_category else 1
+        n_places = n_codes - 1 if n_ways == 2 or by_category else n_codes - 2
+        n_orders = min(buffers.sums.shape[0] - SCORES, MAX_ORDERS) if by_category else (1 if n_places > 0 else 0)
         for row in range(1 if rules.symmetric else n_nodes):
             first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
-            own, own_counts = histograms[first:last], counts[first:last]
-            place = noise_place(noise, column, row)
+            own, place = histograms[first:last], noise_place(noise, column, row)
             own_noise = noise.numbers[place : place + 256]
-            if is_categorical is not None and is_categorical[column]:
-                result = search_categories(own, column, table, rules, form, own_noise, buffers)
-            elif end - begin < (2 if table.has_missing[column] else 3) * form.n_words:
-                result = (-np.inf, 0.0, 0, 0)
-            elif is_plain(constraints, column, table, rules, form):
-                result = search_plain_numbers(own, own_counts, begin, end, rules, form, own_noise, buffers)
-            elif constraints is not None:
-                result = search_numbers(constraints[column], own, column, table, rules, form, own_noise, buffers)
-            best.values[row, column], best.gains[row, column] = result[0], result[1]
-            best.places[row, column], best.sides[row, column] = result[2], result[3]
+            best.values[row, column], best.gains[row, column] = -np.inf, 0.0
+            best.places[row, column], best.sides[row, column] = 0, 0
+            for score in range(n_orders):
+                worth = 0.0
+                if is_categorical is not None:
+                    if by_category:
+                        order_categories(own, column, table, form, score, own_noise, buffers)
+                if plain:
+                    worth = sum_plain_gains(own, counts[first:last], begin, end, rules, form, buffers)
+                elif constraints is not None:
+                    if not by_category:
+                        constraint = constraints[column]
+                    worth = sum_gains(
+                        constraint, by_category, n_ways, n_places, own, begin, end, rules, form, buffers
+                    )
+                for way in range(n_ways):
+                    gains = buffers.gains
+                    value, gain, place = choose_place(gains[way], n_places - way, worth, own_noise, gains[2])
+                    if value > best.values[row, column] + TIE * worth:
+                        best.values[row, column], best.gains[row, column] = value, gain
+                        best.places[row, column] = place
+                        best.sides[row, column] = score if by_category else way
+                        if is_categorical is not None:
+                            if by_category:
+                                copy_values(buffers.orders[0, :n_codes], best.orders[row, column])
 
 
 @kernel
@@ -787,7 +768,8 @@ def search_sorted_rows(table, level, rules, noise, buffers, sums, best):
             copy_values(totals[:, 3], left[:, 3])
             gain = 0.0
             for i in range(n_present if side == 1 else order.shape[0], order.shape[0]):
-                gain += move_left(order[i], nodes[order[i]], parts, totals, l2, left)
+                row = np.uint64(order[i])
+                gain += move_left(row, np.uint64(nodes[row]), parts, totals, l2, left)
             sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains)
             value, gain, place = choose_place(gains, n_places - side, worth, own_noise, buffer)
             if side == 0 or value > best.values[0, column] + TIE * worth:
@@ -802,30 +784,20 @@ def count_mask(form):
 
 
 @inner_kernel
-def count_rows(histograms, begin, end, form):
-    """Return the number of rows of all nodes in the words ``begin`` to ``end``; their weight if weights are packed."""
-    mask = count_mask(form)
-    total = np.int64(0)
-    for node in range(histograms.shape[0]):
-        words = np.int64(0)
-        for b in range(begin, end, form.n_words):
-            words += histograms[node, b]
-        total += words & mask
-    return total
-
-
-@inner_kernel
-def send_absent_codes(running, table):
-    """Send codes without rows, by the ``running`` counts, to the larger side."""
-    n_codes = running.shape[0]
-    on_left = 0.0
-    for b in range(n_codes):
-        if table[b] == 0:
-            on_left += running[b] - (running[b - 1] if b > 0 else 0.0)
-    absent = 0 if 2.0 * on_left >= running[n_codes - 1] else 1
-    for b in range(n_codes):
-        if running[b] == (running[b - 1] if b > 0 else 0.0):
-            table[b] = absent
+def send_absent_codes(histograms, begin, n_codes, form, table):
+    """Send codes without rows to the larger side."""
+    mask, on_left, on_right = count_mask(form), np.int64(0), np.int64(0)
+    for send in range(2):
+        for code in range(n_codes):
+            word = np.int64(0)
+            for node in range(histograms.shape[0]):
+                word += histograms[node, begin + code * form.n_words]
+            if send == 0 and table[code] == 0:
+                on_left += word & mask
+            elif send == 0:
+                on_right += word & mask
+            elif word & mask == 0:
+                table[code] = 0 if on_left >= on_right else 1
 
 
 @inner_kernel
@@ -846,28 +818,38 @@ def send_numbers(histograms, column, table, form, place, missing_left, goes_righ
     If no row of the nodes has a missing value, missing values go to the larger side.
     """
     begin, end = bins_of_column(column, table, form)
-    n_words = form.n_words
+    mask, last = count_mask(form), (end - begin) // form.n_words - 1
+    on_left, on_right, lacking = np.int64(0), np.int64(0), np.int64(0)
+    for node in range(histograms.shape[0]):
+        left, right = np.int64(0), np.int64(0)
+        for code in range(last):
+            word = histograms[node, begin + code * form.n_words]
+            if code <= place:
+                left += word
+            else:
+                right += word
+        on_left, on_right = on_left + (left & mask), on_right + (right & mask)
+        lacking += histograms[node, begin + last * form.n_words] & mask
     goes_right[place + 1 :] = 1
-    after, missing = begin + (place + 1) * n_words, end - n_words
-    if count_rows(histograms, missing, end, form) == 0:
-        on_left = count_rows(histograms, begin, after, form)
-        missing_left = on_left >= count_rows(histograms, after, missing, form)
-    goes_right[(end - begin) // n_words - 1] = 0 if missing_left else 1
+    if lacking == 0:
+        missing_left = on_left >= on_right
+    goes_right[last] = 0 if missing_left else 1
     return missing_left
 
 
 @inner_kernel
-def send_categories(histograms, column, table, form, place, score, noise, buffers, goes_right):
+def send_categories(histograms, column, table, form, place, order, goes_right):
     """Write which codes of a categorical column go right; return whether missing values go left."""
-    n_codes, order = order_categories(histograms, column, table, form, score, noise, buffers), buffers.orders[0]
+    begin, end = bins_of_column(column, table, form)
+    n_codes = (end - begin) // form.n_words
     for b in range(place + 1, n_codes):
         goes_right[order[b]] = 1
-    send_absent_codes(buffers.sums[COUNT, :n_codes], goes_right)
+    send_absent_codes(histograms, begin, n_codes, form, goes_right)
     return goes_right[n_codes - 1] == 0
 
 
 @inner_kernel
-def choose_splits(is_categorical, histograms, table, rules, form, noise, buffers, best, splits):
+def choose_splits(is_categorical, histograms, table, rules, form, best, splits):
     """Choose the best column of each row of ``best``; write the splits of the level.
 
     If no column has a gain, the feature is -1: everything goes left. Missing values and categories without rows in the
@@ -889,10 +871,8 @@ def choose_splits(is_categorical, histograms, table, rules, form, noise, buffers
         first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
         own = histograms[first:last]
         if is_categorical is not None and is_categorical[column]:
-            begin = noise_place(noise, column, row)
-            own_noise = noise.numbers[begin : begin + 256]
-            missing_left = send_categories(own, column, table, form, place, side, own_noise, buffers, goes_right)
-            splits.missing_left[row] = missing_left
+            order = best.orders[row, column]
+            splits.missing_left[row] = send_categories(own, column, table, form, place, order, goes_right)
         else:
             splits.missing_left[row] = send_numbers(own, column, table, form, place, side == 1, goes_right)
 
@@ -1043,17 +1023,15 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             search_sorted_rows(table, level, rules, own_noise, search, buffers.sums, best)
             histograms = buffers.histograms[last_slot:]
         else:
-            if depth == 0:
-                build_root(table, START, n_groups, level, search.group, histograms)
-                if sorted_level is not None and sorted_level < last_level:
+            build_level(table, START, n_groups, level, search.group, histograms)
+            if sorted_level is not None:
+                if depth == 0 and sorted_level < last_level:
                     copy_values(histograms[0], buffers.histograms[last_slot])
-            else:
-                build_level(table, START, n_groups, level, search.group, histograms)
             count_node_rows(buffers.bounds, depth, search.counts)
             search_columns(
                 is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best
             )
-        choose_splits(is_categorical, histograms, table, rules, form, own_noise, search, best, splits)
+        choose_splits(is_categorical, histograms, table, rules, form, best, splits)
         if constraints is not None and rules.min_rows > 1:
             mark_children(histograms, table, rules, form, splits, buffers.smaller)
         else:
@@ -1142,12 +1120,10 @@ def search_parts(table, rules, form, noise, buffers, depth, columns):
 
 
 @kernel
-def split_level(table, rules, form, noise, buffers, tree, depth):
+def split_level(table, rules, form, buffers, tree, depth):
     """Choose the splits of a level whose columns have been searched."""
     histograms, splits = buffers.histograms[: 1 << depth], splits_of_level(tree, depth, rules.symmetric)
-    own_noise = noise_of_level(noise, depth)
-    search, best = buffers.search, buffers.best
-    choose_splits(table.is_categorical, histograms, table, rules, form, own_noise, search, best, splits)
+    choose_splits(table.is_categorical, histograms, table, rules, form, buffers.best, splits)
     mark_children(histograms, table, rules, form, splits, buffers.smaller)
 
 

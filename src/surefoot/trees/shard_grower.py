@@ -90,7 +90,7 @@ class SplitSearch(GradientTreeGrower):
             search_histograms(histograms, columns, *given, noise, own, best)
 
         self.threads.run(search, even_ranges(self.table.n_columns, self.threads.n_threads))
-        split_level(*given, self._noise, buffers, self._splits, depth)
+        split_level(*given, buffers, self._splits, depth)
         return LevelSplits(splits=self.tree.level(depth), smaller=buffers.smaller[:n_nodes])
 
     def _join(self, depth: int, sums: np.ndarray) -> None:
