@@ -1,6 +1,7 @@
 """What compiled code must not do: use numba's own threads, change the meaning of arithmetic, or call across files.
 
-A cached kernel that calls a kernel of another file does not notice when that file changes.
+A cached kernel that calls a kernel of another file does not notice when that file changes. A kernel without reference
+counts must not make arrays, and arrays must not pass to or from kernels with them: nobody would free them, or two would.
 """
 
 import ast
@@ -14,6 +15,12 @@ import surefoot
 
 SOURCE = Path(surefoot.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
+# what kernels without reference counts may use of NumPy, and of arrays: nothing that makes an array
+NUMPY_SCALARS = {
+    *("abs", "bool_", "ceil", "exp", "expm1", "float32", "float64", "floor", "inf", "int32", "int64", "isinf", "isnan"),
+    *("log", "log1p", "nan", "rint", "sign", "sqrt", "uint8", "uint16", "uint32", "uint64"),
+}
+ARRAY_METHODS = {"reshape", "view"}
 FORBIDDEN_NAMES = {"prange", "jitclass", "fastmath", "stencil", "guvectorize", "vectorize"}
 
 
@@ -107,6 +114,32 @@ def inner_kernels_in_python(code):
     return sorted({node.id for node in names} & inner)
 
 
+def allocates(kernel):
+    """Whether a kernel is marked as one that makes arrays."""
+    keywords = [keyword for decorator in kernel.decorator_list for keyword in getattr(decorator, "keywords", [])]
+    return any(keyword.arg == "allocates" and getattr(keyword.value, "value", False) for keyword in keywords)
+
+
+def mixed_allocations(code):
+    """(kernel, name) for every call between kernels that allocate and others, and every array that the others make."""
+    own = {kernel.name: kernel for kernel in kernels(ast.parse(code))}
+    found = []
+    for name, kernel in own.items():
+        for node in [inner for statement in kernel.body for inner in ast.walk(statement)]:
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Name) and called.id in own and allocates(own[called.id]) != allocates(kernel):
+                found.append((name, called.id))
+            elif isinstance(node, ast.Attribute) and not allocates(kernel):
+                is_numpy = isinstance(node.value, ast.Name) and node.value.id == "np"
+                if is_numpy and node.attr not in NUMPY_SCALARS:
+                    found.append((name, node.attr))
+            if isinstance(called, ast.Attribute) and not allocates(kernel):
+                is_module = isinstance(called.value, ast.Name) and called.value.id in ("np", "math")
+                if not is_module and called.attr not in ARRAY_METHODS:
+                    found.append((name, called.attr))
+    return found
+
+
 @cache
 def all_inner_kernels():
     """(module, name) of every inner kernel."""
@@ -145,6 +178,10 @@ def test_kernels_use_nothing_of_another_file():
 def test_python_calls_no_inner_kernel():
     assert offenders(inner_kernels_in_python) == {}
     assert offenders(inner_kernels_of_other_files) == {}
+
+
+def test_kernels_without_reference_counts_make_no_arrays():
+    assert offenders(mixed_allocations) == {}
 
 
 def test_there_are_kernels_to_check():
@@ -200,6 +237,22 @@ def test_the_check_for_numba_finds_what_it_should(code, found):
 )
 def test_the_check_for_calls_finds_what_it_should(code, found):
     assert calls_across_files(code) == found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("@kernel\ndef f(x):\n    return np.empty(3)", [("f", "empty")]),
+        ("@kernel\ndef f(x):\n    return x.copy()", [("f", "copy")]),
+        ("@kernel(allocates=True)\ndef f(x):\n    return np.empty(3)", []),
+        ("@kernel\ndef f(x):\n    x[0] = np.sqrt(x[1])", []),
+        ("@inner_kernel\ndef g(x): ...\n@kernel(allocates=True)\ndef f(x):\n    g(x)", [("f", "g")]),
+        ("@inner_kernel(allocates=True)\ndef g(x): ...\n@kernel\ndef f(x):\n    g(x)", [("f", "g")]),
+        ("@inner_kernel(allocates=True)\ndef g(x): ...\n@kernel(allocates=True)\ndef f(x):\n    g(x)", []),
+    ],
+)
+def test_the_check_for_allocations_finds_what_it_should(code, found):
+    assert mixed_allocations(code) == found
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The graphical lasso against scikit-learn, plain loops and the optimality conditions."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ from surefoot.selection.selector import BagError
 from surefoot.selection.table import SelectionTable
 
 best_length, invert, minimise_model, solve_among, take_newton_step = map(
-    kernel, (best_length, invert, minimise_model, solve_among, take_newton_step)
+    partial(kernel, allocates=True), (best_length, invert, minimise_model, solve_among, take_newton_step)
 )
 
 seeds = st.integers(0, 2**32 - 1)

@@ -20,13 +20,13 @@ from surefoot.selection.logistic_lasso_selector import FOLDS, GRID, LogisticLass
 from surefoot.selection.selector import BagError
 from surefoot.selection.table import SelectionTable
 
-curve_losses = kernel(kernels.curve_losses)
-find_logits = kernel(kernels.find_logits)
-find_slopes = kernel(kernels.find_slopes)
-minimise_quadratic = kernel(kernels.minimise_quadratic)
-rate_classes = kernel(kernels.rate_classes)
-shift_to_median = kernel(kernels.shift_to_median)
-solve_equations = kernel(kernels.solve_equations)
+curve_losses = kernel(kernels.curve_losses, allocates=True)
+find_logits = kernel(kernels.find_logits, allocates=True)
+find_slopes = kernel(kernels.find_slopes, allocates=True)
+minimise_quadratic = kernel(kernels.minimise_quadratic, allocates=True)
+rate_classes = kernel(kernels.rate_classes, allocates=True)
+shift_to_median = kernel(kernels.shift_to_median, allocates=True)
+solve_equations = kernel(kernels.solve_equations, allocates=True)
 
 
 def saga(C, tol=1e-12):

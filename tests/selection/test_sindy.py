@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ from surefoot.selection.thresholded_ridge import (
 )
 
 reflect, rotate_columns, solve_dependent, solve_factored, sum_products = map(
-    kernel, (reflect, rotate_columns, solve_dependent, solve_factored, sum_products)
+    partial(kernel, allocates=True), (reflect, rotate_columns, solve_dependent, solve_factored, sum_products)
 )
 
 PAPER = {"degree": 2, "threshold": 0.18, "alpha": 0.01}

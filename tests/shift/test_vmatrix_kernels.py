@@ -10,10 +10,10 @@ from surefoot._jit import kernel
 from surefoot.shift import dominance_gram, gram, leafwise_kernels, product_gram, step_gram
 from surefoot.shift.leafwise_kernels import CATEGORY_SHRINKAGE, COUNT, CROSS, SLOPE, WEIGHT
 
-flush_lanes = kernel(dominance_gram.flush_lanes)
-lay_out_cells = kernel(step_gram.lay_out_cells)
-sum_strips = kernel(step_gram.sum_strips)
-sum_unordered_cells = kernel(step_gram.sum_unordered_cells)
+flush_lanes = kernel(dominance_gram.flush_lanes, allocates=True)
+lay_out_cells = kernel(step_gram.lay_out_cells, allocates=True)
+sum_strips = kernel(step_gram.sum_strips, allocates=True)
+sum_unordered_cells = kernel(step_gram.sum_unordered_cells, allocates=True)
 
 seeds = st.integers(0, 10**6)
 often = settings(max_examples=25, deadline=None)

@@ -68,7 +68,14 @@ def test_the_root_has_the_sums_of_all_rows(seed, n_columns, n_words):
     _, table, words, rows, values = drawn(seed, 30, n_columns, n_words)
     histograms = np.full((2, words.n_bins * n_words), 77)
     for group in range(words.n_groups):  # one group at a time, as threads do
-        build_level(packed_table(words), group, group + 1, level_of(rows, values, [0, len(rows)]), group_buffer(n_words), histograms)
+        build_level(
+            packed_table(words),
+            group,
+            group + 1,
+            level_of(rows, values, [0, len(rows)]),
+            group_buffer(n_words),
+            histograms,
+        )
     np.testing.assert_array_equal(histograms[:1], node_histograms(table, rows, values, [0, len(rows)]))
     assert (histograms[1] == 77).all()
 
@@ -80,11 +87,15 @@ def test_children_take_the_place_of_their_parents(seed, n_columns, n_words):
     depth = 4
     histograms = np.empty((1 << depth, words.n_bins * n_words), dtype=np.int64)
     bounds = np.array([0, len(rows)])
-    build_level(packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), group_buffer(n_words), histograms)
+    build_level(
+        packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), group_buffer(n_words), histograms
+    )
     for _ in range(depth):
         middles = [rng.choice([a, b, rng.integers(a, b + 1)]) for a, b in pairwise(bounds)]
         bounds = np.sort(np.concatenate([bounds, middles]))  # some children have no rows
-        build_level(packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), group_buffer(n_words), histograms)
+        build_level(
+            packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), group_buffer(n_words), histograms
+        )
         expected = node_histograms(table, rows, values, bounds)
         np.testing.assert_array_equal(histograms[: len(bounds) - 1], expected)
 

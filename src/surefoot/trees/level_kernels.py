@@ -170,13 +170,6 @@ class TreeSplits(NamedTuple):
 
 
 @inner_kernel
-def copy_values(values, out):
-    """Copy an array of one dimension: an assignment of slices takes a second to compile."""
-    for i in range(np.uint64(values.shape[0])):
-        out[i] = values[i]
-
-
-@inner_kernel
 def rows_of_level(buffers, part, level):
     """The rows of one level's nodes in one part, as views of the buffers."""
     n_rows = buffers.bounds[buffers.bounds.shape[0] - 1, 0, 1]
@@ -658,9 +651,7 @@ def search_columns(is_categorical, constraints, histograms, columns, table, rule
                 elif constraints is not None:
                     if not by_category:
                         constraint = constraints[column]
-                    worth = sum_gains(
-                        constraint, by_category, n_ways, n_places, own, begin, end, rules, form, buffers
-                    )
+                    worth = sum_gains(constraint, by_category, n_ways, n_places, own, begin, end, rules, form, buffers)
                 for way in range(n_ways):
                     gains = buffers.gains
                     value, gain, place = choose_place(gains[way], n_places - way, worth, own_noise, gains[2])
@@ -670,7 +661,8 @@ def search_columns(is_categorical, constraints, histograms, columns, table, rule
                         best.sides[row, column] = score if by_category else way
                         if is_categorical is not None:
                             if by_category:
-                                copy_values(buffers.orders[0, :n_codes], best.orders[row, column])
+                                for b in range(n_codes):
+                                    best.orders[row, column, b] = buffers.orders[0, b]
 
 
 @kernel
@@ -678,16 +670,6 @@ def search_histograms(histograms, columns, table, rules, form, noise, buffers, b
     """As ``search_columns``, from Python."""
     is_categorical, constraints = table.is_categorical, rules.constraints
     search_columns(is_categorical, constraints, histograms, columns, table, rules, form, noise, buffers, best)
-
-
-@inner_kernel
-def unpack_rows(level, form, parts):
-    """Write the two scores and the weight of each row of packed values to ``parts[row]``."""
-    rows, values, units = level.rows, level.values, form.units
-    for i in range(rows.shape[0]):
-        n, score_1, score_2 = packed_parts(values[i, 0], form.count_bits, units[SCORES], units[SCORES + 1])
-        row = rows[i]
-        parts[row, 0], parts[row, 1], parts[row, 2] = score_1, score_2, n
 
 
 @inner_kernel
@@ -765,7 +747,8 @@ def search_sorted_rows(table, level, rules, noise, buffers, sums, best):
         own_noise = noise.numbers[begin : begin + 256]
         for side in range(2 if has_missing else 1):
             left[:, :3] = 0.0
-            copy_values(totals[:, 3], left[:, 3])
+            for node in range(left.shape[0]):
+                left[node, 3] = totals[node, 3]
             gain = 0.0
             for i in range(n_present if side == 1 else order.shape[0], order.shape[0]):
                 row = np.uint64(order[i])
@@ -942,9 +925,10 @@ def partition_level(table, rules, level, splits, children):
         split = 0 if rules.symmetric else node
         feature, goes_right = splits.features[split], splits.tables[split]
         if splits.kept[node]:
-            copy_values(rows[start:stop], new_rows[start:stop])
-            for f in range(values.shape[1]):
-                copy_values(values[start:stop, f], new_values[start:stop, f])
+            for i in range(np.uint64(start), np.uint64(stop)):
+                new_rows[i] = rows[i]
+                for f in range(values.shape[1]):
+                    new_values[i, f] = values[i, f]
             left = stop
         else:
             column, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
@@ -981,11 +965,18 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
 
 @inner_kernel
 def start_sorted_rows(level, form, sums):
-    """Unpack the statistics of the rows, for searches of sorted rows."""
-    sums.nodes[:] = sums.totals.shape[0] - 1
-    sums.totals[:] = 0.0
-    sums.parts[:] = 0.0
-    unpack_rows(level, form, sums.parts)
+    """Write the two scores and the weight of each row, for searches of sorted rows; rows of no node have none."""
+    rows, values, units, parts, totals = level.rows, level.values, form.units, sums.parts, sums.totals
+    for k in range(4):
+        totals[totals.shape[0] - 1, k] = 0.0
+    for row in range(parts.shape[0]):
+        sums.nodes[row] = totals.shape[0] - 1
+        for k in range(3):
+            parts[row, k] = 0.0
+    for i in range(rows.shape[0]):
+        n, score_1, score_2 = packed_parts(values[i, 0], form.count_bits, units[SCORES], units[SCORES + 1])
+        row = rows[i]
+        parts[row, 0], parts[row, 1], parts[row, 2] = score_1, score_2, n
 
 
 @inner_kernel
@@ -1026,17 +1017,18 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             build_level(table, START, n_groups, level, search.group, histograms)
             if sorted_level is not None:
                 if depth == 0 and sorted_level < last_level:
-                    copy_values(histograms[0], buffers.histograms[last_slot])
+                    for b in range(histograms.shape[1]):
+                        buffers.histograms[last_slot, b] = histograms[0, b]
             count_node_rows(buffers.bounds, depth, search.counts)
             search_columns(
                 is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best
             )
         choose_splits(is_categorical, histograms, table, rules, form, best, splits)
-        if constraints is not None and rules.min_rows > 1:
-            mark_children(histograms, table, rules, form, splits, buffers.smaller)
-        else:
-            for node in range(1 << depth):
-                splits.kept[node] = splits.features[0 if rules.symmetric else node] < 0
+        for node in range(1 << depth):
+            splits.kept[node] = splits.features[0 if rules.symmetric else node] < 0
+        if constraints is not None:  # an "and" would compile what a None makes superfluous
+            if rules.min_rows > 1:
+                mark_children(histograms, table, rules, form, splits, buffers.smaller)
         partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
     if last_level == noise.windows.shape[0]:
         level = rows_of_level(buffers, 0, last_level)
