@@ -1,7 +1,7 @@
 """What compiled code must not do: use numba's own threads, change the meaning of arithmetic, or call across files.
 
 A cached kernel that calls a kernel of another file does not notice when that file changes. A kernel without reference
-counts must not make arrays, and arrays must not pass to or from kernels with them: nobody would free them, or two would.
+counts must make no arrays, and must not pass arrays to or from kernels with them: nobody would free them, or two would.
 """
 
 import ast

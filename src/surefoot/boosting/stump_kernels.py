@@ -274,7 +274,7 @@ def best_split(is_categorical, member, sums, criterion, scratch):
     """Return the best split: (gain, feature, bin or number of categories on the left, missing values right?).
 
     ``is_categorical`` is that of the member, as an argument: what a None makes superfluous is not compiled. The
-    categories of the best feature are in ``scratch.category_orders[0]``; the last number returned is how many there are.
+    categories of the best feature are in ``scratch.category_orders[0]``; the last number returned is their number.
     """
     gain, feature, b, missing_right = best_numeric_split(is_categorical, member, sums, criterion, scratch)
     n_seen = 0
@@ -301,9 +301,8 @@ def write_split(is_categorical, member, sums, b, missing_right, n_seen, t, scrat
         by_category = is_categorical[feature]
     # later missing values, and categories that no row has, go to the heavier side
     is_lighter = is_left_lighter(member, sums, first, order, b if by_category else b + 1, by_category)
-    if is_categorical is not None:
-        if by_category:
-            mark_category_split(missing, order, b, n_seen, is_lighter, t, scratch.goes_right, rounds)
+    if is_categorical is not None and by_category:
+        mark_category_split(missing, order, b, n_seen, is_lighter, t, scratch.goes_right, rounds)
     if not by_category:
         if sums[0, first + missing] + sums[1, first + missing] == 0:
             missing_right = is_lighter

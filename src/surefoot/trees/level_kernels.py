@@ -643,9 +643,8 @@ def search_columns(is_categorical, constraints, histograms, columns, table, rule
             best.places[row, column], best.sides[row, column] = 0, 0
             for score in range(n_orders):
                 worth = 0.0
-                if is_categorical is not None:
-                    if by_category:
-                        order_categories(own, column, table, form, score, own_noise, buffers)
+                if is_categorical is not None and by_category:
+                    order_categories(own, column, table, form, score, own_noise, buffers)
                 if plain:
                     worth = sum_plain_gains(own, counts[first:last], begin, end, rules, form, buffers)
                 elif constraints is not None:
@@ -659,10 +658,9 @@ def search_columns(is_categorical, constraints, histograms, columns, table, rule
                         best.values[row, column], best.gains[row, column] = value, gain
                         best.places[row, column] = place
                         best.sides[row, column] = score if by_category else way
-                        if is_categorical is not None:
-                            if by_category:
-                                for b in range(n_codes):
-                                    best.orders[row, column, b] = buffers.orders[0, b]
+                        if is_categorical is not None and by_category:
+                            for b in range(n_codes):
+                                best.orders[row, column, b] = buffers.orders[0, b]
 
 
 @kernel
@@ -915,6 +913,15 @@ def mark_children(histograms, table, rules, form, splits, smaller):
 
 
 @inner_kernel
+def keep_nodes(constraints, histograms, table, rules, form, splits, smaller):
+    """Write which nodes keep their rows; without ``constraints``, ``mark_children`` is not needed and not compiled."""
+    for node in range(splits.kept.shape[0]):
+        splits.kept[node] = splits.features[0 if rules.symmetric else node] < 0
+    if constraints is not None and rules.min_rows > 1:
+        mark_children(histograms, table, rules, form, splits, smaller)
+
+
+@inner_kernel
 def partition_level(table, rules, level, splits, children):
     """Write the rows of the children of each node to ``children``; nodes in ``splits.kept`` keep them on the left."""
     rows, values, bounds = level.rows, level.values, level.bounds
@@ -1015,20 +1022,15 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             histograms = buffers.histograms[last_slot:]
         else:
             build_level(table, START, n_groups, level, search.group, histograms)
-            if sorted_level is not None:
-                if depth == 0 and sorted_level < last_level:
-                    for b in range(histograms.shape[1]):
-                        buffers.histograms[last_slot, b] = histograms[0, b]
+            if sorted_level is not None and depth == 0 and sorted_level < last_level:
+                for b in range(histograms.shape[1]):
+                    buffers.histograms[last_slot, b] = histograms[0, b]
             count_node_rows(buffers.bounds, depth, search.counts)
             search_columns(
                 is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best
             )
         choose_splits(is_categorical, histograms, table, rules, form, best, splits)
-        for node in range(1 << depth):
-            splits.kept[node] = splits.features[0 if rules.symmetric else node] < 0
-        if constraints is not None:  # an "and" would compile what a None makes superfluous
-            if rules.min_rows > 1:
-                mark_children(histograms, table, rules, form, splits, buffers.smaller)
+        keep_nodes(constraints, histograms, table, rules, form, splits, buffers.smaller)
         partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
     if last_level == noise.windows.shape[0]:
         level = rows_of_level(buffers, 0, last_level)

@@ -438,7 +438,7 @@ def sum_classes(rows, classes, weights, first_row, out):
 
 @kernel
 def search_features(table, target, features, rows, buffers, splits):
-    """Write the best split of ``rows`` by each of some features to ``splits``, given their class weights in ``buffers``."""
+    """Write the best split of ``rows`` by each of some features to ``splits``; ``buffers`` has their class weights."""
     for j in features:
         used = buffers.histogram[: table.missing[j] + 1]
         fill_histogram(table.codes[j], rows, target.classes, target.weights, target.first_row, used)
