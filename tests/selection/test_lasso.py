@@ -23,9 +23,7 @@ from surefoot.selection.lasso_selector import FOLDS
 from surefoot.selection.table import SelectionTable
 
 descend = kernel(kernels.descend)
-make_buffers = kernel(kernels.make_buffers)
-make_path = kernel(kernels.make_path)
-open_kernel_bag = kernel(kernels.open_bag)
+make_buffers, make_path, open_kernel_bag = kernels.make_buffers, kernels.make_path, kernels.open_bag
 read_bag = kernel(kernels.read_bag)
 solve_bag = kernel(kernels.solve_bag)
 walk_path = kernel(kernels.walk_path)
@@ -56,7 +54,7 @@ def open_bag(X, y, alpha, bag=None, standardize=False):
     bag = all_rows(X) if bag is None else np.asarray(bag, dtype=np.int32)
     table = LassoSelector(alpha, standardize=standardize).prepare(table_of(X, y)).table
     path = make_path(X.shape[1], min(X.shape[1], len(bag)))
-    opened = open_kernel_bag(table, bag, np.empty(len(X), dtype=np.int32), make_buffers(table, len(bag)))
+    opened = open_kernel_bag(table, bag, make_buffers(table, len(bag)))
     return table, bag, opened, path
 
 

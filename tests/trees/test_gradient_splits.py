@@ -19,6 +19,7 @@ from surefoot.trees.level_kernels import (
     SplitRules,
     SumFormat,
     TreeSplits,
+    make_search_buffers,
     search_histograms,
 )
 
@@ -27,15 +28,11 @@ add_packed_gains = kernel(level_kernels.add_packed_gains)
 add_sparse_gains = kernel(level_kernels.add_sparse_gains)
 choose_place = kernel(level_kernels.choose_place)
 choose_splits = kernel(level_kernels.choose_splits)
-count_rows = kernel(level_kernels.count_rows)
 highest = kernel(level_kernels.highest)
-make_search_buffers = kernel(level_kernels.make_search_buffers)
 middle_place = kernel(level_kernels.middle_place)
 noisy_place = kernel(level_kernels.noisy_place)
 order_categories = kernel(level_kernels.order_categories)
 reorder_codes = kernel(level_kernels.reorder_codes)
-search_categories = kernel(level_kernels.search_categories)
-search_numbers = kernel(level_kernels.search_numbers)
 search_sorted_rows = kernel(level_kernels.search_sorted_rows)
 sort_codes = kernel(level_kernels.sort_codes)
 sum_codes = kernel(level_kernels.sum_codes)
@@ -81,14 +78,22 @@ class Level:
     def buffers(self):
         """Buffers for running, sums, total, work and gains."""
         n_sums = 4 if self.n_words == 1 else 2 + self.n_scores
-        return make_search_buffers(self.form._replace(n_scores=n_sums - 2))
+        return make_search_buffers(self.form._replace(n_scores=n_sums - 2), self.n_nodes)
+
+    def order(self, column, score, noise=NONE, nodes=slice(None)):
+        """The codes of a categorical column by their mean score."""
+        buffers = self.buffers()
+        n_codes = order_categories(self.histograms[nodes], column, self.packed, self.form, score, noise, buffers)
+        return buffers.orders[0, :n_codes]
 
     def search(self, symmetric, constraints, l2, min_rows, noise=NONE):
         n_columns = len(self.table.n_codes)
         best = column_splits(1 if symmetric else self.n_nodes, n_columns)
         rules = SplitRules(symmetric=symmetric, l2=l2, min_rows=min_rows, constraints=constraints)
         noise = SplitNoise(numbers=noise, windows=np.zeros(n_columns, dtype=np.int64))
-        search_histograms(self.histograms, self.counts, (0, n_columns), self.packed, rules, self.form, noise, best)
+        buffers = make_search_buffers(self.form, self.n_nodes)
+        buffers.counts[:] = self.counts
+        search_histograms(self.histograms, (0, n_columns), self.packed, rules, self.form, noise, buffers, best)
         return best
 
     def choose(self, symmetric, best):
@@ -101,9 +106,8 @@ class Level:
             tables=np.empty((n_splits, 256), dtype=np.uint8),
             kept=np.zeros(self.n_nodes, dtype=np.bool_),
         )
-        noise = SplitNoise(numbers=NONE, windows=np.zeros(best.gains.shape[1], dtype=np.int64))
         rules = rules_of(1, symmetric=symmetric)
-        choose_splits(self.packed.is_categorical, self.histograms, self.packed, rules, self.form, noise, best, splits)
+        choose_splits(self.packed.is_categorical, self.histograms, self.packed, rules, self.form, best, splits)
         return splits
 
     def search_sorted(self, l2, noise=NONE):
@@ -124,7 +128,7 @@ class Level:
         totals, left = np.zeros((self.n_nodes + 1, 4)), np.zeros((self.n_nodes + 1, 4))
         sums = NodeSums(nodes=nodes, parts=parts, totals=totals, left=left)
         noise = SplitNoise(numbers=noise, windows=np.zeros(n_columns, dtype=np.int64))
-        search_sorted_rows(self.packed, level, rules_of(n_columns, l2=l2), noise, sums, best)
+        search_sorted_rows(self.packed, level, rules_of(n_columns, l2=l2), noise, self.buffers(), sums, best)
         return best
 
 
@@ -138,7 +142,11 @@ def column_splits(n_splits, n_columns):
     shape = n_splits, n_columns
     values, gains = np.empty(shape), np.empty(shape)
     places, sides = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
-    return ColumnSplits(values=values, gains=gains, places=places, sides=sides)
+    return ColumnSplits(values=values, gains=gains, places=places, sides=sides, orders=no_orders(shape))
+
+
+def no_orders(shape):
+    return np.zeros((*shape, 256), dtype=np.uint8)
 
 
 def tolerance(nodes, l2):
@@ -172,7 +180,7 @@ def test_running_sums_of_codes(seed, n_scores, packed):
 def test_gains_are_exact_but_for_rounding_and_are_added(seed, n_scores, l2, min_rows, constraint):
     level = Level(seed, 1, [9], n_scores=n_scores, packed=False, n_rows=12)
     node = level.nodes(0)[0]
-    running, sums, total, work, gains = level.buffers()
+    running, sums, total, work, gains, *_ = level.buffers()
     sum_codes(level.histograms[0], level.n_words, COUNT_BITS, level.units, running, sums)
     total[:] = sums[:, 8]
     gains[0, :9] = 7.0
@@ -190,7 +198,7 @@ def test_gains_are_exact_but_for_rounding_and_are_added(seed, n_scores, l2, min_
 @given(seed=seeds, n_scores=st.integers(1, 2), l2=st.sampled_from(L2))
 def test_packed_gains_in_one_pass_are_the_same(seed, n_scores, l2):
     level = Level(seed, 1, [9], n_scores=n_scores, missing=0.0)
-    running, sums, total, work, gains = level.buffers()
+    running, sums, total, work, gains, *_ = level.buffers()
     sum_codes(level.histograms[0], 1, COUNT_BITS, level.units, running, sums)
     total[:] = sums[:, 8]
     gains[:, :9] = 7.0
@@ -214,16 +222,6 @@ def test_sparse_gains_change_only_at_codes_with_rows(seed, n_scores, l2):
         assert gains[place] == pytest.approx(float(naive.split_gain(left, whole, l2)), abs=tolerance([node], l2))
         assert node[place][0] > 0 or jumps[place] == 7.0
     assert (jumps[38:] == 7.0).all()
-
-
-@settings(deadline=None, max_examples=30)
-@given(seed=seeds, packed=st.booleans(), first=st.integers(0, 7), n_codes=st.integers(0, 7))
-def test_rows_with_some_codes_are_counted(seed, packed, first, n_codes):
-    level = Level(seed, 3, [5, 7], packed=packed)
-    last = min(first + n_codes, 7)
-    expected = sum(sums[0] for node in level.nodes(1)[1:] for sums in node[first:last])
-    begin, end = (5 + first) * level.n_words, (5 + last) * level.n_words
-    assert count_rows(level.histograms[1:3], begin, end, level.form) == expected
 
 
 @settings(deadline=None, max_examples=100)
@@ -269,7 +267,7 @@ def test_categories_are_sorted_by_their_mean_score(seed, n_scores, packed, n_nod
     n_scores = min(n_scores, 2) if packed else n_scores
     level = Level(seed, n_nodes, [4, 9], n_scores=n_scores, packed=packed, categorical=(1,))
     for score in range(n_scores):
-        order = order_categories(level.histograms, 1, level.packed, level.form, score, NONE, level.buffers())
+        order = level.order(1, score)
         assert sorted(order.tolist()) == list(range(9))
         means = naive.category_means(level.nodes(1), score)
         in_order = [means[code] for code in order]
@@ -281,7 +279,7 @@ def test_noise_moves_rare_categories_most(packed):
     """The mean of each category is moved by its own noise, in standard errors."""
     level = Level(0, 2, [9], packed=packed, categorical=(0,))
     noise = np.random.default_rng(0).normal(size=256)
-    order = order_categories(level.histograms, 0, level.packed, level.form, 0, noise, level.buffers())
+    order = level.order(0, 0, noise)
     counts = np.array([sum(node[code][1] for node in level.nodes(0)) for code in range(9)], dtype=float)
     means = np.array([float(mean) for mean in naive.category_means(level.nodes(0), 0)])
     moved = means + noise[254 - np.arange(9)] / np.sqrt(counts + 10.0)
@@ -301,7 +299,9 @@ def test_codes_in_another_order(n_words):
 @pytest.mark.parametrize("n_codes", [1, 2, 15, 16, 17, 255])
 def test_codes_are_sorted_as_by_a_stable_sort_of_numpy(n_codes):
     means = np.random.default_rng(n_codes).integers(-9, 9, n_codes) / 4.0
-    np.testing.assert_array_equal(sort_codes(means), np.argsort(means, kind="stable"))
+    orders = np.empty((2, 256), dtype=np.int64)
+    sort_codes(means, orders)
+    np.testing.assert_array_equal(orders[0, :n_codes], np.argsort(means, kind="stable"))
 
 
 @settings(deadline=None, max_examples=30)
@@ -328,10 +328,7 @@ def test_without_conditions_every_search_is_plain(seed, symmetric, noise):
 def test_the_best_threshold_has_the_highest_gain(seed, n_nodes, n_codes, packed, missing, l2, min_rows, constraint):
     level = Level(seed, n_nodes, [n_codes], packed=packed, missing=missing)
     has_missing = bool(level.has_missing[0])
-    rules = rules_of(1, l2=l2, min_rows=min_rows, constraint=constraint)
-    value, gain, place, side = search_numbers(
-        constraint, level.histograms, 0, level.packed, rules, level.form, NONE, level.buffers()
-    )
+    value, gain, place, side = [of[0, 0] for of in level.search(True, np.array([constraint]), l2, min_rows)[:4]]
     nodes = level.nodes(0)
     gains = naive.number_gains(nodes, has_missing, l2, min_rows, constraint)
     assert value == gain or (value, gain) == (-np.inf, 0.0)
@@ -367,8 +364,7 @@ def assert_best_categories(result, n_scores, nodes, l2, min_rows):
 def test_the_best_set_of_categories_is_the_best_first_part(seed, n_nodes, n_scores, packed, l2, min_rows):
     n_scores = 2 if packed else n_scores
     level = Level(seed, n_nodes, [7], n_scores=n_scores, packed=packed, categorical=(0,))
-    rules = rules_of(1, l2=l2, min_rows=min_rows)
-    result = search_categories(level.histograms, 0, level.packed, rules, level.form, NONE, level.buffers())
+    result = [of[0, 0] for of in level.search(True, np.array([0]), l2, min_rows)[:4]]
     assert_best_categories(result, n_scores, level.nodes(0), l2, min_rows)
 
 
@@ -383,7 +379,7 @@ def test_the_best_set_of_categories_is_the_best_first_part(seed, n_nodes, n_scor
 def test_the_best_split_of_each_column_for_all_nodes_or_for_each(seed, symmetric, packed, missing, min_rows):
     level = Level(seed, 3, [1, 2, 3, 6, 6], packed=packed, missing=missing, categorical=(4,))
     constraints = np.array([0, 0, 1, -1, 0])
-    values, gains, places, sides = level.search(symmetric, constraints, 3.0, min_rows)
+    values, gains, places, sides, _ = level.search(symmetric, constraints, 3.0, min_rows)
     for column in range(5):
         nodes = level.nodes(column)
         for row, of_row in enumerate([nodes] if symmetric else [[node] for node in nodes]):
@@ -407,7 +403,7 @@ def test_the_best_split_of_each_column_from_sorted_rows(seed, n_scores, missing,
     level = Level(seed, 4, [1, 2, 3, 6, 40], n_scores=n_scores, missing=missing)
     if left_out:  # rows of the table that the tree is not grown on
         level.rows[-1], level.counts[-1] = level.rows[-1][:0], 0
-    values, gains, places, sides = level.search_sorted(l2)
+    values, gains, places, sides, _ = level.search_sorted(l2)
     for column in range(5):
         nodes = level.nodes(column)
         assert values[0, column] == (gains[0, column] if gains[0, column] > 0 else -np.inf)
@@ -433,7 +429,9 @@ def test_the_column_with_the_highest_gain_is_chosen_and_codes_are_sent_according
     places = rng.integers(0, 3, size=shape)
     sides = rng.integers(0, 2, size=shape)
     values = np.where(gains > 0, gains + noisy * rng.normal(size=shape), -np.inf)
-    best = ColumnSplits(values=values, gains=gains, places=places, sides=sides)
+    best = ColumnSplits(values=values, gains=gains, places=places, sides=sides, orders=no_orders(shape))
+    for row in range(shape[0]):
+        best.orders[row, 2, :7] = level.order(2, sides[row, 2], nodes=slice(None) if symmetric else slice(row, row + 1))
     features, codes, missing_left, split_gains, tables, _ = level.choose(symmetric, best)
     for row in range(shape[0]):
         if gains[row].max() <= 0:

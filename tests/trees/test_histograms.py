@@ -10,10 +10,10 @@ from reference import gradient_trees as naive
 
 from surefoot._jit import kernel
 from surefoot.trees.gradient_grower import packed_table
-from surefoot.trees.level_kernels import LevelRows, add_packed_rows, add_wide_rows, build_level, build_root, sum_rows
+from surefoot.trees.level_kernels import LevelRows, add_packed_rows, add_wide_rows, build_level, sum_rows
 
-add_packed_rows, add_wide_rows, build_level, build_root, sum_rows = map(
-    kernel, (add_packed_rows, add_wide_rows, build_level, build_root, sum_rows)
+add_packed_rows, add_wide_rows, build_level, sum_rows = map(
+    kernel, (add_packed_rows, add_wide_rows, build_level, sum_rows)
 )
 
 CODES = (256, 1, 2, 6)
@@ -30,6 +30,10 @@ def drawn(seed, n_rows, n_columns, n_words):
 
 def level_of(rows, values, bounds):
     return LevelRows(rows=rows, values=values, bounds=np.asarray(bounds, dtype=np.int64))
+
+
+def group_buffer(n_words):
+    return np.empty(8 * 256 * n_words, dtype=np.int64)
 
 
 def node_histograms(table, rows, values, bounds):
@@ -64,7 +68,14 @@ def test_the_root_has_the_sums_of_all_rows(seed, n_columns, n_words):
     _, table, words, rows, values = drawn(seed, 30, n_columns, n_words)
     histograms = np.full((2, words.n_bins * n_words), 77)
     for group in range(words.n_groups):  # one group at a time, as threads do
-        build_root(packed_table(words), group, group + 1, level_of(rows, values, [0, len(rows)]), histograms)
+        build_level(
+            packed_table(words),
+            group,
+            group + 1,
+            level_of(rows, values, [0, len(rows)]),
+            group_buffer(n_words),
+            histograms,
+        )
     np.testing.assert_array_equal(histograms[:1], node_histograms(table, rows, values, [0, len(rows)]))
     assert (histograms[1] == 77).all()
 
@@ -76,11 +87,15 @@ def test_children_take_the_place_of_their_parents(seed, n_columns, n_words):
     depth = 4
     histograms = np.empty((1 << depth, words.n_bins * n_words), dtype=np.int64)
     bounds = np.array([0, len(rows)])
-    build_root(packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), histograms)
+    build_level(
+        packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), group_buffer(n_words), histograms
+    )
     for _ in range(depth):
         middles = [rng.choice([a, b, rng.integers(a, b + 1)]) for a, b in pairwise(bounds)]
         bounds = np.sort(np.concatenate([bounds, middles]))  # some children have no rows
-        build_level(packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), histograms)
+        build_level(
+            packed_table(words), 0, words.n_groups, level_of(rows, values, bounds), group_buffer(n_words), histograms
+        )
         expected = node_histograms(table, rows, values, bounds)
         np.testing.assert_array_equal(histograms[: len(bounds) - 1], expected)
 
@@ -89,8 +104,8 @@ def test_children_take_the_place_of_their_parents(seed, n_columns, n_words):
 def test_a_level_touches_only_the_columns_of_its_groups(n_words):
     _, _, words, rows, values = drawn(3, 40, 17, n_words)
     histograms = np.full((2, words.n_bins * n_words), 77)
-    build_root(packed_table(words), 1, 2, level_of(rows, values, [0, len(rows)]), histograms)
-    build_level(packed_table(words), 1, 2, level_of(rows, values, [0, 5, len(rows)]), histograms)
+    build_level(packed_table(words), 1, 2, level_of(rows, values, [0, len(rows)]), group_buffer(n_words), histograms)
+    build_level(packed_table(words), 1, 2, level_of(rows, values, [0, 5, len(rows)]), group_buffer(n_words), histograms)
     first, last = int(words.offsets[8]) * n_words, int(words.offsets[16]) * n_words
     untouched = np.delete(histograms, np.s_[first:last], axis=1)
     assert (untouched == 77).all()

@@ -6,8 +6,11 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot.boosting.stump_kernels import (
+    BEGINS,
     BLOCK,
     CHANCE,
+    CHANGES,
+    ENDS,
     GOING_ON,
     PERFECT,
     START_TOTAL,
@@ -15,9 +18,7 @@ from surefoot.boosting.stump_kernels import (
     Rule,
     Scratch,
     StumpRounds,
-    begin_threaded_round,
     change_thread_weights,
-    end_threaded_round,
     run_rounds,
     sum_member,
 )
@@ -59,7 +60,8 @@ def _run_slices(
     step = max(1, SLICE_CELLS // max(1, len(member.weights) * len(member.codes)))
     done, status = 0, GOING_ON
     while done < n_rounds and status == GOING_ON:
-        done, status = run_rounds(member, rule, done, min(done + step, n_rounds), scratch, rounds)
+        last = min(done + step, n_rounds)
+        done, status = run_rounds(member, rule, done, last, BEGINS | CHANGES | ENDS, scratch, rounds)
         callback(done, rounds.errors[max(0, done - 1)])
     return done, status
 
@@ -70,12 +72,12 @@ def _run_threads(
     n_rounds, n_threads = len(rounds.features), len(member.segments)
     with RowThreads(n_threads) as threads:
         for t in range(n_rounds):
-            status = begin_threaded_round(member, rule, t, scratch, rounds)
+            _, status = run_rounds(member, rule, t, t + 1, BEGINS, scratch, rounds)
             if status != GOING_ON:
                 return t, status
             feature = rounds.features[t]
-            growths = threads.run(lambda k: change_thread_weights(member, scratch, feature, k), range(n_threads))  # noqa: B023
-            end_threaded_round(member, sum(growths), scratch)
+            threads.run(lambda k: change_thread_weights(member, scratch, feature, k), range(n_threads))  # noqa: B023
+            run_rounds(member, rule, t, t + 1, ENDS, scratch, rounds)
             callback(t + 1, rounds.errors[t])
     return n_rounds, GOING_ON
 
@@ -143,7 +145,7 @@ def new_scratch(table: BinnedTable, n_threads: int) -> Scratch:
         gains=np.zeros((2, n_bins)),
         best=np.zeros((2, table.n_columns)),
         goes_right=np.zeros(int(table.missing.max()) + 1, dtype=np.uint8),
-        category_order=np.zeros(256, dtype=np.int64),
+        category_orders=np.zeros((2, 256), dtype=np.int64),
         weights_right=np.zeros(2, dtype=np.int64),
         rows_right=np.zeros(2, dtype=np.int64),
         side=np.zeros(2, dtype=np.int64),
@@ -151,4 +153,5 @@ def new_scratch(table: BinnedTable, n_threads: int) -> Scratch:
         edge=np.ones(1),
         changed=np.zeros((n_threads, BLOCK), dtype=np.uint16),
         change=np.zeros((n_threads, BLOCK), dtype=np.int64),
+        growth=np.zeros((n_threads, 2), dtype=np.int64),
     )

@@ -19,6 +19,7 @@ from surefoot._jit import inner_kernel, kernel
 
 GINI, ERROR = 0, 1
 GOING_ON, PERFECT, CHANCE = 0, 1, 2
+BEGINS, CHANGES, ENDS = 1, 2, 4  # the parts of a round
 
 BLOCK = 8192  # rows reweighted at a time: their indices and changes stay in the first-level cache
 START_TOTAL = 2.0**58  # a class's weights add up to about this number ...
@@ -80,7 +81,7 @@ class Scratch(NamedTuple):
     gains: np.ndarray  # (2, bins): gain of a split after a bin; missing values right, left
     best: np.ndarray  # (2, features): the largest of these
     goes_right: np.ndarray  # per code of the chosen feature
-    category_order: np.ndarray
+    category_orders: np.ndarray  # (2, codes): of the best categorical feature so far, and of another
     weights_right: np.ndarray  # (2,): per class, the weight that goes right ...
     rows_right: np.ndarray  # ... and the number of rows
     side: np.ndarray  # per class: the side on which weights change (-1: none)
@@ -88,6 +89,7 @@ class Scratch(NamedTuple):
     edge: np.ndarray  # (1,): the smallest edge so far
     changed: np.ndarray  # (threads, block): rows of a block with changed weights ...
     change: np.ndarray  # ... and the changes
+    growth: np.ndarray  # (threads, 2): the sum of all changes of each class
 
 
 @inner_kernel
@@ -268,42 +270,44 @@ def is_left_lighter(member, sums, first, order, n_left, by_order):
 
 
 @inner_kernel
-def write_split(is_categorical, member, sums, criterion, b, missing_right, t, scratch, rounds):
-    """Write the codes of the feature of round t that go right, and its nearest bins or its set."""
-    feature, order = rounds.features[t], scratch.category_order
-    first, missing = member.offsets[feature], member.missing[feature]
-    if is_categorical is not None and is_categorical[feature]:
-        _, n_left, n_seen = best_category_set(member, sums, criterion, feature, order)
-        unseen_right = is_left_lighter(member, sums, first, order, n_left, True)
-        mark_category_split(missing, order, n_left, n_seen, unseen_right, t, scratch.goes_right, rounds)
-    else:
-        if sums[0, first + missing] + sums[1, first + missing] == 0:  # later missing values go to the heavier side
-            missing_right = is_left_lighter(member, sums, first, order, b + 1, False)
-        mark_number_split(sums, first, missing, b, missing_right, t, scratch.goes_right, rounds)
-    rounds.missing_right[t] = scratch.goes_right[missing]
+def best_split(is_categorical, member, sums, criterion, scratch):
+    """Return the best split: (gain, feature, bin or number of categories on the left, missing values right?).
+
+    ``is_categorical`` is that of the member, as an argument: what a None makes superfluous is not compiled. The
+    categories of the best feature are in ``scratch.category_orders[0]``; the last number returned is their number.
+    """
+    gain, feature, b, missing_right = best_numeric_split(is_categorical, member, sums, criterion, scratch)
+    n_seen = 0
+    if is_categorical is not None:
+        best_order, order = scratch.category_orders[0], scratch.category_orders[1]
+        for j in range(is_categorical.shape[0]):
+            if is_categorical[j]:
+                set_gain, n_left, n = best_category_set(member, sums, criterion, j, order)
+                ties_before = set_gain >= gain * (1.0 - TIE) and j < feature
+                if set_gain >= 0.0 and (gain < 0.0 or ties_before or set_gain > gain * (1.0 + TIE)):
+                    gain, feature, b, n_seen = set_gain, j, n_left, n
+                    for k in range(n):
+                        best_order[k] = order[k]
+    return gain, feature, b, missing_right, n_seen
 
 
 @inner_kernel
-def choose_split(is_categorical, member, sums, criterion, t, scratch, rounds):
-    """Find the split of round t; write it to ``rounds`` and ``scratch.goes_right``.
-
-    ``is_categorical`` is that of the member, as an argument: what a None makes superfluous is not compiled.
-    """
-    gain, feature, b, missing_right = best_numeric_split(is_categorical, member, sums, criterion, scratch)
+def write_split(is_categorical, member, sums, b, missing_right, n_seen, t, scratch, rounds):
+    """Write the codes of the feature of round t that go right, and its nearest bins or its set."""
+    feature, order = rounds.features[t], scratch.category_orders[0]
+    first, missing = member.offsets[feature], member.missing[feature]
+    by_category = False
     if is_categorical is not None:
-        for j in range(is_categorical.shape[0]):
-            if is_categorical[j]:
-                set_gain, _, _ = best_category_set(member, sums, criterion, j, scratch.category_order)
-                ties_before = set_gain >= gain * (1.0 - TIE) and j < feature
-                if set_gain >= 0.0 and (gain < 0.0 or ties_before or set_gain > gain * (1.0 + TIE)):
-                    gain, feature = set_gain, j
-    rounds.features[t] = feature
-    without_split = (
-        0.0 if criterion == GINI else max(member.totals[0] * member.scales[0], member.totals[1] * member.scales[1])
-    )
-    rounds.gains[t] = max(gain - without_split, 0.0)
-    if feature >= 0:
-        write_split(is_categorical, member, sums, criterion, b, missing_right, t, scratch, rounds)
+        by_category = is_categorical[feature]
+    # later missing values, and categories that no row has, go to the heavier side
+    is_lighter = is_left_lighter(member, sums, first, order, b if by_category else b + 1, by_category)
+    if is_categorical is not None and by_category:
+        mark_category_split(missing, order, b, n_seen, is_lighter, t, scratch.goes_right, rounds)
+    if not by_category:
+        if sums[0, first + missing] + sums[1, first + missing] == 0:
+            missing_right = is_lighter
+        mark_number_split(sums, first, missing, b, missing_right, t, scratch.goes_right, rounds)
+    rounds.missing_right[t] = scratch.goes_right[missing]
 
 
 @inner_kernel
@@ -343,20 +347,9 @@ def sum_right(member, sums, feature, goes_right, weights_right, rows_right):
 
 
 @inner_kernel
-def begin_round(member, rule, t, scratch, rounds):
-    """Choose the stump of round t, its labels and vote; write which weights change; return the status of the fit."""
-    total = member.totals[0] * member.scales[0] + member.totals[1] * member.scales[1]
-    member.scales[0] /= total
-    member.scales[1] /= total
-    sums = member.histograms[0]
-    if member.histograms.shape[0] > 1:
-        sums = scratch.sums
-        if scratch.stale[0]:
-            add_threads(member.histograms, sums)
-    choose_split(member.is_categorical, member, sums, rule.criterion, t, scratch, rounds)
-    feature = rounds.features[t]
-    right, rows_right = scratch.weights_right, scratch.rows_right
-    sum_right(member, sums, feature, scratch.goes_right, right, rows_right)
+def weigh_stump(member, rule, t, scratch, rounds):
+    """Write the labels, error and vote of the stump of round t, and which weights change; return the status."""
+    feature, right = rounds.features[t], scratch.weights_right
     right_0, right_1 = right[0] * member.scales[0], right[1] * member.scales[1]
     left_0 = (member.totals[0] - right[0]) * member.scales[0]
     left_1 = (member.totals[1] - right[1]) * member.scales[1]
@@ -404,11 +397,10 @@ def plan_changes(member, feature, label_left, label_right, factor, scratch):
 
 @inner_kernel
 def change_weights(member, scratch, feature, thread):
-    """Change the weights of one thread's rows as planned and update its histograms; return the growth per class."""
-    index, change = scratch.changed[thread], scratch.change[thread]
-    growth = np.empty(2, np.int64)
-    growth[:] = 0
+    """Change the weights of one thread's rows as planned; update its histograms; write the growth of each class."""
+    index, change, growth = scratch.changed[thread], scratch.change[thread], scratch.growth[thread]
     for c in range(2):
+        growth[c] = 0
         side = scratch.side[c]
         factor = scratch.factor[c]
         first, last = member.segments[thread, c, 0], member.segments[thread, c, 1]
@@ -438,7 +430,6 @@ def change_weights(member, scratch, feature, thread):
                 bins = histogram[member.offsets[j] : member.offsets[j + 1]]
                 for k in range(n):
                     bins[column[index[k]]] += change[k]
-    return growth
 
 
 @inner_kernel
@@ -487,24 +478,50 @@ def rescale(member, c):
 
 
 @inner_kernel
-def end_round(member, growth, scratch):
+def end_round(member, scratch):
     """Add the growth of the weights to the totals; rescale a class if its whole numbers leave their range."""
     for c in range(2):
-        member.totals[c] += growth[c]
+        for thread in range(scratch.growth.shape[0]):
+            member.totals[c] += scratch.growth[thread, c]
         if member.totals[c] > 0 and (member.totals[c] > MAX_TOTAL or member.totals[c] < MIN_TOTAL):
             rescale(member, c)
             scratch.stale[0] = True
 
 
 @kernel
-def run_rounds(member, rule, first, last, scratch, rounds):
-    """Run rounds ``first`` to ``last - 1`` on one thread; return (rounds done, status)."""
+def run_rounds(member, rule, first, last, parts, scratch, rounds):
+    """Run some parts of the rounds ``first`` to ``last - 1``; return (rounds done, status).
+
+    A round chooses a stump, changes the weights of the first thread, and adds up the changes of all threads. If there
+    are several, the changes of all are made by ``change_thread_weights``, between a call that begins and one that ends.
+    """
+    histograms, totals, scales = member.histograms, member.totals, member.scales
     for t in range(first, last):
-        status = begin_round(member, rule, t, scratch, rounds)
-        if status != GOING_ON:
-            return t, status
-        growth = change_weights(member, scratch, rounds.features[t], 0)
-        end_round(member, growth, scratch)
+        if parts & BEGINS:
+            total = totals[0] * scales[0] + totals[1] * scales[1]
+            scales[0] /= total
+            scales[1] /= total
+            sums = histograms[0]
+            if histograms.shape[0] > 1:
+                sums = scratch.sums
+                if scratch.stale[0]:
+                    add_threads(histograms, sums)
+            gain, feature, b, missing_right, n_seen = best_split(
+                member.is_categorical, member, sums, rule.criterion, scratch
+            )
+            rounds.features[t] = feature
+            without_split = 0.0 if rule.criterion == GINI else max(totals[0] * scales[0], totals[1] * scales[1])
+            rounds.gains[t] = max(gain - without_split, 0.0)
+            if feature >= 0:
+                write_split(member.is_categorical, member, sums, b, missing_right, n_seen, t, scratch, rounds)
+            sum_right(member, sums, feature, scratch.goes_right, scratch.weights_right, scratch.rows_right)
+            status = weigh_stump(member, rule, t, scratch, rounds)
+            if status != GOING_ON:
+                return t, status
+        if parts & CHANGES:
+            change_weights(member, scratch, rounds.features[t], 0)
+        if parts & ENDS:
+            end_round(member, scratch)
     return last, GOING_ON
 
 
@@ -517,22 +534,7 @@ def sum_member(member):
             add_rows(member, thread, c)
 
 
-# The parts of a round, for rounds whose rows are divided among threads.
-
-
-@kernel
-def begin_threaded_round(member, rule, t, scratch, rounds):
-    """As ``begin_round``."""
-    return begin_round(member, rule, t, scratch, rounds)
-
-
 @kernel
 def change_thread_weights(member, scratch, feature, thread):
-    """As ``change_weights``."""
-    return change_weights(member, scratch, feature, thread)
-
-
-@kernel
-def end_threaded_round(member, growth, scratch):
-    """As ``end_round``."""
-    end_round(member, growth, scratch)
+    """As ``change_weights``, for rounds whose rows are divided among threads."""
+    change_weights(member, scratch, feature, thread)

@@ -48,6 +48,8 @@ class Bag(NamedTuple):
     means: Any
     correlations: Any
     scales: Any
+    residuals: Any  # for coordinate descent
+    variances: Any
 
 
 class BagBuffers(NamedTuple):
@@ -56,6 +58,9 @@ class BagBuffers(NamedTuple):
     factors: Any
     sums: Any
     moments: Any
+    missing: Any  # rows that a bag lacks
+    residuals: Any
+    variances: Any
 
 
 class Path(NamedTuple):
@@ -70,6 +75,53 @@ class Path(NamedTuple):
     p: Any
     q: Any
     state: Any
+
+
+class PenaltyBuffers(NamedTuple):
+    """Arrays for the penalties that are compared, and for the rows of the folds that are not left out."""
+
+    penalties: Any
+    coefficients: Any
+    errors: Any
+    rows: Any
+
+
+def make_path(n_columns: int, max_active: int) -> Path:
+    """Arrays for a path of at most ``max_active`` active variables."""
+    return Path(
+        active=np.empty(max_active, dtype=np.int64),
+        signs=np.empty(max_active),
+        gram=np.empty((max_active, n_columns)),
+        factor=np.empty((max_active, max_active)),
+        u=np.empty(max_active),
+        d=np.empty(max_active),
+        p=np.empty(n_columns),
+        q=np.empty(n_columns),
+        state=np.empty(n_columns, dtype=np.int64),
+    )
+
+
+def make_buffers(table: FullTable, size: int) -> BagBuffers:
+    """Arrays for bags of ``size`` rows."""
+    n_sums, (n_rows, n_columns) = 2 + len(table.likely), table.X.shape
+    return BagBuffers(
+        factors=np.empty((n_sums, size)),
+        sums=np.empty((n_sums, n_columns)),
+        moments=np.empty((3, n_columns)),
+        missing=np.empty(n_rows, dtype=np.int32),
+        residuals=np.empty(size),
+        variances=np.empty(n_columns),
+    )
+
+
+def make_penalty_buffers(n_penalties: int, n_columns: int, size: int) -> PenaltyBuffers:
+    """Arrays for this many penalties, and bags of ``size`` rows."""
+    return PenaltyBuffers(
+        penalties=np.empty(n_penalties),
+        coefficients=np.zeros((n_penalties, n_columns)),
+        errors=np.empty(n_penalties),
+        rows=np.empty(size, dtype=np.int32),
+    )
 
 
 @inner_kernel
@@ -331,7 +383,7 @@ def walk_path(table, bag, path, penalties, coefficients):
 def descend(table, rows, bag, target_mean, penalty, coefficients):
     """Read a bag and initial coefficients; write the result of coordinate descent."""
     n_columns, size = table.X.shape[1], rows.shape[0]
-    residuals, variances = np.empty(size), np.empty(n_columns)
+    residuals, variances = bag.residuals, bag.variances
     variances[:] = 0.0
     for i in range(size):
         residuals[i] = table.y[rows[i]] - target_mean
@@ -364,35 +416,12 @@ def descend(table, rows, bag, target_mean, penalty, coefficients):
 def solve_bag(table, rows, bag, path, standardize, penalties, coefficients):
     """Read a bag and penalties in descending order; write the coefficients at each, and return the target's mean."""
     target_mean = read_bag(table, bag, standardize)
-    solve_moments(table, rows, bag, path, target_mean, penalties, coefficients)
-    return target_mean
-
-
-@inner_kernel
-def solve_moments(table, rows, bag, path, target_mean, penalties, coefficients):
-    """Read a bag with its moments and penalties in descending order; write the coefficients at each."""
-    n_certain = walk_path(table, bag, path, penalties, coefficients)
-    for k in range(n_certain, penalties.shape[0]):
+    for k in range(walk_path(table, bag, path, penalties, coefficients), penalties.shape[0]):
         coefficients[k] = 0.0
         if k:
             copy_values(coefficients[k - 1], coefficients[k])
         descend(table, rows, bag, target_mean, penalties[k], coefficients[k])
-
-
-@inner_kernel
-def make_path(n_columns, max_active):
-    """Arrays for a path of at most ``max_active`` active variables."""
-    return Path(
-        np.empty(max_active, dtype=np.int64),
-        np.empty(max_active),
-        np.empty((max_active, n_columns)),
-        np.empty((max_active, max_active)),
-        np.empty(max_active),
-        np.empty(max_active),
-        np.empty(n_columns),
-        np.empty(n_columns),
-        np.empty(n_columns, dtype=np.int64),
-    )
+    return target_mean
 
 
 @inner_kernel
@@ -411,23 +440,26 @@ def leaves_enough(table, missing, squares):
 
 
 @inner_kernel
-def open_bag(table, rows, missing, buffers):
+def open_bag(table, rows, buffers):
     """The bag of some rows; if it holds most rows, and none twice, it is read through the rows that it lacks."""
     n_rows, size = table.X.shape[0], rows.shape[0]
-    read, sign = rows, 1.0
+    read, sign, missing, moments = rows, 1.0, buffers.missing, buffers.moments
     if table.gram.shape[0] and 2 * size > n_rows:
         n_missing = rows_between(rows, n_rows, missing)
-        if n_missing + size == n_rows and leaves_enough(table, missing[:n_missing], buffers.moments[0]):
+        if n_missing + size == n_rows and leaves_enough(table, missing[:n_missing], moments[0]):
             read, sign = missing[:n_missing], -1.0
-    means, correlations, scales = buffers.moments[0], buffers.moments[1], buffers.moments[2]
-    return Bag(read, sign, size, buffers.factors, buffers.sums, means, correlations, scales)
-
-
-@inner_kernel
-def make_buffers(table, size):
-    """Arrays for the moments of a bag."""
-    n_sums, n_columns = 2 + table.likely.shape[0], table.X.shape[1]
-    return BagBuffers(np.empty((n_sums, size)), np.empty((n_sums, n_columns)), np.empty((3, n_columns)))
+    return Bag(
+        rows=read,
+        sign=sign,
+        size=size,
+        factors=buffers.factors,
+        sums=buffers.sums,
+        means=moments[0],
+        correlations=moments[1],
+        scales=moments[2],
+        residuals=buffers.residuals,
+        variances=buffers.variances,
+    )
 
 
 @inner_kernel
@@ -457,21 +489,19 @@ def universal_penalty(table, rows, bag, target_mean):
 
 
 @kernel
-def select_bags(table, bags, penalty, standardize, groups, out):
+def select_bags(table, bags, penalty, standardize, groups, path, buffers, compared, out):
     """Read bags of rows; write which variables have a coefficient at a penalty (0: each bag's universal one)."""
-    (n_rows, n_columns), size = table.X.shape, bags.shape[1]
-    path, buffers = make_path(n_columns, min(n_columns, size)), make_buffers(table, size)
-    missing = np.empty(n_rows, np.int32)
-    penalties, coefficients = np.empty(1), np.empty((1, n_columns))
+    penalties, coefficients = compared.penalties, compared.coefficients
     penalties[0] = penalty
     for b in range(bags.shape[0]):
-        bag = open_bag(table, bags[b], missing, buffers)
+        bag = open_bag(table, bags[b], buffers)
         target_mean = read_bag(table, bag, standardize)
         if penalty == 0.0:
             penalties[0] = universal_penalty(table, bags[b], bag, target_mean)
         coefficients[0] = 0.0
-        if penalties[0] > 0.0:
-            solve_moments(table, bags[b], bag, path, target_mean, penalties, coefficients)
+        if penalties[0] > 0.0 and walk_path(table, bag, path, penalties, coefficients) == 0:
+            coefficients[0] = 0.0
+            descend(table, bags[b], bag, target_mean, penalties[0], coefficients[0])
         mark_variables(coefficients[0], groups, out[b])
 
 
@@ -488,43 +518,49 @@ def add_errors(table, rows, bag, target_mean, coefficients, errors):
 
 
 @inner_kernel
-def choose_penalty(table, rows, n_folds, path, buffers, missing, standardize, penalties, coefficients):
+def choose_penalty(table, rows, n_folds, path, buffers, standardize, compared):
     """Read a bag, split into consecutive folds; write the penalties to compare; return the best of them (0: none)."""
+    penalties, errors, others = compared.penalties, compared.errors, compared.rows
     size, n_penalties = rows.shape[0], penalties.shape[0]
-    bag = open_bag(table, rows, missing, buffers)
+    bag = open_bag(table, rows, buffers)
     read_bag(table, bag, standardize)
-    largest, low, high = np.abs(bag.correlations).max(), table.y[rows[0]], table.y[rows[0]]
+    largest, low, high = 0.0, table.y[rows[0]], table.y[rows[0]]
+    for j in range(bag.correlations.shape[0]):
+        largest = max(largest, abs(bag.correlations[j]))
     for i in rows:
         low, high = min(low, table.y[i]), max(high, table.y[i])
     if largest == 0.0 or low == high:
         return 0.0
     for k in range(n_penalties):
         penalties[k] = largest * MIN_PENALTY ** (k / (n_penalties - 1))
-    errors, others, start = np.zeros(n_penalties), np.empty(size, dtype=np.int32), 0
+        errors[k] = 0.0
+    start, best = 0, 0
     for fold in range(n_folds):
         stop = start + size // n_folds + (1 if fold < size % n_folds else 0)
-        copy_values(rows[:start], others[:start])
-        copy_values(rows[stop:], others[start : start + size - stop])
+        for i in range(start):
+            others[i] = rows[i]
+        for i in range(stop, size):
+            others[i - stop + start] = rows[i]
         train = others[: size - stop + start]
-        bag = open_bag(table, train, missing, buffers)
-        target_mean = solve_bag(table, train, bag, path, standardize, penalties, coefficients)
-        add_errors(table, rows[start:stop], bag, target_mean, coefficients, errors)
+        bag = open_bag(table, train, buffers)
+        target_mean = solve_bag(table, train, bag, path, standardize, penalties, compared.coefficients)
+        add_errors(table, rows[start:stop], bag, target_mean, compared.coefficients, errors)
         start = stop
-    return penalties[np.argmin(errors)]
+    for k in range(n_penalties):
+        if errors[k] < errors[best]:
+            best = k
+    return penalties[best]
 
 
 @kernel
-def select_bags_by_folds(table, bags, n_folds, n_penalties, standardize, groups, out):
+def select_bags_by_folds(table, bags, n_folds, standardize, groups, path, buffers, compared, out):
     """Read bags of rows; write which variables have a coefficient at the penalty chosen by the bag's own folds."""
-    (n_rows, n_columns), size = table.X.shape, bags.shape[1]
-    path, buffers = make_path(n_columns, min(n_columns, size)), make_buffers(table, size)
-    missing = np.empty(n_rows, np.int32)
-    penalties, coefficients = np.empty(n_penalties), np.zeros((n_penalties, n_columns))
+    penalties, coefficients = compared.penalties, compared.coefficients
     for b in range(bags.shape[0]):
-        best = choose_penalty(table, bags[b], n_folds, path, buffers, missing, standardize, penalties, coefficients)
+        best = choose_penalty(table, bags[b], n_folds, path, buffers, standardize, compared)
         coefficients[0] = 0.0
         if best > 0.0:
             penalties[0] = best
-            bag = open_bag(table, bags[b], missing, buffers)
+            bag = open_bag(table, bags[b], buffers)
             solve_bag(table, bags[b], bag, path, standardize, penalties[:1], coefficients[:1])
         mark_variables(coefficients[0], groups, out[b])

@@ -7,7 +7,14 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean, check_number
-from surefoot.selection.lasso_path import FullTable, select_bags, select_bags_by_folds
+from surefoot.selection.lasso_path import (
+    FullTable,
+    make_buffers,
+    make_path,
+    make_penalty_buffers,
+    select_bags,
+    select_bags_by_folds,
+)
 from surefoot.selection.selector import Selector
 from surefoot.selection.table import ERROR, NUMBERS, MissingValues, SelectionTable, filled_bags, known_medians
 
@@ -161,11 +168,14 @@ class PreparedLasso:
         if self.missing:  # a table of the bags' rows, one bag below the other
             filled = filled_bags(table.X, self.missing, bags)
             table, bags = table._replace(X=filled, y=table.y[bags].ravel()), _row_numbers(bags)
+        n_columns, size = table.X.shape[1], bags.shape[1]
+        path, buffers = make_path(n_columns, min(n_columns, size)), make_buffers(table, size)
+        compared = make_penalty_buffers(PENALTIES if self.alpha == CV else 1, n_columns, size)
         if self.alpha == CV:
-            select_bags_by_folds(table, bags, FOLDS, PENALTIES, self.standardize, groups, out)
+            select_bags_by_folds(table, bags, FOLDS, self.standardize, groups, path, buffers, compared, out)
         else:
             penalty = 0.0 if self.alpha == UNIVERSAL else float(self.alpha)
-            select_bags(table, bags, penalty, self.standardize, groups, out)
+            select_bags(table, bags, penalty, self.standardize, groups, path, buffers, compared, out)
 
 
 def _row_numbers(bags: np.ndarray) -> np.ndarray:

@@ -12,9 +12,11 @@ from surefoot.trees.split_kernels import (
     ClassificationTable,
     FeatureSplits,
     GrownTree,
+    NodeBuffers,
     NodeSplit,
     WeightedClasses,
     grow_tree,
+    make_buffers,
     search_features,
     split_rows,
     sum_classes,
@@ -63,52 +65,45 @@ class TreeGrower:
         )
         is_small = len(rows) * self.table.n_columns * self.depth <= CELLS_AT_ONCE
         if self.threads.n_threads == 1 and is_small:
-            grow_tree(self._coded, target, self.depth, np.empty_like(rows), self._histogram(), tree)
+            grow_tree(self._coded, target, self.depth, make_buffers(self._coded, rows, self.n_classes), tree)
         else:
             self._grow_by_nodes(target, tree)
         return tree
-
-    def _histogram(self) -> np.ndarray:
-        return np.empty((int(self.table.missing.max()) + 1, self.n_classes), dtype=np.int64)
 
     def _grow_by_nodes(self, target: WeightedClasses, tree: GrownTree) -> None:
         """The same, node by node, with the features divided among the threads."""
         if self._words is None and self.table.codes.dtype == np.uint8 and self.n_classes <= MAX_CLASSES_OF_WORDS:
             self._words = self.table.packed(self.first_row, self.first_row + len(target.weights))
             self._parts = np.empty((self.threads.n_threads, len(self._words), 2048 * self.n_classes), dtype=np.int64)
-        scratch, bounds = np.empty_like(tree.rows), np.array([0, len(tree.rows)])
+        buffers, bounds = make_buffers(self._coded, tree.rows, self.n_classes), np.array([0, len(tree.rows)])
         for level in range(self.depth):
             first_node = (1 << level) - 1
             middles = [
-                start + self._split_node(target, tree, first_node + k, tree.rows[start:end], scratch)
+                start + self._split_node(target, tree, first_node + k, tree.rows[start:end], buffers)
                 for k, (start, end) in enumerate(pairwise(bounds))
             ]
             bounds = np.append(0, np.stack([middles, bounds[1:]], axis=1).ravel())
         tree.leaf_ends[:] = bounds[1:]
-        write_labels(target, tree)
+        write_labels(target, buffers.sums[0], tree)
 
     def _split_node(
-        self, target: WeightedClasses, tree: GrownTree, node: int, rows: np.ndarray, scratch: np.ndarray
+        self, target: WeightedClasses, tree: GrownTree, node: int, rows: np.ndarray, buffers: NodeBuffers
     ) -> int:
         """Choose and write the split of one node and reorder its rows; return how many go left."""
-        total = np.zeros(self.n_classes, dtype=np.int64)
+        total = buffers.sums[0]
         sum_classes(rows, self.classes, target.weights, self.first_row, total)
         if np.count_nonzero(total) < 2:
             return len(rows)
-        split = self._best_split(target, rows, total)
+        split = self._best_split(target, rows, buffers)
         if split is None:
             return len(rows)
-        return int(split_rows(self._coded, target, total, split, node, rows, scratch, tree))
+        return int(split_rows(self._coded, target, split, node, rows, buffers, tree))
 
-    def _best_split(self, target: WeightedClasses, rows: np.ndarray, total: np.ndarray) -> NodeSplit | None:
+    def _best_split(self, target: WeightedClasses, rows: np.ndarray, buffers: NodeBuffers) -> NodeSplit | None:
         """The split by the best feature (the first if features tie); None if no feature can split the rows."""
-        n_columns = self.table.n_columns
-        splits = FeatureSplits(
-            scores=np.full(n_columns, -1.0),
-            places=np.zeros(n_columns, dtype=np.int64),
-            missing_right=np.ones(n_columns, dtype=np.bool_),
-        )
-        self._search(target, rows, total, splits)
+        splits = buffers.splits
+        splits.missing_right[:] = True
+        self._search(target, rows, buffers.sums[0], splits)
         best = splits.scores.max()
         if best < 0:
             return None
@@ -118,6 +113,7 @@ class TreeGrower:
             score=float(splits.scores[feature]),
             place=int(splits.places[feature]),
             missing_right=bool(splits.missing_right[feature]),
+            order=splits.orders[feature],
         )
 
     def _search(self, target: WeightedClasses, rows: np.ndarray, total: np.ndarray, splits: FeatureSplits) -> None:
@@ -127,14 +123,20 @@ class TreeGrower:
         features = [part for part in parts if len(part)]
         if words is None or len(rows) < MIN_ROWS_OF_WORDS:
             self.threads.run(
-                lambda own: search_features(coded, target, own, rows, total, self._histogram(), splits), features
+                lambda own: search_features(coded, target, own, rows, self._own_buffers(rows, total), splits), features
             )
             return
         ranges = list(enumerate(even_ranges(len(rows), len(sums))))
         self.threads.run(lambda part: sum_words(words, target, rows[slice(*part[1])], sums[part[0]]), ranges)
         self.threads.run(
-            lambda own: try_summed_features(coded, target, own, sums, total, self._histogram(), splits), features
+            lambda own: try_summed_features(coded, target, own, sums, self._own_buffers(rows, total), splits), features
         )
+
+    def _own_buffers(self, rows: np.ndarray, total: np.ndarray) -> NodeBuffers:
+        """The buffers of one thread, with the class weights of the node."""
+        buffers = make_buffers(self._coded, rows[:0], self.n_classes)
+        buffers.sums[0] = total
+        return buffers
 
 
 def _empty_tree(depth: int, rows: np.ndarray) -> GrownTree:

@@ -22,6 +22,7 @@ from surefoot.trees.level_kernels import (
     SumFormat,
     grow_levels,
     grow_part,
+    make_search_buffers,
     search_parts,
     split_level,
     write_leaves_of_part,
@@ -117,7 +118,9 @@ class GradientTreeGrower:
                 gains=np.empty(shape),
                 places=np.empty(shape, dtype=np.int64),
                 sides=np.empty(shape, dtype=np.int64),
+                orders=np.empty((*shape, 256 if self.table.is_categorical.any() else 0), dtype=np.uint8),
             ),
+            search=make_search_buffers(self._form, n_nodes),
             sums=NodeSums(
                 nodes=np.zeros(n_sorted, dtype=np.uint16),
                 parts=np.zeros((n_sorted, 3)),
@@ -140,6 +143,7 @@ class GradientTreeGrower:
         self.table, rules = table, self.rules
         self._packed_table = packed_table(table)
         has_conditions = rules.constraints is not None or rules.min_samples_leaf > 1 or table.has_missing.any()
+        has_conditions = has_conditions or table.is_categorical.any()
         self._split_rules = SplitRules(
             symmetric=rules.symmetric,
             l2=float(max(rules.l2, MIN_L2)),
@@ -249,10 +253,17 @@ class GradientTreeGrower:
 
     def _grow_in_parts(self, depth: int, fill_part: Callable[[int], None]) -> None:
         """Grow one level in several threads; at the root, each fills in the numbers of its rows first."""
-        given = self._packed_table, self._split_rules, self._form, self._noise, self._buffers
+        given = self._packed_table, self._split_rules, self._form, self._noise
         self._sum_parts(depth, fill_part)
-        self.threads.run(lambda own: search_parts(*given, depth, own), self._search_ranges(depth))
-        split_level(*given, self._splits, depth)
+        ranges = self._search_ranges(depth)
+        self.threads.run(lambda own: search_parts(*given, self._buffers_for(own), depth, own), ranges)
+        split_level(*given[:-1], self._buffers, self._splits, depth)
+
+    def _buffers_for(self, columns: tuple[int, int]) -> GrowthBuffers:
+        """The buffers, with others for a thread that searches some of the columns."""
+        if columns == (0, self.table.n_columns):
+            return self._buffers
+        return self._buffers._replace(search=make_search_buffers(self._form, len(self._buffers.smaller)))
 
     def _search_ranges(self, depth: int) -> list[tuple[int, int]]:
         """The columns that each thread searches at a level: for few bins, starting the threads takes longer."""

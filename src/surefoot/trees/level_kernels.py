@@ -99,6 +99,7 @@ class ColumnSplits(NamedTuple):
     gains: np.ndarray
     places: np.ndarray  # the last code on the left; for categories, the last place in their order
     sides: np.ndarray  # 1: missing values go left; for categories, the score that they are sorted by
+    orders: np.ndarray  # (..., 256): of the codes of a categorical column; empty if no column is categorical
 
 
 class NodeSums(NamedTuple):
@@ -108,6 +109,38 @@ class NodeSums(NamedTuple):
     parts: np.ndarray  # (rows, 3): two scores and the weight
     totals: np.ndarray  # (nodes + 1, 4): their sums and the worth of the node; the last is for rows of no node
     left: np.ndarray  # (nodes + 1, 4): the same for the left side, and the worth of both sides
+
+
+class SearchBuffers(NamedTuple):
+    """Buffers for the sums of one thread, and for its search of one column."""
+
+    running: np.ndarray
+    sums: np.ndarray  # (sums, codes): count, weight and scores of all codes up to one
+    total: np.ndarray
+    work: np.ndarray
+    gains: np.ndarray  # (3, codes)
+    means: np.ndarray  # of categories
+    orders: np.ndarray  # (2, codes): of categories; the second is for sorting
+    words: np.ndarray  # (2, words): of the bins of a column
+    group: np.ndarray  # words of the bins of eight columns
+    counts: np.ndarray  # rows of each node
+
+
+def make_search_buffers(form: SumFormat, n_nodes: int) -> SearchBuffers:
+    """Allocate the buffers of one thread, for levels of at most ``n_nodes`` nodes."""
+    n_sums = SCORES + form.n_scores
+    return SearchBuffers(
+        running=np.empty(256, dtype=np.int64),
+        sums=np.empty((n_sums, 256)),
+        total=np.empty(n_sums),
+        work=np.empty((2, 256)),
+        gains=np.empty((3, 256)),
+        means=np.empty(256),
+        orders=np.empty((2, 256), dtype=np.int64),
+        words=np.empty((2, 256 * form.n_words), dtype=np.int64),
+        group=np.empty(8 * 256 * form.n_words, dtype=np.int64),
+        counts=np.empty(n_nodes, dtype=np.int64),
+    )
 
 
 class GrowthBuffers(NamedTuple):
@@ -121,6 +154,7 @@ class GrowthBuffers(NamedTuple):
     smaller: np.ndarray  # for each parent, which of its children has fewer rows, and is summed: 0 left, 1 right
     leaves: np.ndarray  # of every row of the table
     best: ColumnSplits
+    search: SearchBuffers
     sums: NodeSums
 
 
@@ -133,36 +167,6 @@ class TreeSplits(NamedTuple):
     gains: np.ndarray
     tables: np.ndarray  # (splits, 256): 1 for codes that go right
     kept: np.ndarray  # one per node in heap order: whether all rows stay on the left
-
-
-class SearchBuffers(NamedTuple):
-    """Buffers for the search of one column."""
-
-    running: np.ndarray
-    sums: np.ndarray  # (sums, codes): count, weight and scores of all codes up to one
-    total: np.ndarray
-    work: np.ndarray
-    gains: np.ndarray  # (3, codes)
-
-
-@inner_kernel
-def copy_values(values, out):
-    """Copy an array of one dimension: an assignment of slices takes a second to compile."""
-    for i in range(np.uint64(values.shape[0])):
-        out[i] = values[i]
-
-
-@inner_kernel
-def make_search_buffers(form):
-    """Allocate the buffers for the search of one column."""
-    n_sums = SCORES + form.n_scores
-    return SearchBuffers(
-        running=np.empty(256, np.int64),
-        sums=np.empty((n_sums, 256)),
-        total=np.empty(n_sums),
-        work=np.empty((2, 256)),
-        gains=np.empty((3, 256)),
-    )
 
 
 @inner_kernel
@@ -251,54 +255,31 @@ def sum_rows(words, rows, values, start, stop, bins, sums):
 
 
 @inner_kernel
-def columns_of_group(table, group):
-    """Return where the bins of the columns of a group begin (and where the last ones end), and the number of bins."""
-    rest = table.n_codes.shape[0] - 8 * group
-    n_columns = rest if rest < 8 else 8
-    columns, bins = np.empty(n_columns + 1, np.int64), np.empty(n_columns, np.int64)
-    for k in range(n_columns + 1):
-        columns[k] = np.int64(table.offsets[8 * group + k])
-    for k in range(n_columns):
-        bins[k] = columns[k + 1] - columns[k]
-    return columns, bins
-
-
-@inner_kernel
-def build_root(table, first_group, last_group, level, histograms):
-    """Write the histogram of all rows to slot 0, for the columns of some groups."""
-    n_words = level.values.shape[1]
-    sums = np.empty(8 * 256 * n_words, np.int64)
-    for group in range(first_group, last_group):
-        columns, bins = columns_of_group(table, group)
-        sum_rows(table.words[group], level.rows, level.values, START, level.rows.shape[0], bins, sums)
-        for k in range(columns.shape[0] - 1):
-            begin, end = columns[k] * n_words, columns[k + 1] * n_words
-            copy_values(sums[256 * k * n_words : 256 * k * n_words + end - begin], histograms[0, begin:end])
-
-
-@inner_kernel
-def build_level(table, first_group, last_group, level, histograms):
+def build_level(table, first_group, last_group, level, sums, histograms):
     """Replace the histograms of the nodes of a level (slot p) by those of their children (slots 2p and 2p + 1).
 
-    ``level`` has the rows of the children. Parents are visited from the last to the first, so that no slot of a child
-    is written before the parent in that slot has been read.
+    ``level`` has the rows of the children; ``sums`` is a buffer. Parents are visited from the last to the first, so
+    that no slot of a child is written before the parent in that slot has been read. The root has no parent: all of its
+    rows are summed.
     """
-    bounds, n_words = level.bounds, level.values.shape[1]
-    sums = np.empty(8 * 256 * n_words, np.int64)
+    bounds, n_words, is_root = level.bounds, level.values.shape[1], level.bounds.shape[0] == 2
     for group in range(first_group, last_group):
-        columns, bins = columns_of_group(table, group)
+        bins, offsets = table.n_codes[8 * group : 8 * group + 8], table.offsets[8 * group :]
         for parent in range(bounds.shape[0] // 2 - 1, -1, -1):
-            left = 2 * parent
-            n_left = bounds[left + 1] - bounds[left]
-            n_right = bounds[left + 2] - bounds[left + 1]
-            small = left if n_left < n_right else left + 1
+            small, large = np.int64(0), np.int64(0)
+            if not is_root:
+                n_left = bounds[2 * parent + 1] - bounds[2 * parent]
+                n_right = bounds[2 * parent + 2] - bounds[2 * parent + 1]
+                small = 2 * parent + (0 if n_left < n_right else 1)
+                large = 4 * parent + 1 - small
             sum_rows(table.words[group], level.rows, level.values, bounds[small], bounds[small + 1], bins, sums)
             for k in range(bins.shape[0]):
-                begin, end = columns[k] * n_words, columns[k + 1] * n_words
-                smaller, whole = sums[256 * k * n_words :], histograms[parent, begin:end]
-                smaller_slot, larger_slot = histograms[small, begin:end], histograms[2 * left + 1 - small, begin:end]
-                for b in range(end - begin):
-                    rest = whole[b] - smaller[b]
+                begin, n_bins = np.int64(offsets[k]) * n_words, bins[k] * n_words
+                smaller, whole = sums[256 * k * n_words :], histograms[parent, begin : begin + n_bins]
+                smaller_slot = histograms[small, begin : begin + n_bins]
+                larger_slot = histograms[large, begin : begin + n_bins]
+                for b in range(n_bins):
+                    rest = smaller[b] if is_root else whole[b] - smaller[b]
                     smaller_slot[b] = smaller[b]  # the slot of the parent may be one of the two: it has been read
                     larger_slot[b] = rest
 
@@ -504,10 +485,13 @@ def bins_of_column(column, table, form):
 
 
 @inner_kernel
-def sort_codes(means):
-    """Return the codes by rising mean; codes that tie keep their order. (``np.argsort`` takes a second to compile.)"""
+def sort_codes(means, orders):
+    """Write the codes by rising mean to ``orders[0]``; codes that tie keep their order.
+
+    ``np.argsort`` takes a second to compile. ``orders[1]`` is a buffer.
+    """
     n = means.shape[0]
-    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    order, other = orders[0], orders[1]
     for b in range(n):
         order[b] = b
     width = 1
@@ -522,26 +506,25 @@ def sort_codes(means):
                 else:
                     other[place] = order[right]
                     right += 1
-        order, other = other, order
+        for b in range(n):
+            order[b] = other[b]
         width *= 2
-    return order
 
 
 @inner_kernel
 def order_categories(histograms, column, table, form, score, noise, buffers):
-    """Return the codes of a categorical column, sorted by mean score over all nodes plus noise of its standard error.
+    """Write the codes of a categorical column to ``buffers.orders[0]``, sorted by mean score over all nodes plus noise.
 
-    A category with few rows may then go to either side, because its effect is not known.
+    The noise has the size of the standard error: a category with few rows may go to either side, because its effect is
+    not known. Returns the number of codes.
     """
     begin, end = bins_of_column(column, table, form)
-    sums = buffers.sums
-    n_codes = (end - begin) // form.n_words
-    all_nodes = np.empty(end - begin, np.int64)
+    sums, n_codes, all_nodes = buffers.sums, (end - begin) // form.n_words, buffers.words[0, : end - begin]
     all_nodes[:] = 0
     for node in range(histograms.shape[0]):
         for b in range(end - begin):
             all_nodes[b] += histograms[node, begin + b]
-    means = np.empty(n_codes)
+    means = buffers.means[:n_codes]
     sum_codes(all_nodes, form.n_words, form.count_bits, form.units, buffers.running, sums)
     for b in range(n_codes):
         above = sums[SCORES + score, b]
@@ -552,7 +535,8 @@ def order_categories(histograms, column, table, form, score, noise, buffers):
         means[b] = above / (weight + RARE)
         if noise.shape[0] > 0:
             means[b] += noise[noise.shape[0] - 2 - b] / np.sqrt(weight + RARE)
-    return sort_codes(means)
+    sort_codes(means, buffers.orders)
+    return n_codes
 
 
 @inner_kernel
@@ -564,8 +548,8 @@ def reorder_codes(histogram, order, n_words, out):
 
 
 @inner_kernel
-def search_plain_numbers(histograms, counts, begin, end, rules, form, noise, buffers):
-    """As ``search_numbers``, for packed sums without missing values and conditions: words ``begin`` to ``end``."""
+def sum_plain_gains(histograms, counts, begin, end, rules, form, buffers):
+    """As ``sum_gains``, for packed sums without missing values and conditions: words ``begin`` to ``end``."""
     count_bits, units, l2, running, gains = form.count_bits, form.units, rules.l2, buffers.running, buffers.gains
     n_codes = end - begin
     n_places = n_codes - 2
@@ -582,79 +566,47 @@ def search_plain_numbers(histograms, counts, begin, end, rules, form, noise, buf
     for b in range(n_places):
         gain += jumps[b]
         gains[0, b] += gain
-    value, gain, place = choose_place(gains[0], n_places, worth, noise, gains[2])
-    return value, gain, place, 0
+    return worth
 
 
 @inner_kernel
-def search_numbers(constraint, histograms, column, table, rules, form, noise, buffers):
-    """Return the best split of one numeric column for the sum of all nodes.
+def sum_gains(constraint, is_reordered, n_ways, n_places, histograms, begin, end, rules, form, buffers):
+    """Write the gain of each place of one column, over all nodes, to ``buffers.gains``; return the worth of the nodes.
 
-    It is (gain plus noise, gain, last code on the left, whether missing values go left).
+    The second row is for missing values on the left, if there are two ways. Codes are in the order of
+    ``buffers.orders`` if they are ``is_reordered``.
     """
-    begin, end = bins_of_column(column, table, form)
-    n_words, count_bits, units, l2 = form.n_words, form.count_bits, form.units, rules.l2
-    has_missing, min_rows = table.has_missing[column], rules.min_rows
+    n_words, count_bits, units, l2, min_rows = form.n_words, form.count_bits, form.units, rules.l2, rules.min_rows
     running, sums, total, work, gains = buffers.running, buffers.sums, buffers.total, buffers.work, buffers.gains
-    n_codes = (end - begin) // n_words
-    n_places = n_codes - 1 if has_missing else n_codes - 2
+    n_codes, own = (end - begin) // n_words, buffers.words[1, : end - begin]
     gains[:, :n_codes] = 0.0
     worth = 0.0
     for node in range(histograms.shape[0]):
-        sum_codes(histograms[node, begin:end], n_words, count_bits, units, running, sums)
+        if is_reordered:
+            reorder_codes(histograms[node, begin:end], buffers.orders[0, :n_codes], n_words, own)
+        else:
+            own = histograms[node, begin:end]
+        sum_codes(own, n_words, count_bits, units, running, sums)
         if sums[COUNT, n_codes - 1] == 0.0:
             continue
-        copy_values(sums[:, n_codes - 1], total)
-        worth += add_gains(sums, total, n_places, l2, min_rows, constraint, work, gains[0])
-        if has_missing:
-            for k in range(sums.shape[0]):
-                lacking = total[k] - sums[k, n_codes - 2]
-                for b in range(n_places):
-                    sums[k, b] += lacking
-            add_gains(sums, total, n_places - 1, l2, min_rows, constraint, work, gains[1])
-    value, gain, place = choose_place(gains[0], n_places, worth, noise, gains[2])
-    side = 0
-    if has_missing:
-        other = choose_place(gains[1], n_places - 1, worth, noise, gains[2])
-        if other[0] > value + TIE * worth:
-            value, gain, place = other
-            side = 1
-    return value, gain, place, side
+        for k in range(sums.shape[0]):
+            total[k] = sums[k, n_codes - 1]
+        for way in range(n_ways):
+            if way == 1:
+                for k in range(sums.shape[0]):
+                    lacking = total[k] - sums[k, n_codes - 2]
+                    for b in range(n_places):
+                        sums[k, b] += lacking
+            of_node = add_gains(sums, total, n_places - way, l2, min_rows, constraint, work, gains[way])
+            if way == 0:
+                worth += of_node
+    return worth
 
 
 @inner_kernel
-def search_categories(histograms, column, table, rules, form, noise, buffers):
-    """Return the best split of one categorical column for the sum of all nodes.
-
-    It is (gain plus noise, gain, place in the order of codes, score that the codes are sorted by).
-    """
-    begin, end = bins_of_column(column, table, form)
-    n_words, l2, min_rows = form.n_words, rules.l2, rules.min_rows
-    sums, total, gains = buffers.sums, buffers.total, buffers.gains
-    n_codes = (end - begin) // n_words
-    reordered = np.empty(end - begin, np.int64)
-    best, best_gain, best_place, best_score = -np.inf, 0.0, 0, 0
-    for score in range(min(sums.shape[0] - SCORES, MAX_ORDERS)):
-        order = order_categories(histograms, column, table, form, score, noise, buffers)
-        gains[0, :n_codes] = 0.0
-        worth = 0.0
-        for node in range(histograms.shape[0]):
-            reorder_codes(histograms[node, begin:end], order, n_words, reordered)
-            sum_codes(reordered, n_words, form.count_bits, form.units, buffers.running, sums)
-            if sums[COUNT, n_codes - 1] > 0.0:
-                copy_values(sums[:, n_codes - 1], total)
-                worth += add_gains(sums, total, n_codes - 1, l2, min_rows, FREE, buffers.work, gains[0])
-        value, gain, place = choose_place(gains[0], n_codes - 1, worth, noise, gains[2])
-        if value > best + TIE * worth:
-            best, best_gain, best_place, best_score = value, gain, place, score
-    return best, best_gain, best_place, best_score
-
-
-@inner_kernel
-def noise_window(noise, column, row):
-    """Return the noise of one column and node, as a view; it is empty if there is no noise."""
-    begin = (noise.windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
-    return noise.numbers[begin : begin + 256]
+def noise_place(noise, column, row):
+    """Return where the noise of one column and node begins; an array without noise is empty there, too."""
+    return (noise.windows[column] + row * NEXT_WINDOW) % NOISE_LENGTH
 
 
 @inner_kernel
@@ -667,47 +619,55 @@ def is_plain(constraints, column, table, rules, form):
 
 
 @inner_kernel
-def search_columns(is_categorical, constraints, histograms, counts, columns, table, rules, form, noise, best):
+def search_columns(is_categorical, constraints, histograms, columns, table, rules, form, noise, buffers, best):
     """Write the best split of some columns to ``best``: for all nodes together if symmetric, else for each node.
 
-    ``counts`` are the rows of each node. ``is_categorical`` and ``constraints`` are those of the table and the rules:
-    as arguments, so that what is not needed is not compiled.
+    ``buffers.counts`` are the rows of each node. ``is_categorical`` and ``constraints`` are those of the table and the
+    rules: as arguments, so that what is not needed is not compiled. Categories are sorted by each score in turn.
     """
-    n_nodes = histograms.shape[0]
-    buffers = make_search_buffers(form)
+    n_nodes, counts = histograms.shape[0], buffers.counts
     for column in range(columns[0], columns[1]):
         begin, end = bins_of_column(column, table, form)
+        n_codes, by_category, constraint = (end - begin) // form.n_words, False, FREE
+        if is_categorical is not None:
+            by_category = is_categorical[column]
+        plain = is_plain(constraints, column, table, rules, form) and not by_category
+        n_ways = 2 if table.has_missing[column] and not by_category else 1
+        n_places = n_codes - 1 if n_ways == 2 or by_category else n_codes - 2
+        n_orders = min(buffers.sums.shape[0] - SCORES, MAX_ORDERS) if by_category else (1 if n_places > 0 else 0)
         for row in range(1 if rules.symmetric else n_nodes):
             first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
-            own, own_counts = histograms[first:last], counts[first:last]
-            own_noise = noise_window(noise, column, row)
-            if is_categorical is not None and is_categorical[column]:
-                result = search_categories(own, column, table, rules, form, own_noise, buffers)
-            elif end - begin < (2 if table.has_missing[column] else 3) * form.n_words:
-                result = (-np.inf, 0.0, 0, 0)
-            elif is_plain(constraints, column, table, rules, form):
-                result = search_plain_numbers(own, own_counts, begin, end, rules, form, own_noise, buffers)
-            elif constraints is not None:
-                result = search_numbers(constraints[column], own, column, table, rules, form, own_noise, buffers)
-            best.values[row, column], best.gains[row, column] = result[0], result[1]
-            best.places[row, column], best.sides[row, column] = result[2], result[3]
+            own, place = histograms[first:last], noise_place(noise, column, row)
+            own_noise = noise.numbers[place : place + 256]
+            best.values[row, column], best.gains[row, column] = -np.inf, 0.0
+            best.places[row, column], best.sides[row, column] = 0, 0
+            for score in range(n_orders):
+                worth = 0.0
+                if is_categorical is not None and by_category:
+                    order_categories(own, column, table, form, score, own_noise, buffers)
+                if plain:
+                    worth = sum_plain_gains(own, counts[first:last], begin, end, rules, form, buffers)
+                elif constraints is not None:
+                    if not by_category:
+                        constraint = constraints[column]
+                    worth = sum_gains(constraint, by_category, n_ways, n_places, own, begin, end, rules, form, buffers)
+                for way in range(n_ways):
+                    gains = buffers.gains
+                    value, gain, place = choose_place(gains[way], n_places - way, worth, own_noise, gains[2])
+                    if value > best.values[row, column] + TIE * worth:
+                        best.values[row, column], best.gains[row, column] = value, gain
+                        best.places[row, column] = place
+                        best.sides[row, column] = score if by_category else way
+                        if is_categorical is not None and by_category:
+                            for b in range(n_codes):
+                                best.orders[row, column, b] = buffers.orders[0, b]
 
 
 @kernel
-def search_histograms(histograms, counts, columns, table, rules, form, noise, best):
+def search_histograms(histograms, columns, table, rules, form, noise, buffers, best):
     """As ``search_columns``, from Python."""
     is_categorical, constraints = table.is_categorical, rules.constraints
-    search_columns(is_categorical, constraints, histograms, counts, columns, table, rules, form, noise, best)
-
-
-@inner_kernel
-def unpack_rows(level, form, parts):
-    """Write the two scores and the weight of each row of packed values to ``parts[row]``."""
-    rows, values, units = level.rows, level.values, form.units
-    for i in range(rows.shape[0]):
-        n, score_1, score_2 = packed_parts(values[i, 0], form.count_bits, units[SCORES], units[SCORES + 1])
-        row = rows[i]
-        parts[row, 0], parts[row, 1], parts[row, 2] = score_1, score_2, n
+    search_columns(is_categorical, constraints, histograms, columns, table, rules, form, noise, buffers, best)
 
 
 @inner_kernel
@@ -760,7 +720,7 @@ def sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains):
 
 
 @inner_kernel
-def search_sorted_rows(table, level, rules, noise, sums, best):
+def search_sorted_rows(table, level, rules, noise, buffers, sums, best):
     """As ``search_columns`` of a symmetric tree, for numeric columns of packed tables without conditions.
 
     Instead of the bins of every node, it reads the rows of every column, sorted by code: each moves to the left side of
@@ -769,7 +729,7 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
     """
     l2, nodes, parts, totals, left = rules.l2, sums.nodes, sums.parts, sums.totals, sums.left
     worth = sum_nodes(level.rows, level.bounds, parts, l2, totals)
-    gains, buffer = np.empty(256), np.empty(256)
+    gains, buffer = buffers.gains[0], buffers.gains[1]
     for column in range(table.n_codes.shape[0]):
         order, codes = table.sorted_rows[column], table.sorted_codes[column]
         n_codes, has_missing = table.n_codes[column], table.has_missing[column]
@@ -781,13 +741,16 @@ def search_sorted_rows(table, level, rules, noise, sums, best):
         n_present = np.int64(order.shape[0])
         while n_present > 0 and codes[n_present - 1] == n_codes - 1:
             n_present -= 1
-        own_noise = noise_window(noise, column, 0)
+        begin = noise_place(noise, column, 0)
+        own_noise = noise.numbers[begin : begin + 256]
         for side in range(2 if has_missing else 1):
             left[:, :3] = 0.0
-            copy_values(totals[:, 3], left[:, 3])
+            for node in range(left.shape[0]):
+                left[node, 3] = totals[node, 3]
             gain = 0.0
             for i in range(n_present if side == 1 else order.shape[0], order.shape[0]):
-                gain += move_left(order[i], nodes[order[i]], parts, totals, l2, left)
+                row = np.uint64(order[i])
+                gain += move_left(row, np.uint64(nodes[row]), parts, totals, l2, left)
             sorted_gains(order, codes, n_present, n_places, sums, l2, gain, gains)
             value, gain, place = choose_place(gains, n_places - side, worth, own_noise, buffer)
             if side == 0 or value > best.values[0, column] + TIE * worth:
@@ -802,30 +765,20 @@ def count_mask(form):
 
 
 @inner_kernel
-def count_rows(histograms, begin, end, form):
-    """Return the number of rows of all nodes in the words ``begin`` to ``end``; their weight if weights are packed."""
-    mask = count_mask(form)
-    total = np.int64(0)
-    for node in range(histograms.shape[0]):
-        words = np.int64(0)
-        for b in range(begin, end, form.n_words):
-            words += histograms[node, b]
-        total += words & mask
-    return total
-
-
-@inner_kernel
-def send_absent_codes(running, table):
-    """Send codes without rows, by the ``running`` counts, to the larger side."""
-    n_codes = running.shape[0]
-    on_left = 0.0
-    for b in range(n_codes):
-        if table[b] == 0:
-            on_left += running[b] - (running[b - 1] if b > 0 else 0.0)
-    absent = 0 if 2.0 * on_left >= running[n_codes - 1] else 1
-    for b in range(n_codes):
-        if running[b] == (running[b - 1] if b > 0 else 0.0):
-            table[b] = absent
+def send_absent_codes(histograms, begin, n_codes, form, table):
+    """Send codes without rows to the larger side."""
+    mask, on_left, on_right = count_mask(form), np.int64(0), np.int64(0)
+    for send in range(2):
+        for code in range(n_codes):
+            word = np.int64(0)
+            for node in range(histograms.shape[0]):
+                word += histograms[node, begin + code * form.n_words]
+            if send == 0 and table[code] == 0:
+                on_left += word & mask
+            elif send == 0:
+                on_right += word & mask
+            elif word & mask == 0:
+                table[code] = 0 if on_left >= on_right else 1
 
 
 @inner_kernel
@@ -846,29 +799,38 @@ def send_numbers(histograms, column, table, form, place, missing_left, goes_righ
     If no row of the nodes has a missing value, missing values go to the larger side.
     """
     begin, end = bins_of_column(column, table, form)
-    n_words = form.n_words
+    mask, last = count_mask(form), (end - begin) // form.n_words - 1
+    on_left, on_right, lacking = np.int64(0), np.int64(0), np.int64(0)
+    for node in range(histograms.shape[0]):
+        left, right = np.int64(0), np.int64(0)
+        for code in range(last):
+            word = histograms[node, begin + code * form.n_words]
+            if code <= place:
+                left += word
+            else:
+                right += word
+        on_left, on_right = on_left + (left & mask), on_right + (right & mask)
+        lacking += histograms[node, begin + last * form.n_words] & mask
     goes_right[place + 1 :] = 1
-    after, missing = begin + (place + 1) * n_words, end - n_words
-    if count_rows(histograms, missing, end, form) == 0:
-        on_left = count_rows(histograms, begin, after, form)
-        missing_left = on_left >= count_rows(histograms, after, missing, form)
-    goes_right[(end - begin) // n_words - 1] = 0 if missing_left else 1
+    if lacking == 0:
+        missing_left = on_left >= on_right
+    goes_right[last] = 0 if missing_left else 1
     return missing_left
 
 
 @inner_kernel
-def send_categories(histograms, column, table, form, place, score, noise, buffers, goes_right):
+def send_categories(histograms, column, table, form, place, order, goes_right):
     """Write which codes of a categorical column go right; return whether missing values go left."""
-    order = order_categories(histograms, column, table, form, score, noise, buffers)
-    n_codes = order.shape[0]
+    begin, end = bins_of_column(column, table, form)
+    n_codes = (end - begin) // form.n_words
     for b in range(place + 1, n_codes):
         goes_right[order[b]] = 1
-    send_absent_codes(buffers.sums[COUNT, :n_codes], goes_right)
+    send_absent_codes(histograms, begin, n_codes, form, goes_right)
     return goes_right[n_codes - 1] == 0
 
 
 @inner_kernel
-def choose_splits(is_categorical, histograms, table, rules, form, noise, best, splits):
+def choose_splits(is_categorical, histograms, table, rules, form, best, splits):
     """Choose the best column of each row of ``best``; write the splits of the level.
 
     If no column has a gain, the feature is -1: everything goes left. Missing values and categories without rows in the
@@ -890,9 +852,8 @@ def choose_splits(is_categorical, histograms, table, rules, form, noise, best, s
         first, last = (0, n_nodes) if rules.symmetric else (row, row + 1)
         own = histograms[first:last]
         if is_categorical is not None and is_categorical[column]:
-            own_noise, buffers = noise_window(noise, column, row), make_search_buffers(form)
-            missing_left = send_categories(own, column, table, form, place, side, own_noise, buffers, goes_right)
-            splits.missing_left[row] = missing_left
+            order = best.orders[row, column]
+            splits.missing_left[row] = send_categories(own, column, table, form, place, order, goes_right)
         else:
             splits.missing_left[row] = send_numbers(own, column, table, form, place, side == 1, goes_right)
 
@@ -952,6 +913,15 @@ def mark_children(histograms, table, rules, form, splits, smaller):
 
 
 @inner_kernel
+def keep_nodes(constraints, histograms, table, rules, form, splits, smaller):
+    """Write which nodes keep their rows; without ``constraints``, ``mark_children`` is not needed and not compiled."""
+    for node in range(splits.kept.shape[0]):
+        splits.kept[node] = splits.features[0 if rules.symmetric else node] < 0
+    if constraints is not None and rules.min_rows > 1:
+        mark_children(histograms, table, rules, form, splits, smaller)
+
+
+@inner_kernel
 def partition_level(table, rules, level, splits, children):
     """Write the rows of the children of each node to ``children``; nodes in ``splits.kept`` keep them on the left."""
     rows, values, bounds = level.rows, level.values, level.bounds
@@ -962,9 +932,10 @@ def partition_level(table, rules, level, splits, children):
         split = 0 if rules.symmetric else node
         feature, goes_right = splits.features[split], splits.tables[split]
         if splits.kept[node]:
-            copy_values(rows[start:stop], new_rows[start:stop])
-            for f in range(values.shape[1]):
-                copy_values(values[start:stop, f], new_values[start:stop, f])
+            for i in range(np.uint64(start), np.uint64(stop)):
+                new_rows[i] = rows[i]
+                for f in range(values.shape[1]):
+                    new_values[i, f] = values[i, f]
             left = stop
         else:
             column, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
@@ -1001,11 +972,18 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
 
 @inner_kernel
 def start_sorted_rows(level, form, sums):
-    """Unpack the statistics of the rows, for searches of sorted rows."""
-    sums.nodes[:] = sums.totals.shape[0] - 1
-    sums.totals[:] = 0.0
-    sums.parts[:] = 0.0
-    unpack_rows(level, form, sums.parts)
+    """Write the two scores and the weight of each row, for searches of sorted rows; rows of no node have none."""
+    rows, values, units, parts, totals = level.rows, level.values, form.units, sums.parts, sums.totals
+    for k in range(4):
+        totals[totals.shape[0] - 1, k] = 0.0
+    for row in range(parts.shape[0]):
+        sums.nodes[row] = totals.shape[0] - 1
+        for k in range(3):
+            parts[row, k] = 0.0
+    for i in range(rows.shape[0]):
+        n, score_1, score_2 = packed_parts(values[i, 0], form.count_bits, units[SCORES], units[SCORES + 1])
+        row = rows[i]
+        parts[row, 0], parts[row, 1], parts[row, 2] = score_1, score_2, n
 
 
 @inner_kernel
@@ -1015,14 +993,12 @@ def noise_of_level(noise, depth):
 
 
 @inner_kernel
-def count_node_rows(bounds, depth):
-    """Return the number of rows of each node of a level, over all parts."""
-    counts = np.empty(1 << depth, np.int64)
+def count_node_rows(bounds, depth, counts):
+    """Write the number of rows of each node of a level, over all parts."""
     for node in range(1 << depth):
         counts[node] = 0
         for part in range(bounds.shape[0]):
             counts[node] += bounds[part, depth, node + 1] - bounds[part, depth, node]
-    return counts
 
 
 @kernel
@@ -1034,7 +1010,7 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
     """
     n_groups, columns = table.words.shape[0], (START, table.n_codes.shape[0])
     is_categorical, constraints = table.is_categorical, rules.constraints
-    last_slot = buffers.histograms.shape[0] - 1
+    last_slot, search, best = buffers.histograms.shape[0] - 1, buffers.search, buffers.best
     for depth in range(first_level, last_level):
         level, splits = rows_of_level(buffers, 0, depth), splits_of_level(tree, depth, rules.symmetric)
         own_noise, histograms = noise_of_level(noise, depth), buffers.histograms[: 1 << depth]
@@ -1042,25 +1018,19 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             if depth == sorted_level:
                 start_sorted_rows(level, form, buffers.sums)
             write_leaves(level.rows, level.bounds, buffers.sums.nodes)
-            search_sorted_rows(table, level, rules, own_noise, buffers.sums, buffers.best)
+            search_sorted_rows(table, level, rules, own_noise, search, buffers.sums, best)
             histograms = buffers.histograms[last_slot:]
         else:
-            if depth == 0:
-                build_root(table, START, n_groups, level, histograms)
-                if sorted_level is not None and sorted_level < last_level:
-                    copy_values(histograms[0], buffers.histograms[last_slot])
-            else:
-                build_level(table, START, n_groups, level, histograms)
-            counts, best = count_node_rows(buffers.bounds, depth), buffers.best
+            build_level(table, START, n_groups, level, search.group, histograms)
+            if sorted_level is not None and depth == 0 and sorted_level < last_level:
+                for b in range(histograms.shape[1]):
+                    buffers.histograms[last_slot, b] = histograms[0, b]
+            count_node_rows(buffers.bounds, depth, search.counts)
             search_columns(
-                is_categorical, constraints, histograms, counts, columns, table, rules, form, own_noise, best
+                is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best
             )
-        choose_splits(is_categorical, histograms, table, rules, form, own_noise, buffers.best, splits)
-        if rules.min_rows > 1:
-            mark_children(histograms, table, rules, form, splits, buffers.smaller)
-        else:
-            for node in range(1 << depth):
-                splits.kept[node] = splits.features[0 if rules.symmetric else node] < 0
+        choose_splits(is_categorical, histograms, table, rules, form, best, splits)
+        keep_nodes(constraints, histograms, table, rules, form, splits, buffers.smaller)
         partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
     if last_level == noise.windows.shape[0]:
         level = rows_of_level(buffers, 0, last_level)
@@ -1111,13 +1081,12 @@ def add_parts(parts, column, slot, n_bins, n_words, out):
 
 
 @inner_kernel
-def join_parts(parts, table, form, smaller, depth, columns, histograms):
+def join_parts(parts, table, form, smaller, depth, columns, sums, histograms):
     """Write the histograms of all nodes of a level, for some columns, from those of the parts and of the level above.
 
     Parents are visited from the last to the first, so that no slot of a child is written before the parent in that slot
-    has been read.
+    has been read. ``sums`` is a buffer.
     """
-    sums = np.empty(256 * form.n_words, np.int64)
     for column in range(columns[0], columns[1]):
         begin, end = bins_of_column(column, table, form)
         if depth == 0:
@@ -1137,19 +1106,18 @@ def join_parts(parts, table, form, smaller, depth, columns, histograms):
 @kernel
 def search_parts(table, rules, form, noise, buffers, depth, columns):
     """Join the parts of the histograms of a level, and find the best split of each of some columns."""
-    histograms = buffers.histograms[: 1 << depth]
-    join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, histograms)
-    counts, own_noise, best = count_node_rows(buffers.bounds, depth), noise_of_level(noise, depth), buffers.best
-    is_categorical, constraints = table.is_categorical, rules.constraints
-    search_columns(is_categorical, constraints, histograms, counts, columns, table, rules, form, own_noise, best)
+    histograms, own_noise = buffers.histograms[: 1 << depth], noise_of_level(noise, depth)
+    search, best, is_categorical, constraints = buffers.search, buffers.best, table.is_categorical, rules.constraints
+    join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, search.words[0], histograms)
+    count_node_rows(buffers.bounds, depth, search.counts)
+    search_columns(is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best)
 
 
 @kernel
-def split_level(table, rules, form, noise, buffers, tree, depth):
+def split_level(table, rules, form, buffers, tree, depth):
     """Choose the splits of a level whose columns have been searched."""
     histograms, splits = buffers.histograms[: 1 << depth], splits_of_level(tree, depth, rules.symmetric)
-    own_noise = noise_of_level(noise, depth)
-    choose_splits(table.is_categorical, histograms, table, rules, form, own_noise, buffers.best, splits)
+    choose_splits(table.is_categorical, histograms, table, rules, form, buffers.best, splits)
     mark_children(histograms, table, rules, form, splits, buffers.smaller)
 
 

@@ -13,6 +13,7 @@ from surefoot.trees.level_kernels import (
     SplitNoise,
     TreeSplits,
     grow_part,
+    make_search_buffers,
     search_histograms,
     split_level,
 )
@@ -77,14 +78,19 @@ class SplitSearch(GradientTreeGrower):
 
     def split(self, depth: int, level: LevelSums) -> LevelSplits:
         """Find the splits of a level from its sums over all shards."""
-        buffers, n_nodes, counts = self._buffers, 1 << depth, level.counts
+        buffers, n_nodes = self._buffers, 1 << depth
         self._join(depth, level.sums)
         given = self._packed_table, self._split_rules, self._form
         noise = SplitNoise(numbers=self._noise.numbers, windows=self._noise.windows[depth])
         histograms, best = buffers.histograms[:n_nodes], buffers.best
-        columns = even_ranges(self.table.n_columns, self.threads.n_threads)
-        self.threads.run(lambda own: search_histograms(histograms, counts, own, *given, noise, best), columns)
-        split_level(*given, self._noise, buffers, self._splits, depth)
+
+        def search(columns: tuple[int, int]) -> None:
+            own = make_search_buffers(self._form, n_nodes)
+            own.counts[:] = level.counts
+            search_histograms(histograms, columns, *given, noise, own, best)
+
+        self.threads.run(search, even_ranges(self.table.n_columns, self.threads.n_threads))
+        split_level(*given, buffers, self._splits, depth)
         return LevelSplits(splits=self.tree.level(depth), smaller=buffers.smaller[:n_nodes])
 
     def _join(self, depth: int, sums: np.ndarray) -> None:

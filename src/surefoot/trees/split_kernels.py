@@ -56,6 +56,7 @@ class FeatureSplits(NamedTuple):
     scores: np.ndarray  # -1: the feature cannot split the node
     places: np.ndarray  # the last code on the left; for categories, how many go left
     missing_right: np.ndarray
+    orders: np.ndarray  # (columns, 256): the categories in their order; empty if no feature is categorical
 
 
 class NodeSplit(NamedTuple):
@@ -65,6 +66,34 @@ class NodeSplit(NamedTuple):
     score: float
     place: int
     missing_right: bool
+    order: np.ndarray
+
+
+class NodeBuffers(NamedTuple):
+    """Buffers for the split of one node."""
+
+    rows: np.ndarray
+    histogram: np.ndarray  # (codes, classes)
+    sums: np.ndarray  # (3, classes): of the node, of its left side and of its right side
+    goes_right: np.ndarray  # per code
+    splits: FeatureSplits
+
+
+def make_buffers(table: ClassificationTable, rows: np.ndarray, n_classes: int) -> NodeBuffers:
+    """Allocate the buffers of one thread, for nodes with some of the ``rows``."""
+    n_columns, n_codes = len(table.codes), int(table.missing.max()) + 1
+    return NodeBuffers(
+        rows=np.empty_like(rows),
+        histogram=np.empty((n_codes, n_classes), dtype=np.int64),
+        sums=np.empty((3, n_classes), dtype=np.int64),
+        goes_right=np.empty(n_codes, dtype=np.uint8),
+        splits=FeatureSplits(
+            scores=np.full(n_columns, -1.0),
+            places=np.zeros(n_columns, dtype=np.int64),
+            missing_right=np.ones(n_columns, dtype=np.bool_),
+            orders=np.empty((n_columns, 0 if table.is_categorical is None else 256), dtype=np.int64),
+        ),
+    )
 
 
 @inner_kernel
@@ -88,7 +117,9 @@ def largest_place(values):
 
 @inner_kernel
 def class_weights(rows, classes, weights, first_row, out):
-    """Add up the weights of ``rows`` by class."""
+    """Write the weights of ``rows`` by class."""
+    for c in range(out.shape[0]):
+        out[c] = 0
     for i in rows:
         out[classes[i]] += weights[i - first_row]
 
@@ -120,7 +151,8 @@ def split_score(left, total, right, criterion):
 
 @inner_kernel
 def fill_histogram(column, rows, classes, weights, first_row, histogram):
-    """Add up the weights of ``rows`` by code and class."""
+    """Write the weights of ``rows`` by code and class."""
+    histogram[:] = 0
     for i in rows:
         histogram[column[i], classes[i]] += weights[i - first_row]
 
@@ -166,7 +198,7 @@ def order_categories(histogram, missing, target, order):
 
 @inner_kernel
 def scan_categories(histogram, missing, total, criterion, order, left, right):
-    """Best split of the categories in their order: (score, number that go left, number of categories).
+    """Best split of the categories in their order: (score, number that go left).
 
     Two classes: categories are sorted by the fraction of one class, and the best set is a prefix of that order (Breiman
     et al. 1984). Several classes: sorted by the fraction of the class with the largest weight, a heuristic.
@@ -181,31 +213,19 @@ def scan_categories(histogram, missing, total, criterion, order, left, right):
         score = split_score(left, total, right, criterion)
         if score > best * (1.0 + TIE) or (best < 0.0 and score >= 0.0):
             best, n_left = score, k + 1
-    return best, n_left, n
+    return best, n_left
 
 
 @inner_kernel
-def scan_feature(is_categorical, table, target, j, total, histogram, splits):
-    """Write the best split by feature ``j``, given its histogram and the class weights ``total``, to ``splits``."""
-    left = np.zeros(total.shape[0], np.int64)
-    right = np.zeros(total.shape[0], np.int64)
-    order = np.empty(256, np.int64)
+def scan_feature(is_categorical, table, target, j, histogram, sums, splits):
+    """Write the best split by feature ``j`` to ``splits``, given its histogram and the class weights ``sums[0]``."""
     scores, places, criterion, missing = splits.scores, splits.places, target.criterion, table.missing[j]
+    total, left, right = sums[0], sums[1], sums[2]
     if is_categorical is not None and is_categorical[j]:
-        scores[j], places[j], _ = scan_categories(histogram, missing, total, criterion, order, left, right)
+        scores[j], places[j] = scan_categories(histogram, missing, total, criterion, splits.orders[j], left, right)
     else:
         found = scan_numbers(histogram, missing, total, criterion, left, right)
         scores[j], places[j], splits.missing_right[j] = found
-
-
-@inner_kernel
-def try_features(table, target, features, rows, total, histogram, splits):
-    """Write the best split of ``rows`` by each of some features, given their class weights ``total``, to ``splits``."""
-    for j in features:
-        used = histogram[: table.missing[j] + 1]
-        used[:] = 0
-        fill_histogram(table.codes[j], rows, target.classes, target.weights, target.first_row, used)
-        scan_feature(table.is_categorical, table, target, j, total, used, splits)
 
 
 @kernel
@@ -233,16 +253,16 @@ def sum_words(words, target, rows, sums):
 
 
 @kernel
-def try_summed_features(table, target, features, parts, total, histogram, splits):
-    """As ``try_features``, from the sums of ``sum_words`` over several parts of the rows."""
+def try_summed_features(table, target, features, parts, buffers, splits):
+    """As ``search_features``, from the sums of ``sum_words`` over several parts of the rows."""
     for j in features:
-        used, first = histogram[: table.missing[j] + 1], 256 * (j % 8)
+        used, first = buffers.histogram[: table.missing[j] + 1], 256 * (j % 8)
         used[:] = 0
         for part in range(parts.shape[0]):
             for c in range(used.shape[1]):
                 for code in range(used.shape[0]):
                     used[code, c] += parts[part, j // 8, 2048 * c + first + code]
-        scan_feature(table.is_categorical, table, target, j, total, used, splits)
+        scan_feature(table.is_categorical, table, target, j, used, buffers.sums, splits)
 
 
 @inner_kernel
@@ -266,19 +286,22 @@ def mark_number_split(histogram, missing, code, missing_right, goes_right):
 
 
 @inner_kernel
-def mark_category_split(histogram, missing, total, criterion, goes_right):
+def mark_category_split(histogram, missing, n_left, order, goes_right):
     """Write which codes go right; codes without rows go with the missing values, or else with the heavier side."""
-    order = np.empty(256, np.int64)
-    left = np.zeros(total.shape[0], np.int64)
-    _, n_left, n = scan_categories(histogram, missing, total, criterion, order, left, left.copy())
-    left_weight = np.int64(0)
-    for k in range(n_left):
-        left_weight += histogram[order[k]].sum()
-    unseen_right = 2.0 * left_weight < float(add_up(total)) * (1.0 - TIE)
+    n = 0
+    left_weight, weight = np.int64(0), np.int64(0)
+    for code in range(missing + 1):
+        n += add_up(histogram[code]) > 0
+    for k in range(n):
+        of_code = add_up(histogram[order[k]])
+        weight += of_code
+        left_weight += of_code if k < n_left else 0
+    unseen_right = 2.0 * left_weight < float(weight) * (1.0 - TIE)
     for k in range(n):
         if order[k] == missing:
             unseen_right = k >= n_left
-    goes_right[: missing + 1] = unseen_right
+    for code in range(missing + 1):
+        goes_right[code] = unseen_right
     for k in range(n):
         goes_right[order[k]] = k >= n_left
 
@@ -301,14 +324,16 @@ def partition_rows(column, goes_right, rows, scratch):
 
 
 @inner_kernel
-def write_split(is_categorical, table, target, total, split, node, rows, scratch, tree):
-    """Write a node's split to ``tree`` and reorder the node's rows by it; return how many go left."""
-    column, missing = table.codes[split.feature], table.missing[split.feature]
-    histogram = np.zeros((missing + 1, total.shape[0]), np.int64)
+def write_split(is_categorical, table, target, split, node, rows, buffers, tree):
+    """Write a node's split to ``tree`` and reorder the node's rows by it; return how many go left.
+
+    ``buffers.sums[0]`` are the class weights of the node.
+    """
+    column, missing, total = table.codes[split.feature], table.missing[split.feature], buffers.sums[0]
+    histogram, goes_right = buffers.histogram[: missing + 1], buffers.goes_right
     fill_histogram(column, rows, target.classes, target.weights, target.first_row, histogram)
-    goes_right = np.zeros(missing + 1, np.uint8)
     if is_categorical is not None and is_categorical[split.feature]:
-        mark_category_split(histogram, missing, total, target.criterion, goes_right)
+        mark_category_split(histogram, missing, split.place, split.order, goes_right)
         for code in range(missing):
             if goes_right[code]:
                 tree.sets[node, code >> 6] |= np.uint64(1) << np.uint64(code & 63)
@@ -318,54 +343,15 @@ def write_split(is_categorical, table, target, total, split, node, rows, scratch
     tree.features[node] = split.feature
     tree.missing_right[node] = goes_right[missing] != 0
     tree.gains[node] = max(0.0, split.score - side_score(total, float(add_up(total)), target.criterion))
-    return partition_rows(column, goes_right, rows, scratch)
+    return partition_rows(column, goes_right, rows, buffers.rows)
 
 
 @inner_kernel
-def split_node(table, target, node, rows, scratch, histogram, tree):
-    """Choose and write the split of one node and reorder its rows; return how many go left.
-
-    If features tie, the first is chosen. ``scratch`` and ``histogram`` are buffers.
-    """
-    total = np.zeros(target.n_classes, np.int64)
-    class_weights(rows, target.classes, target.weights, target.first_row, total)
-    n_present = 0
-    for c in range(total.shape[0]):
-        n_present += total[c] != 0
-    if n_present < 2:
-        return rows.shape[0]
-    n_columns = table.codes.shape[0]
-    splits = FeatureSplits(
-        scores=np.empty(n_columns),
-        places=np.empty(n_columns, np.int64),
-        missing_right=np.empty(n_columns, np.bool_),
-    )
-    features = np.empty(n_columns, np.int64)
-    for j in range(n_columns):
-        features[j], splits.scores[j], splits.places[j], splits.missing_right[j] = j, -1.0, 0, True
-    try_features(table, target, features, rows, total, histogram, splits)
-    best = splits.scores[largest_place(splits.scores)]
-    if best < 0.0:
-        return rows.shape[0]
-    feature = 0
-    while splits.scores[feature] < best * (1.0 - TIE):
-        feature += 1
-    split = NodeSplit(
-        feature=feature,
-        score=splits.scores[feature],
-        place=splits.places[feature],
-        missing_right=splits.missing_right[feature],
-    )
-    return write_split(table.is_categorical, table, target, total, split, node, rows, scratch, tree)
-
-
-@inner_kernel
-def label_leaves(target, tree):
-    """Write the class with the largest weight of every leaf; if classes tie, the first."""
+def label_leaves(target, total, tree):
+    """Write the class with the largest weight of every leaf; if classes tie, the first. ``total`` is a buffer."""
     start = 0
     for leaf in range(tree.leaf_ends.shape[0]):
         end = tree.leaf_ends[leaf]
-        total = np.zeros(target.n_classes, np.int64)
         class_weights(tree.rows[start:end], target.classes, target.weights, target.first_row, total)
         threshold, label = float(total[largest_place(total)]) * (1.0 - TIE), 0
         while total[label] < threshold:
@@ -384,22 +370,61 @@ def predict_rows(tree, first_row, labels):
         start = tree.leaf_ends[leaf]
 
 
+@inner_kernel
+def count_classes(total):
+    """Return the number of classes with weight."""
+    n = 0
+    for c in range(total.shape[0]):
+        n += total[c] != 0
+    return n
+
+
+@inner_kernel
+def choose_feature(splits):
+    """Return the feature with the best split, the first if features tie; -1 if no feature can split the node."""
+    best = splits.scores[largest_place(splits.scores)]
+    if best < 0.0:
+        return -1
+    feature = 0
+    while splits.scores[feature] < best * (1.0 - TIE):
+        feature += 1
+    return feature
+
+
 @kernel
-def grow_tree(table, target, depth, scratch, histogram, tree):
+def grow_tree(table, target, depth, buffers, tree):
     """Split all nodes of a perfect tree and label its leaves; a node that cannot be split sends all its rows left.
 
-    Reads ``tree.rows`` and writes all of ``tree``; ``scratch`` and ``histogram`` are buffers.
+    Reads ``tree.rows`` and writes all of ``tree``. The whole tree in one kernel: what the kernels that a kernel calls
+    call in turn is compiled again for each of them.
     """
-    ends = tree.leaf_ends
+    ends, splits, total, missing = tree.leaf_ends, buffers.splits, buffers.sums[0], table.missing
     ends[0] = tree.rows.shape[0]
     for level in range(depth):
         n_nodes = 1 << level
         for k in range(n_nodes - 1, -1, -1):  # backwards: the two ends of a node overwrite those of later nodes
             start, end = ends[k - 1] if k > 0 else 0, ends[k]
-            node = n_nodes - 1 + k
-            ends[2 * k] = start + split_node(table, target, node, tree.rows[start:end], scratch, histogram, tree)
+            node, rows, n_left, feature = n_nodes - 1 + k, tree.rows[start:end], end - start, -1
+            class_weights(rows, target.classes, target.weights, target.first_row, total)
+            if count_classes(total) > 1:
+                for j in range(missing.shape[0]):
+                    used = buffers.histogram[: missing[j] + 1]
+                    fill_histogram(table.codes[j], rows, target.classes, target.weights, target.first_row, used)
+                    splits.missing_right[j] = True
+                    scan_feature(table.is_categorical, table, target, j, used, buffers.sums, splits)
+                feature = choose_feature(splits)
+            if feature >= 0:
+                split = NodeSplit(
+                    feature=feature,
+                    score=splits.scores[feature],
+                    place=splits.places[feature],
+                    missing_right=splits.missing_right[feature],
+                    order=splits.orders[feature],
+                )
+                n_left = write_split(table.is_categorical, table, target, split, node, rows, buffers, tree)
+            ends[2 * k] = start + n_left
             ends[2 * k + 1] = end
-    label_leaves(target, tree)
+    label_leaves(target, total, tree)
 
 
 # The parts of a tree, for trees of large tables whose columns or rows are divided among threads.
@@ -412,18 +437,21 @@ def sum_classes(rows, classes, weights, first_row, out):
 
 
 @kernel
-def search_features(table, target, features, rows, total, histogram, splits):
-    """As ``try_features``."""
-    try_features(table, target, features, rows, total, histogram, splits)
+def search_features(table, target, features, rows, buffers, splits):
+    """Write the best split of ``rows`` by each of some features to ``splits``; ``buffers`` has their class weights."""
+    for j in features:
+        used = buffers.histogram[: table.missing[j] + 1]
+        fill_histogram(table.codes[j], rows, target.classes, target.weights, target.first_row, used)
+        scan_feature(table.is_categorical, table, target, j, used, buffers.sums, splits)
 
 
 @kernel
-def split_rows(table, target, total, split, node, rows, scratch, tree):
+def split_rows(table, target, split, node, rows, buffers, tree):
     """As ``write_split``."""
-    return write_split(table.is_categorical, table, target, total, split, node, rows, scratch, tree)
+    return write_split(table.is_categorical, table, target, split, node, rows, buffers, tree)
 
 
 @kernel
-def write_labels(target, tree):
+def write_labels(target, total, tree):
     """As ``label_leaves``."""
-    label_leaves(target, tree)
+    label_leaves(target, total, tree)
