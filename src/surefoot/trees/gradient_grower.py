@@ -40,7 +40,7 @@ from surefoot.trees.row_blocks import BlockRows, even_ranges
 
 CELLS_AT_ONCE = 20_000_000  # for larger tables a call grows one level, because Ctrl-C waits for the end of a call
 MAX_PARTS_WORDS = 1 << 25  # of the histograms that threads sum: those of deep trees of many classes are large
-SEARCHED_BINS = 50_000  # of all nodes of a level, by each thread: about 0.1 ms
+SEARCHED_BINS = 200_000  # of all nodes of a level, by each thread: about 0.3 ms
 ROOT_HALF_PI = sqrt(pi / 2)  # root mean square of normal numbers, over their mean absolute value
 BINS_PER_ROW = 2.0  # bins of a node that take as long to read as one row of a column
 NO_NOISE = NO_WEIGHTS = np.empty(0)
