@@ -38,7 +38,7 @@ def level_bytes(level: int, n_columns: int, n_bins: int, n_workers: int, n_membe
 def tree_bytes(depth: int, shape: tuple[int, int], n_bins: int, n_workers: int, n_members: int = 1) -> float:
     """The same for a whole tree, with the sums of its leaves for each block of rows."""
     n_blocks = -(-shape[0] // BLOCK_ROWS)
-    leaves = n_blocks * WORD * (2 ** (depth) * (2 * OUTPUTS + 1) + OUTPUTS + 2)
+    leaves = n_blocks * WORD * (2 ** (depth) * (2 * OUTPUTS + 1) + OUTPUTS + 3)
     levels = sum(level_bytes(level, shape[1], n_bins, n_workers, n_members) for level in range(depth))
     return levels + HOPS * (n_members * leaves + 3 * n_workers * MESSAGE)
 

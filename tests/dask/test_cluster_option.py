@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client
 from problems import NUMBERS, TARGET
 from typer.testing import CliRunner
 
@@ -69,6 +70,14 @@ def test_the_model_and_its_predictions_equal_the_local_ones(visits, cluster, tmp
         assert result.exit_code == 0, result.output
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "local").read_bytes()
     assert (tmp_path / "cluster.csv").read_bytes() == (tmp_path / "local.csv").read_bytes()
+
+
+def test_rows_that_are_sent_give_no_warning(cluster):
+    rows = np.zeros(2_000_000)  # more bytes than Dask sends without a warning, which is an error here
+    with option.cluster_client(cluster.scheduler_address) as client:
+        assert client.submit(len, rows).result() == len(rows)
+    with Client(cluster, set_as_default=False) as other, pytest.warns(UserWarning, match="Sending large graph"):
+        other.submit(len, rows, pure=False).result()
 
 
 def unused_address():

@@ -1,5 +1,6 @@
 """The option ``--cluster`` of sub-commands: their work runs on the workers of a Dask cluster."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -37,7 +38,9 @@ def cluster_client(address: str | None) -> Iterator[Any]:
             "scheduler is running there.",
             argument="cluster",
         ) from error
-    with client:
+    with client, warnings.catch_warnings():
+        # Rows are sent with the tasks that need them, so that these can start again on another worker.
+        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
         yield client
 
 
