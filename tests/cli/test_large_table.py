@@ -90,11 +90,19 @@ def test_a_table_in_batches_is_read_like_one_in_memory(path, target, task):
             codes = Binner.from_columns(columns, 255, None, threads).codes(columns, threads)
         words = np.concatenate([shard.words() for shard in stored.shards], axis=1)
         assert words.tobytes() == pack_codes(codes).tobytes()
-        kept = large.target_of(stored, task)
-    assert (kept.name, kept.task, kept.sentence) == (table.target.name, table.target.task, table.target.sentence)
-    assert kept.classes.dtype == table.target.classes.dtype
-    np.testing.assert_array_equal(kept.classes, table.target.classes)
-    np.testing.assert_array_equal(kept.y, table.target.y)
+        targets = large.target_of(stored, task), large.read_target(task)
+    for found in targets:
+        assert (found.name, found.task, found.sentence) == (table.target.name, table.target.task, table.target.sentence)
+        assert found.classes.dtype == table.target.classes.dtype
+        np.testing.assert_array_equal(found.classes, table.target.classes)
+        np.testing.assert_array_equal(found.labels, table.target.labels)
+
+
+def test_a_target_of_whole_numbers_in_one_file_and_fractions_in_another(tmp_path):
+    for name, values in {"1": np.arange(50), "2": np.arange(50) + 0.5}.items():
+        pd.DataFrame({"a": values / 3.0, "y": values}).to_parquet(tmp_path / f"{name}.parquet")
+    target = LargeTable.read(tmp_path, "y").read_target()
+    np.testing.assert_array_equal(target.y, np.append(np.arange(50.0), np.arange(50) + 0.5))
 
 
 def test_a_sample_decides_how_columns_are_read(path, monkeypatch):

@@ -90,11 +90,10 @@ class LargeTable:
 
     def read_target(self, task: str | None = None) -> Target:
         """The target of all rows, read into memory."""
-        import pyarrow as pa
+        import pandas as pd
 
-        batches = self.batches.batches([self.target])
-        values = pa.Table.from_batches(batches, pa.schema([self.batches.schemas[0].field(self.target)]))
-        target, _ = Target.read(values.column(0).to_pandas(), self.n_rows, task)
+        parts = [batch.column(0).to_pandas() for batch in self.batches.batches([self.target])]
+        target, _ = Target.read(pd.concat(parts, ignore_index=True), self.n_rows, task)  # types may differ by file
         return replace(target, name=self.target)
 
     @cached_property
