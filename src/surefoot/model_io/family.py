@@ -9,7 +9,6 @@ from surefoot._exceptions import ModelFileError
 from surefoot.model_io.archive import Archive
 from surefoot.model_io.fields import Field, Record, Scalar
 from surefoot.model_io.strict_json import require
-from surefoot.uncertainty.classifier import MAX_CLASSES
 from surefoot.uncertainty.families import (
     DISPERSED,
     REGRESSION_FAMILIES,
@@ -18,6 +17,7 @@ from surefoot.uncertainty.families import (
     ClassificationFamily,
     RegressionFamily,
 )
+from surefoot.uncertainty.fit_spec import MAX_CLASSES
 
 AnyFamily: TypeAlias = RegressionFamily | ClassificationFamily
 FAMILIES: dict[str, type[AnyFamily]] = {**REGRESSION_FAMILIES, Bernoulli.name: Bernoulli, Categorical.name: Categorical}

@@ -1,6 +1,7 @@
 """What the gradient boosters share: parameters, checks and ``fit``; what a single model adds, and what an ensemble."""
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,8 +14,8 @@ from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import NumberProblem, PreparedTable, Problem
 from surefoot.data.stored_input import is_stored
 from surefoot.uncertainty.decomposition import Uncertainty, row_index
-from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.fit_spec import FitSpec, ValidationRows, make_fit_spec
+from surefoot.uncertainty.families import DISPERSED, ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.fit_spec import FitSpec, ValidationRows, make_fit_spec, read_problem
 from surefoot.uncertainty.member import Member, members_uncertainty, raw_outputs
 from surefoot.uncertainty.shap_trees import shap_models
 from surefoot.uncertainty.stored_rows import open_table
@@ -146,7 +147,8 @@ class GradientBooster(CategoricalParameter, TableEstimator):
                 self._check_prepared(X_val)
             if is_stored(X):
                 X, y, sample_weight = open_table(self, X, y, sample_weight)
-            return self._fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
+            validation = None if X_val is None else ValidationRows(X_val, y_val, sample_weight_val)
+            return self._fit(read_problem(self, X, y, sample_weight), validation)
 
     def _check_prepared(self, X_val: Any) -> None:
         """Refuse what rows that are not in memory cannot be used for."""
@@ -155,24 +157,23 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         if self.warm_start:
             raise ParameterError("warm_start is for tables in memory: set it to False.")
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
-        raise NotImplementedError
-
-    def _train(
-        self,
-        problem: Problem | NumberProblem,
-        target: np.ndarray,
-        family: RegressionFamily | ClassificationFamily,
-        strata: np.ndarray | None,
-        validation: ValidationRows | None,
-    ) -> list[Member]:
-        """Train the members on a checked problem; ``target`` is in the units of the family."""
+    def _fit(self, problem: Problem | NumberProblem, validation: ValidationRows | None) -> Self:
         self._remember(problem)
-        spec = make_fit_spec(self, problem, target, family, strata, validation)
-        if not self.warm_start:
-            self.__dict__.pop("_run_so_far", None)
-            return train_members(spec, self._n_members)
-        return self._resume(spec)
+        if isinstance(problem, Problem):
+            self.classes_ = problem.classes
+        spec = make_fit_spec(self, problem, validation)
+        members = self._train(spec)
+        family = spec.family
+        if isinstance(family, DISPERSED):
+            family = replace(family, dispersion=float(np.mean([member.dispersion for member in members])))
+        self._adopt(family, members)
+        return self
+
+    def _train(self, spec: FitSpec) -> list[Member]:
+        if self.warm_start:
+            return self._resume(spec)
+        self.__dict__.pop("_run_so_far", None)
+        return train_members(spec, self._n_members)
 
     def _resume(self, spec: FitSpec) -> list[Member]:
         """Add trees to those of the last fit, if there was one, and keep the state for the next."""

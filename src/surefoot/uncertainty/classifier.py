@@ -1,51 +1,18 @@
 """Gradient boosting of the log-odds of classes."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from surefoot._exceptions import DataError
-from surefoot.data.problem import check_labels, check_problem
 from surefoot.uncertainty.base import GradientBooster, SingleBooster
-from surefoot.uncertainty.families import Bernoulli, Categorical
-from surefoot.uncertainty.fit_spec import ValidationRows
-
-MAX_CLASSES = 500  # every bin of every column has a sum for each class
 
 
 class ClassificationBooster(ClassifierMixin, GradientBooster):
     """What single classifiers and ensembles share: the logistic loss, and predictions of probabilities and labels."""
 
     class_weight: Any
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
-        problem = check_problem(
-            self, X, y, sample_weight, self.class_weight, categorical=self._listed_categories, relative_weights=False
-        )
-        if problem.n_classes > MAX_CLASSES:
-            raise DataError(
-                f"y has {problem.n_classes} classes; gradient boosting takes at most {MAX_CLASSES}: merge rare "
-                "classes, or predict a number with a regressor."
-            )
-        self.classes_ = problem.classes
-        family = Bernoulli() if problem.n_classes == 2 else Categorical(n_classes=problem.n_classes)
-        validation = None
-        if y_val is not None:
-            target_val = self._target(check_labels(y_val, "y_val"), "y_val")
-            validation = ValidationRows(X_val, target_val, sample_weight_val)
-        target = self._target(problem.classes[problem.codes], "y")
-        self._adopt(family, self._train(problem, target, family, problem.codes, validation))
-        return self
-
-    def _target(self, labels: np.ndarray, name: str) -> np.ndarray:
-        """Labels as codes, in the type that the family reads."""
-        codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
-        unknown = self.classes_[codes] != labels
-        if unknown.any():
-            raise DataError(f"{name} has labels that y does not have: {np.unique(labels[unknown])[:5].tolist()}.")
-        return codes.astype(np.float64 if len(self.classes_) == 2 else np.int32)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probabilities of the classes; those of an ensemble are the mean over its members.

@@ -1,22 +1,40 @@
 """What one call of ``fit`` trains: the configuration of the models, the rows, and what all members share."""
 
+import inspect
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import threads_for
 from surefoot._progress import Progress
 from surefoot._random import seed_from
 from surefoot.data import Columns
-from surefoot.data.problem import NumberProblem, Problem, check_table, check_weights
+from surefoot.data.problem import (
+    NumberProblem,
+    Problem,
+    check_labels,
+    check_number_problem,
+    check_numbers,
+    check_problem,
+    check_table,
+    check_weights,
+)
 from surefoot.trees.gradient_grower import GrowthRules
-from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
+from surefoot.uncertainty.families import (
+    REGRESSION_FAMILIES,
+    Bernoulli,
+    Categorical,
+    ClassificationFamily,
+    RegressionFamily,
+)
 from surefoot.uncertainty.recalibration import Recalibration
 
+MAX_CLASSES = 500  # every bin of every column has a sum for each class
 MAX_TARGETS = 8  # with many classes, statistics of categories cover only the most frequent
 
 
@@ -109,10 +127,10 @@ class TrainingRows:
 
 
 class ValidationRows(NamedTuple):
-    """The validation rows that the user passed: their table, internal target and weights."""
+    """The validation rows as the user passed them."""
 
     X: Any
-    target: np.ndarray
+    y: Any
     weights: Any
 
 
@@ -177,22 +195,39 @@ class FitSpec:
         return self.family.start(self.y[rows], weights, max(2, self.family.n_outputs))
 
 
-def make_fit_spec(
-    model: Any,
-    problem: Problem | NumberProblem,
-    target: np.ndarray,
-    family: RegressionFamily | ClassificationFamily,
-    strata: np.ndarray | None,
-    validation: ValidationRows | None,
-) -> FitSpec:
-    """What a gradient booster trains on a checked problem; ``target`` is in the units of the family."""
+def read_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> Problem | NumberProblem:
+    """The checked training data of a gradient booster."""
+    categorical = model._listed_categories
+    if not is_classifier(model):
+        return check_number_problem(model, X, y, sample_weight, categorical=categorical)
+    class_weight = model.class_weight
+    problem = check_problem(model, X, y, sample_weight, class_weight, categorical=categorical, relative_weights=False)
+    if problem.n_classes > MAX_CLASSES:
+        raise DataError(
+            f"y has {problem.n_classes} classes; gradient boosting takes at most {MAX_CLASSES}: merge rare classes, "
+            "or predict a number with a regressor."
+        )
+    return problem
+
+
+def make_fit_spec(model: Any, problem: Problem | NumberProblem, validation: ValidationRows | None) -> FitSpec:
+    """What a gradient booster trains on a checked problem."""
+    family: RegressionFamily | ClassificationFamily
+    if isinstance(problem, NumberProblem):
+        family, strata = regression_family(model.distribution, problem.y, problem.weights), None
+        target = family.internal(problem.y)
+    else:
+        two_classes = problem.n_classes == 2
+        family, strata = Bernoulli() if two_classes else Categorical(n_classes=problem.n_classes), problem.codes
+        target = problem.codes.astype(np.float64 if two_classes else np.int32)
     weights, columns_val = problem.weights, None
     if validation is not None:
+        target_val = _validation_target(problem, family, validation.y).astype(target.dtype)
         columns_val = check_table(model, validation.X, problem.columns.schema)
-        if columns_val.n_rows != len(validation.target):
-            raise DataError(f"X_val has {columns_val.n_rows} rows, but y_val has {len(validation.target)}.")
-        weights = _joined_weights(weights, len(target), validation)
-        target = np.concatenate([target, validation.target])
+        if columns_val.n_rows != len(target_val):
+            raise DataError(f"X_val has {columns_val.n_rows} rows, but y_val has {len(target_val)}.")
+        weights = _joined_weights(weights, len(target), validation.weights, len(target_val))
+        target = np.concatenate([target, target_val])
     config = TrainingConfig.of(model, monotone_constraints(model, problem.columns, family))
     uses_held_out_rows = model.early_stopping and (config.patience is not None or family.has_scale)
     return FitSpec(
@@ -210,6 +245,54 @@ def make_fit_spec(
         n_jobs=model.n_jobs,
         progress=Progress(type(model).__name__, model._n_members, model.verbose, "held-out negative log-likelihood"),
     )
+
+
+def regression_family(distribution: Any, y: np.ndarray, weights: np.ndarray | None = None) -> RegressionFamily:
+    """The family that the parameter ``distribution`` describes, fitted to a target.
+
+    Parameters
+    ----------
+    distribution : str, family or class of families
+        A name such as ``"normal"``, or a family with settings, such as ``StudentT(df=4)``.
+    y : array of shape (n_rows,)
+    weights : array of shape (n_rows,) or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.uncertainty.families import StudentT
+    >>> from surefoot.uncertainty.fit_spec import regression_family
+    >>> regression_family("normal", np.array([1.0, 2.0]))
+    Normal()
+    >>> regression_family(StudentT(df=4), np.array([1.0, 2.0]))
+    StudentT(df=4.0)
+    """
+    if isinstance(distribution, str) and distribution in REGRESSION_FAMILIES:
+        distribution = REGRESSION_FAMILIES[distribution]
+    if inspect.isclass(distribution) and issubclass(distribution, RegressionFamily):
+        if not inspect.isabstract(distribution):
+            return distribution.for_target(y, weights)
+    elif isinstance(distribution, RegressionFamily):
+        return distribution.fitted_to(y, weights)
+    names = ", ".join(map(repr, REGRESSION_FAMILIES))
+    raise ParameterError(
+        f"distribution must be one of {names}, or a family such as StudentT(df=4), got {distribution!r}."
+    )
+
+
+def _validation_target(
+    problem: Problem | NumberProblem, family: RegressionFamily | ClassificationFamily, y_val: Any
+) -> np.ndarray:
+    """The target of the validation rows: internal to the family, or the codes of labels."""
+    if isinstance(family, RegressionFamily):
+        return family.internal(check_numbers(y_val, "y_val"), "y_val")
+    assert isinstance(problem, Problem)
+    labels, classes = check_labels(y_val, "y_val"), problem.classes
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    unknown = classes[codes] != labels
+    if unknown.any():
+        raise DataError(f"y_val has labels that y does not have: {np.unique(labels[unknown])[:5].tolist()}.")
+    return codes
 
 
 def monotone_constraints(
@@ -240,10 +323,9 @@ def monotone_constraints(
     return tuple(signs.astype(np.int64).tolist())
 
 
-def _joined_weights(weights: np.ndarray | None, n_rows: int, validation: ValidationRows) -> np.ndarray | None:
+def _joined_weights(weights: np.ndarray | None, n_rows: int, given_val: Any, n_val: int) -> np.ndarray | None:
     """Weights of the training rows, then of the validation rows."""
-    n_val = len(validation.target)
-    weights_val = check_weights(validation.weights, n_val, relative=False, name="sample_weight_val")
+    weights_val = check_weights(given_val, n_val, relative=False, name="sample_weight_val")
     if weights is None and weights_val is None:
         return None
     return np.concatenate(

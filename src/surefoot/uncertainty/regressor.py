@@ -1,19 +1,13 @@
 """Gradient boosting of the parameters of a distribution."""
 
-import inspect
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from surefoot._exceptions import ParameterError
-from surefoot.data.problem import check_number_problem, check_numbers
 from surefoot.uncertainty.base import GradientBooster, SingleBooster
 from surefoot.uncertainty.distribution import Distribution
-from surefoot.uncertainty.families import DISPERSED, REGRESSION_FAMILIES, RegressionFamily
-from surefoot.uncertainty.fit_spec import ValidationRows
 from surefoot.uncertainty.mixture import MixtureDistribution
 
 
@@ -21,19 +15,6 @@ class RegressionBooster(RegressorMixin, GradientBooster):
     """What single regressors and ensembles share: the family of distributions, and predictions of a number."""
 
     distribution: Any
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
-        problem = check_number_problem(self, X, y, sample_weight, categorical=self._listed_categories)
-        family = regression_family(self.distribution, problem.y, problem.weights)
-        validation = None
-        if y_val is not None:
-            target_val = family.internal(check_numbers(y_val, "y_val"), "y_val")
-            validation = ValidationRows(X_val, target_val, sample_weight_val)
-        members = self._train(problem, family.internal(problem.y), family, None, validation)
-        if isinstance(family, DISPERSED):
-            family = replace(family, dispersion=float(np.mean([member.dispersion for member in members])))
-        self._adopt(family, members)
-        return self
 
     def predict_distribution(self, X: Any) -> Distribution | MixtureDistribution:
         """Predict the distribution of the target of every row.
@@ -226,36 +207,3 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         """
         for raw in self._stages(X):
             yield self.family_.distribution(raw).mean
-
-
-def regression_family(distribution: Any, y: np.ndarray, weights: np.ndarray | None = None) -> RegressionFamily:
-    """The family that the parameter ``distribution`` describes, fitted to a target.
-
-    Parameters
-    ----------
-    distribution : str, family or class of families
-        A name such as ``"normal"``, or a family with settings, such as ``StudentT(df=4)``.
-    y : array of shape (n_rows,)
-    weights : array of shape (n_rows,) or None
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surefoot.uncertainty.families import StudentT
-    >>> from surefoot.uncertainty.regressor import regression_family
-    >>> regression_family("normal", np.array([1.0, 2.0]))
-    Normal()
-    >>> regression_family(StudentT(df=4), np.array([1.0, 2.0]))
-    StudentT(df=4.0)
-    """
-    if isinstance(distribution, str) and distribution in REGRESSION_FAMILIES:
-        distribution = REGRESSION_FAMILIES[distribution]
-    if inspect.isclass(distribution) and issubclass(distribution, RegressionFamily):
-        if not inspect.isabstract(distribution):
-            return distribution.for_target(y, weights)
-    elif isinstance(distribution, RegressionFamily):
-        return distribution.fitted_to(y, weights)
-    names = ", ".join(map(repr, REGRESSION_FAMILIES))
-    raise ParameterError(
-        f"distribution must be one of {names}, or a family such as StudentT(df=4), got {distribution!r}."
-    )

@@ -16,7 +16,7 @@ from surefoot.uncertainty.families import (
     RegressionFamily,
     StudentT,
 )
-from surefoot.uncertainty.regressor import regression_family
+from surefoot.uncertainty.fit_spec import regression_family
 
 Y = np.array([1.0, 2.0, 5.0])
 
