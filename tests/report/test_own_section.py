@@ -41,6 +41,32 @@ def test_an_own_section(quick_audit):
     assert WorstClass.question in repr(result)
 
 
+class FractionOfErrors:
+    """A section without an answer."""
+
+    name = "errors"
+    question = "How many rows are wrong?"
+
+    def measure(self, run):
+        return {"fraction": float(run.audited.outcome.losses.mean())}
+
+    def page(self, findings, context):
+        return f"<p>{findings['fraction']:.3f} of the rows</p>"
+
+
+def test_a_section_without_an_answer(quick_audit):
+    result = quick_audit(*two_classes(), sections=[FractionOfErrors(), WorstClass()])[1]
+    assert [line.question for line in result.verdict[-2:]] == [result.sections[3].question, WorstClass.question]
+    assert result.answer("worst_class") in (YES, NO)
+    with pytest.raises(ParameterError, match="question must be one of"):
+        result.answer("errors")
+    page, fraction = result.to_html(), result.findings["errors"]["fraction"]
+    assert '<section id="errors" class="supporting">\n<h2>How many rows are wrong?</h2>' in page
+    assert f"<p>{fraction:.3f} of the rows</p>" in page
+    assert '<a href="#errors">' not in page
+    assert '<span class="number" aria-hidden="true">5</span> Is every class' in page
+
+
 def test_incomplete_sections_and_taken_names_are_refused():
     X, y = two_classes()
     with pytest.raises(ParameterError, match="sections contains the name 'shift', which is taken"):

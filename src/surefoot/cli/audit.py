@@ -23,7 +23,7 @@ from surefoot.report.audit import audit_run
 from surefoot.report.inputs.arguments import AuditArguments
 from surefoot.report.inputs.column_readers import CATEGORY, NUMBER, kind_of
 from surefoot.report.inputs.table import MAX_ROWS
-from surefoot.report.sections import NAMES
+from surefoot.report.sections import ANSWERED
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -185,12 +185,12 @@ def _rules(text: str | None) -> list[tuple[str, tuple[str, ...]]]:
         if not rule.strip():
             continue
         name, _, level = rule.strip().partition("=")
-        if name not in (*NAMES, ANY) or (level or NO) not in LEVELS:
-            names = ", ".join((*NAMES, ANY))
+        if name not in (*ANSWERED, ANY) or (level or NO) not in LEVELS:
+            names = ", ".join((*ANSWERED, ANY))
             fail(
                 f"--fail-on {rule.strip()!r} is not a rule: write one of {names}, optionally with =partly or =unknown."
             )
-        rules += [(each, LEVELS[level or NO]) for each in (NAMES if name == ANY else (name,))]
+        rules += [(each, LEVELS[level or NO]) for each in (ANSWERED if name == ANY else (name,))]
     return rules
 
 

@@ -16,7 +16,7 @@ from surefoot.report.run import AuditRun
 from surefoot.report.sections import NAMES, SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.accuracy.verdict import headline
-from surefoot.report.sections.section import Section, SectionContext, VerdictLine
+from surefoot.report.sections.section import Section, SectionContext, SupportingSection, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftFindings
 from surefoot.report.sections.stability.findings import StabilityFindings
 from surefoot.report.sections.uncertainty.findings import UncertaintyFindings
@@ -45,7 +45,7 @@ class Audit:
     own_findings : dict of str to records
         The findings of your own sections by name.
     sections : tuple of Section
-        The sections, in the order of the verdict; not part of the JSON.
+        The sections, in the order of the page; not part of the JSON.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Audit:
     version: str
     command: str | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
-    sections: tuple[Section, ...] = SECTIONS
+    sections: tuple[Section | SupportingSection, ...] = SECTIONS
 
     @property
     def findings(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Audit:
         str
             "yes", "partly", "no" or "unknown".
         """
-        names = tuple(section.name for section in self.sections)
+        names = tuple(section.name for section in self.sections if isinstance(section, Section))
         return self.verdict[1 + names.index(check_choice("question", question, names))].answer
 
     def to_html(self, path: str | Path | None = None) -> str:
@@ -164,7 +164,7 @@ def audit(
     random_state: int = 0,
     n_jobs: int | None = None,
     max_rows: int | None = 200_000,
-    sections: Sequence[Section] | None = None,
+    sections: Sequence[Section | SupportingSection] | None = None,
     callback: ProgressCallback | None = None,
     watch: ProgressCallback | None = None,
 ) -> Audit:
@@ -207,7 +207,8 @@ def audit(
     max_rows : int, default=200_000
         Of a table with more rows, as many are drawn at random, and the audit is about them. None: all rows.
     sections : sequence of Section, default=None
-        Your own sections. They follow the four questions in the verdict, on the page and in the JSON.
+        Your own sections. They follow the four questions in the verdict, on the page and in the JSON. A section without
+        a method ``verdict`` has no answer, and is not in the verdict.
     callback : callable, default=None
         Called with the fraction of the work that is done and the name of the next step.
     watch : callable, default=None
@@ -234,7 +235,9 @@ def audit(
     return audit_run(**arguments)[1]
 
 
-def audit_run(X: Any, y: Any, *, sections: Sequence[Section] | None = None, **arguments: Any) -> tuple[AuditRun, Audit]:
+def audit_run(
+    X: Any, y: Any, *, sections: Sequence[Section | SupportingSection] | None = None, **arguments: Any
+) -> tuple[AuditRun, Audit]:
     """An audit and everything that was fitted for it; the arguments are those of `audit`."""
     from surefoot import __version__
 
@@ -243,7 +246,7 @@ def audit_run(X: Any, y: Any, *, sections: Sequence[Section] | None = None, **ar
     findings = run.measure(every)
     subject = run.subject()
     context = SectionContext(subject=subject, findings=findings)
-    lines = [section.verdict(findings[section.name], context) for section in every]
+    lines = [each.verdict(findings[each.name], context) for each in every if isinstance(each, Section)]
     result = Audit(
         subject=subject,
         verdict=(headline(subject, findings["accuracy"]), *lines),
@@ -257,11 +260,11 @@ def audit_run(X: Any, y: Any, *, sections: Sequence[Section] | None = None, **ar
     return run, result
 
 
-def _checked(sections: Sequence[Section]) -> Sequence[Section]:
+def _checked(sections: Sequence[Section | SupportingSection]) -> Sequence[Section | SupportingSection]:
     """The user's sections; their names are keys of the JSON, so no name may occur twice."""
     taken = {each.name for each in fields(Audit)} | {"findings", "verdict", "checks", "remarks", "limits"}
     for section in sections:
-        missing = [part for part in ("name", "question", "measure", "verdict", "page") if not hasattr(section, part)]
+        missing = [part for part in ("name", "question", "measure", "page") if not hasattr(section, part)]
         if missing:
             message = f"sections contains an entry of type {type(section).__name__} without {missing[0]!r}: add it."
             raise ParameterError(message, argument="sections")

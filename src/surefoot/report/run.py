@@ -30,7 +30,7 @@ from surefoot.report.models.cross_fitting import (
 )
 from surefoot.report.sections import SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
-from surefoot.report.sections.section import RedrawnSection, Section, SectionContext
+from surefoot.report.sections.section import RedrawnSection, Section, SectionContext, SupportingSection
 from surefoot.report.sections.stability.leading_column import LossIncreases
 from surefoot.report.statistics import Estimate, standard_error
 from surefoot.report.subject import DataCheck, Subject
@@ -93,7 +93,7 @@ class AuditRun:
             remarks=list(inputs.remarks),
         )
 
-    def measure(self, sections: Sequence[Section] = SECTIONS) -> dict[str, Any]:
+    def measure(self, sections: Sequence[Section | SupportingSection] = SECTIONS) -> dict[str, Any]:
         """The findings of each section by its name.
 
         The checks come after the first section, as they concern its answer. Where another draw of the folds could

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from surefoot.report.page.numbers import percent
 from surefoot.report.page.templates import render, text_of
-from surefoot.report.sections.section import UNKNOWN, Section, SectionContext, VerdictLine
+from surefoot.report.sections.section import UNKNOWN, Section, SectionContext, SupportingSection, VerdictLine
 
 TEMPLATE, STYLE, SCRIPT = "page/page.html.j2", "page/page.css", "page/page.js"
 MAX_CLASSES = 6
@@ -18,10 +18,16 @@ MAX_CLASSES = 6
 
 @dataclass(frozen=True)
 class PagePart:
-    """A section on the page: its name, its line of the verdict and its HTML, None if it was left out."""
+    """A section on the page.
+
+    ``line`` is its line of the verdict and ``number`` its place there; both are None if it has no answer of its own.
+    ``html`` is None if the section was left out.
+    """
 
     name: str
-    line: VerdictLine
+    question: str
+    number: int | None
+    line: VerdictLine | None
     html: str | None
 
 
@@ -50,18 +56,26 @@ def page_html(audit: Any) -> str:
 
 
 def _parts(audit: Any) -> list[PagePart]:
-    """Every section, even without a line of the verdict."""
-    lines = audit.verdict[1:]
-    return [_part(audit, section, lines[k] if k < len(lines) else None) for k, section in enumerate(audit.sections)]
+    """Every section, even without its line of the verdict."""
+    parts: list[PagePart] = []
+    lines = list(audit.verdict[1:])
+    for section in audit.sections:
+        number, line = None, None
+        if isinstance(section, Section):
+            number = 1 + sum(part.number is not None for part in parts)
+            line = lines.pop(0) if lines else VerdictLine(question="", answer=UNKNOWN, sentence="")
+            line = replace(line, question=line.question or section.question)
+        parts.append(_part(audit, section, number, line))
+    return parts
 
 
-def _part(audit: Any, section: Section, line: VerdictLine | None) -> PagePart:
-    line = line or VerdictLine(question="", answer=UNKNOWN, sentence="")
-    line = replace(line, question=line.question or section.question)
-    findings = audit.findings[section.name]
-    context = SectionContext(subject=audit.subject, findings=audit.findings, line=line)
-    html = None if findings is None else Markup(section.page(findings, context))
-    return PagePart(name=section.name, line=line, html=html)
+def _part(audit: Any, section: SupportingSection, number: int | None, line: VerdictLine | None) -> PagePart:
+    findings, html = audit.findings[section.name], None
+    if findings is not None:
+        context = SectionContext(subject=audit.subject, findings=audit.findings)
+        html = Markup(section.page(findings, replace(context, line=line) if line else context))
+    question = line.question if line else section.question
+    return PagePart(name=section.name, question=question, number=number, line=line, html=html)
 
 
 def _classes(classes: Sequence[str], fractions: Sequence[float]) -> tuple[list[tuple[str, str]], int]:

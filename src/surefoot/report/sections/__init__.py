@@ -1,11 +1,20 @@
-"""The sections of the audit, one folder for each question. A new section is a new folder and an entry here."""
+"""The sections of the audit in the order of the page, one folder for each. A new section is a folder and an entry here.
+
+Four of them answer a question; supporting sections follow the one that they support.
+"""
 
 from surefoot.report.sections.accuracy import AccuracySection
-from surefoot.report.sections.section import Section
+from surefoot.report.sections.section import Section, SupportingSection
 from surefoot.report.sections.shift import ShiftSection
 from surefoot.report.sections.stability import StabilitySection
 from surefoot.report.sections.uncertainty import UncertaintySection
 
-SECTIONS: tuple[Section, ...] = (AccuracySection(), UncertaintySection(), StabilitySection(), ShiftSection())
+SECTIONS: tuple[Section | SupportingSection, ...] = (
+    AccuracySection(),
+    UncertaintySection(),
+    StabilitySection(),
+    ShiftSection(),
+)
 NAMES = tuple(section.name for section in SECTIONS)
-QUESTIONS = tuple(section.question for section in SECTIONS)
+ANSWERED = tuple(section.name for section in SECTIONS if isinstance(section, Section))
+QUESTIONS = tuple(section.question for section in SECTIONS if isinstance(section, Section))

@@ -52,15 +52,15 @@ class SectionContext:
         return ERROR_RATE if self.is_rate else RMSE
 
 
-class Section(Protocol):
-    """A question that an audit answers; pass your own as ``audit(..., sections=[...])``.
+class SupportingSection(Protocol):
+    """A part of the page without an answer of its own: it supports the question before it.
 
     Attributes
     ----------
     name : str
         A short name: the key of the findings in the JSON, and the anchor on the page.
     question : str
-        The question, as it is written in the verdict and on the page.
+        The heading on the page.
     """
 
     name: str
@@ -73,11 +73,24 @@ class Section(Protocol):
         for the held-out rows, and ``run.audited`` is the model that the audit is about.
         """
 
-    def verdict(self, findings: Any, context: SectionContext) -> VerdictLine:
-        """Answer the question; ``findings`` may be None."""
-
     def page(self, findings: Any, context: SectionContext) -> str:
         """Return the HTML below the heading of the section; not called without findings."""
+
+
+@runtime_checkable
+class Section(SupportingSection, Protocol):
+    """A question that an audit answers; pass your own as ``audit(..., sections=[...])``.
+
+    Attributes
+    ----------
+    name : str
+        A short name: the key of the findings in the JSON, and the anchor on the page.
+    question : str
+        The question, as it is written in the verdict and on the page.
+    """
+
+    def verdict(self, findings: Any, context: SectionContext) -> VerdictLine:
+        """Answer the question; ``findings`` may be None."""
 
 
 @runtime_checkable
