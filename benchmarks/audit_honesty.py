@@ -24,7 +24,7 @@ from honesty_tables import NO, PARTLY, SCENARIOS, UNKNOWN, YES, Case
 from surefoot.report.audit import Audit, audit_run
 from surefoot.report.models.scoring import Outcome, main_measure
 from surefoot.report.run import AuditRun
-from surefoot.report.sections import NAMES
+from surefoot.report.sections import ANSWERED
 
 SIZES = (400,)  # rows
 FRESH_ROWS = 20_000
@@ -62,7 +62,7 @@ def run_one(name: str, n: int, replication: int) -> dict[str, Any]:
     case = SCENARIOS[name](np.random.default_rng(seed), n)
     run, audit = audit_run(case.X, case.y, **case.options, random_state=replication, n_jobs=1)
     subject = audit.subject
-    lines = dict(zip(("headline", *NAMES), audit.verdict, strict=True))
+    lines = dict(zip(("headline", *ANSWERED), audit.verdict, strict=True))
     return {
         "scenario": name,
         "n": n,
