@@ -27,7 +27,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 from surefoot.report import run
 from surefoot.report.audit import Audit, audit_run
-from surefoot.report.sections import NAMES
+from surefoot.report.sections import ANSWERED
 from surefoot.report.statistics import Estimate
 
 BUNDLED = {
@@ -64,7 +64,7 @@ def run_one(name: str, seed: int, max_draws: int) -> dict[str, Any]:
     run.MAX_DRAWS = max_draws
     started = time.perf_counter()
     result = audit_run(*table(name), random_state=seed, n_jobs=1)[1]
-    answers = {question: result.answer(question) for question in NAMES}
+    answers = {question: result.answer(question) for question in ANSWERED}
     moving = {
         key: [each.value, each.low, each.high] for key, each in moving_estimates(result).items() if each is not None
     }
@@ -97,11 +97,11 @@ def spread(estimates: list[list[float]]) -> float:
 def summary(lines: list[dict[str, Any]]) -> str:
     """The answers for each table, and how many differ from the most frequent one."""
     different, total, spreads = 0, 0, []
-    rows = ["| table | seeds | " + " | ".join((*NAMES, "draws", *MOVING)) + " |", "|---" * (7 + len(MOVING)) + "|"]
+    rows = ["| table | seeds | " + " | ".join((*ANSWERED, "draws", *MOVING)) + " |", "|---" * (7 + len(MOVING)) + "|"]
     for name in dict.fromkeys(line["table"] for line in lines):
         group = [line for line in lines if line["table"] == name]
         cells = []
-        for question in NAMES:
+        for question in ANSWERED:
             counts = Counter(line[question] for line in group)
             different += len(group) - counts.most_common(1)[0][1]
             total += len(group)
