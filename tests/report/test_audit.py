@@ -181,7 +181,7 @@ def test_steps_without_enough_time_are_left_out_and_listed():
     [
         ({"y_new": [1.0]}, "y_new is the target of X_new"),
         ({"X_new": [[1.0]], "y_new": [1.0]}, "X_new lacks the columns"),
-        ({"model": "forest"}, "model must be a scikit-learn estimator"),
+        ({"model": "forest"}, "has no method predict"),
         ({"groups": "nobody"}, "There is no column 'nobody'"),
         ({"groups": [1, 2]}, "groups must be the name of a column"),
         ({"time": ["soon"] * 160}, "time has values that are neither numbers nor dates"),

@@ -15,6 +15,7 @@ from surefoot import DataError, UnknownCategoryWarning
 from surefoot.cli import FAILED
 from surefoot.cli.console import Bar, fail, failures_in_one_line
 from surefoot.cli.drawn_table import DrawnTable
+from surefoot.cli.model_option import read_model
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import kinds_of, read_table_file, take_target
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
@@ -28,7 +29,7 @@ from surefoot.report.sections.section import NO, PARTLY, UNKNOWN
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 LEVELS = {NO: (NO,), PARTLY: (NO, PARTLY), UNKNOWN: (NO, PARTLY, UNKNOWN)}
-ANY = "any"
+ANY, NONE = "any", "none"
 
 
 def audit(
@@ -41,6 +42,21 @@ def audit(
         Path | None,
         typer.Option(help="Your own predictions, one for each row, by a model that was not trained on that row."),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Your own model: a file (.surefoot, .onnx, .joblib), or package.module:name in Python."),
+    ] = None,
+    refit: Annotated[
+        bool | None,
+        typer.Option(help="Fit copies of the model, one for each fold; by default if it is not in a file."),
+    ] = None,
+    trained_on: Annotated[
+        str | None,
+        typer.Option(help="Column that is true for the rows that the model was trained on; none: it saw none of them."),
+    ] = None,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Load a pickle: this runs a program that its author wrote.")
+    ] = False,
     group: Annotated[
         str | None, typer.Option(help="Column of groups that belong together, such as patients: held out together.")
     ] = None,
@@ -86,6 +102,9 @@ def audit(
         "y": f"--target {target}",
         "X_new": new,
         "y_new": f"column {target!r} of {new}",
+        "model": f"--model {model}",
+        "refit": "--no-refit" if refit is False else "--refit",
+        "trained_on": f"--trained-on {trained_on}",
         "predictions": predictions,
         "groups": f"--group {group}",
         "time": f"--time {time}",
@@ -95,8 +114,9 @@ def audit(
         "max_rows": "--max-rows",
     }
     with failures_in_one_line(options):
-        if target in (group, time):
-            fail(f"--{'group' if target == group else 'time'} {target} is the target: name another column.")
+        for option, column in (("group", group), ("time", time), ("trained-on", trained_on)):
+            if column == target:
+                fail(f"--{option} {target} is the target: name another column.")
         rules = _rules(fail_on)
         limit = None if time_limit is None else _seconds(time_limit)
         page = output or Path(f"{data.name.split('.')[0]}-audit.html")
@@ -107,9 +127,13 @@ def audit(
         with Bar(TimeElapsedColumn(), TimeRemainingColumn(), quiet=quiet) as bar, warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownCategoryWarning)  # unknown categories are counted below
             given = DrawnTable.read(data, target, max_rows, seed)
+            own, is_fitted = (None, False) if model is None else read_model(model, trust_pickle)
             tables = _tables(given, target, new, predictions)
             _, result = audit_run(
                 **tables,
+                model=own,
+                refit=not is_fitted if refit is None else refit,
+                trained_on=False if trained_on == NONE and NONE not in given.frame.columns else trained_on,
                 other_rows=given.other_rows(target),
                 groups=group,
                 time=time,

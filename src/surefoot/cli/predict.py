@@ -14,7 +14,7 @@ from surefoot.cli.cluster_tables import predict_on
 from surefoot.cli.console import failures_in_one_line
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_batches import is_read_in_batches, kinds_of_types, read_batches, read_rows, require_columns
-from surefoot.cli.table_file import read_table_file
+from surefoot.cli.table_file import read_table_file, with_kinds
 from surefoot.cli.unusual_rows import UnusualRows, lines_of
 from surefoot.data.record_batches import RecordBatches
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
@@ -76,9 +76,16 @@ def rows_for(model: Any, path: Path) -> Iterator[Any]:
             yield from read_batches(batches, {name: kinds[name] for name in names}, path)
             return
         _require_file(path, [name for name in names if name not in kinds])
-    frame = read_table_file(path, kinds)
-    require_columns(names, frame.columns, path)
-    yield read_rows(frame, {name: ColumnReader(name, kinds.get(name) or _kind(frame[name])) for name in names})
+    yield rows_of(model, read_table_file(path, kinds), path)
+
+
+def rows_of(model: Any, frame: Any, source: Path) -> Any:
+    """The rows of a frame from a file, with the types of the model."""
+    names = model.feature_names_in_
+    kinds = _kinds(names, model._schema)
+    require_columns(names, frame.columns, source)
+    typed = with_kinds(frame[list(names)], kinds, source)
+    return read_rows(typed, {name: ColumnReader(name, kinds.get(name) or _kind(typed[name])) for name in names})
 
 
 def _require_file(path: Path, unknown: list[str]) -> None:

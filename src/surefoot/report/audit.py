@@ -155,6 +155,8 @@ def audit(
     X_new: Any = None,
     y_new: Any = None,
     model: Any = None,
+    refit: bool = True,
+    trained_on: Any = None,
     predictions: Any = None,
     groups: Any = None,
     time: Any = None,
@@ -185,8 +187,15 @@ def audit(
         Deployment data: rows from where the model will be used.
     y_new : array of shape (n_new,), default=None
         The target of the deployment data, if it is known.
-    model : scikit-learn estimator, default=None
-        Your own model. Clones of it are fitted to the rows of X without any preprocessing, one for each fold.
+    model : object with ``fit`` and ``predict``, default=None
+        Your own model. Copies of it are fitted to the rows of X without any preprocessing, one for each fold.
+    refit : bool, default=True
+        False: the model is fitted, and audited as it is; it needs no method ``fit``. It cannot be seen then whether
+        more rows would help it.
+    trained_on : name of a column of X, array of shape (n_rows,) or False, default=None
+        With ``refit=False``: which rows the model was trained on, as booleans. The other models are trained on the same
+        rows, and all are compared on the others. False: the model was trained on none of the rows. None: this is not
+        known, and no question is answered with yes.
     predictions : array of shape (n_rows,), default=None
         Your own predictions for the rows of X, by a model that was not trained on them.
     groups : name of a column of X, or array of shape (n_rows,), default=None
@@ -249,7 +258,7 @@ def audit_run(
     lines = [each.verdict(findings[each.name], context) for each in every if isinstance(each, Section)]
     result = Audit(
         subject=subject,
-        verdict=(headline(subject, findings["accuracy"]), *lines),
+        verdict=tuple(line.doubted(subject.doubt) for line in (headline(subject, findings["accuracy"]), *lines)),
         **{name: findings[name] for name in NAMES},
         seconds=run.budget.seconds,
         random_state=run.seed,

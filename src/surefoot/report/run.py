@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from surefoot.report.checks.copies import Copies
-from surefoot.report.checks.data_checks import check_data, check_predictions
+from surefoot.report.checks.data_checks import check_data, check_predictions, check_training_rows
 from surefoot.report.inputs.arguments import AuditArguments
 from surefoot.report.inputs.deployment_data import DeploymentData
 from surefoot.report.inputs.other_rows import OtherRows
@@ -55,6 +55,7 @@ class AuditRun:
     time: np.ndarray | None
     own_model: CandidateModel | None
     own_predictions: CrossFitted | None
+    is_unseen_unknown: bool
     tolerance: float
     seed: int
     n_jobs: int | None
@@ -85,6 +86,7 @@ class AuditRun:
             time=inputs.time,
             own_model=inputs.own_model,
             own_predictions=inputs.own_predictions,
+            is_unseen_unknown=given.is_unseen_unknown,
             tolerance=given.shift_tolerance,
             seed=given.random_state,
             n_jobs=given.n_jobs,
@@ -142,6 +144,10 @@ class AuditRun:
         checks = check_data(self.table, self.splits, self.copies, self.groups, self.time, self.seed, self.n_jobs)
         if self.own_predictions is not None:
             checks += check_predictions(self.own_predictions, choose(self.fitted))
+        if self.is_unseen_unknown:
+            checks += check_training_rows(
+                self.audited, choose([each for each in self.fitted if each.candidate.raw is False])
+            )
         self.checks = tuple(checks)
 
     def _close(self, sections: Sequence[RedrawnSection], findings: dict[str, Any]) -> set[str]:
@@ -155,7 +161,7 @@ class AuditRun:
     def _may_draw_again(self) -> bool:
         """Whether the folds can be drawn again in a reasonable time."""
         n_cells = max(self.table.n_rows * len(self.table.readers), 1)
-        is_random = not self.splits.by_time and self.own_predictions is None
+        is_random = not (self.splits.by_time or self.splits.is_fixed) and self.own_predictions is None
         if not is_random or len(self.draws) >= min(MAX_DRAWS, MAX_DRAWN_CELLS // n_cells):
             return False
         seconds = sum(each.seconds for each in self.fitted)
@@ -198,7 +204,8 @@ class AuditRun:
     @property
     def unrelated_rows(self) -> OtherRows | None:
         """The rows that were not drawn, if they are a fair test: not of the same groups, copies or earlier times."""
-        return None if self.splits.units is not None else self.other_rows
+        is_unrelated = self.splits.units is None and (self.own_model is None or not self.own_model.prefit)
+        return self.other_rows if is_unrelated else None
 
     @property
     def ensemble(self) -> CrossFitted | None:

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from surefoot.report.run import AuditRun
 
 
+UNSEEN_UNKNOWN = "It is not known which rows your model was trained on."
+
+
 @dataclass(frozen=True)
 class ColumnNote:
     """A note on a column; ``used`` is whether models are given the column."""
@@ -54,6 +57,7 @@ class Subject:
     n_draws: int = 1  # of the folds
     n_table_rows: int = 0  # rows of the whole table that have a target
     draw: str = ""  # how the rows were drawn from the table, in a sentence; empty if the audit is of all rows
+    doubt: str = ""  # why no question can be answered with yes, in a sentence
 
     @classmethod
     def of(cls, run: "AuditRun") -> "Subject":
@@ -81,6 +85,7 @@ class Subject:
             date=date.today().isoformat(),
             n_table_rows=table.n_table_rows,
             draw=draw_sentence(table.n_rows, table.n_table_rows, run.seed),
+            doubt=UNSEEN_UNKNOWN if run.is_unseen_unknown else "",
         )
 
 
@@ -101,6 +106,13 @@ def _split_sentence(run: "AuditRun") -> str:
         how = "every part of the later half is predicted by a model trained on all earlier rows"
         groups = "" if run.groups is None else ", where possible without rows of the same groups"
         return f"The rows are split by time: {how}{groups}. Intervals count runs of neighbouring rows."
+    if splits.is_fixed:
+        n_train, n_test = len(splits.folds[0][0]), len(splits.held_out)
+        groups = "" if run.groups is None else " Intervals count groups, not rows."
+        return (
+            f"Your model was trained on {n_train:,} of the rows, and so were the other models. All numbers are about "
+            f"the other {n_test:,} rows.{groups}"
+        )
     times, again, means = "once", "", ""
     if n_draws > 1:
         times, again = f"{n_draws} times", " that are drawn again each time"
@@ -112,7 +124,8 @@ def _split_sentence(run: "AuditRun") -> str:
             f"count groups, not rows.{means}"
         )
     copies = " or a copy of it" if splits.units is not None else ""
+    own = " Your model is used as it is, for all rows." if run.own_model is not None and run.own_model.prefit else ""
     return (
         f"Every row is held out {times}, in {n_folds} folds{again}, and predicted by a model that was not trained on "
-        f"it{copies}.{means}"
+        f"it{copies}.{own}{means}"
     )

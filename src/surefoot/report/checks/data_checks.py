@@ -18,6 +18,7 @@ from surefoot.report.subject import DataCheck
 
 ORDER_MATTERS = "whether the order of the rows matters"
 COPIES, NEAR_COPIES, ROW_ORDER, ROLE, SEEN = "copies", "near copies", "row order", "column role", "predictions"
+TRAINING_ROWS = "training rows"
 
 
 def check_data(
@@ -34,11 +35,10 @@ def check_data(
     if copies.groups is not None:
         is_apart = groups is not None and _cross(copies.groups, groups)
         where = " Some are in different groups, so a model may have been trained on them." if is_apart else ""
+        if splits.is_fixed and _cross(copies.groups, splits.sides):
+            is_apart, where = True, " Your model was trained on copies of some rows that it is tested on."
         checks.append(DataCheck(COPIES, is_apart, f"{copies.sentence}{where}"))
-    sides = np.full(table.n_rows, -1)
-    for k, (_, test) in enumerate(splits.folds):
-        sides[test] = k
-    near = near_copies(table.frame, sides, seed)
+    near = near_copies(table.frame, splits.sides, seed)
     if near.matters:
         checks.append(DataCheck(NEAR_COPIES, True, near.sentence))
     comparison = SplitComparison.of(table.frame, table.target, copies.groups, seed, n_jobs)
@@ -74,6 +74,16 @@ def _role(comparison: SplitComparison, raw: Any, question: RoleQuestion) -> Data
     )
     undecided = "" if is_shown(excess) or is_ruled_out(excess) else matters
     return DataCheck(ROLE, is_shown(excess), question.sentence + measured, undecided)
+
+
+def check_training_rows(own: CrossFitted, reference: CrossFitted) -> list[DataCheck]:
+    """What cannot be known of a model that is audited as it is, if the rows that it was trained on are not named."""
+    sentence = (
+        "It is not known which of these rows your model was trained on, and its errors on them say nothing about new "
+        "rows. Name them with --trained-on (trained_on= in Python)."
+    )
+    unknown = DataCheck(TRAINING_ROWS, True, sentence, "whether your model was trained on these rows")
+    return [unknown, *check_predictions(own, reference)]
 
 
 def check_predictions(given: CrossFitted, reference: CrossFitted) -> list[DataCheck]:

@@ -5,20 +5,17 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from scipy.special import entr
-from sklearn.base import clone, is_classifier, is_regressor
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_integer, check_number
+from surefoot._parameters import check_boolean, check_integer, check_number
 from surefoot.report.checks.copies import Copies, find_copies
 from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_of
 from surefoot.report.inputs.deployment_data import DeploymentData
 from surefoot.report.inputs.other_rows import OtherRows
+from surefoot.report.inputs.own_model import check_trained_on, own_model_of, own_predictions_of, read_trained_on
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import MAX_ROWS, MIN_ROWS, AuditTable, to_pandas
-from surefoot.report.inputs.target import as_objects
-from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS, YOURS, CandidateModel, CrossFitted
-from surefoot.report.models.predictions import ModelPredictions
+from surefoot.report.models.cross_fitting import CandidateModel, CrossFitted
 from surefoot.report.time_budget import ProgressCallback
 from surefoot.selection.table import take_columns
 
@@ -63,6 +60,8 @@ class AuditArguments:
     X_new: Any = None
     y_new: Any = None
     model: Any = None
+    refit: bool = True
+    trained_on: Any = None
     predictions: Any = None
     groups: Any = None
     time: Any = None
@@ -79,6 +78,7 @@ class AuditArguments:
             raise DataError("y_new is the target of X_new: pass X_new too.", argument="y_new")
         if self.model is not None and self.predictions is not None:
             raise ParameterError("model and predictions exclude each other: pass one of them.", argument="model")
+        self._check_own_model()
         if isinstance(self.groups, str) and self.groups == self.time:
             message = f"groups and time are both the column {self.time!r}: pass one of them."
             raise ParameterError(message, argument="groups")
@@ -87,16 +87,38 @@ class AuditArguments:
             check_integer("max_rows", self.max_rows, MIN_ROWS)
         check_number("shift_tolerance", self.shift_tolerance, 0.0, inf, include_boundaries="neither")
 
+    def _check_own_model(self) -> None:
+        check_boolean("refit", self.refit)
+        if self.model is None and not self.refit:
+            raise ParameterError("refit=False is about your own model: pass model too.", argument="refit")
+        if self.trained_on is None:
+            return
+        if self.refit:
+            message = "trained_on is about a model that is not fitted again: pass refit=False too."
+            raise ParameterError(message, argument="trained_on")
+        if self.time is not None and self.trained_on is not False:
+            message = "trained_on and time both say which rows are held out: pass one of them."
+            raise ParameterError(message, argument="trained_on")
+
+    @property
+    def is_unseen_unknown(self) -> bool:
+        """Whether the model is audited as it is, and it is not known which rows it was trained on."""
+        return not self.refit and self.trained_on is None
+
     def read(self) -> AuditInputs:
         """Read everything that was passed."""
         whole = to_pandas(self.X, "X")
-        groups, time = _read_groups(whole, self.groups), _read_time(whole, self.time)
+        groups, time, trained = _read_groups(whole, self.groups), _read_time(whole, self.time), self._trained(whole)
         X = self._columns_of_models(whole)
         table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state)
-        groups, time = (None if each is None else each[table.is_audited] for each in (groups, time))
+        groups, time, trained = (None if each is None else each[table.is_audited] for each in (groups, time, trained))
         copies = find_copies(table.frame, table.target.y)
         units = groups if groups is not None else copies.groups
-        splits = Splits.draw(table.target, units, time, self.X_new is not None, self.random_state)
+        if trained is None:
+            splits = Splits.draw(table.target, units, time, self.X_new is not None, self.random_state)
+        else:
+            check_trained_on(trained)
+            splits = Splits.of_trained(trained, units)
         deployment, remarks = self._deployment(whole, table, splits, groups, time), list(table.remarks)
         if deployment is not None and self.X_new is not None and (n_known := table.count_known(deployment.frame)):
             remarks.append(f"{n_known:,} of the new rows are also rows of the table, so they are not a test of it.")
@@ -107,17 +129,24 @@ class AuditArguments:
             groups=groups,
             time=time,
             deployment=deployment,
-            own_model=self._own_model(table),
-            own_predictions=self._own_predictions(table, splits),
+            own_model=own_model_of(self.model, self.refit, table),
+            own_predictions=own_predictions_of(self.predictions, table, splits),
             other_rows=OtherRows.of_table(X, self.y, table.is_audited) if table.n_rows < table.n_table_rows else None,
             remarks=tuple(remarks),
         )
 
     def _columns_of_models(self, whole: Any) -> Any:
-        """``X`` without the columns of groups and time."""
-        names = {name for name in (self.groups, self.time) if isinstance(name, str)}
+        """``X`` without the columns of groups, time and training rows."""
+        names = {name for name in (self.groups, self.time, self.trained_on) if isinstance(name, str)}
         kept = np.array([j for j, name in enumerate(whole.columns) if name not in names])
         return take_columns(self.X, kept) if names else self.X
+
+    def _trained(self, whole: Any) -> np.ndarray | None:
+        """The rows that the user's model was trained on; None if none are named, or if there are none."""
+        if self.trained_on is None or self.trained_on is False:
+            return None
+        values = _values_of(whole, self.trained_on, "trained_on")
+        return None if values is None else read_trained_on(values.astype(object))
 
     def _deployment(
         self, whole: Any, table: AuditTable, splits: Splits, groups: np.ndarray | None, time: np.ndarray | None
@@ -141,45 +170,6 @@ class AuditArguments:
         values = pd.Series(_values_of(whole, self.time, "time"))[table.is_audited]
         name = self.time if isinstance(self.time, str) else "time"
         return f"the last part by {name}, from {values.astype(str).iloc[first]} on"
-
-    def _own_model(self, table: AuditTable) -> CandidateModel | None:
-        """The user's model as a candidate."""
-        if self.model is None:
-            return None
-        try:
-            clone(self.model)
-        except TypeError as error:
-            raise ParameterError(
-                "model must be a scikit-learn estimator, so that a clone of it can be fitted to the training rows; of "
-                "any other model, pass its predictions.",
-                argument="model",
-            ) from error
-        is_wrong = is_regressor(self.model) if table.target.is_classes else is_classifier(self.model)
-        if is_wrong:
-            kind, wanted = type(self.model).__name__, "classifier" if table.target.is_classes else "regressor"
-            message = f"model is a {kind}, but the target needs a {wanted}: pass a {wanted}."
-            raise ParameterError(message, argument="model")
-        return CandidateModel(YOURS, f"{type(self.model).__name__}, fitted again in every fold", self.model, raw=True)
-
-    def _own_predictions(self, table: AuditTable, splits: Splits) -> CrossFitted | None:
-        """The user's predictions for the held-out rows."""
-        if self.predictions is None:
-            return None
-        given, target = as_objects(self.predictions), table.target
-        if len(given) != len(table.is_audited):
-            message = f"predictions has {len(given)} rows, but X has {len(table.is_audited)}."
-            raise DataError(message, argument="predictions")
-        given = given[table.is_audited]
-        values = target.read_predictions(given, table.n_rows, "predictions")
-        of_second = target.read_scores(given)
-        probabilities = None if of_second is None else np.column_stack([1 - of_second, of_second])
-        description = "labels, as they were passed" if target.is_classes else "as they were passed"
-        if of_second is not None:
-            description = f"treated as probabilities of {target.classes[1]}"
-        candidate = CandidateModel(YOUR_PREDICTIONS, description, None, raw=True)
-        total = None if probabilities is None else entr(probabilities).sum(axis=1)
-        predictions = ModelPredictions(values=values, probabilities=probabilities, scores=of_second, total=total)
-        return CrossFitted(candidate, table, splits, (), predictions[splits.held_out], float("nan"))
 
 
 def _read_groups(whole: Any, groups: Any) -> np.ndarray | None:

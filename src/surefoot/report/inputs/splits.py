@@ -12,6 +12,7 @@ LATER = 0.2  # fraction of the rows that are deployment data when the rows are o
 MIN_GROUPS = 4
 FEW_ROWS, MANY_ROWS = 150, 20_000
 TIME_BLOCKS = 30  # runs of neighbouring rows, which intervals count instead of rows
+N_PARTS = 5  # of the rows of a single fold
 FIRST_TRAINED = 0.5  # by time, the earliest half of the rows is never held out
 TOO_FEW_TIMES = "time has too few distinct values to split the rows into earlier and later ones."
 Folds = tuple[tuple[np.ndarray, np.ndarray], ...]
@@ -35,6 +36,8 @@ class Splits:
         For every row of the table, what was drawn when it was drawn: a group, or a run of rows in time. None: the row.
     by_time : bool
         Whether every fold is tested on later rows than it was trained on.
+    is_fixed : bool
+        Whether the rows of the only fold were named, and not drawn.
     """
 
     rows: np.ndarray
@@ -43,6 +46,7 @@ class Splits:
     later: np.ndarray
     units: np.ndarray | None
     by_time: bool = False
+    is_fixed: bool = False
 
     @classmethod
     def draw(
@@ -67,6 +71,37 @@ class Splits:
         held_out = np.sort(np.concatenate([test for _, test in folds]))
         small = groups is None or len(np.unique(groups)) > len(groups) / 2  # copies of rows: too small to count
         return cls(now, held_out, folds, later, _runs(time, target) if small else groups, by_time=True)
+
+    @classmethod
+    def of_trained(cls, is_trained: np.ndarray, units: np.ndarray | None) -> "Splits":
+        """One fold: models are trained on the rows that the user's model was trained on, and tested on the others."""
+        rows, train, test = np.arange(len(is_trained)), np.flatnonzero(is_trained), np.flatnonzero(~is_trained)
+        return cls(rows, test, ((train, test),), np.empty(0, dtype=np.int64), units, is_fixed=True)
+
+    @property
+    def sides(self) -> np.ndarray:
+        """The fold that each row is tested in, or -1; of a single fold, 0 for test rows and 1 for training rows."""
+        sides = np.full(int(self.rows.max()) + 1 if self.units is None else len(self.units), -1)
+        for k, (train, test) in enumerate(self.folds):
+            if self.is_fixed:
+                sides[train] = 1
+            sides[test] = k
+        return sides
+
+    @property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """The held-out rows in parts, for what is fitted to the predictions of the other parts: one for each fold.
+
+        The rows of a single fold are divided into random parts.
+        """
+        if len(self.folds) > 1:
+            return tuple(test for _, test in self.folds)
+        codes = np.arange(len(self.held_out))
+        if self.held_out_units is not None:
+            codes = np.unique(self.held_out_units, return_inverse=True)[1].ravel()
+        n_units = int(codes.max()) + 1
+        parts = (np.random.default_rng(0).permutation(n_units) % min(N_PARTS, n_units))[codes]
+        return tuple(self.held_out[parts == part] for part in range(parts.max() + 1))
 
     def drawn_again(self, target: Target, seed: int) -> "Splits":
         """The same rows in other folds; not for splits by time, which are not random."""

@@ -6,6 +6,7 @@ Every row is predicted by a model that was not trained on it.
 import time
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -33,16 +34,23 @@ TRIAL_ROWS = 500  # rows of a trial fit, which predicts how long a fit takes
 
 @dataclass(frozen=True)
 class CandidateModel:
-    """A model by name; ``raw`` models are a user's own, fitted to the table as it was passed."""
+    """A model by name.
+
+    ``raw`` models are a user's own: they get the table as it was passed. A ``prefit`` one is used as it is, and never
+    fitted.
+    """
 
     name: str
     description: str
     model: Any
     raw: bool = False
+    prefit: bool = False
 
     def fit(self, table: AuditTable, rows: np.ndarray) -> Any:
-        """A clone, fitted to some rows; its warnings are ignored, as the page shows how good it is."""
-        model = clone(self.model)
+        """A copy, fitted to some rows; its warnings are ignored, as the page shows how good it is."""
+        if self.prefit:
+            return self.model
+        model = new_copy(self.model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self.raw:
@@ -60,6 +68,17 @@ class CandidateModel:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return predictions_of(model, X, target, truth, self.name if self.raw else None)
+
+
+def new_copy(model: Any) -> Any:
+    """A clone; of a model that scikit-learn cannot clone, a deep copy, whose ``fit`` starts anew.
+
+    CatBoost's models with ``cat_features`` cannot be cloned, because their constructor changes its parameters.
+    """
+    try:
+        return clone(model)
+    except (TypeError, RuntimeError):
+        return deepcopy(model)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,12 @@ class VerdictLine:
     answer: str
     sentence: str
 
+    def doubted(self, doubt: str) -> "VerdictLine":
+        """The line with the answer "unknown" and the reason; a line without an answer stays as it is."""
+        if not doubt or self.answer == UNKNOWN:
+            return self
+        return VerdictLine(self.question, UNKNOWN, f"{doubt} If it has seen none of them: {self.sentence}")
+
 
 @dataclass(frozen=True)
 class SectionContext:

@@ -64,7 +64,8 @@ def measure_accuracy(
     own = audited.outcome if audited.candidate.raw or len(fitted) == 1 else outcome_of_choice(fitted[1:], splits)
     order = np.argsort([comparable_loss(each.outcome) for each in models[1:]], kind="stable")
     curve = None
-    if has_curve and audited.fold_models and budget.has_time_for("learning curve", 0.7):
+    can_learn = audited.fold_models and not audited.candidate.prefit
+    if has_curve and can_learn and budget.has_time_for("learning curve", 0.7):
         curve = learning_curve(table, splits, audited, time, seed, budget)
     is_rare = measure == RANKING_ERROR
     return AccuracyFindings(

@@ -120,7 +120,8 @@ def _gain(accuracy: AccuracyFindings, gain: float, limit: str = "") -> str:
     """Such as "explains 50% of the variance"; ``limit`` may be "less than "."""
     if accuracy.measure == RMSE:
         return f"explains {limit}{percent(gain, 0)} of the variance"
-    return f"removes {limit}{percent(gain, 0)} of the constant's log-loss"
+    lost = "errors" if audited_model(accuracy).log_loss is None else "log-loss"
+    return f"removes {limit}{percent(gain, 0)} of the constant's {lost}"
 
 
 def _range(accuracy: AccuracyFindings) -> str:

@@ -29,7 +29,7 @@ def measure_removals(
 def _is_fast(audited: CrossFitted) -> bool:
     """Whether the audited model is fast enough to be fitted again."""
     n_fits = len(audited.fold_models)
-    return n_fits > 0 and audited.seconds / n_fits <= MAX_SECONDS
+    return n_fits > 0 and not audited.candidate.prefit and audited.seconds / n_fits <= MAX_SECONDS
 
 
 def remove_random_rows(

@@ -143,14 +143,14 @@ def _calibration(table: AuditTable, splits: Splits, audited: CrossFitted) -> Cal
 
 
 def residual_intervals(audited: CrossFitted) -> ModelPredictions:
-    """Intervals of equal width for every row, from the errors of a model on the rows of the other folds.
+    """Intervals of equal width for every row, from the errors of a model on the rows of the other parts.
 
     They stand in for a model that predicts numbers without intervals.
     """
     splits, errors = audited.splits, -np.asarray(audited.outcome.errors)  # truth minus prediction
     below, up_to = np.empty(len(errors)), np.empty(len(errors))
-    for _, test in splits.folds:
-        inside = np.isin(splits.held_out, test)
+    for part in splits.parts:
+        inside = np.isin(splits.held_out, part)
         others = np.sort(errors[~inside])
         below[inside] = np.searchsorted(others, errors[inside], side="left") / max(len(others), 1)
         up_to[inside] = np.searchsorted(others, errors[inside], side="right") / max(len(others), 1)
