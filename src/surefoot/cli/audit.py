@@ -57,6 +57,12 @@ def audit(
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load a pickle: this runs a program that its author wrote.")
     ] = False,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            help="Models of other libraries that take part, such as lightgbm,catboost; installed: all that are."
+        ),
+    ] = None,
     group: Annotated[
         str | None, typer.Option(help="Column of groups that belong together, such as patients: held out together.")
     ] = None,
@@ -106,6 +112,7 @@ def audit(
         "refit": "--no-refit" if refit is False else "--refit",
         "trained_on": f"--trained-on {trained_on}",
         "predictions": predictions,
+        "models": "--models",
         "groups": f"--group {group}",
         "time": f"--time {time}",
         "task": "--task",
@@ -133,6 +140,7 @@ def audit(
                 **tables,
                 model=own,
                 refit=not is_fitted if refit is None else refit,
+                models=None if models is None else [name.strip() for name in models.split(",")],
                 trained_on=False if trained_on == NONE and NONE not in given.frame.columns else trained_on,
                 other_rows=given.other_rows(target),
                 groups=group,

@@ -158,6 +158,7 @@ def audit(
     refit: bool = True,
     trained_on: Any = None,
     predictions: Any = None,
+    models: str | Sequence[str] | None = None,
     groups: Any = None,
     time: Any = None,
     task: str | None = None,
@@ -198,6 +199,9 @@ def audit(
         known, and no question is answered with yes.
     predictions : array of shape (n_rows,), default=None
         Your own predictions for the rows of X, by a model that was not trained on them.
+    models : "installed" or list of str, default=None
+        Models of other libraries that take part besides ours, each with its defaults: "hist_gradient_boosting" (of
+        scikit-learn), "lightgbm", "xgboost", "catboost" and "chimeraboost", or all of these that are installed.
     groups : name of a column of X, or array of shape (n_rows,), default=None
         Groups of rows that belong together. They are held out together, and not passed to the models.
     time : name of a column of X, or array of shape (n_rows,), default=None

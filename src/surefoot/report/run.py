@@ -28,6 +28,7 @@ from surefoot.report.models.cross_fitting import (
     mean_outcomes,
     named,
 )
+from surefoot.report.models.other_libraries import library_models
 from surefoot.report.sections import SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.section import RedrawnSection, Section, SectionContext, SupportingSection
@@ -56,6 +57,7 @@ class AuditRun:
     own_model: CandidateModel | None
     own_predictions: CrossFitted | None
     is_unseen_unknown: bool
+    models: Any
     tolerance: float
     seed: int
     n_jobs: int | None
@@ -87,6 +89,7 @@ class AuditRun:
             own_model=inputs.own_model,
             own_predictions=inputs.own_predictions,
             is_unseen_unknown=given.is_unseen_unknown,
+            models=given.models,
             tolerance=given.shift_tolerance,
             seed=given.random_state,
             n_jobs=given.n_jobs,
@@ -129,7 +132,8 @@ class AuditRun:
         splits = self.splits if draw == 0 else self.splits.drawn_again(self.table.target, seed)
         constant, *others = candidate_models(self.table, seed, self.n_jobs)
         own = [self.own_model] if self.own_model else []  # early, as the audit is about it
-        candidates = [each for each in (constant, *own, *others) if names is None or each.name in names]
+        libraries = library_models(self.models, self.table, seed, self.n_jobs)
+        candidates = [each for each in (constant, *own, *others, *libraries) if names is None or each.name in names]
         fitted, remarks = cross_fit(self.table, splits, candidates, self.budget)
         self.remarks += remarks
         return fitted

@@ -16,6 +16,7 @@ from surefoot.report.inputs.own_model import check_trained_on, own_model_of, own
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import MAX_ROWS, MIN_ROWS, AuditTable, to_pandas
 from surefoot.report.models.cross_fitting import CandidateModel, CrossFitted
+from surefoot.report.models.other_libraries import check_libraries
 from surefoot.report.time_budget import ProgressCallback
 from surefoot.selection.table import take_columns
 
@@ -63,6 +64,7 @@ class AuditArguments:
     refit: bool = True
     trained_on: Any = None
     predictions: Any = None
+    models: Any = None
     groups: Any = None
     time: Any = None
     task: str | None = None
@@ -79,6 +81,7 @@ class AuditArguments:
         if self.model is not None and self.predictions is not None:
             raise ParameterError("model and predictions exclude each other: pass one of them.", argument="model")
         self._check_own_model()
+        check_libraries(self.models)
         if isinstance(self.groups, str) and self.groups == self.time:
             message = f"groups and time are both the column {self.time!r}: pass one of them."
             raise ParameterError(message, argument="groups")

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from surefoot._formatting import counted
 from surefoot.plots.learning_curve_display import LearningCurveDisplay
+from surefoot.report.models.other_libraries import LIBRARIES
 from surefoot.report.models.scoring import ERROR_RATE, LOG_LOSS, RANKING_ERROR, RMSE
 from surefoot.report.page.chart_svg import chart_style, inline_svg, new_figure
 from surefoot.report.page.charts import CURVE_HEIGHT, comparison_chart, interval_ends, label_above, set_few_ticks
@@ -14,6 +15,7 @@ from surefoot.report.page.templates import model_columns, render
 from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve
 from surefoot.report.sections.accuracy.verdict import TOLERANCE, USELESS
 from surefoot.report.sections.section import SectionContext
+from surefoot.report.sections.sentences import listed
 
 TEMPLATE = "sections/accuracy/page.html.j2"
 MAX_MODELS = 16  # in the chart; the table has all
@@ -32,6 +34,7 @@ def accuracy_page(accuracy: AccuracyFindings, context: SectionContext) -> Markup
         learning_chart=learning_chart(accuracy.curve, accuracy.measure),
         last_doubling=None if accuracy.curve is None else last_doubling(accuracy.curve),
         other_rows=other_rows(accuracy),
+        taking_part=taking_part(accuracy),
         noise_floor=noise_floor(accuracy.duplicates, context.measure),
         shown=model_columns(accuracy.models),
         tolerance=percent(TOLERANCE, 0),
@@ -90,6 +93,15 @@ def other_rows(accuracy: AccuracyFindings) -> str:
         f"{interval_of(loss, measure)}). On held-out rows, the {measure} is {value_of(held_out, measure)}. The answer "
         "is about the drawn rows alone."
     )
+
+
+def taking_part(accuracy: AccuracyFindings) -> str:
+    """The models of other libraries that were compared."""
+    labels = [label for label, *_ in LIBRARIES.values()]
+    compared = [model.name for model in accuracy.models if model.name in labels]
+    if not compared:
+        return "No boosting model of another library was compared; --models installed (models= in Python) adds them."
+    return f"Of other libraries, {listed(compared)} {'was' if len(compared) == 1 else 'were'} compared, with defaults."
 
 
 def noise_floor(duplicates: Duplicates, measure: str) -> str:
