@@ -14,6 +14,7 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 from surefoot import DataError, UnknownCategoryWarning
 from surefoot.cli import FAILED
 from surefoot.cli.console import Bar, fail, failures_in_one_line
+from surefoot.cli.cost_option import read_cost
 from surefoot.cli.drawn_table import DrawnTable
 from surefoot.cli.model_option import read_model
 from surefoot.cli.outputs import check_outputs, echo_beside
@@ -62,6 +63,13 @@ def audit(
         typer.Option(
             help="Models of other libraries that take part, such as lightgbm,catboost; installed: all that are."
         ),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="Your own measure: the name of a scorer of scikit-learn, such as f1.")
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(help="What errors cost, such as fp=1,fn=20 or fp=1,fn=20,positive=sick; gives a threshold."),
     ] = None,
     group: Annotated[
         str | None, typer.Option(help="Column of groups that belong together, such as patients: held out together.")
@@ -113,6 +121,8 @@ def audit(
         "trained_on": f"--trained-on {trained_on}",
         "predictions": predictions,
         "models": "--models",
+        "metric": "--metric",
+        "cost": "--cost",
         "groups": f"--group {group}",
         "time": f"--time {time}",
         "task": "--task",
@@ -140,6 +150,8 @@ def audit(
                 **tables,
                 model=own,
                 refit=not is_fitted if refit is None else refit,
+                metric=metric,
+                cost=None if cost is None else read_cost(cost),
                 models=None if models is None else [name.strip() for name in models.split(",")],
                 trained_on=False if trained_on == NONE and NONE not in given.frame.columns else trained_on,
                 other_rows=given.other_rows(target),

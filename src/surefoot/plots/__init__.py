@@ -2,6 +2,7 @@
 
 from surefoot.plots.calibration_display import CalibrationDisplay
 from surefoot.plots.comparison_display import ComparisonDisplay
+from surefoot.plots.cost_curve_display import CostCurveDisplay
 from surefoot.plots.graph_display import GraphDisplay
 from surefoot.plots.learning_curve_display import LearningCurveDisplay
 from surefoot.plots.margin_display import MarginDisplay
@@ -15,6 +16,7 @@ from surefoot.plots.uncertainty_display import UncertaintyDisplay
 __all__ = [
     "CalibrationDisplay",
     "ComparisonDisplay",
+    "CostCurveDisplay",
     "GraphDisplay",
     "LearningCurveDisplay",
     "MarginDisplay",

@@ -16,6 +16,7 @@ from surefoot.report.run import AuditRun
 from surefoot.report.sections import NAMES, SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.accuracy.verdict import headline
+from surefoot.report.sections.own_measure.findings import OwnMeasureFindings
 from surefoot.report.sections.section import Section, SectionContext, SupportingSection, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftFindings
 from surefoot.report.sections.stability.findings import StabilityFindings
@@ -42,6 +43,8 @@ class Audit:
         The seed.
     version, command : str
         The version of surefoot, and the command line, if there was one.
+    own_measure : record of numbers
+        The findings of supporting sections.
     own_findings : dict of str to records
         The findings of your own sections by name.
     sections : tuple of Section
@@ -67,6 +70,7 @@ class Audit:
     random_state: int
     version: str
     command: str | None = None
+    own_measure: OwnMeasureFindings | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section | SupportingSection, ...] = SECTIONS
 
@@ -159,6 +163,8 @@ def audit(
     trained_on: Any = None,
     predictions: Any = None,
     models: str | Sequence[str] | None = None,
+    metric: Any = None,
+    cost: Mapping[str, Any] | None = None,
     groups: Any = None,
     time: Any = None,
     task: str | None = None,
@@ -202,6 +208,12 @@ def audit(
     models : "installed" or list of str, default=None
         Models of other libraries that take part besides ours, each with its defaults: "hist_gradient_boosting" (of
         scikit-learn), "lightgbm", "xgboost", "catboost" and "chimeraboost", or all of these that are installed.
+    metric : str or callable, default=None
+        Your own measure: the name of a scorer of scikit-learn, or a function of a model, X and y, as ``make_scorer``
+        returns it. Classes are passed to it as codes. It is reported for every model.
+    cost : dict, default=None
+        For two classes: what a false positive and a false negative cost, such as ``{"fp": 1, "fn": 20}``. The second
+        class is the positive one, unless there is an entry ``"positive"``. The page reports the threshold that follows.
     groups : name of a column of X, or array of shape (n_rows,), default=None
         Groups of rows that belong together. They are held out together, and not passed to the models.
     time : name of a column of X, or array of shape (n_rows,), default=None

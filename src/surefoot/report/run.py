@@ -31,6 +31,7 @@ from surefoot.report.models.cross_fitting import (
 from surefoot.report.models.other_libraries import library_models
 from surefoot.report.sections import SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
+from surefoot.report.sections.own_measure.cost import Costs
 from surefoot.report.sections.section import RedrawnSection, Section, SectionContext, SupportingSection
 from surefoot.report.sections.stability.leading_column import LossIncreases
 from surefoot.report.statistics import Estimate, standard_error
@@ -58,6 +59,8 @@ class AuditRun:
     own_predictions: CrossFitted | None
     is_unseen_unknown: bool
     models: Any
+    metric: Any
+    costs: Costs | None
     tolerance: float
     seed: int
     n_jobs: int | None
@@ -90,6 +93,8 @@ class AuditRun:
             own_predictions=inputs.own_predictions,
             is_unseen_unknown=given.is_unseen_unknown,
             models=given.models,
+            metric=given.metric,
+            costs=inputs.costs,
             tolerance=given.shift_tolerance,
             seed=given.random_state,
             n_jobs=given.n_jobs,

@@ -17,6 +17,8 @@ from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import MAX_ROWS, MIN_ROWS, AuditTable, to_pandas
 from surefoot.report.models.cross_fitting import CandidateModel, CrossFitted
 from surefoot.report.models.other_libraries import check_libraries
+from surefoot.report.sections.own_measure.cost import Costs
+from surefoot.report.sections.own_measure.metric import read_metric
 from surefoot.report.time_budget import ProgressCallback
 from surefoot.selection.table import take_columns
 
@@ -35,6 +37,7 @@ class AuditInputs:
     deployment : DeploymentData or None
     own_model : CandidateModel or None
     own_predictions : CrossFitted or None
+    costs : Costs or None
     other_rows : OtherRows or None
         The rows that were not drawn, if only some were.
     remarks : tuple of str
@@ -48,6 +51,7 @@ class AuditInputs:
     deployment: DeploymentData | None
     own_model: CandidateModel | None
     own_predictions: CrossFitted | None
+    costs: Costs | None
     other_rows: OtherRows | None
     remarks: tuple[str, ...]
 
@@ -65,6 +69,8 @@ class AuditArguments:
     trained_on: Any = None
     predictions: Any = None
     models: Any = None
+    metric: Any = None
+    cost: Any = None
     groups: Any = None
     time: Any = None
     task: str | None = None
@@ -115,6 +121,9 @@ class AuditArguments:
         X = self._columns_of_models(whole)
         table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state)
         groups, time, trained = (None if each is None else each[table.is_audited] for each in (groups, time, trained))
+        costs = None if self.cost is None else Costs.read(self.cost, table.target)
+        if self.metric is not None:
+            read_metric(self.metric, table.target)
         copies = find_copies(table.frame, table.target.y)
         units = groups if groups is not None else copies.groups
         if trained is None:
@@ -134,6 +143,7 @@ class AuditArguments:
             deployment=deployment,
             own_model=own_model_of(self.model, self.refit, table),
             own_predictions=own_predictions_of(self.predictions, table, splits),
+            costs=costs,
             other_rows=OtherRows.of_table(X, self.y, table.is_audited) if table.n_rows < table.n_table_rows else None,
             remarks=tuple(remarks),
         )

@@ -56,10 +56,12 @@ def page_html(audit: Any) -> str:
 
 
 def _parts(audit: Any) -> list[PagePart]:
-    """Every section, even without its line of the verdict."""
+    """Every section, even without its line of the verdict; supporting sections only if they have findings."""
     parts: list[PagePart] = []
     lines = list(audit.verdict[1:])
     for section in audit.sections:
+        if not isinstance(section, Section) and audit.findings[section.name] is None:
+            continue  # the remarks list what there was not enough time for
         number, line = None, None
         if isinstance(section, Section):
             number = 1 + sum(part.number is not None for part in parts)
