@@ -124,7 +124,7 @@ def test_without_a_wish_there_is_no_such_section(quick_audit):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"metric": "f1score"}, r"metric 'f1score' is not a scorer of scikit-learn; similar are .*f1"),
+        ({"metric": "f1_score"}, "metric 'f1_score' is not a scorer of scikit-learn; similar are .*f1_"),
         ({"metric": 3}, "metric must be the name of a scorer"),
         ({"metric": "r2_of_nothing"}, "is not a scorer"),
         ({"metric": lambda model, X, y: 1 / 0}, "cannot score this target: ZeroDivisionError"),
