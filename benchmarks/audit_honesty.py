@@ -2,6 +2,10 @@
 
     python benchmarks/audit_honesty.py --results honesty.jsonl --workers 2
     python benchmarks/audit_honesty.py --results honesty.jsonl --table
+    python benchmarks/audit_honesty.py --section segments --replications 300
+
+The last line is about one section: a file `honesty_<section>.py` has its ``SCENARIOS``, functions of a generator and a
+number of rows that return what was found as a dict, and ``summary`` of the lines of all runs.
 
 A run that was stopped continues where it was. For each scenario of `honesty_tables.py` the table counts answers that
 contradict the truth, how often a required note was given, and how often the interval of the audited model's error
@@ -10,11 +14,13 @@ deployment rows. All settings are defaults.
 """
 
 import argparse
+import importlib
 import json
 import os
 import warnings
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,31 +34,48 @@ from surefoot.report.sections import ANSWERED
 
 SIZES = (400,)  # rows
 FRESH_ROWS = 20_000
+SECTIONS = sorted(path.stem.removeprefix("honesty_") for path in Path(__file__).parent.glob("honesty_*.py"))
+SECTIONS.remove("tables")  # of whole audits
 ROW_SCENARIOS = ("linear_numbers", "curved_classes", "own_right_chances", "own_right_intervals")  # by number of rows
 ROW_SIZES = (100, 300, 1000, 3000, 10_000)
 
 
 def main() -> None:
     arguments = _arguments()
-    done = read_lines(arguments.results)
-    if arguments.table:
-        print(summary(done))
-        return
-    sizes = {name: ROW_SIZES if name in ROW_SCENARIOS and arguments.rows else SIZES for name in SCENARIOS}
+    section = None if arguments.section is None else importlib.import_module(f"honesty_{arguments.section}")
+    scenarios, summarize = (SCENARIOS, summary) if section is None else (section.SCENARIOS, section.summary)
+    if unknown := set(arguments.scenarios or ()) - set(scenarios):
+        raise SystemExit(f"--scenarios {min(unknown)}: there are {', '.join(scenarios)}")
+    if not arguments.table:
+        run_all(arguments, list(arguments.scenarios or scenarios))
+    print(summarize(read_lines(arguments.results)))
+
+
+def run_all(arguments: argparse.Namespace, names: list[str]) -> None:
+    """Run everything that is not yet among the results."""
+    sizes = {name: ROW_SIZES if name in ROW_SCENARIOS and arguments.rows else SIZES for name in names}
     wanted = [
         (name, n, k)
         for k in range(arguments.first, arguments.first + arguments.replications)
-        for name in arguments.scenarios or SCENARIOS
+        for name in names
         for n in arguments.sizes or sizes[name]
     ]
-    known = {(line["scenario"], line["n"], line["replication"]) for line in done}
+    known = {(line["scenario"], line["n"], line["replication"]) for line in read_lines(arguments.results)}
     remaining = [task for task in wanted if task not in known]
-    print(f"{len(wanted) - len(remaining)} of {len(wanted)} audits are done", flush=True)
+    print(f"{len(wanted) - len(remaining)} of {len(wanted)} are done", flush=True)
+    run = run_one if arguments.section is None else partial(run_section, arguments.section)
     with ProcessPoolExecutor(arguments.workers) as pool, arguments.results.open("a") as file:
-        for future in as_completed([pool.submit(run_one, *task) for task in remaining]):
+        for future in as_completed([pool.submit(run, *task) for task in remaining]):
             file.write(json.dumps(future.result()) + "\n")
             file.flush()
-    print(summary(read_lines(arguments.results)))
+
+
+def run_section(section: str, name: str, n: int, replication: int) -> dict[str, Any]:
+    """One run of a scenario of one section."""
+    warnings.simplefilter("ignore")
+    generator = np.random.default_rng([sum(name.encode()), n, replication])
+    found = importlib.import_module(f"honesty_{section}").SCENARIOS[name](generator, n)
+    return {"scenario": name, "n": n, "replication": replication, **found}
 
 
 def run_one(name: str, n: int, replication: int) -> dict[str, Any]:
@@ -169,15 +192,19 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, default=Path("honesty.jsonl"))
+    parser.add_argument("--section", choices=SECTIONS, help="scenarios of one section, instead of whole audits")
+    parser.add_argument("--results", type=Path, help="honesty.jsonl, or honesty-<section>.jsonl")
     parser.add_argument("--replications", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="number of the first replication; it changes the tables")
-    parser.add_argument("--scenarios", nargs="*", choices=list(SCENARIOS))
+    parser.add_argument("--scenarios", nargs="*")
     parser.add_argument("--sizes", nargs="*", type=int)
     parser.add_argument("--rows", action="store_true", help="some scenarios with 100 to 10,000 rows")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--table", action="store_true", help="print the table of the results without any audit")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.results is None:
+        arguments.results = Path(f"honesty-{arguments.section}.jsonl" if arguments.section else "honesty.jsonl")
+    return arguments
 
 
 if __name__ == "__main__":
