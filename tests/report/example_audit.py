@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.report.sections import QUESTIONS, SECTIONS
+from surefoot.report.audit import Audit
+from surefoot.report.sections import QUESTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve, ModelScore
-from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, Section, VerdictLine
+from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, VerdictLine
 from surefoot.report.sections.shift.findings import (
     DeploymentLoss,
     NewRows,
@@ -34,25 +35,14 @@ GUARANTEE = (
 )
 
 
-@dataclass(frozen=True)
-class ExampleAudit:
-    """The parts of an audit that the page needs."""
+@dataclass(frozen=True, repr=False)
+class ExampleAudit(Audit):
+    """An audit that nobody ran."""
 
-    subject: Subject
-    verdict: tuple[VerdictLine, ...]
-    accuracy: AccuracyFindings
-    uncertainty: UncertaintyFindings | None
-    stability: StabilityFindings | None
-    shift: ShiftFindings | None
-    version: str = "0.1.0"
-    command: str | None = "surefoot audit credit.csv --target risk --new new.csv -o report.html"
     seconds: float = 147.3
     random_state: int = 0
-    sections: tuple[Section, ...] = SECTIONS
-
-    @property
-    def findings(self) -> dict[str, Any]:
-        return {section.name: getattr(self, section.name) for section in self.sections}
+    version: str = "0.1.0"
+    command: str | None = "surefoot audit credit.csv --target risk --new new.csv -o report.html"
 
     def but(self, **changes: Any) -> "ExampleAudit":
         return replace(self, **changes)
