@@ -2,7 +2,7 @@
 
 Every fit is timed as a whole, with binning. Libraries and numbers of threads take turns; the fastest of the repeats
 counts. surefoot and hessboost learn a mean and a scale in trees of depth 6 (two numbers for each leaf), LightGBM only a
-mean, in trees of 63 leaves.
+mean, in trees of 63 leaves. With ``--members``, an ensemble of that many models is timed too.
 """
 
 import argparse
@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from surefoot import GradientBoostingRegressor
+from surefoot import BoostingEnsembleRegressor, GradientBoostingRegressor
 
 SHAPES = ((1_000_000, 28), (300_000, 20), (100_000, 20), (8_192, 8))
+ENSEMBLE_SHAPE = 200_000, 28
 N_TREES = 100
 
 
@@ -56,10 +57,39 @@ def seconds_of(make: Callable[[int], object], n_jobs: int, X: np.ndarray, y: np.
     return time.perf_counter() - start
 
 
+def ensembles(n_members: int, n_trees: int) -> dict[str, Callable[[int], object]]:
+    """An ensemble of surefoot."""
+
+    def surefoot(n_jobs: int) -> object:
+        return BoostingEnsembleRegressor(
+            n_members=n_members, n_estimators=n_trees, early_stopping=False, random_state=0, n_jobs=n_jobs
+        )
+
+    return {f"{n_members} models": surefoot}
+
+
+def compare(
+    makers: dict[str, Callable[[int], object]], shape: tuple[int, int], threads: list[int], repeats: int, title: str
+) -> None:
+    """Print the fastest of the repeats of each library, on each number of threads."""
+    X, y = table(*shape)
+    times: dict[tuple[str, int], list[float]] = {}
+    for _ in range(repeats):
+        for n_jobs in threads:
+            for name, make in makers.items():
+                times.setdefault((name, n_jobs), []).append(seconds_of(make, n_jobs, X, y))
+    print(title)
+    for name in makers:
+        best = {n_jobs: min(times[name, n_jobs]) for n_jobs in threads}
+        parts = [f"{n_jobs} threads {best[n_jobs]:.3f} s ({best[threads[0]] / best[n_jobs]:.2f})" for n_jobs in best]
+        print(f"  {name:<10} " + ", ".join(parts), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}))
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--members", type=int, default=0, help="also time an ensemble of so many models")
     parser.add_argument("--quick", action="store_true", help="small tables and few trees: only checks that it runs")
     options = parser.parse_args()
     shapes, n_trees = (((20_000, 9), (500, 5)), 5) if options.quick else (SHAPES, N_TREES)
@@ -69,18 +99,12 @@ def main() -> None:
         for n_jobs in options.threads:
             seconds_of(make, n_jobs, warm_X, warm_y)  # compiled, and threads started
     for n_rows, n_columns in shapes:
-        X, y = table(n_rows, n_columns)
-        times: dict[tuple[str, int], list[float]] = {}
-        for _ in range(options.repeats):
-            for n_jobs in options.threads:
-                for name, make in makers.items():
-                    times.setdefault((name, n_jobs), []).append(seconds_of(make, n_jobs, X, y))
-        print(f"{n_rows:,} x {n_columns}, {n_trees} trees")
-        for name in makers:
-            best = {n_jobs: min(times[name, n_jobs]) for n_jobs in options.threads}
-            first = best[options.threads[0]]
-            parts = [f"{n_jobs} threads {best[n_jobs]:.3f} s ({first / best[n_jobs]:.2f})" for n_jobs in best]
-            print(f"  {name:<10} " + ", ".join(parts), flush=True)
+        title = f"{n_rows:,} x {n_columns}, {n_trees} trees"
+        compare(makers, (n_rows, n_columns), options.threads, options.repeats, title)
+    if options.members:
+        n_rows, n_columns = (5_000, 9) if options.quick else ENSEMBLE_SHAPE
+        title = f"{n_rows:,} x {n_columns}, {n_trees} trees for each of {options.members} models"
+        compare(ensembles(options.members, n_trees), (n_rows, n_columns), options.threads, options.repeats, title)
 
 
 if __name__ == "__main__":
