@@ -1,24 +1,29 @@
-"""Audit a model of diabetes patients of one sex: four questions, one page. Does it hold for the other sex?"""
+"""Audit models of bike rentals in one summer: four questions, one page. Do they hold in September?"""
 
 import os
 import sys
 import webbrowser
 from pathlib import Path
 
-from sklearn.datasets import load_diabetes
+import pandas as pd
 
 from surefoot.cli.app import app
 
+TABLE = Path(__file__).parent / "bike-rentals.csv"
 OUTPUT = Path("demo-output")
+FIRST_NEW_DAY = "2011-09-01"
 
 
 def main() -> None:
     OUTPUT.mkdir(exist_ok=True)
-    table = load_diabetes(as_frame=True, scaled=False).frame.rename(columns={"target": "progression"})
-    training, deployment, page = OUTPUT / "patients.csv", OUTPUT / "other-patients.csv", OUTPUT / "report.html"
-    table[table["sex"] == 1].to_csv(training, index=False)
-    table[table["sex"] == 2].to_csv(deployment, index=False)
-    command = ["audit", str(training), "--target", "progression", "--new", str(deployment), "-o", str(page)]
+    table = pd.read_csv(TABLE)
+    training, deployment, page = OUTPUT / "summer.csv", OUTPUT / "september.csv", OUTPUT / "report.html"
+    is_new = table["date"] >= FIRST_NEW_DAY
+    table[~is_new].to_csv(training, index=False)
+    table[is_new].to_csv(deployment, index=False)
+    # The hours of a day belong together: they are held out together.
+    command = ["audit", str(training), "--target", "rentals", "--group", "date", "--new", str(deployment)]
+    command += ["-o", str(page)]
     print("surefoot", *command, flush=True)
     print("(The first run compiles the kernels, which takes about 20 seconds.)\n", flush=True)
     app(command, standalone_mode=False)
