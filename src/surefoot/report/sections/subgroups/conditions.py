@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._formatting import LARGE, SMALL, decimals_for, number, signed
 from surefoot.report.inputs.column_readers import CATEGORY, DATE
 from surefoot.report.sections.subgroups.columns import Slice, SliceColumn
 
@@ -15,6 +16,7 @@ N_PARTS = 5  # of a numeric column
 FEW_VALUES = 5  # a numeric column with at most so many values has a part for each
 MAX_LEVELS = 10  # of a column of categories: the others are merged
 MIN_ROWS = 30  # of a part, and of the rows outside it
+DIGITS = 4  # of a number in a condition
 TRUE_FALSE = {0.0: "false", 1.0: "true"}
 
 
@@ -150,7 +152,10 @@ def _opposite(condition: Condition, sign: str, opposite: str) -> Condition:
 
 
 def shown(column: SliceColumn, value: float) -> str:
-    """A value as text: dates as 2024-12-31."""
+    """A value as text, without separators of thousands, as it may be a year: dates as 2024-12-31."""
     if column.kind == DATE:
         return str(np.datetime64("1970-01-01") + np.timedelta64(round(value), "D"))
-    return f"{value:.5g}" if abs(value) < 1e5 or value != np.floor(value) else f"{value:.0f}"
+    if abs(value) >= LARGE or 0 < abs(value) < SMALL:
+        return number(value, DIGITS)
+    text = signed(value, decimals_for(abs(value), DIGITS)).replace(",", "")
+    return text.rstrip("0").rstrip(".") if "." in text else text
