@@ -20,13 +20,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from surefoot import GradientBoostingRegressor
+from surefoot._formatting import MINUS
 from surefoot.report.audit import audit_run
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.cross_fitting import CONSTANT, YOURS
 from surefoot.report.models.scoring import ERROR_RATE, RMSE
 from surefoot.report.run import AuditRun
 from surefoot.report.sections.subgroups.columns import columns_of
-from surefoot.report.sections.subgroups.conditions import parts_of
 from surefoot.report.sections.subgroups.findings import SubgroupFindings
 from surefoot.report.sections.subgroups.measure import measure_errors, measure_subgroups
 from surefoot.report.sections.subgroups.row_errors import RowErrors
@@ -106,13 +106,13 @@ def losses_at_the_tolerance(measure: str, generator: np.random.Generator, n: int
     return told(measured(X, losses, measure, None, int(generator.integers(1 << 30))))
 
 
-def losses_planted(kind: str, measure: str, generator: np.random.Generator, n: int) -> dict[str, Any]:
+def losses_planted(kind: str, measure: str, factor: float, generator: np.random.Generator, n: int) -> dict[str, Any]:
     X = columns(generator, n)
     is_planted = planted_rows(X, kind)
     if measure == ERROR_RATE:
-        losses = wrong(generator, n, np.where(is_planted, 2, 1) * PLANTED_RATE)
+        losses = wrong(generator, n, np.where(is_planted, factor, 1) * PLANTED_RATE)
     else:
-        losses = normal(generator, n) * np.where(is_planted, 2.0, 1.0)
+        losses = normal(generator, n) * np.where(is_planted, factor, 1.0)
     return told(measured(X, losses, measure, None, int(generator.integers(1 << 30))), X, is_planted)
 
 
@@ -276,7 +276,7 @@ def rows_of(X: pd.DataFrame, name: str) -> np.ndarray:
 def rows_of_one(X: pd.DataFrame, condition: str) -> np.ndarray:
     if condition.endswith(" is missing"):
         return X[condition.removesuffix(" is missing")].isna().to_numpy()
-    words = condition.split(" ")
+    words = condition.replace(MINUS, "-").split(" ")
     if len(words) == 5 and words[1] == "<":
         return ((X[words[2]] > float(words[0])) & (X[words[2]] <= float(words[4]))).to_numpy()
     column, sign, text = words[0], words[1], " ".join(words[2:])
@@ -304,11 +304,12 @@ for _name, _draw, _measure in (
     SCENARIOS[f"losses_null_{_name}"] = partial(losses_null, _draw, _measure, False)
     if _name in ("rates", "normal", "heavy_tails"):
         SCENARIOS[f"losses_null_{_name}_groups"] = partial(losses_null, _draw, _measure, True)
-for _measure in (ERROR_RATE, RMSE):
-    _short = "rates" if _measure == ERROR_RATE else "normal"
-    SCENARIOS[f"losses_at_the_tolerance_{_short}"] = partial(losses_at_the_tolerance, _measure)
-    for _kind in ("one", "two", "mixed"):
-        SCENARIOS[f"losses_planted_{_kind}_{_short}"] = partial(losses_planted, _kind, _measure)
+SCENARIOS["losses_at_the_tolerance_rates"] = partial(losses_at_the_tolerance, ERROR_RATE)
+SCENARIOS["losses_at_the_tolerance_normal"] = partial(losses_at_the_tolerance, RMSE)
+for _kind in ("one", "two", "mixed"):
+    SCENARIOS[f"losses_planted_{_kind}_rates"] = partial(losses_planted, _kind, ERROR_RATE, 2.0)
+    SCENARIOS[f"losses_planted_{_kind}_normal"] = partial(losses_planted, _kind, RMSE, 2.0)
+    SCENARIOS[f"losses_planted_{_kind}_twice_the_rmse"] = partial(losses_planted, _kind, RMSE, 4.0)
 for _name in MODELS:
     SCENARIOS[f"model_null_{_name}"] = partial(model_null, _name)
     for _kind in ("one", "two", "mixed"):
@@ -336,7 +337,12 @@ def summary(lines: Sequence[dict[str, Any]]) -> str:
     for name in SCENARIOS:
         for (_, n), group in sorted((key, each) for key, each in by_scenario.items() if key[0] == name):
             is_planted = "found" in group[0]
-            cells = [name.replace("_", " "), f"{n:,}", len(group), f"{np.mean([line['comparisons'] for line in group]):.0f}"]
+            cells = [
+                name.replace("_", " "),
+                f"{n:,}",
+                len(group),
+                f"{np.mean([line['comparisons'] for line in group]):.0f}",
+            ]
             cells += ["-", "-"] if is_planted else [_rate(group, "missed"), _rate(group, "missed_by_segments")]
             cells += [_rate(group, "worse")]
             cells += [_rate(group, "found"), _rate(group, "found_worse")] if is_planted else ["-", "-"]

@@ -116,7 +116,8 @@ class SubgroupDisplay:
         measured = np.array([error_with_interval(losses[of_rows == name], is_rate, confidence) for name in names])
         order = np.argsort(-measured[:, 0], kind="stable")
         overall = error_with_interval(losses, is_rate, CONFIDENCE)[0]
-        display = cls([str(names[k]) for k in order], *measured[order].T, overall, xlabel=LOSS_LABELS[loss])
+        value, low, high = measured[order].T
+        display = cls([str(names[k]) for k in order], value, low, high, overall, xlabel=LOSS_LABELS[loss])
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> "SubgroupDisplay":

@@ -8,9 +8,7 @@ from surefoot.report.statistics.estimates import Estimate, unpaired_difference, 
 from surefoot.report.statistics.spread import spread_of
 
 
-def rate_interval(
-    hits: np.ndarray, groups: np.ndarray | None = None, confidence: float = CONFIDENCE
-) -> Estimate:
+def rate_interval(hits: np.ndarray, groups: np.ndarray | None = None, confidence: float = CONFIDENCE) -> Estimate:
     """Fraction of the rows that are hits, with Wilson's interval.
 
     Hits may lie between 0 and 1 (averages over repeats); the interval then allows for their smaller variance. With

@@ -72,9 +72,7 @@ class Spread:
         return float(3 / k * (np.cbrt(1 + k * (quantile - k / 6)) - 1))
 
 
-def spread_of(
-    values: np.ndarray, groups: np.ndarray | None = None, confidence: float = CONFIDENCE
-) -> Spread | None:
+def spread_of(values: np.ndarray, groups: np.ndarray | None = None, confidence: float = CONFIDENCE) -> Spread | None:
     """The spread of the mean of ``values``, for intervals of this confidence.
 
     None where it cannot be measured: a single row, fewer than four groups, or one group with most of the rows.
@@ -92,9 +90,7 @@ def spread_of(
     return Spread(error, n - 1, skewness, dominance, confidence)
 
 
-def _group_spread(
-    deviations: np.ndarray, groups: np.ndarray, dominance: float, confidence: float
-) -> Spread | None:
+def _group_spread(deviations: np.ndarray, groups: np.ndarray, dominance: float, confidence: float) -> Spread | None:
     """Spread over groups.
 
     Each group's squared deviation is divided by the fraction of its variance that remains after subtracting the mean.

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import inf, isfinite
-from typing import Any
 
 import numpy as np
 

@@ -37,6 +37,7 @@ class Segment:
     interval: Estimate
     rest_error: float
     ratio: Estimate
+    expected: float | None
 
 
 @dataclass(frozen=True)

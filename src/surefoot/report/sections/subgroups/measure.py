@@ -16,7 +16,9 @@ from surefoot.report.sections.subgroups.segments import MIN_SEARCH_ROWS, find_se
 from surefoot.report.sections.subgroups.verdict import is_clearly_worse
 
 MISSES = 1 - CONFIDENCE  # in how many tables an interval of one kind may miss the truth
-OF_SEGMENTS = 0.5  # fraction of these that the two segments may have: they need it most, as half of the rows measure them
+OF_SEGMENTS = (
+    0.5  # fraction of these that the two segments may have: they need it most, as half of the rows measure them
+)
 N_SEGMENTS = 2
 HALF = 0.5
 
@@ -71,9 +73,7 @@ def _clearly_worse(found: Sequence[Subgroup | Segment]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.name for each in worse))
 
 
-def _large_enough(
-    slices: Iterator[Slice], held_out: np.ndarray, errors: RowErrors
-) -> tuple[list[Part], int]:
+def _large_enough(slices: Iterator[Slice], held_out: np.ndarray, errors: RowErrors) -> tuple[list[Part], int]:
     """The parts that have enough rows, and how many have not; what is left beside a small part is not counted."""
     enough, n_withheld = [], 0
     for part in (part for each in slices for part in parts_of(each, held_out)):

@@ -88,7 +88,7 @@ def open_groups(findings: SubgroupFindings) -> str:
 
 def expected(worst: Subgroup | Segment, findings: SubgroupFindings) -> str:
     """What the model itself expects there: rows may be harder by nature."""
-    if not isinstance(worst, Subgroup) or worst.expected is None or not isfinite(worst.expected):
+    if worst.expected is None or not isfinite(worst.expected):
         return ""
     return f" The model itself expects {loss_writer(findings.measure)(worst.expected)} there."
 
@@ -107,15 +107,15 @@ def _off(group: Subgroup, findings: SubgroupFindings) -> str:
     write = loss_writer(findings.measure)
     direction = "too low" if group.bias.value > 0 else "too high"
     size = write(abs(group.bias.value))
-    return f"{one_line(group.name, MAX_LETTERS)} ({direction} by {size}, corrected interval {between(group.bias, write)})"
+    return (
+        f"{one_line(group.name, MAX_LETTERS)} ({direction} by {size}, corrected interval {between(group.bias, write)})"
+    )
 
 
 def coverage(findings: SubgroupFindings) -> str:
     """Whose intervals clearly hold too few targets."""
     badly = [each for each in findings.groups if is_badly_covered(each.coverage, LEVEL)]
-    parts = [
-        f"{one_line(each.name, MAX_LETTERS)} ({percent(each.coverage.value)})" for each in badly if each.coverage
-    ]
+    parts = [f"{one_line(each.name, MAX_LETTERS)} ({percent(each.coverage.value)})" for each in badly if each.coverage]
     if not parts:
         return ""
     return f"The {percent(LEVEL, 0)} intervals hold clearly too few targets where {listed(parts[:MAX_NAMES])}." + (

@@ -83,8 +83,8 @@ class RowErrors:
 
     def __getitem__(self, rows: np.ndarray) -> "RowErrors":
         """The losses of some of the rows, as a search for segments needs them."""
-        units = None if self.units is None else self.units[rows]
-        return RowErrors(self.measure, self.losses[rows], units, self.n_cross_fitted)
+        units, claimed = (None if each is None else each[rows] for each in (self.units, self.claimed))
+        return RowErrors(self.measure, self.losses[rows], units, self.n_cross_fitted, claimed=claimed)
 
     @property
     def is_rate(self) -> bool:

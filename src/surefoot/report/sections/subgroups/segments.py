@@ -54,7 +54,7 @@ class Search:
 
 
 def evidence(counts: np.ndarray, sums: np.ndarray, n_rows: int, max_fraction: float) -> np.ndarray:
-    """How many standard errors the mean loss of a segment lies above that of all rows; minus infinity for a size that is not wanted."""
+    """Standard errors by which the mean loss of a segment lies above that of all rows; -inf for other sizes."""
     is_usable = (counts >= MIN_FRACTION * n_rows) & (counts <= max_fraction * n_rows)
     safe = np.where(is_usable, counts, 1.0)
     error = np.sqrt(np.maximum(1 / safe - 1 / n_rows, 1e-12))
@@ -120,4 +120,5 @@ def _segment(part: Part, measured: RowErrors, confidence: float) -> Segment:
         interval=interval,
         rest_error=measured.error_of(~part.is_inside, confidence).value,
         ratio=measured.ratio_of(part.is_inside, confidence),
+        expected=measured.claimed_of(part.is_inside),
     )

@@ -44,8 +44,8 @@ def clearest(findings: SubgroupFindings | None) -> Subgroup | Segment | None:
     if findings is None or not findings.clearly_worse:
         return None
     name = findings.clearly_worse[0]
-    found = [each for each in (*findings.groups, *findings.segments) if each.name == name]
-    return max(found, key=lambda each: each.ratio.low)
+    found: list[Subgroup | Segment] = [*findings.groups, *findings.segments]
+    return next(each for each in found if each.name == name)
 
 
 def in_words(found: Subgroup | Segment, measure: str) -> str:
