@@ -1,15 +1,18 @@
 """Scenarios of the section on subgroups, for `audit_honesty.py --section subgroups`: false alarms and planted segments.
 
 Scenarios of ``losses_`` draw the losses of held-out rows directly; ``model_`` cross-fit one model and measure its
-held-out rows; ``audit_`` are whole audits. In those of no difference (``null``), every interval that excludes a ratio
-of 1 misses the truth, and the table counts tables with such an interval, and tables in which a subgroup is reported as
-clearly worse. In the others, a tenth of the rows has twice the error rate, or twice the mean squared error.
+held-out rows; ``audit_`` are whole audits with small models. In those of no difference (``null``), every interval that
+excludes a ratio of 1 misses the truth, and the table counts tables with such an interval, and tables in which a
+subgroup is reported as clearly worse. In the others, a tenth of the rows has twice the error rate, or twice the mean
+squared error; it is found if an interval lies above 1 for a subgroup or segment that shares most rows with it.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -21,11 +24,13 @@ from sklearn.preprocessing import OneHotEncoder
 
 from surefoot import GradientBoostingRegressor
 from surefoot._formatting import MINUS
+from surefoot.report import run
 from surefoot.report.audit import audit_run
 from surefoot.report.inputs.table import AuditTable
-from surefoot.report.models.cross_fitting import CONSTANT, YOURS
+from surefoot.report.models.cross_fitting import CONSTANT, ENSEMBLE, YOURS
 from surefoot.report.models.scoring import ERROR_RATE, RMSE
 from surefoot.report.run import AuditRun
+from surefoot.report.sections.stability import column_selection, measure
 from surefoot.report.sections.subgroups.columns import columns_of
 from surefoot.report.sections.subgroups.findings import SubgroupFindings
 from surefoot.report.sections.subgroups.measure import measure_errors, measure_subgroups
@@ -198,9 +203,9 @@ def model_planted(name: str, kind: str, generator: np.random.Generator, n: int) 
 def cross_fitted(name: str, X: pd.DataFrame, y: np.ndarray, generator: np.random.Generator) -> SubgroupFindings:
     """The section of an audit of one model, without the other models."""
     seed = int(generator.integers(1 << 30))
-    run = AuditRun.begin(X, y, model=OnCodes(MODELS[name][1]), random_state=seed)
-    run.draws.append(run._fit(0, {CONSTANT, YOURS}))
-    return measure_subgroups(run.audited, (), seed)
+    audited = AuditRun.begin(X, y, model=OnCodes(MODELS[name][1]), random_state=seed)
+    audited.draws.append(audited._fit(0, {CONSTANT, YOURS}))
+    return measure_subgroups(audited.audited, (), seed)
 
 
 class OnCodes(BaseEstimator):
@@ -237,8 +242,27 @@ def audit_null(kind: str, options: dict[str, Any], generator: np.random.Generato
         y = y + generator.normal(size=N_GROUPS)[group]
     if kind == "rare":
         y = (generator.random(n) < 0.05).astype(int)
-    _, result = audit_run(X, y, **options, random_state=int(generator.integers(1 << 30)), n_jobs=1)
+    with small_models():
+        _, result = audit_run(X, y, **options, random_state=int(generator.integers(1 << 30)), n_jobs=1)
     return {**told(result.subgroups), "answer": result.answer("accuracy")}
+
+
+@contextmanager
+def small_models() -> Iterator[None]:
+    """Whole audits take seconds: a constant, a linear model and a small ensemble, one draw of the folds, fewer bags."""
+    every = run.candidate_models
+
+    def small(*given: Any) -> list[Any]:
+        kept = [each for each in every(*given) if each.name in (CONSTANT, "linear", ENSEMBLE)]
+        kept[-1].model.set_params(n_members=3, n_estimators=40, learning_rate=0.2)
+        return kept
+
+    smaller = ((run, "candidate_models", small), (run, "MAX_DRAWS", 1), (measure, "N_BAGS", 500))
+    smaller += ((column_selection, "N_LASSO_BAGS", 300), (column_selection, "N_TREE_BAGS", 60))
+    with ExitStack() as stack:
+        for module, name, value in smaller:
+            stack.enter_context(patch.object(module, name, value))
+        yield
 
 
 # ---- what was found

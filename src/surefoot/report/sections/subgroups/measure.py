@@ -101,7 +101,7 @@ def compare(errors: RowErrors, parts: Sequence[Part]) -> tuple[tuple[Subgroup, .
 
 def _subgroup(errors: RowErrors, part: Part, confidence: float, of_errors: float) -> Subgroup:
     inside, units = part.is_inside, errors.units_of(part.is_inside)
-    interval = errors.error_of(inside, of_errors)
+    interval, rest_error, ratio = errors.compared(inside, of_errors)
     return Subgroup(
         name=part.name,
         columns=part.columns,
@@ -109,8 +109,8 @@ def _subgroup(errors: RowErrors, part: Part, confidence: float, of_errors: float
         n_units=None if units is None else len(np.unique(units)),
         error=interval.value,
         interval=interval,
-        rest_error=errors.error_of(~inside, of_errors).value,
-        ratio=errors.ratio_of(inside, of_errors),
+        rest_error=rest_error,
+        ratio=ratio,
         expected=errors.claimed_of(inside),
         bias=errors.bias_of(inside, confidence),
         coverage=errors.coverage_of(inside, confidence),

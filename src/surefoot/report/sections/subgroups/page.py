@@ -19,6 +19,7 @@ from surefoot.report.sections.subgroups.row_errors import LEVEL, MIN_UNITS
 from surefoot.report.sections.subgroups.verdict import (
     TOLERANCE,
     clearest,
+    expected_there,
     in_words,
     is_badly_covered,
     is_clearly_not_worse,
@@ -70,7 +71,8 @@ def errors(findings: SubgroupFindings) -> str:
     else:
         others = len(findings.clearly_worse) - 1
         more = f" The same holds for {counted(others, 'more subgroup')}." if others else ""
-        found = f"It is clearly larger where {in_words(worst, findings.measure)}.{expected(worst, findings)}{more}"
+        claimed = expected_there(worst, findings.measure)
+        found = f"It is clearly larger where {in_words(worst, findings.measure)}.{claimed}{more}"
     return f"{overall} {found} {open_groups(findings)}"
 
 
@@ -84,13 +86,6 @@ def open_groups(findings: SubgroupFindings) -> str:
         f"For {whole(excluded)} this is excluded; for {whole(n_open)} the rows cannot decide: their intervals include "
         f"both smaller and larger ratios than {number(TOLERANCE)}."
     )
-
-
-def expected(worst: Subgroup | Segment, findings: SubgroupFindings) -> str:
-    """What the model itself expects there: rows may be harder by nature."""
-    if worst.expected is None or not isfinite(worst.expected):
-        return ""
-    return f" The model itself expects {loss_writer(findings.measure)(worst.expected)} there."
 
 
 def bias(findings: SubgroupFindings) -> str:

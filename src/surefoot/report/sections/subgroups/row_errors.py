@@ -115,18 +115,20 @@ class RowErrors:
 
     def error_of(self, inside: np.ndarray, confidence: float) -> Estimate:
         """The error rate, or the RMSE."""
-        mean = self._mean_loss(inside, confidence)
-        return mean if self.is_rate else root_of(mean)
+        return self._error(self._mean_loss(inside, confidence))
 
-    def ratio_of(self, inside: np.ndarray, confidence: float) -> Estimate:
-        """The error of the rows inside, divided by that of the rows outside.
+    def compared(self, inside: np.ndarray, confidence: float) -> tuple[Estimate, float, Estimate]:
+        """The error of the rows inside, that of the rows outside, and their ratio.
 
-        Units may have rows inside and outside. Where their losses then go in opposite directions, the interval is
-        wider; where they go in the same direction, which makes the ratio more certain, it stays as it is.
+        Units may have rows inside and outside. Where their losses then go in opposite directions, the interval of the
+        ratio is wider; where they go in the same direction, which makes it more certain, it stays as it is.
         """
         first, second = (self._mean_loss(rows, confidence) for rows in (inside, ~inside))
         ratio = unpaired_ratio(first, second, min(self._correlation(inside), 0.0))
-        return ratio if self.is_rate else _root(ratio)
+        return self._error(first), self._error(second).value, ratio if self.is_rate else _root(ratio)
+
+    def _error(self, mean: Estimate) -> Estimate:
+        return mean if self.is_rate else root_of(mean)
 
     def _mean_loss(self, rows: np.ndarray, confidence: float) -> Estimate:
         losses, units = self.losses[rows], self.units_of(rows)

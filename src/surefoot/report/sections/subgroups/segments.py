@@ -110,7 +110,7 @@ def _part(rule: tuple[Condition, ...], rows: np.ndarray) -> Part:
 
 
 def _segment(part: Part, measured: RowErrors, confidence: float) -> Segment:
-    interval = measured.error_of(part.is_inside, confidence)
+    interval, rest_error, ratio = measured.compared(part.is_inside, confidence)
     return Segment(
         name=part.name,
         columns=part.columns,
@@ -118,7 +118,7 @@ def _segment(part: Part, measured: RowErrors, confidence: float) -> Segment:
         n_measured=len(part.is_inside),
         error=interval.value,
         interval=interval,
-        rest_error=measured.error_of(~part.is_inside, confidence).value,
-        ratio=measured.ratio_of(part.is_inside, confidence),
+        rest_error=rest_error,
+        ratio=ratio,
         expected=measured.claimed_of(part.is_inside),
     )

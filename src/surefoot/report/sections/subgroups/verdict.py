@@ -1,6 +1,7 @@
 """When a subgroup is clearly worse, what this means for question 1, and the sentences about it."""
 
 from dataclasses import replace
+from math import isfinite
 
 from surefoot._formatting import counted
 from surefoot.report.models.scoring import ERROR_RATE
@@ -35,7 +36,8 @@ def with_subgroups(line: VerdictLine, findings: SubgroupFindings | None) -> Verd
         return line
     others = len(findings.clearly_worse) - 1
     more = f" The same holds for {counted(others, 'more subgroup')}." if others else ""
-    sentence = f"{line.sentence} But the {findings.measure} is larger where {in_words(worst, findings.measure)}.{more}"
+    larger = f"But the {findings.measure} is larger where {in_words(worst, findings.measure)}."
+    sentence = f"{line.sentence} {larger}{expected_there(worst, findings.measure)}{more}"
     return replace(line, answer=PARTLY if line.answer == YES else line.answer, sentence=sentence)
 
 
@@ -53,6 +55,13 @@ def in_words(found: Subgroup | Segment, measure: str) -> str:
     write = loss_writer(measure)
     times = f"{number(found.ratio.value, 2)} times the {write(found.rest_error)} of the other rows"
     return f"{one_line(found.name, MAX_LETTERS)}: {write(found.error)}, {times} ({times_between(found.ratio)})"
+
+
+def expected_there(found: Subgroup | Segment, measure: str) -> str:
+    """What the model itself expects: rows may be harder by nature; empty if it predicts no uncertainty."""
+    if found.expected is None or not isfinite(found.expected):
+        return ""
+    return f" The model itself expects {loss_writer(measure)(found.expected)} there."
 
 
 def times_between(ratio: Estimate) -> str:
