@@ -19,6 +19,7 @@ from surefoot.report.sections.shift.findings import (
     WeightedEstimate,
 )
 from surefoot.report.sections.stability.findings import RowRemoval, StabilityFindings, StableSet
+from surefoot.report.sections.subgroups.findings import Segment, Subgroup, SubgroupFindings
 from surefoot.report.sections.uncertainty.findings import (
     Calibration,
     Coverage,
@@ -114,7 +115,37 @@ def classification() -> ExampleAudit:
         (YES, "The stable set contains 2 choices; 41.2% of the bags choose the one from all rows."),
         (NO, "3 of 20 columns have shifted, and the error rate on the deployment data is 31.3%."),
     )
-    return ExampleAudit(subject, verdict, _accuracy(), _uncertainty(), _stability(), _shift())
+    audit = ExampleAudit(subject, verdict, _accuracy(), _uncertainty(), _stability(), _shift())
+    return audit.but(subgroups=_subgroups())
+
+
+def _subgroups() -> SubgroupFindings:
+    groups = (
+        _group("purpose = car", 0.41, 96, 0.38),
+        _group("age > 61", 0.33, 180, 0.3),
+        _group("purpose = one of 5 other levels", 0.25, 310, 0.26),
+        _group("age ≤ 61", 0.22, 820, 0.23),
+    )
+    return SubgroupFindings(
+        measure="error rate", model="gradient boosting", n_rows=1000, error=0.24, worst_group=groups[0],
+        clearly_worse=("purpose = car",), groups=groups, segments=(_segment("age > 61 and purpose = car"),),
+        n_comparisons=3, n_withheld=2, columns=("purpose", "age"), n_columns=20, is_rare=False, not_searched="",
+    )  # fmt: skip
+
+
+def _group(name: str, error: float, n_rows: int, expected: float) -> Subgroup:
+    return Subgroup(
+        name=name, columns=(name.split()[0],), n_rows=n_rows, n_units=None, error=error, interval=around(error, 0.09),
+        rest_error=0.2, ratio=around(error / 0.2, 0.5), expected=expected, bias=around(0.08, 0.02),
+        coverage=around(0.7, 0.1),
+    )  # fmt: skip
+
+
+def _segment(name: str) -> Segment:
+    return Segment(
+        name=name, columns=("age", "purpose"), n_rows=60, n_measured=500, error=0.44, interval=around(0.44, 0.1),
+        rest_error=0.21, ratio=around(2.1, 0.6), expected=0.4,
+    )  # fmt: skip
 
 
 def _accuracy() -> AccuracyFindings:

@@ -9,6 +9,7 @@ from surefoot.report.sections.accuracy.findings import Duplicates, LearningCurve
 from surefoot.report.sections.section import UNKNOWN, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftedColumn, ShiftFindings
 from surefoot.report.sections.stability.findings import RowRemoval, StabilityFindings, StableSet
+from surefoot.report.sections.subgroups.findings import SubgroupFindings
 from surefoot.report.sections.uncertainty.findings import Calibration, Rejection, UncertainRow, UncertaintyFindings
 from surefoot.report.statistics import Estimate
 from surefoot.report.subject import ColumnNote, DataCheck, Subject
@@ -71,8 +72,14 @@ def hostile() -> ExampleAudit:
     drops = tuple(RowRemoval(name, 1, 1, 0.0, 0, 0.0, None) for name in names)
     columns = tuple(ShiftedColumn(name, 0.5, 0.01, "shifted", name) for name in names)
     transfer = replace(plain.shift, where=SCRIPT, verdict=names[1], columns=columns, models=models)
+    groups = tuple(replace(plain.subgroups.groups[0], name=name, columns=(name,)) for name in names)
+    segments = tuple(replace(plain.subgroups.segments[0], name=name) for name in names[:2])
+    subgroups = replace(
+        plain.subgroups, model=SCRIPT, groups=groups, segments=segments, clearly_worse=names[:3], not_searched=names[1]
+    )
     return plain.but(
         subject=subject,
+        subgroups=subgroups,
         verdict=tuple(VerdictLine(name, "yes", name) for name in names[:5]),
         accuracy=replace(plain.accuracy, models=models, audited=SCRIPT),
         uncertainty=uncertainty,
@@ -120,6 +127,22 @@ def empty_sections() -> ExampleAudit:
         uncertainty=uncertainty,
         stability=StabilityFindings((stable,), drops, "No columns."),
         shift=transfer,
+        subgroups=SubgroupFindings(
+            measure="error rate",
+            model="only",
+            n_rows=0,
+            error=nan,
+            worst_group=None,
+            clearly_worse=(),
+            groups=(),
+            segments=(),
+            n_comparisons=0,
+            n_withheld=1,
+            columns=(),
+            n_columns=1,
+            is_rare=True,
+            not_searched="few rows",
+        ),
     )
 
 

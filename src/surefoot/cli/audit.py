@@ -71,6 +71,14 @@ def audit(
         str | None,
         typer.Option(help="What errors cost, such as fp=1,fn=20 or fp=1,fn=20,positive=sick; gives a threshold."),
     ] = None,
+    slices: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--slice",
+            help="Column, or crossing such as sex*age, by which errors are compared; may be repeated. Columns that "
+            "models use are compared anyway.",
+        ),
+    ] = None,
     group: Annotated[
         str | None, typer.Option(help="Column of groups that belong together, such as patients: held out together.")
     ] = None,
@@ -123,6 +131,7 @@ def audit(
         "models": "--models",
         "metric": "--metric",
         "cost": "--cost",
+        "slices": "--slice",
         "groups": f"--group {group}",
         "time": f"--time {time}",
         "task": "--task",
@@ -152,6 +161,7 @@ def audit(
                 refit=not is_fitted if refit is None else refit,
                 metric=metric,
                 cost=None if cost is None else read_cost(cost),
+                slices=slices,
                 models=None if models is None else [name.strip() for name in models.split(",")],
                 trained_on=False if trained_on == NONE and NONE not in given.frame.columns else trained_on,
                 other_rows=given.other_rows(target),

@@ -17,8 +17,8 @@ def wilson_interval(fraction: Any, counts: Any, quantile: float = Z) -> tuple[An
     return np.clip(centre - half, 0, fraction), np.clip(centre + half, fraction, 1)
 
 
-def student_interval(values: np.ndarray) -> tuple[float, float]:
+def student_interval(values: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Ends of Student's interval of the mean of some values; infinite for a single value."""
     n, mean = len(values), float(np.mean(values))
-    reach = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.inf
+    reach = float(stdtrit(n - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.inf
     return mean - reach, mean + reach

@@ -11,6 +11,7 @@ from surefoot.plots.rejection_curve_display import RejectionCurveDisplay
 from surefoot.plots.rule_curve import RuleCurve
 from surefoot.plots.shift_display import ShiftDisplay
 from surefoot.plots.stability_display import StabilityDisplay
+from surefoot.plots.subgroup_display import SubgroupDisplay
 from surefoot.plots.uncertainty_display import UncertaintyDisplay
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "RuleCurve",
     "ShiftDisplay",
     "StabilityDisplay",
+    "SubgroupDisplay",
     "UncertaintyDisplay",
 ]

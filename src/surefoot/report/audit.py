@@ -20,6 +20,7 @@ from surefoot.report.sections.own_measure.findings import OwnMeasureFindings
 from surefoot.report.sections.section import Section, SectionContext, SupportingSection, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftFindings
 from surefoot.report.sections.stability.findings import StabilityFindings
+from surefoot.report.sections.subgroups.findings import SubgroupFindings
 from surefoot.report.sections.uncertainty.findings import UncertaintyFindings
 from surefoot.report.subject import Subject
 from surefoot.report.time_budget import ProgressCallback
@@ -43,7 +44,7 @@ class Audit:
         The seed.
     version, command : str
         The version of surefoot, and the command line, if there was one.
-    own_measure : record of numbers
+    own_measure, subgroups : records of numbers
         The findings of supporting sections.
     own_findings : dict of str to records
         The findings of your own sections by name.
@@ -71,6 +72,7 @@ class Audit:
     version: str
     command: str | None = None
     own_measure: OwnMeasureFindings | None = None
+    subgroups: SubgroupFindings | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section | SupportingSection, ...] = SECTIONS
 
@@ -165,6 +167,7 @@ def audit(
     models: str | Sequence[str] | None = None,
     metric: Any = None,
     cost: Mapping[str, Any] | None = None,
+    slices: Any = None,
     groups: Any = None,
     time: Any = None,
     task: str | None = None,
@@ -214,6 +217,9 @@ def audit(
     cost : dict, default=None
         For two classes: what a false positive and a false negative cost, such as ``{"fp": 1, "fn": 20}``. The second
         class is the positive one, unless there is an entry ``"positive"``. The page reports the threshold that follows.
+    slices : list of str, tuples of str, or series, default=None
+        Columns, crossings of columns such as ``("sex", "age")``, or named series with a value for each row, by which
+        errors are compared besides the columns that models use. Group columns can be named too.
     groups : name of a column of X, or array of shape (n_rows,), default=None
         Groups of rows that belong together. They are held out together, and not passed to the models.
     time : name of a column of X, or array of shape (n_rows,), default=None

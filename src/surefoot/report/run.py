@@ -34,6 +34,7 @@ from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.own_measure.cost import Costs
 from surefoot.report.sections.section import RedrawnSection, Section, SectionContext, SupportingSection
 from surefoot.report.sections.stability.leading_column import LossIncreases
+from surefoot.report.sections.subgroups.columns import Slice
 from surefoot.report.statistics import Estimate, standard_error
 from surefoot.report.subject import DataCheck, Subject
 from surefoot.report.time_budget import TimeBudget
@@ -65,6 +66,7 @@ class AuditRun:
     seed: int
     n_jobs: int | None
     budget: TimeBudget
+    slices: tuple[Slice, ...] = ()
     other_rows: OtherRows | None = None
     remarks: list[str] = field(default_factory=list)
     draws: list[list[CrossFitted]] = field(default_factory=list)  # the candidates of each draw of the folds
@@ -99,6 +101,7 @@ class AuditRun:
             seed=given.random_state,
             n_jobs=given.n_jobs,
             budget=budget,
+            slices=inputs.slices,
             other_rows=other_rows or inputs.other_rows,
             remarks=list(inputs.remarks),
         )

@@ -19,6 +19,8 @@ from surefoot.report.models.cross_fitting import CandidateModel, CrossFitted
 from surefoot.report.models.other_libraries import check_libraries
 from surefoot.report.sections.own_measure.cost import Costs
 from surefoot.report.sections.own_measure.metric import read_metric
+from surefoot.report.sections.subgroups.columns import Slice, read_slices
+from surefoot.report.sections.subgroups.row_errors import check_sizes
 from surefoot.report.time_budget import ProgressCallback
 from surefoot.selection.table import take_columns
 
@@ -38,6 +40,8 @@ class AuditInputs:
     own_model : CandidateModel or None
     own_predictions : CrossFitted or None
     costs : Costs or None
+    slices : tuple of Slice
+        Columns and crossings that the user names.
     other_rows : OtherRows or None
         The rows that were not drawn, if only some were.
     remarks : tuple of str
@@ -52,6 +56,7 @@ class AuditInputs:
     own_model: CandidateModel | None
     own_predictions: CrossFitted | None
     costs: Costs | None
+    slices: tuple[Slice, ...]
     other_rows: OtherRows | None
     remarks: tuple[str, ...]
 
@@ -71,6 +76,7 @@ class AuditArguments:
     models: Any = None
     metric: Any = None
     cost: Any = None
+    slices: Any = None
     groups: Any = None
     time: Any = None
     task: str | None = None
@@ -124,6 +130,7 @@ class AuditArguments:
         costs = None if self.cost is None else Costs.read(self.cost, table.target)
         if self.metric is not None:
             read_metric(self.metric, table.target)
+        slices = read_slices(self.slices, whole, table)
         copies = find_copies(table.frame, table.target.y)
         units = groups if groups is not None else copies.groups
         if trained is None:
@@ -131,6 +138,7 @@ class AuditArguments:
         else:
             check_trained_on(trained)
             splits = Splits.of_trained(trained, units)
+        check_sizes(slices, splits)
         deployment, remarks = self._deployment(whole, table, splits, groups, time), list(table.remarks)
         if deployment is not None and self.X_new is not None and (n_known := table.count_known(deployment.frame)):
             remarks.append(f"{n_known:,} of the new rows are also rows of the table, so they are not a test of it.")
@@ -144,6 +152,7 @@ class AuditArguments:
             own_model=own_model_of(self.model, self.refit, table),
             own_predictions=own_predictions_of(self.predictions, table, splits),
             costs=costs,
+            slices=slices,
             other_rows=OtherRows.of_table(X, self.y, table.is_audited) if table.n_rows < table.n_table_rows else None,
             remarks=tuple(remarks),
         )

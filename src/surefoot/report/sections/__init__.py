@@ -8,10 +8,12 @@ from surefoot.report.sections.own_measure import OwnMeasureSection
 from surefoot.report.sections.section import Section, SupportingSection
 from surefoot.report.sections.shift import ShiftSection
 from surefoot.report.sections.stability import StabilitySection
+from surefoot.report.sections.subgroups import SubgroupSection
 from surefoot.report.sections.uncertainty import UncertaintySection
 
 SECTIONS: tuple[Section | SupportingSection, ...] = (
     AccuracySection(),
+    SubgroupSection(),
     OwnMeasureSection(),
     UncertaintySection(),
     StabilitySection(),

@@ -53,28 +53,30 @@ def unpaired_difference(first: Estimate, second: Estimate) -> Estimate:
     return Estimate(value, value - below, value + above)
 
 
-def unpaired_ratio(first: Estimate, second: Estimate) -> Estimate:
+def unpaired_ratio(first: Estimate, second: Estimate, correlation: float = 0.0) -> Estimate:
     """Ratio of two positive estimates from different rows (MOVER for ratios, Donner and Zou 2012).
 
-    Where the second may be 0, the upper end is open.
+    Where the second may be 0, the upper end is open. Rows of one group may be in both: this is their ``correlation``.
     """
     value = first.value / second.value if second.value > 0 else inf if first.value > 0 else float("nan")
-    return Estimate(value, _low_ratio(first, second), _high_ratio(first, second))
+    return Estimate(value, _low_ratio(first, second, correlation), _high_ratio(first, second, correlation))
 
 
-def _low_ratio(first: Estimate, second: Estimate) -> float:
+def _low_ratio(first: Estimate, second: Estimate, correlation: float) -> float:
     low, high = max(first.low, 0.0), second.high
     if low <= 0 or not isfinite(high):
         return 0.0
-    product, above = first.value * second.value, low * (2 * first.value - low)
+    shared = correlation * (first.value - low) * (high - second.value)
+    product, above = first.value * second.value - shared, low * (2 * first.value - low)
     return above / (product + sqrt(max(product**2 - above * high * (2 * second.value - high), 0.0)))
 
 
-def _high_ratio(first: Estimate, second: Estimate) -> float:
+def _high_ratio(first: Estimate, second: Estimate, correlation: float) -> float:
     high, low = first.high, max(second.low, 0.0)
     if low <= 0 or not isfinite(high):
         return inf
-    product, below = first.value * second.value, low * (2 * second.value - low)
+    shared = correlation * (high - first.value) * (second.value - low)
+    product, below = first.value * second.value - shared, low * (2 * second.value - low)
     return (product + sqrt(max(product**2 - below * high * (2 * first.value - high), 0.0))) / below
 
 

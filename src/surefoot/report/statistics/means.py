@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.statistics.estimates import Estimate, is_withheld, root_of, unpaired_ratio, withheld
 from surefoot.report.statistics.spread import MIN_PAIRED_ROWS, MIN_ROWS, Spread, is_dominated, spread_of
 
@@ -16,7 +17,9 @@ def mean_interval(values: np.ndarray, groups: np.ndarray | None = None) -> Estim
     return withheld(value) if spread is None else Estimate(value, *spread.ends(value))
 
 
-def mean_loss_interval(losses: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
+def mean_loss_interval(
+    losses: np.ndarray, groups: np.ndarray | None = None, confidence: float = CONFIDENCE
+) -> Estimate:
     """Mean of losses that are 0 or more and may be skewed (log-losses, squared errors).
 
     The interval is corrected for skewness, and its upper end is wider the more of the spread is in one row. It is open
@@ -24,7 +27,7 @@ def mean_loss_interval(losses: np.ndarray, groups: np.ndarray | None = None) -> 
     can only raise the mean.
     """
     losses = np.asarray(losses, dtype=np.float64)
-    value, spread = float(np.mean(losses)), spread_of(losses, groups)
+    value, spread = float(np.mean(losses)), spread_of(losses, groups, confidence)
     if spread is None:
         return withheld(value)
     low, high = spread.skewed_ends(value)[0], spread.widened.skewed_ends(value)[1]
@@ -34,14 +37,16 @@ def mean_loss_interval(losses: np.ndarray, groups: np.ndarray | None = None) -> 
     return Estimate(value, min(max(low, 0.0), value), max(high, value) if is_closed else np.inf)
 
 
-def paired_mean_difference(first: np.ndarray, second: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
+def paired_mean_difference(
+    first: np.ndarray, second: np.ndarray, groups: np.ndarray | None = None, confidence: float = CONFIDENCE
+) -> Estimate:
     """Mean of the first losses minus that of the second, on the same rows, for skewed and heavy-tailed differences.
 
     Withheld below 20 rows, or where a single row has most of the spread. For losses between 0 and 1 that are often 0,
     ``paired_rate_difference`` is better.
     """
     differences = np.asarray(first, dtype=np.float64) - second
-    value, spread = float(differences.mean()), spread_of(differences, groups)
+    value, spread = float(differences.mean()), spread_of(differences, groups, confidence)
     if spread is None or len(differences) < MIN_PAIRED_ROWS or is_dominated(spread.dominance):
         return withheld(value)
     low, high = spread.widened.skewed_ends(value)

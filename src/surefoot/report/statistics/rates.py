@@ -1,13 +1,14 @@
 """Intervals of error rates and other fractions of rows; losses between 0 and 1 are rates too."""
 
 import numpy as np
+from scipy.special import ndtri
 
-from surefoot.metrics.intervals import Z, wilson_interval
+from surefoot.metrics.intervals import CONFIDENCE, Z, wilson_interval
 from surefoot.report.statistics.estimates import Estimate, unpaired_difference, unpaired_ratio, withheld
 from surefoot.report.statistics.spread import spread_of
 
 
-def rate_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
+def rate_interval(hits: np.ndarray, groups: np.ndarray | None = None, confidence: float = CONFIDENCE) -> Estimate:
     """Fraction of the rows that are hits, with Wilson's interval.
 
     Hits may lie between 0 and 1 (averages over repeats); the interval then allows for their smaller variance. With
@@ -16,9 +17,10 @@ def rate_interval(hits: np.ndarray, groups: np.ndarray | None = None) -> Estimat
     values = np.asarray(hits, dtype=np.float64)
     rate, n_rows = float(values.mean()), len(values)
     if groups is None:
-        low, high = wilson_interval(rate, n_rows * _binomial_variance_ratio(values))
+        quantile = float(ndtri((1 + confidence) / 2))
+        low, high = wilson_interval(rate, n_rows * _binomial_variance_ratio(values), quantile)
         return Estimate(rate, float(low), float(high))
-    spread = spread_of(values, groups)
+    spread = spread_of(values, groups, confidence)
     if spread is None:
         return withheld(rate)
     counts = np.unique(groups, return_counts=True)[1]

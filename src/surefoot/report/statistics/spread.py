@@ -36,18 +36,19 @@ class Spread:
     """Standard error of a mean, its degrees of freedom and its skewness.
 
     ``skewness`` is the skewness of one row (or group) divided by the root of their number. ``dominance`` is the
-    fraction of the sum of squared deviations in a single row.
+    fraction of the sum of squared deviations in a single row. ``confidence`` is that of the intervals.
     """
 
     error: float
     dof: float
     skewness: float
     dominance: float
+    confidence: float = CONFIDENCE
 
     @property
     def quantile(self) -> float:
         """Quantile of Student's t distribution, for a two-sided interval."""
-        return float(stdtrit(self.dof, (1 + CONFIDENCE) / 2))
+        return float(stdtrit(self.dof, (1 + self.confidence) / 2))
 
     def ends(self, value: float) -> tuple[float, float]:
         """Student's interval."""
@@ -71,8 +72,8 @@ class Spread:
         return float(3 / k * (np.cbrt(1 + k * (quantile - k / 6)) - 1))
 
 
-def spread_of(values: np.ndarray, groups: np.ndarray | None = None) -> Spread | None:
-    """The spread of the mean of ``values``.
+def spread_of(values: np.ndarray, groups: np.ndarray | None = None, confidence: float = CONFIDENCE) -> Spread | None:
+    """The spread of the mean of ``values``, for intervals of this confidence.
 
     None where it cannot be measured: a single row, fewer than four groups, or one group with most of the rows.
     """
@@ -82,13 +83,14 @@ def spread_of(values: np.ndarray, groups: np.ndarray | None = None) -> Spread | 
     squares = float(deviations @ deviations)
     dominance = float(np.max(deviations**2)) / squares if squares > 0 else 0.0
     if groups is not None:
-        return _group_spread(deviations, groups, dominance)
+        return _group_spread(deviations, groups, dominance, confidence)
     n = len(values)
     error = float(np.sqrt(squares / (n - 1) / n))
-    return Spread(error, n - 1, float((deviations**3).sum() / squares**1.5) if squares > 0 else 0.0, dominance)
+    skewness = float((deviations**3).sum() / squares**1.5) if squares > 0 else 0.0
+    return Spread(error, n - 1, skewness, dominance, confidence)
 
 
-def _group_spread(deviations: np.ndarray, groups: np.ndarray, dominance: float) -> Spread | None:
+def _group_spread(deviations: np.ndarray, groups: np.ndarray, dominance: float, confidence: float) -> Spread | None:
     """Spread over groups.
 
     Each group's squared deviation is divided by the fraction of its variance that remains after subtracting the mean.
@@ -105,7 +107,8 @@ def _group_spread(deviations: np.ndarray, groups: np.ndarray, dominance: float) 
     variance = float((sums**2 / remaining).sum())
     squares = float(sums @ sums)
     skewness = float((sums**3).sum() / squares**1.5) if squares > 0 and len(counts) >= MIN_SKEW_GROUPS else 0.0
-    return Spread(variance**0.5, _degrees_of_freedom(weights, remaining, concentration), skewness, dominance)
+    dof = _degrees_of_freedom(weights, remaining, concentration)
+    return Spread(variance**0.5, dof, skewness, dominance, confidence)
 
 
 def _degrees_of_freedom(weights: np.ndarray, remaining: np.ndarray, concentration: float) -> float:

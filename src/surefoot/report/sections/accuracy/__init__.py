@@ -7,6 +7,7 @@ from surefoot.report.sections.accuracy.findings import AccuracyFindings, OtherRo
 from surefoot.report.sections.accuracy.measure import loss_on_other_rows, mean_accuracy, measure_accuracy
 from surefoot.report.sections.accuracy.verdict import QUESTION, accuracy_line
 from surefoot.report.sections.section import SectionContext, VerdictLine
+from surefoot.report.sections.subgroups.verdict import with_subgroups
 from surefoot.report.statistics import narrowed_record
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class AccuracySection:
 
     def verdict(self, findings: AccuracyFindings, context: SectionContext) -> VerdictLine:
         """Answer the question."""
-        return accuracy_line(findings, context.subject.checks)
+        line = accuracy_line(findings, context.subject.checks)
+        return with_subgroups(line, context.findings.get("subgroups"))
 
     def page(self, findings: AccuracyFindings, context: SectionContext) -> str:
         """Render the section; only this needs jinja2 and matplotlib."""

@@ -24,7 +24,7 @@ def calibration_of_intervals(
     predictions: ModelPredictions, units: np.ndarray | None, widths: dict[float, float]
 ) -> Calibration:
     """The fractions of targets inside, below and above central intervals, by their level."""
-    position = _position_in_distribution(predictions)
+    position = position_in_distribution(predictions)
     coverage = tuple(_coverage(position, level, units, widths.get(level)) for level in TABLE_LEVELS)
     rates = [rate_interval(np.abs(2 * position - 1) <= level, units) for level in LEVELS]
     columns = ([rate.value for rate in rates], [rate.low for rate in rates], [rate.high for rate in rates])
@@ -33,7 +33,7 @@ def calibration_of_intervals(
     return _record(None, coverage, curve, ("level of the central interval", "fraction of targets inside it"))
 
 
-def _position_in_distribution(predictions: ModelPredictions) -> np.ndarray:
+def position_in_distribution(predictions: ModelPredictions) -> np.ndarray:
     """The position of each target in its predicted distribution, from 0 to 1.
 
     It is uniform if the distributions are right. A count covers a range of positions, of which one is drawn (with a
