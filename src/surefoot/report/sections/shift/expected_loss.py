@@ -12,9 +12,9 @@ from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.models.scoring import RMSE, loss_of
-from surefoot.report.sections.shift.density_ratio import effective_rows, importance_weights
 from surefoot.report.sections.shift.findings import SEPARABLE_AUC, OutsideRange, WeightedEstimate
 from surefoot.report.statistics import Estimate, is_one_sided, is_withheld, mean_loss_interval, root_of, unpaired_ratio
+from surefoot.shift.density_ratio import DensityRatio, effective_rows
 from surefoot.shift.two_sample_test import limited_threads
 
 MAX_ROWS = 10_000  # of either table
@@ -49,7 +49,7 @@ def expected_error(
     target = deployment.frame.iloc[chosen]
     units = None if outcome.units is None else outcome.units[places]
     plain, losses = loss_of(outcome, measure), outcome.proper[places]
-    weights = importance_weights(table, training, target, units, deployment.units_of(chosen), seed, n_jobs)
+    weights = DensityRatio.fit(training, target, units, deployment.units_of(chosen), seed, n_jobs).weights
     n_rows, effective = len(places), effective_rows(weights)
     with limited_threads(training.size, n_jobs):
         scores = predicted_losses(table, training, losses, target, units, seed)
