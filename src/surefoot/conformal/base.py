@@ -13,6 +13,7 @@ from surefoot._exceptions import DataError, InfiniteIntervalWarning, ParameterEr
 from surefoot._parallel import Cancellation, run_tasks
 from surefoot._parameters import check_integer, check_number
 from surefoot._random import random_permutation, seed_from, stream_key
+from surefoot._row_values import has_missing_labels
 from surefoot.conformal.calibration import Calibration, rows_for_level
 from surefoot.conformal.guarantee import guarantee_in_words
 from surefoot.data.columns import is_frame
@@ -100,6 +101,8 @@ class ConformalEstimator(BaseEstimator):
     def _check_table(self, X: Any, *, reset: bool) -> Any:
         if is_frame(X) and len(X) == 0:
             raise DataError("X has 0 sample(s) (rows) while a minimum of 1 is required.")
+        if is_frame(X) and X.shape[1] == 0:
+            raise DataError("X has 0 feature(s) (columns) while a minimum of 1 is required.")
         return check_columns(self, X, reset=reset)
 
     def _folds(self, n_rows: int, labels: np.ndarray | None, seed: int) -> np.ndarray:
@@ -227,18 +230,18 @@ class FoldFit:
 
 
 def read_groups(groups: Any, n_rows: int) -> np.ndarray:
-    """The group of each row; missing groups are refused."""
+    """The group of each row as text, the same for whole numbers of any type; missing groups are refused."""
     labels = np.asarray(groups)
+    if labels.dtype.kind in "US" and not hasattr(groups, "dtype"):
+        labels = np.array(list(groups), dtype=object)  # otherwise a missing value would become the text "nan"
     if labels.shape != (n_rows,):
         message = f"groups has the shape {labels.shape}, and X has {n_rows} rows: {GROUPS_HINT}."
         raise DataError(message, argument="groups")
-    if labels.dtype.kind == "O":
-        if any(label is None or label != label for label in labels):
-            raise DataError("groups has missing values: give these rows a group of their own.", argument="groups")
-        labels = labels.astype(str)
-    elif labels.dtype.kind == "f" and np.isnan(labels).any():
+    if has_missing_labels(labels):
         raise DataError("groups has missing values: give these rows a group of their own.", argument="groups")
-    return labels
+    if labels.dtype.kind in "uif" and (labels == np.floor(labels)).all():
+        labels = labels.astype(np.int64)
+    return labels.astype(str)
 
 
 def _listed(names: list[Any]) -> str:
