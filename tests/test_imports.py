@@ -31,12 +31,13 @@ ALLOWED = {
     "uncertainty": {"data", "trees", "metrics"},
     "selection": {"data"},
     "shift": {"data", "trees", "metrics"},
+    "conformal": {"data", "selection", "shift"},
     "model_io": {"data", "trees", "boosting", "uncertainty", "shift"},
     "plots": {"boosting", "uncertainty", "selection", "shift", "metrics", FACE},
     "dask": {"data", "trees", "boosting", "uncertainty", "selection"},
-    "report": {"boosting", "uncertainty", "selection", "shift", "metrics", "plots", FACE},
+    "report": {"boosting", "conformal", "uncertainty", "selection", "shift", "metrics", "plots", FACE},
     "cli": {"dask", "data", "model_io", "report", "selection", "uncertainty", FACE},
-    "__init__": {"boosting", "uncertainty", "selection", "shift", "model_io", "report"},
+    "__init__": {"boosting", "conformal", "uncertainty", "selection", "shift", "model_io", "report"},
 }
 HEAVY = ("dask", "distributed", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")
 

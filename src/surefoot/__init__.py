@@ -7,6 +7,7 @@ from surefoot._exceptions import (
     ClusterError,
     CoverageWarning,
     DataError,
+    InfiniteIntervalWarning,
     ManyMembersWarning,
     ModelFileError,
     NoTrainingNoiseWarning,
@@ -24,6 +25,7 @@ from surefoot.boosting import (
     LarsenRitzertClassifier,
     MajorityBoostClassifier,
 )
+from surefoot.conformal import ConformalClassifier, ConformalRegressor
 from surefoot.model_io import load, save
 from surefoot.selection import StableClassifier, StableSelector, inflated_argmax, stability_delta, stability_epsilon
 from surefoot.shift import (
@@ -60,11 +62,14 @@ __all__ = [
     "BoostingEnsembleRegressor",
     "ClusterError",
     "ColumnShift",
+    "ConformalClassifier",
+    "ConformalRegressor",
     "CoverageWarning",
     "DataError",
     "Distribution",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "InfiniteIntervalWarning",
     "LarsenRitzertClassifier",
     "MajorityBoostClassifier",
     "ManyMembersWarning",

@@ -10,6 +10,7 @@
 
     SurefootWarning (UserWarning)
     ├── CoverageWarning                    target rows dominate less than half of the training rows
+    ├── InfiniteIntervalWarning            calibration rows are too few for a finite interval at this level
     ├── ManyMembersWarning                 the ensemble has many members; the message gives their number
     ├── NoTrainingNoiseWarning             a virtual ensemble of a model trained without noise: its spread means less
     ├── UndecidedWarning                   the bags do not determine which models to select
@@ -92,6 +93,10 @@ class SurefootWarning(UserWarning):
 
 class CoverageWarning(SurefootWarning):
     """Target rows dominate less than half of the training rows; the message says what to try."""
+
+
+class InfiniteIntervalWarning(SurefootWarning):
+    """The calibration rows are too few for finite intervals; the message gives the number of rows that it takes."""
 
 
 class ManyMembersWarning(SurefootWarning):

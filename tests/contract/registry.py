@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import surefoot
 from surefoot.selection import LassoSelector
@@ -77,6 +77,8 @@ def answers(model, X):
     said = {name: np.asarray(getattr(model, name)(X)) for name in METHODS if hasattr(model, name)}
     if hasattr(model, "transform"):
         said["transform"] = numbers_of(np.asarray(model.transform(X)))
+    if hasattr(model, "predict_interval"):
+        said["interval"] = np.column_stack(model.predict_interval(X))
     if hasattr(model, "predict_distribution"):
         distribution = model.predict_distribution(X)
         said |= {"std": model.predict(X, return_std=True)[1], "var": distribution.var, "mean": distribution.mean}
@@ -111,10 +113,12 @@ def learned(model):
     if isinstance(model, surefoot.StableSelector):
         result = (model.weights_.items(), model.models_, model.bag_models_.tolist(), model.selected_)
         return repr((*map(list, result), model.expression_, model.epsilon_, model.delta_)).encode()
-    if isinstance(model, surefoot.StableClassifier):
-        trees = [getattr(member, "tree_", None) for member in model.estimators_]
+    if isinstance(model, surefoot.StableClassifier | surefoot.ConformalClassifier | surefoot.ConformalRegressor):
+        members = model.estimators_ if isinstance(model, surefoot.StableClassifier) else model.models_
+        trees = [getattr(member, "tree_", None) for member in members]
         values = [tree.value.tobytes() + tree.threshold.tobytes() for tree in trees if tree is not None]
-        return repr((model.epsilon_, model.classes_.tolist(), values)).encode()
+        said = [getattr(model, name, None) for name in ("epsilon_", "guarantee_", "n_calibration_")]
+        return repr((*said, getattr(model, "classes_", np.empty(0)).tolist(), values)).encode()
     with tempfile.TemporaryDirectory() as folder:
         surefoot.save(model, Path(folder) / "model")
         return (Path(folder) / "model").read_bytes()
@@ -180,7 +184,9 @@ VMATRIX = {
     "chance": {"max_target_rows": 20, "blend": 0.8},
     "wants": {**WHOLE, "min_samples_leaf": 1, "orientation": "both", "kind": "joint"},
 }
+TREE = {"max_depth": 3, "random_state": 0}
 BAGS = {"weights": "refused", "takes_categories": False, "is_saved": False, "chance": {}}
+CALIBRATED = {**BAGS, "bad_parameters": {"confidence_level": 1.0}, "variants": {"folds": {"cv": 3}}}
 
 SUBJECTS = (
     Subject("AdaBoost", surefoot.AdaBoostClassifier, VOTES, **VOTING),
@@ -249,6 +255,18 @@ SUBJECTS = (
         surefoot.StableClassifier,
         {"estimator": DecisionTreeClassifier(max_depth=2), "n_bags": 5, "epsilon": 1.0, "random_state": 0},
         **{**BAGS, "bad_parameters": {"n_bags": 0}},
+    ),
+    Subject(
+        "ConformalRegressor",
+        surefoot.ConformalRegressor,
+        {"model": DecisionTreeRegressor(**TREE), "random_state": 0},
+        **CALIBRATED,
+    ),
+    Subject(
+        "ConformalClassifier",
+        surefoot.ConformalClassifier,
+        {"model": DecisionTreeClassifier(**TREE), "random_state": 0},
+        **CALIBRATED,
     ),
 )
 VARIANTS = SUBJECTS + tuple(

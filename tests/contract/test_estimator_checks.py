@@ -3,11 +3,11 @@
 import functools
 
 import pytest
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from contract.registry import SUBJECTS
-from surefoot import StableClassifier, StableSelector
+from surefoot import ConformalClassifier, ConformalRegressor, StableClassifier, StableSelector
 from surefoot.selection import LassoSelector
 
 SAMPLES_ROWS = "rows are drawn or divided at random: k copies of a row fall apart, a row of weight k stays whole"
@@ -84,12 +84,16 @@ def checked():
             yield from (subject.make(learning_rate=0.1), subject.make(early_stopping=False))
     yield StableSelector(LassoSelector(alpha=0.1), n_bags=20, bag_size=0.5, epsilon=0.5, random_state=0)
     yield StableClassifier(DecisionTreeClassifier(max_depth=2), n_bags=5, epsilon=1.0, random_state=0)
+    for cv in ("split", 3):
+        yield ConformalClassifier(DecisionTreeClassifier(), cv=cv, random_state=0)
+        yield ConformalRegressor(DecisionTreeRegressor(), cv=cv, random_state=0)
 
 
 def name_of(check):
     return check.func.__name__ if isinstance(check, functools.partial) else check.__name__
 
 
+@pytest.mark.filterwarnings("ignore::surefoot.InfiniteIntervalWarning")  # tables of a few rows
 @pytest.mark.filterwarnings("ignore::surefoot.UndecidedWarning")  # random tables, few bags
 @parametrize_with_checks(list(checked()))
 def test_scikit_learn_check(estimator, check):

@@ -15,7 +15,6 @@ from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target
 from surefoot.report.models.cross_fitting import CONSTANT, CandidateModel, cross_fit
 from surefoot.report.models.scoring import ERROR_RATE, LOG_LOSS, RMSE, Outcome
-from surefoot.report.sections.shift.density_ratio import effective_rows, importance_weights
 from surefoot.report.sections.shift.deployment_loss import Tolerances, bias_of, decisive, rise_of
 from surefoot.report.sections.shift.expected_loss import weighted_mean
 from surefoot.report.sections.shift.findings import (
@@ -30,6 +29,7 @@ from surefoot.report.sections.shift.unusual_rows import rows_outside
 from surefoot.report.sections.shift.verdict import bias_in_words, rise_in_words, shift_line
 from surefoot.report.statistics import Estimate
 from surefoot.report.time_budget import TimeBudget
+from surefoot.shift.density_ratio import DensityRatio, effective_rows
 
 SOME = Estimate(0.2, 0.18, 0.22)
 SLOPES = np.array([1.0, 2.0, 0.0, 1.0])
@@ -259,7 +259,7 @@ def test_weights_of_two_normal_tables_are_close_to_their_density_ratio():
     generator = np.random.default_rng(0)
     X, Z = generator.normal(size=(3000, 2)), generator.normal([0.8, 0.0], [1.0, 0.7], size=(3000, 2))
     table, _ = read(X, X[:, 0])
-    weights = importance_weights(table, table.frame, table.like(named(Z), "X_new"), seed=0)
+    weights = DensityRatio.fit(table.frame, table.like(named(Z), "X_new"), seed=0).weights
     log_ratio = (X[:, 0] ** 2 - (X[:, 0] - 0.8) ** 2) / 2 + X[:, 1] ** 2 / 2 - X[:, 1] ** 2 / (2 * 0.49)
     assert np.corrcoef(np.log(weights), log_ratio)[0, 1] > 0.95
     assert weights.mean() == pytest.approx(1)

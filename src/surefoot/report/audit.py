@@ -16,6 +16,7 @@ from surefoot.report.run import AuditRun
 from surefoot.report.sections import NAMES, SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.accuracy.verdict import headline
+from surefoot.report.sections.guarantee.findings import GuaranteeFindings
 from surefoot.report.sections.own_measure.findings import OwnMeasureFindings
 from surefoot.report.sections.section import Section, SectionContext, SupportingSection, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftFindings
@@ -44,7 +45,7 @@ class Audit:
         The seed.
     version, command : str
         The version of surefoot, and the command line, if there was one.
-    own_measure, subgroups : records of numbers
+    own_measure, subgroups, guarantee : records of numbers
         The findings of supporting sections.
     own_findings : dict of str to records
         The findings of your own sections by name.
@@ -73,6 +74,7 @@ class Audit:
     command: str | None = None
     own_measure: OwnMeasureFindings | None = None
     subgroups: SubgroupFindings | None = None
+    guarantee: GuaranteeFindings | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section | SupportingSection, ...] = SECTIONS
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from surefoot._exceptions import DataError
 from surefoot._parameters import check_choice
 from surefoot.data import Columns
-from surefoot.data.columns import is_frame
+from surefoot.data.columns import Schema, is_frame
 from surefoot.data.problem import check_table
 
 MAX_NAMED = 5  # columns that an error lists
@@ -92,6 +92,20 @@ class ComparedTables:
         return ColumnPair(
             self.names[position], True, values, _shared_codes(self._target.category_codes(place), target, code_of)
         )
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of X, with the categories of both tables in the order of their codes."""
+        target = self._target.schema.categories
+        categories = {
+            position: tuple(sorted({*labels, *target[self._places[position]]}, key=_by_label))
+            for position, labels in self._own.schema.categories.items()
+        }
+        return Schema(self._own.n_columns, categories, self._own.schema.listed)
+
+    def matrix(self, *, deployment: bool) -> np.ndarray:
+        """All columns of one of the tables as numbers."""
+        return np.column_stack([pair.target if deployment else pair.values for pair in self])
 
     def __iter__(self) -> Iterator[ColumnPair]:
         return (self.pair(position) for position in range(len(self)))

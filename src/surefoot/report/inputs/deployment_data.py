@@ -13,6 +13,9 @@ from surefoot.report.inputs.target import Target, as_objects, has_value
 from surefoot.report.models.cross_fitting import CandidateModel
 from surefoot.report.models.scoring import Outcome
 from surefoot.selection.table import take_rows
+from surefoot.shift.density_ratio import DensityRatio
+
+MAX_WEIGHTED_ROWS = 10_000  # of either table
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,33 @@ class DeploymentData:
             outcome = replace(outcome, errors=predicted.probabilities.max(axis=1) - ~outcome.losses.astype(bool))
         return outcome
 
+    def weighted_rows(self, table: AuditTable, splits: Splits, seed: int, n_jobs: int | None = None) -> "WeightedRows":
+        """The weights that make held-out training rows look like these rows; estimated once."""
+        if seed not in self._weighted:
+            places = sample_of(np.arange(len(splits.held_out)), MAX_WEIGHTED_ROWS, seed)
+            chosen = self.sample(MAX_WEIGHTED_ROWS, seed)
+            training, target = table.frame.iloc[splits.held_out[places]], self.frame.iloc[chosen]
+            units = None if splits.held_out_units is None else splits.held_out_units[places]
+            ratio = DensityRatio.fit(training, target, units, self.units_of(chosen), seed, n_jobs)
+            self._weighted[seed] = WeightedRows(places, chosen, ratio)
+        return self._weighted[seed]
+
+    @cached_property
+    def _weighted(self) -> "dict[int, WeightedRows]":
+        return {}
+
     def sample(self, max_rows: int, seed: int) -> np.ndarray:
         """Numbers of at most ``max_rows`` rows, drawn at random, in order."""
         return sample_of(np.arange(len(self.frame)), max_rows, seed)
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """Held-out rows (their places among these), deployment rows, and the density ratio between both."""
+
+    places: np.ndarray
+    deployment_rows: np.ndarray
+    ratio: DensityRatio
 
 
 def _truth_of(y_new: Any, target: Target, n_new: int) -> np.ndarray | None:

@@ -6,21 +6,20 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import OrdinalEncoder
 
 from surefoot.boosting import AdaBoostClassifier, BaggedBoostClassifier, MajorityBoostClassifier
 from surefoot.report.checks.count_target import looks_like_counts
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target
 from surefoot.report.models.cross_fitting import CONSTANT, ENSEMBLE, CandidateModel
+from surefoot.shift.linear_input import linear_input_of
 from surefoot.uncertainty import BoostingEnsembleClassifier, BoostingEnsembleRegressor
 
 FOREST_TREES = 100
 MAX_ROWS_OF_A_TREE = 20_000  # otherwise the forest would take most of the time of an audit
-MAX_COLUMNS_OF_A_CATEGORY = 30
 
 
 def candidate_models(table: AuditTable, seed: int, n_jobs: int | None) -> list[CandidateModel]:
@@ -79,14 +78,3 @@ def _forest(table: AuditTable, shared: dict[str, Any]) -> CandidateModel:
     forest = kind(FOREST_TREES, min_samples_leaf=2, max_samples=n_sampled, **shared)
     sampled = f", each on {MAX_ROWS_OF_A_TREE:,} sampled rows to limit its cost" if is_bounded else ""
     return CandidateModel("forest", f"random forest of {FOREST_TREES} trees{sampled}", make_pipeline(encoder, forest))
-
-
-def linear_input_of(numbers: list[Any], categories: list[Any]) -> ColumnTransformer:
-    """Numbers imputed and scaled, with missing-value indicators; categories one-hot encoded, rare ones combined."""
-    impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-    one_hot = OneHotEncoder(
-        handle_unknown="infrequent_if_exist", max_categories=MAX_COLUMNS_OF_A_CATEGORY, sparse_output=False
-    )
-    return ColumnTransformer(
-        [("numbers", make_pipeline(impute, StandardScaler()), numbers), ("categories", one_hot, categories)]
-    )

@@ -24,7 +24,8 @@ from surefoot.report.statistics import (
 )
 
 ERROR_RATE, RMSE, RANKING_ERROR, LOG_LOSS = "error rate", "RMSE", "ranking error", "log-loss"
-RATES = (ERROR_RATE, RANKING_ERROR)  # measures that are fractions
+COVERAGE = "coverage"  # not a loss: the fraction of targets in their intervals or sets
+RATES = (ERROR_RATE, RANKING_ERROR, COVERAGE)  # measures that are fractions
 MIN_PROBABILITY = 0.001  # of the true class, for its log-loss
 MIN_RARE = 10  # rows of a rare class, for models to be compared by how they rank them
 

@@ -7,6 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from surefoot.plots.comparison_display import ComparisonDisplay
+from surefoot.plots.style import REFERENCE_COLOUR
 from surefoot.report.models.scoring import RATES
 from surefoot.report.page.chart_svg import chart_style, inline_svg, new_figure, usable
 from surefoot.report.page.numbers import interval_of, one_line, value_of
@@ -18,9 +19,15 @@ CURVE_HEIGHT = 300
 
 
 def comparison_chart(
-    key: str, names: list[str], losses: list[Estimate], measure: str, marked: list[str], where: str
+    key: str,
+    names: list[str],
+    losses: list[Estimate],
+    measure: str,
+    marked: list[str],
+    where: str,
+    reference: float | None = None,
 ) -> Markup | None:
-    """Estimates of one measure, one per line, each with its interval."""
+    """Estimates of one measure, one per line, each with its interval; a dashed line marks ``reference``."""
     if not names:
         return None
     value, low, high = interval_ends(losses)
@@ -31,6 +38,8 @@ def comparison_chart(
         described = [one_line(name, MAX_LETTERS) for name in drawn]
         highlighted = [usable(name) for name in marked]
         ComparisonDisplay(drawn, value, low, high, measure, highlighted=highlighted).plot(ax=ax)
+        if reference is not None:
+            ax.axvline(reference, color=REFERENCE_COLOUR, linestyle="--", linewidth=1)
         set_few_ticks(ax.xaxis, measure)
         parts = (
             f"{name}: {value_of(loss, measure)} ({interval_of(loss, measure)})"

@@ -12,9 +12,9 @@ from surefoot.report.models.cross_fitting import CandidateModel, CrossFitted
 from surefoot.report.models.scoring import Outcome, measure_of
 from surefoot.report.sections.accuracy.findings import ModelScore
 from surefoot.report.sections.accuracy.measure import score
-from surefoot.report.sections.shift.density_ratio import importance_weights
 from surefoot.report.time_budget import TimeBudget
 from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor
+from surefoot.shift.density_ratio import DensityRatio
 
 MAX_ROWS = 20_000  # of either table, for boosters that are trained for the deployment data
 
@@ -49,7 +49,7 @@ def deployed_models(
         return fitted
     rows = sample_of(splits.rows, MAX_ROWS, seed)
     X, X_target = table.frame.iloc[rows], deployment.frame.iloc[deployment.sample(MAX_ROWS, seed)]
-    weights = importance_weights(table, X, X_target, seed=seed, n_jobs=n_jobs)
+    weights = DensityRatio.fit(X, X_target, seed=seed, n_jobs=n_jobs).weights
     y = table.target.labels[rows]
     kind: Any = VMatrixBoostingClassifier if table.target.is_classes else VMatrixBoostingRegressor
     shared: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}

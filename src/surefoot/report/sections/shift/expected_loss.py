@@ -7,17 +7,16 @@ from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from surefoot.report.inputs.column_readers import CATEGORY
-from surefoot.report.inputs.deployment_data import DeploymentData, sample_of
+from surefoot.report.inputs.deployment_data import DeploymentData
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.models.scoring import RMSE, loss_of
-from surefoot.report.sections.shift.density_ratio import effective_rows, importance_weights
 from surefoot.report.sections.shift.findings import SEPARABLE_AUC, OutsideRange, WeightedEstimate
 from surefoot.report.statistics import Estimate, is_one_sided, is_withheld, mean_loss_interval, root_of, unpaired_ratio
+from surefoot.shift.density_ratio import effective_rows
 from surefoot.shift.two_sample_test import limited_threads
 
-MAX_ROWS = 10_000  # of either table
 MIN_EFFECTIVE = 100
 MAX_UNMATCHED = 0.02  # deployment rows outside the training range, beyond chance: no weighted row stands for them
 MAX_IMBALANCE = 0.1  # standard deviations, beyond chance, between weighted rows and deployment rows
@@ -43,13 +42,12 @@ def expected_error(
 ) -> WeightedEstimate:
     """The loss, or why it cannot be estimated: weighted rows must look like the deployment rows and be enough."""
     outcome = audited.outcome
-    places = sample_of(np.arange(len(splits.held_out)), MAX_ROWS, seed)
+    rows = deployment.weighted_rows(table, splits, seed, n_jobs)
+    places, weights = rows.places, rows.ratio.weights
     training = table.frame.iloc[splits.held_out[places]]
-    chosen = deployment.sample(MAX_ROWS, seed)
-    target = deployment.frame.iloc[chosen]
+    target = deployment.frame.iloc[rows.deployment_rows]
     units = None if outcome.units is None else outcome.units[places]
     plain, losses = loss_of(outcome, measure), outcome.proper[places]
-    weights = importance_weights(table, training, target, units, deployment.units_of(chosen), seed, n_jobs)
     n_rows, effective = len(places), effective_rows(weights)
     with limited_threads(training.size, n_jobs):
         scores = predicted_losses(table, training, losses, target, units, seed)

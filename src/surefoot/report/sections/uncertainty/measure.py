@@ -21,6 +21,7 @@ from surefoot.report.sections.uncertainty.calibration import (
 from surefoot.report.sections.uncertainty.findings import Calibration, Rejection, UncertaintyFindings
 from surefoot.report.sections.uncertainty.most_uncertain import columns_behind, most_uncertain
 from surefoot.report.statistics import Estimate, mean_record, rejection_ratio_interval
+from surefoot.selection.table import take_rows
 
 GRID = np.linspace(0, 1, 101)  # fractions of the rows that are rejected
 CLAIM_DRAWS = 100
@@ -139,7 +140,7 @@ def _calibration(table: AuditTable, splits: Splits, audited: CrossFitted) -> Cal
             return None
         return calibration_of_probabilities(predictions.probabilities, predictions.values, target, rows, units)
     levels = predictions if predictions.below is not None else residual_intervals(audited)
-    return calibration_of_intervals(levels, units, _widths(audited))
+    return calibration_of_intervals(levels, units, interval_widths(audited))
 
 
 def residual_intervals(audited: CrossFitted) -> ModelPredictions:
@@ -158,13 +159,13 @@ def residual_intervals(audited: CrossFitted) -> ModelPredictions:
     return replace(audited.predictions, below=below, up_to=up_to, std=std)
 
 
-def _widths(audited: CrossFitted) -> dict[float, float]:
+def interval_widths(audited: CrossFitted, fold: int = 0) -> dict[float, float]:
     """Mean widths of the intervals of one fold's model, by level; empty if it predicts no distribution."""
-    if not audited.fold_models or not hasattr(audited.fold_models[0], "predict_distribution"):
+    if not audited.fold_models or not hasattr(audited.fold_models[fold], "predict_distribution"):
         return {}
-    rows = audited.splits.folds[0][1][:WIDTH_ROWS]
-    X = audited.table.frame.iloc[rows]
-    distribution = audited.fold_models[0].predict_distribution(X)
+    rows, table = audited.splits.folds[fold][1][:WIDTH_ROWS], audited.table
+    X = take_rows(table.raw, rows) if audited.candidate.raw else table.frame.iloc[rows]
+    distribution = audited.fold_models[fold].predict_distribution(X)
     widths = {}
     for level in TABLE_LEVELS:
         low, high = distribution.interval(level)
