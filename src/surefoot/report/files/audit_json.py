@@ -16,7 +16,7 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot._strict_json import UnreadableJsonError, read_json
 from surefoot.report.files.json_values import plain, put_not_finite, read_record, read_value, take_not_finite
 from surefoot.report.sections import SECTIONS
-from surefoot.report.sections.section import UNKNOWN, Section, SectionContext, SupportingSection, VerdictLine
+from surefoot.report.sections.section import UNKNOWN, Section, SectionContext, VerdictLine
 
 FORMAT = 1
 NOT_STORED = ("own_findings", "sections")  # fields of an audit that are stored in another way
@@ -113,7 +113,7 @@ def _check_format(values: Any) -> None:
         )
 
 
-def _sections(own: Sequence[OwnSection], given: Sequence[Any]) -> list[Section | SupportingSection]:
+def _sections(own: Sequence[OwnSection], given: Sequence[Any]) -> list[Any]:
     """The user's sections in the order of the file; those without code have a place on the page only."""
     code = {each.name: each for each in given}
     if unknown := sorted(code.keys() - {each.name for each in own}):
