@@ -21,6 +21,7 @@ FOUNDATION = {
     "_progress",
     "_random",
     "_row_values",
+    "_strict_json",
 }
 FACE = "the public face"
 ALLOWED = {

@@ -7,7 +7,7 @@ import pytest
 from reference.audit_tables import nothing, numbers, two_classes
 from typer.testing import CliRunner
 
-from surefoot import audit
+from surefoot import Audit, audit
 from surefoot.cli.app import app
 from surefoot.cli.table_file import read_table_file
 
@@ -25,7 +25,8 @@ def folder(tmp_path_factory, small_candidates):
     X.assign(size=X["size"] + 1).to_csv(folder / "new.csv", index=False)
     result = run(
         folder / "table.csv", "--target", "state", "--new", folder / "new.csv", "-o", folder / "page.html", "--json",
-        folder / "audit.json", "--jobs", "1",
+        folder / "audit.json", "--jobs", "1", "--markdown", folder / "audit.md", "--junit", folder / "audit.xml",
+        "--fail-on", "error_rate>1,subject.n_rows<20", "--fail-on", "log_loss>10",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     return folder, result
@@ -55,6 +56,16 @@ def test_the_verdict_the_page_and_the_progress_are_printed(folder):
     assert "predicts state" in page
 
 
+def test_the_stored_audit_makes_the_same_files(folder):
+    folder, _ = folder
+    stored = Audit.from_json(folder / "audit.json")
+    rules = ["error_rate>1,subject.n_rows<20", "log_loss>10"]
+    assert stored.to_html() == (folder / "page.html").read_text(encoding="utf-8")
+    assert stored.to_markdown(fail_on=rules) == (folder / "audit.md").read_text(encoding="utf-8")
+    assert stored.to_junit(fail_on=rules) == (folder / "audit.xml").read_text(encoding="utf-8")
+    assert "All rules are kept (3)." in stored.to_markdown(fail_on=rules)
+
+
 @pytest.mark.parametrize("ending", ["tsv", "parquet", "arrow", "csv.gz"])
 def test_files_of_every_kind_hold_the_same_table(tmp_path, ending):
     X, y = two_classes()
@@ -80,9 +91,10 @@ def test_semicolons_and_a_byte_order_mark(tmp_path):
 def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):
     X, y = nothing(60)
     X.assign(coin=y).to_csv(tmp_path / "table.csv", index=False)
-    rule = "accuracy=unknown"
-    result = run(tmp_path / "table.csv", "--target", "coin", "-o", tmp_path / "p.html", "--fail-on", rule, "--quiet")
+    rules = ["--fail-on", "accuracy=unknown", "--fail-on", "rmse>0"]
+    result = run(tmp_path / "table.csv", "--target", "coin", "-o", tmp_path / "p.html", *rules, "--quiet")
     assert result.exit_code == 1
+    assert "; rmse>0: rmse is not measured." in result.stderr
     assert "accuracy is 'unknown'" in result.stderr or "accuracy is 'no'" in result.stderr
     assert result.stdout == ""
     assert (tmp_path / "p.html").exists()
@@ -98,7 +110,8 @@ def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):
         ("y\n1\n", (), "has no column except the target 'y'"),
         ("a,y\n1,2\n3,4\n", (), "at least 20"),
         ("a,y\n" + "1,one\n" * 30, (), "--target y: y is 'one' in every row that has a value"),
-        ("a,y\n" + "1,2\n" * 30, ("--fail-on", "luck"), "is not a rule"),
+        ("a,y\n" + "1,2\n" * 30, ("--fail-on", "luck"), "--fail-on: 'luck' is not a rule"),
+        ("a,y\n" + "1,2\n" * 30, ("--fail-on", "lucky>1"), "--fail-on: 'lucky>1' has the unknown name 'lucky'"),
         ("a,y\n" + "1,2\n" * 30, ("--time-limit", "soon"), "is not a duration"),
         ("a,y\n" + "1,2\n" * 30, ("--group", "g"), "--group g: There is no column 'g' in X"),
         ("a,y\n" + "1,2\n" * 30, ("--group", "a", "--time", "a"), "--group a: groups and time are both the column 'a'"),

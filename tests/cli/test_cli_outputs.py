@@ -72,6 +72,8 @@ OVERWRITES = [
     "audit @d.csv --target y --new @new.csv -o @new.csv",
     "audit @d.csv --target y --new @new.csv --json @new.csv",
     "audit @d.csv --target y --predictions @new.csv --json @new.csv",
+    "audit @d.csv --target y --markdown @d.csv",
+    "audit @d.csv --target y --junit @d.csv",
     "select @d.csv --target y --json @d.csv",
 ]
 

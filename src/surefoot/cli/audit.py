@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,8 +13,8 @@ import typer
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from surefoot import DataError, UnknownCategoryWarning
-from surefoot.cli import FAILED
-from surefoot.cli.console import Bar, fail, failures_in_one_line
+from surefoot._atomic_io import write_text
+from surefoot.cli.console import Bar, exit_if_broken, fail, failures_in_one_line
 from surefoot.cli.cost_option import read_cost
 from surefoot.cli.drawn_table import DrawnTable
 from surefoot.cli.model_option import read_model
@@ -22,15 +23,16 @@ from surefoot.cli.table_file import kinds_of, read_table_file, take_target
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
 from surefoot.report import Audit
 from surefoot.report.audit import audit_run
+from surefoot.report.fail_rules import RuleResult, apply_rules, read_rules
+from surefoot.report.files.audit_json import json_of
+from surefoot.report.files.junit import audit_junit
+from surefoot.report.files.markdown import audit_markdown
 from surefoot.report.inputs.arguments import AuditArguments
 from surefoot.report.inputs.column_readers import CATEGORY, NUMBER, kind_of
 from surefoot.report.inputs.table import MAX_ROWS
-from surefoot.report.sections import ANSWERED
-from surefoot.report.sections.section import NO, PARTLY, UNKNOWN
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-LEVELS = {NO: (NO,), PARTLY: (NO, PARTLY), UNKNOWN: (NO, PARTLY, UNKNOWN)}
-ANY, NONE = "any", "none"
+NONE = "none"
 
 
 def audit(
@@ -95,11 +97,18 @@ def audit(
         Path | None, typer.Option("--output", "-o", help="The page; by default the table's name with -audit.html.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write all numbers to this file as JSON.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the verdict and the main numbers to this file, for a pull request.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write a JUnit report to this file: a test case for each question and rule.")
+    ] = None,
     fail_on: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="Exit with code 1 if an answer is no: accuracy, uncertainty, stability, shift or any, separated by "
-            "commas; 'shift=partly' is stricter, 'shift=unknown' strictest."
+            "commas; 'shift=partly' is stricter, 'shift=unknown' strictest. Or if a number passes a limit: 'rmse>60', "
+            "'coverage.low<0.85'. Can be repeated."
         ),
     ] = None,
     time_limit: Annotated[
@@ -138,16 +147,17 @@ def audit(
         "shift_tolerance": "--shift-tolerance",
         "random_state": "--seed",
         "max_rows": "--max-rows",
+        "fail_on": "--fail-on",
     }
     with failures_in_one_line(options):
         for option, column in (("group", group), ("time", time), ("trained-on", trained_on)):
             if column == target:
                 fail(f"--{option} {target} is the target: name another column.")
-        rules = _rules(fail_on)
+        rules = read_rules(fail_on or ())
         limit = None if time_limit is None else _seconds(time_limit)
         page = output or Path(f"{data.name.split('.')[0]}-audit.html")
         check_outputs(
-            {"--output": page, "--json": json},
+            {"--output": page, "--json": json, "--markdown": markdown, "--junit": junit},
             {"the table": data, "--new": new, "--predictions": predictions},
         )
         with Bar(TimeElapsedColumn(), TimeRemainingColumn(), quiet=quiet) as bar, warnings.catch_warnings():
@@ -179,14 +189,26 @@ def audit(
             result = replace(result, subject=subject, command=shlex.join(["surefoot", *sys.argv[1:]]))
             bar.show_fraction(0.97, "drawing the page")
             result.to_html(page)
-            if json is not None:
-                result.to_json(json)
+            results = apply_rules(rules, result)
+            _write(result, results, json, markdown, junit)
     if not quiet:
         for line in _unknown_texts(tables):
             typer.echo(f"surefoot: {new}, {line}", err=True)
         drawn = f"\n\n{subject.draw}" if subject.draw else ""
-        echo_beside(f"{result}{drawn}\n\nThe page: {page}", page, json)
-    _apply(rules, result)
+        echo_beside(f"{result}{drawn}\n\nThe page: {page}", page, json, markdown, junit)
+    exit_if_broken(results)
+
+
+def _write(result: Audit, results: Sequence[RuleResult], *paths: Path | None) -> None:
+    """Write the JSON, the Markdown and the JUnit report, if there is a path for them."""
+    texts = (
+        lambda: json_of(result),
+        lambda: audit_markdown(result, results),
+        lambda: audit_junit(result, results),
+    )
+    for path, text in zip(paths, texts, strict=True):
+        if path is not None:
+            write_text(path, text())
 
 
 def _tables(given: DrawnTable, target: str, new: Path | None, predictions: Path | None) -> dict[str, Any]:
@@ -230,29 +252,6 @@ def _column_of_predictions(frame: Any, target: str, path: Path) -> str:
     if len(frame.columns) == 1:
         return str(frame.columns[0])
     raise DataError(f"{path} has several columns, and none is named 'prediction': rename the one with predictions.")
-
-
-def _rules(text: str | None) -> list[tuple[str, tuple[str, ...]]]:
-    """Pairs of a question and the answers that are a failure."""
-    rules = []
-    for rule in (text or "").split(","):
-        if not rule.strip():
-            continue
-        name, _, level = rule.strip().partition("=")
-        if name not in (*ANSWERED, ANY) or (level or NO) not in LEVELS:
-            names = ", ".join((*ANSWERED, ANY))
-            fail(
-                f"--fail-on {rule.strip()!r} is not a rule: write one of {names}, optionally with =partly or =unknown."
-            )
-        rules += [(each, LEVELS[level or NO]) for each in (ANSWERED if name == ANY else (name,))]
-    return rules
-
-
-def _apply(rules: list[tuple[str, tuple[str, ...]]], result: Audit) -> None:
-    broken = [f"{name} is {result.answer(name)!r}" for name, answers in rules if result.answer(name) in answers]
-    if broken:
-        typer.echo(f"surefoot: {'; '.join(broken)}.", err=True)
-        raise typer.Exit(FAILED)
 
 
 def _seconds(text: str) -> float:

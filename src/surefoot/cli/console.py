@@ -1,22 +1,30 @@
 """The parts of every sub-command: errors in one line, and progress."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
 from surefoot import SurefootError
-from surefoot.cli import INTERRUPTED, USER_ERROR
+from surefoot.cli import FAILED, INTERRUPTED, USER_ERROR
 
 
 def fail(message: str) -> NoReturn:
     """Print one line that says what to do, and exit with the code for wrong input."""
     typer.echo(f"surefoot: {message}", err=True)
     raise typer.Exit(USER_ERROR)
+
+
+def exit_if_broken(results: Iterable[Any]) -> None:
+    """Print the rules that are broken on one line, and exit with the code for a failed check."""
+    broken = [result.reason for result in results if result.is_broken]
+    if broken:
+        typer.echo(f"surefoot: {'; '.join(broken)}.", err=True)
+        raise typer.Exit(FAILED)
 
 
 @contextmanager

@@ -1,17 +1,14 @@
 """The audit: four questions about one table and its model, and their answers."""
 
-import json
-import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from surefoot._atomic_io import write_text
 from surefoot._exceptions import ParameterError
 from surefoot._extras import needs
 from surefoot._parameters import check_choice
+from surefoot.report.files.audit_files import ADDED, AuditFiles
 from surefoot.report.run import AuditRun
 from surefoot.report.sections import NAMES, SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
@@ -28,7 +25,7 @@ from surefoot.report.time_budget import ProgressCallback
 
 
 @dataclass(frozen=True, repr=False)
-class Audit:
+class Audit(AuditFiles):
     """The result of `audit`. In a notebook it shows its verdict.
 
     Parameters
@@ -98,46 +95,6 @@ class Audit:
         """
         names = tuple(section.name for section in self.sections if isinstance(section, Section))
         return self.verdict[1 + names.index(check_choice("question", question, names))].answer
-
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the page: one self-contained file.
-
-        Parameters
-        ----------
-        path : str or Path, default=None
-            File to write the page to. If writing fails, no partial file is left.
-
-        Returns
-        -------
-        str
-            The HTML.
-        """
-        from surefoot.report.page.document import page_html
-
-        text = page_html(self)
-        if path is not None:
-            write_text(Path(path), text)
-        return text
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Return all numbers as JSON; numbers that are not finite are null.
-
-        Parameters
-        ----------
-        path : str or Path, default=None
-            File to write the JSON to. If writing fails, no partial file is left.
-
-        Returns
-        -------
-        str
-            The JSON. The findings of your own sections are stored under their names.
-        """
-        names = [each.name for each in fields(self) if each.name not in ("own_findings", "sections")]
-        values = {name: getattr(self, name) for name in names} | dict(self.own_findings)
-        text = json.dumps(_plain(values), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        if path is not None:
-            write_text(Path(path), text)
-        return text
 
     def __repr__(self) -> str:
         head, *lines = self.verdict
@@ -295,7 +252,7 @@ def audit_run(
 
 def _checked(sections: Sequence[Section | SupportingSection]) -> Sequence[Section | SupportingSection]:
     """The user's sections; their names are keys of the JSON, so no name may occur twice."""
-    taken = {each.name for each in fields(Audit)} | {"findings", "verdict", "checks", "remarks", "limits"}
+    taken = {each.name for each in fields(Audit)} | {"findings", "checks", "remarks", "limits", *ADDED}
     for section in sections:
         missing = [part for part in ("name", "question", "measure", "page") if not hasattr(section, part)]
         if missing:
@@ -306,14 +263,3 @@ def _checked(sections: Sequence[Section | SupportingSection]) -> Sequence[Sectio
             raise ParameterError(message, argument="sections")
         taken.add(section.name)
     return sections
-
-
-def _plain(value: Any) -> Any:
-    """The value as dicts, lists and plain values, with None for numbers that JSON does not have."""
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

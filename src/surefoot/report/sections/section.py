@@ -67,6 +67,12 @@ class SupportingSection(Protocol):
         A short name: the key of the findings in the JSON, and the anchor on the page.
     question : str
         The heading on the page.
+
+    Notes
+    -----
+    An optional attribute ``main_numbers`` maps short names to functions of the findings. They return a number, an
+    estimate, or a `MainNumber`, which has a label and says which values are better. ``--fail-on``, comparisons and
+    Markdown use these names.
     """
 
     name: str

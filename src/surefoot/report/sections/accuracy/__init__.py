@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from surefoot.report.sections.accuracy.findings import AccuracyFindings, OtherRowsLoss
+from surefoot.report.sections.accuracy.main_numbers import MAIN_NUMBERS
 from surefoot.report.sections.accuracy.measure import loss_on_other_rows, mean_accuracy, measure_accuracy
 from surefoot.report.sections.accuracy.verdict import QUESTION, accuracy_line
 from surefoot.report.sections.section import SectionContext, VerdictLine
@@ -19,6 +20,7 @@ class AccuracySection:
 
     name = "accuracy"
     question = QUESTION
+    main_numbers = MAIN_NUMBERS
 
     def measure(self, run: "AuditRun") -> AccuracyFindings:
         """Means over the draws of the folds; each draw is measured once, as its learning curve is slow."""

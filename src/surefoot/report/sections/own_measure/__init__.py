@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.report.sections.own_measure.cost import measure_cost
 from surefoot.report.sections.own_measure.findings import OwnMeasureFindings
+from surefoot.report.sections.own_measure.main_numbers import MAIN_NUMBERS
 from surefoot.report.sections.own_measure.metric import measure_metric
 from surefoot.report.sections.section import SectionContext
 
@@ -16,6 +17,7 @@ class OwnMeasureSection:
 
     name = "own_measure"
     question = "How good is it by your own measure?"
+    main_numbers = MAIN_NUMBERS
 
     def measure(self, run: "AuditRun") -> OwnMeasureFindings | None:
         """Measure, if there is a metric or a cost, and enough time."""

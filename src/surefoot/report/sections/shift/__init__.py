@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS, choose
 from surefoot.report.sections.section import UNKNOWN, SectionContext, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftFindings
+from surefoot.report.sections.shift.main_numbers import MAIN_NUMBERS
 from surefoot.report.sections.shift.measure import ShiftInputs, measure_shift, no_deployment_data
 from surefoot.report.sections.shift.verdict import QUESTION, shift_line
 
@@ -17,6 +18,7 @@ class ShiftSection:
 
     name = "shift"
     question = QUESTION
+    main_numbers = MAIN_NUMBERS
 
     def measure(self, run: "AuditRun") -> ShiftFindings | None:
         """Measure, if there is deployment data and enough time."""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.report.sections.section import SectionContext, VerdictLine
 from surefoot.report.sections.stability.findings import StabilityFindings
+from surefoot.report.sections.stability.main_numbers import MAIN_NUMBERS
 from surefoot.report.sections.stability.measure import measure_stability, measured_again
 from surefoot.report.sections.stability.verdict import QUESTION, moved_leads, stability_line
 
@@ -16,6 +17,7 @@ class StabilitySection:
 
     name = "stability"
     question = QUESTION
+    main_numbers = MAIN_NUMBERS
 
     def measure(self, run: "AuditRun") -> StabilityFindings | None:
         """Measure, if there is enough time."""

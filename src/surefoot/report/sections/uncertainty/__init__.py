@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from surefoot.report.models.cross_fitting import ENSEMBLE, named
 from surefoot.report.sections.section import SectionContext, VerdictLine
 from surefoot.report.sections.uncertainty.findings import UncertaintyFindings
+from surefoot.report.sections.uncertainty.main_numbers import MAIN_NUMBERS
 from surefoot.report.sections.uncertainty.measure import mean_uncertainty, measure_uncertainty
 from surefoot.report.sections.uncertainty.verdict import QUESTION, uncertainty_line
 from surefoot.report.statistics import narrowed_record
@@ -18,6 +19,7 @@ class UncertaintySection:
 
     name = "uncertainty"
     question = QUESTION
+    main_numbers = MAIN_NUMBERS
 
     def measure(self, run: "AuditRun") -> UncertaintyFindings | None:
         """Measure, if there is enough time."""

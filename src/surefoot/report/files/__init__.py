@@ -1,0 +1,1 @@
+"""The files of an audit besides its page: JSON, its schema, Markdown and JUnit."""
