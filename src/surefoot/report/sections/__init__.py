@@ -4,6 +4,7 @@ Four of them answer a question; supporting sections follow the one that they sup
 """
 
 from surefoot.report.sections.accuracy import AccuracySection
+from surefoot.report.sections.labels import LabelsSection
 from surefoot.report.sections.own_measure import OwnMeasureSection
 from surefoot.report.sections.section import Section, SupportingSection
 from surefoot.report.sections.shift import ShiftSection
@@ -13,6 +14,7 @@ from surefoot.report.sections.uncertainty import UncertaintySection
 SECTIONS: tuple[Section | SupportingSection, ...] = (
     AccuracySection(),
     OwnMeasureSection(),
+    LabelsSection(),
     UncertaintySection(),
     StabilitySection(),
     ShiftSection(),
