@@ -47,13 +47,14 @@ class NoiseFit:
 class Likelihood:
     """The likelihood of noise rates on the sampled rows, all other parameters fitted anew.
 
-    ``row_gains`` are the log-likelihoods of the rows at the best rates, minus those with no noise.
+    ``right`` are the log-likelihoods of the rows with no noise, and ``row_gains`` those at the best rates minus these.
     """
 
     best: np.ndarray
     loss: float
     at: Callable[[np.ndarray], tuple[float, float]]  # penalized loss, and the expected number of wrong rows
     gain_of: Callable[[np.ndarray], float]  # over no noise, both fitted to some of the rows
+    right: np.ndarray
     row_gains: np.ndarray
     n_rates: int
 
@@ -69,7 +70,7 @@ class Likelihood:
             return None
         needed, reach = (chi2.ppf(CONFIDENCE, dof) / 2 * effect for dof in (self.n_rates, 1))
         gain = self.at(np.zeros_like(self.best))[0] - self.loss
-        if gain <= needed or self.gain_of(all_but_largest(self.row_gains, units)) <= needed:
+        if gain <= needed or self.gain_of(without_most_extreme(self.row_gains, self.right, units)) <= needed:
             return None
         value, by_chance = float(wrong.sum()), Z * float(np.sqrt(np.sum(wrong * (1 - wrong)) * effect))
         low = value - self._end(lambda t: self.best * (1 - t), 1.0, reach)
@@ -102,10 +103,10 @@ def design_effect(gains: np.ndarray, units: np.ndarray | None) -> float | None:
     return max((spread.error / alone.error) ** 2, 1.0) if alone.error > 0 else 1.0
 
 
-def all_but_largest(gains: np.ndarray, units: np.ndarray | None) -> np.ndarray:
-    """Which rows are not the one, or of the unit, with the largest gain."""
+def without_most_extreme(gains: np.ndarray, right: np.ndarray, units: np.ndarray | None) -> np.ndarray:
+    """All rows but the one (or its unit) with the largest gain, and the one that is least likely without noise."""
     codes = np.arange(len(gains)) if units is None else np.unique(units, return_inverse=True)[1].ravel()
-    return np.asarray(codes != np.bincount(codes, weights=gains).argmax())
+    return np.asarray((codes != np.bincount(codes, weights=gains).argmax()) & (codes != codes[right.argmin()]))
 
 
 def sample(n_rows: int, n_classes: int, seed: int) -> np.ndarray:
@@ -131,9 +132,15 @@ def fit_classes(probabilities: list[np.ndarray], labels: np.ndarray, units: np.n
         return right.loss - label_noise.fit_noise(sampled[kept], given[kept], groups, right).loss
 
     none = label_noise.fit_given_rates(sampled, given, np.zeros(logs.shape[1]))
-    gains = best.row_likelihoods(sampled, given) - none.row_likelihoods(sampled, given)
+    right = none.row_likelihoods(sampled, given)
     likelihood = Likelihood(
-        best=best.rates, loss=best.loss, at=at, gain_of=gain_of, row_gains=gains, n_rates=int(groups.max()) + 1
+        best=best.rates,
+        loss=best.loss,
+        at=at,
+        gain_of=gain_of,
+        right=right,
+        row_gains=best.row_likelihoods(sampled, given) - right,
+        n_rates=int(groups.max()) + 1,
     )
     number = likelihood.number(best.wrong(sampled, given), None if units is None else units[rows])
     noise = none if number is None else best
@@ -167,9 +174,16 @@ def fit_numbers(
         right = value_noise.fit_values(sampled[kept], other[kept], 0.0)
         return right.loss - value_noise.fit_noise(sampled[kept], other[kept]).loss
 
-    gains = best.row_likelihoods(sampled, other) - none.row_likelihoods(sampled, other)
-    rate = np.array([best.rate])
-    likelihood = Likelihood(best=rate, loss=best.loss, at=at, gain_of=gain_of, row_gains=gains, n_rates=1)
+    right = none.row_likelihoods(sampled, other)
+    likelihood = Likelihood(
+        best=np.array([best.rate]),
+        loss=best.loss,
+        at=at,
+        gain_of=gain_of,
+        right=right,
+        row_gains=best.row_likelihoods(sampled, other) - right,
+        n_rates=1,
+    )
     number = likelihood.number(best.wrong(sampled, other), None if units is None else units[rows])
     noise = none if number is None else best
     return NoiseFit(
