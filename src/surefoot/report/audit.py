@@ -14,6 +14,7 @@ from surefoot.report.sections import NAMES, SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.accuracy.verdict import headline
 from surefoot.report.sections.guarantee.findings import GuaranteeFindings
+from surefoot.report.sections.labels.findings import LabelFindings
 from surefoot.report.sections.own_measure.findings import OwnMeasureFindings
 from surefoot.report.sections.section import Section, SectionContext, SupportingSection, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftFindings
@@ -42,7 +43,7 @@ class Audit(AuditFiles):
         The seed.
     version, command : str
         The version of surefoot, and the command line, if there was one.
-    own_measure, subgroups, guarantee : records of numbers
+    own_measure, subgroups, labels, guarantee : records of numbers
         The findings of supporting sections.
     own_findings : dict of str to records
         The findings of your own sections by name.
@@ -72,6 +73,7 @@ class Audit(AuditFiles):
     own_measure: OwnMeasureFindings | None = None
     subgroups: SubgroupFindings | None = None
     guarantee: GuaranteeFindings | None = None
+    labels: LabelFindings | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section | SupportingSection, ...] = SECTIONS
 

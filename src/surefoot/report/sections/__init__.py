@@ -5,6 +5,7 @@ Four of them answer a question; supporting sections follow the one that they sup
 
 from surefoot.report.sections.accuracy import AccuracySection
 from surefoot.report.sections.guarantee import GuaranteeSection
+from surefoot.report.sections.labels import LabelsSection
 from surefoot.report.sections.own_measure import OwnMeasureSection
 from surefoot.report.sections.section import Section, SupportingSection
 from surefoot.report.sections.shift import ShiftSection
@@ -16,6 +17,7 @@ SECTIONS: tuple[Section | SupportingSection, ...] = (
     AccuracySection(),
     SubgroupSection(),
     OwnMeasureSection(),
+    LabelsSection(),
     UncertaintySection(),
     GuaranteeSection(),
     StabilitySection(),

@@ -1,0 +1,30 @@
+"""Which targets are probably wrong, or unlike the others with these columns."""
+
+from typing import TYPE_CHECKING
+
+from surefoot.report.sections.labels.findings import LabelFindings
+from surefoot.report.sections.labels.measure import measure_labels
+from surefoot.report.sections.section import SectionContext
+
+if TYPE_CHECKING:
+    from surefoot.report.run import AuditRun
+
+
+class LabelsSection:
+    """Measures contradicted targets, on the first draw of the folds."""
+
+    name = "labels"
+    question = "Which labels are probably wrong?"
+
+    def measure(self, run: "AuditRun") -> LabelFindings | None:
+        """Measure, if there is enough time."""
+        if not run.budget.has_time_for("wrong labels"):
+            return None
+        run.budget.step(0.96, "labels that are probably wrong")
+        return measure_labels(run.fitted, run.audited, run.seed)
+
+    def page(self, findings: LabelFindings, context: SectionContext) -> str:
+        """Render the section; only this needs jinja2 and matplotlib."""
+        from surefoot.report.sections.labels.page import labels_page
+
+        return labels_page(findings, context)
