@@ -113,7 +113,7 @@ def test_intervals_are_wilsons_at_the_corrected_level():
     found = of_losses(X[["sex", "ward"]], losses)
     assert found.n_comparisons == 4  # sex is one comparison, a, b and c are one each; d has too few rows
     assert found.n_withheld == 1
-    confidence = 1 - 0.025 / 4
+    confidence = 1 - 0.025 / 5  # five errors, each with its own interval
     errors = RowErrors(ERROR_RATE, losses.astype(float), None, inf)  # without the part for overlapping folds
     inside = (X["ward"] == "a").to_numpy()
     exact = binomtest(int(losses[inside].sum()), int(inside.sum())).proportion_ci(confidence, method="wilson")
