@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from reference.audit_tables import numbers, rare_class, two_classes
 from scipy.stats import binomtest, t
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, mean_squared_error
 from typer.testing import CliRunner
 
@@ -138,6 +139,8 @@ def test_a_ratio_ends_where_the_recovered_variances_say(correlation):
     assert ratio.low < 2 < ratio.high
     assert at_the_end(ratio.low, first.low, second.high) == pytest.approx(0, abs=1e-12)
     assert at_the_end(ratio.high, first.high, second.low) == pytest.approx(0, abs=1e-12)
+    reciprocal = unpaired_ratio(second, first, correlation)
+    assert (1 / reciprocal.high, 1 / reciprocal.low) == pytest.approx((ratio.low, ratio.high))
 
 
 def test_units_are_counted_and_small_parts_withheld():
@@ -356,7 +359,18 @@ def test_a_rare_class_does_not_change_the_answer(quick_audit):
     assert "A rare class:" in result.to_html()
 
 
-def test_time_own_predictions_and_prefit_models(quick_audit):
+def test_a_fitted_model_is_compared_as_it_is(quick_audit):
+    X, y = two_classes(300)
+    X = X[["size", "noise"]].assign(wing=np.resize([0, 1, 1], 300))
+    model = LogisticRegression().fit(X[:150], y[:150])
+    _, result = quick_audit(X, y, model=model, refit=False, trained_on=np.arange(300) < 150)
+    group = by_name(result.subgroups)["wing = 0"]
+    rows = X[150:]["wing"] == 0
+    assert (group.n_rows, result.subgroups.n_rows) == (50, 150)
+    assert group.error == pytest.approx(1 - model.score(X[150:][rows], y[150:][rows]))
+
+
+def test_time_and_own_predictions(quick_audit):
     X, y = two_classes(500)
     X["day"] = np.arange(500)
     run, result = quick_audit(X, y, time="day", slices=["colour"])
