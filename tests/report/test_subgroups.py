@@ -257,7 +257,7 @@ def test_the_search_finds_the_clearest_pair_of_all():
     X, losses = planted(1, n=600)
     losses = losses.astype(float)
     columns, _ = columns_of(AuditTable.read(X, np.arange(600) * 1.0))
-    search = Search.of(columns, np.arange(600), losses)
+    search = Search.of(columns, np.arange(600), losses, is_rate=True)
     best = search.rules()[0]
     deviations = (losses - losses.mean()) / losses.std()
 
@@ -269,6 +269,27 @@ def test_the_search_finds_the_clearest_pair_of_all():
 
     every = [(one, other) for k, one in enumerate(search.conditions) for other in search.conditions[k + 1 :]]
     assert clearness(best) == pytest.approx(max(map(clearness, [*every, *((one,) for one in search.conditions)])))
+
+
+def test_where_nothing_can_be_found_there_is_no_segment():
+    X, rng = people(500)
+    same = of_losses(X, np.zeros(500))
+    assert (same.segments, same.clearly_worse) == ((), ())
+    assert "no rule" in same.not_searched
+    X = pd.DataFrame({"street": rng.choice([f"street {k}" for k in range(60)], 500)})
+    rare = of_losses(X, rng.random(500) < 0.2)  # one column, and every level of it is rare
+    assert rare.groups == rare.segments == ()
+
+
+def test_errors_only_in_one_subgroup():
+    X, rng = people(800)
+    inside = (X["sex"] == "female").to_numpy()
+    found = of_losses(X, (rng.random(800) < 0.3) & inside)
+    group = by_name(found)["sex = female"]
+    assert (group.ratio.value, group.ratio.high, group.rest_error) == (inf, inf, 0)
+    assert "sex = female" in found.clearly_worse
+    sentence = with_subgroups(VerdictLine("?", YES, "Yes."), found).sentence
+    assert "against 0.0% of the other rows (corrected interval of the ratio at least" in sentence
 
 
 # ---- false alarms, and the answer

@@ -48,7 +48,7 @@ def measure_errors(
     segments: tuple[Segment, ...] = ()
     if not (reason := _why_not_searched(errors)):
         segments = find_segments(every, errors, held_out, 1 - OF_SEGMENTS * MISSES / N_SEGMENTS, seed)
-        reason = "" if segments else "no rule has enough rows in both halves"
+        reason = "" if segments else "no rule of one or two conditions has larger errors and enough rows"
     return SubgroupFindings(
         measure=errors.measure,
         model="",
