@@ -98,6 +98,23 @@ def test_the_slider_moves_the_numbers(browser, paths):
     assert browser.run("getComputedStyle(document.querySelector('.marker')).display") != "none"
 
 
+def test_subgroups_are_opened_and_sorted_by_keyboard(browser, paths):
+    browser.open(paths["classification"], width=PHONE)
+    details, head = "#subgroups details", "#subgroups thead th:nth-child(2) button"
+    assert browser.run(f"document.querySelector('{details}').open") is False
+    browser.run(f"document.querySelector('{details} summary').focus()")
+    browser.press("Enter")
+    assert browser.run(f"document.querySelector('{details}').open") is True
+    assert browser.run("document.querySelector('#subgroups .scroll').getAttribute('tabindex')") == "0"
+    browser.run(f"document.querySelector('{head}').focus()")
+    browser.press("Enter")
+    rows = "[...document.querySelectorAll('#subgroups tbody tr')].map(row => Number(row.cells[1].dataset.value))"
+    assert browser.run(rows) == sorted(group.n_rows for group in classification().subgroups.groups)
+    assert browser.run("document.documentElement.scrollWidth") <= PHONE
+    title = browser.run("document.getElementById('chart-subgroups-title').textContent")
+    assert title == "Error rate of subgroups, with corrected intervals"
+
+
 def column(browser, place):
     rows = f"[...document.querySelectorAll('#accuracy tbody tr')].map(row => row.cells[{place}].dataset.value)"
     return browser.run(rows)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from reference.audit_tables import numbers, rare_class, two_classes
 from scipy.stats import binomtest, t
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, mean_squared_error
 from typer.testing import CliRunner
 
@@ -113,7 +114,7 @@ def test_intervals_are_wilsons_at_the_corrected_level():
     found = of_losses(X[["sex", "ward"]], losses)
     assert found.n_comparisons == 4  # sex is one comparison, a, b and c are one each; d has too few rows
     assert found.n_withheld == 1
-    confidence = 1 - 0.025 / 4
+    confidence = 1 - 0.025 / 5  # five errors, each with its own interval
     errors = RowErrors(ERROR_RATE, losses.astype(float), None, inf)  # without the part for overlapping folds
     inside = (X["ward"] == "a").to_numpy()
     exact = binomtest(int(losses[inside].sum()), int(inside.sum())).proportion_ci(confidence, method="wilson")
@@ -138,6 +139,8 @@ def test_a_ratio_ends_where_the_recovered_variances_say(correlation):
     assert ratio.low < 2 < ratio.high
     assert at_the_end(ratio.low, first.low, second.high) == pytest.approx(0, abs=1e-12)
     assert at_the_end(ratio.high, first.high, second.low) == pytest.approx(0, abs=1e-12)
+    reciprocal = unpaired_ratio(second, first, correlation)
+    assert (1 / reciprocal.high, 1 / reciprocal.low) == pytest.approx((ratio.low, ratio.high))
 
 
 def test_units_are_counted_and_small_parts_withheld():
@@ -254,7 +257,7 @@ def test_the_search_finds_the_clearest_pair_of_all():
     X, losses = planted(1, n=600)
     losses = losses.astype(float)
     columns, _ = columns_of(AuditTable.read(X, np.arange(600) * 1.0))
-    search = Search.of(columns, np.arange(600), losses)
+    search = Search.of(columns, np.arange(600), losses, is_rate=True)
     best = search.rules()[0]
     deviations = (losses - losses.mean()) / losses.std()
 
@@ -266,6 +269,27 @@ def test_the_search_finds_the_clearest_pair_of_all():
 
     every = [(one, other) for k, one in enumerate(search.conditions) for other in search.conditions[k + 1 :]]
     assert clearness(best) == pytest.approx(max(map(clearness, [*every, *((one,) for one in search.conditions)])))
+
+
+def test_where_nothing_can_be_found_there_is_no_segment():
+    X, rng = people(500)
+    same = of_losses(X, np.zeros(500))
+    assert (same.segments, same.clearly_worse) == ((), ())
+    assert "no rule" in same.not_searched
+    X = pd.DataFrame({"street": rng.choice([f"street {k}" for k in range(60)], 500)})
+    rare = of_losses(X, rng.random(500) < 0.2)  # one column, and every level of it is rare
+    assert rare.groups == rare.segments == ()
+
+
+def test_errors_only_in_one_subgroup():
+    X, rng = people(800)
+    inside = (X["sex"] == "female").to_numpy()
+    found = of_losses(X, (rng.random(800) < 0.3) & inside)
+    group = by_name(found)["sex = female"]
+    assert (group.ratio.value, group.ratio.high, group.rest_error) == (inf, inf, 0)
+    assert "sex = female" in found.clearly_worse
+    sentence = with_subgroups(VerdictLine("?", YES, "Yes."), found).sentence
+    assert "against 0.0% of the other rows (corrected interval of the ratio at least" in sentence
 
 
 # ---- false alarms, and the answer
@@ -356,7 +380,18 @@ def test_a_rare_class_does_not_change_the_answer(quick_audit):
     assert "A rare class:" in result.to_html()
 
 
-def test_time_own_predictions_and_prefit_models(quick_audit):
+def test_a_fitted_model_is_compared_as_it_is(quick_audit):
+    X, y = two_classes(300)
+    X = X[["size", "noise"]].assign(wing=np.resize([0, 1, 1], 300))
+    model = LogisticRegression().fit(X[:150], y[:150])
+    _, result = quick_audit(X, y, model=model, refit=False, trained_on=np.arange(300) < 150)
+    group = by_name(result.subgroups)["wing = 0"]
+    rows = X[150:]["wing"] == 0
+    assert (group.n_rows, result.subgroups.n_rows) == (50, 150)
+    assert group.error == pytest.approx(1 - model.score(X[150:][rows], y[150:][rows]))
+
+
+def test_time_and_own_predictions(quick_audit):
     X, y = two_classes(500)
     X["day"] = np.arange(500)
     run, result = quick_audit(X, y, time="day", slices=["colour"])

@@ -51,7 +51,8 @@ class AccuracySection:
     def verdict(self, findings: AccuracyFindings, context: SectionContext) -> VerdictLine:
         """Answer the question."""
         line = accuracy_line(findings, context.subject.checks)
-        return with_subgroups(line, context.findings.get("subgroups"))
+        subgroups = context.findings.get("subgroups") if findings.is_better else None
+        return with_subgroups(line, subgroups)
 
     def page(self, findings: AccuracyFindings, context: SectionContext) -> str:
         """Render the section; only this needs jinja2 and matplotlib."""

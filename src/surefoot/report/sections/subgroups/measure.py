@@ -48,7 +48,7 @@ def measure_errors(
     segments: tuple[Segment, ...] = ()
     if not (reason := _why_not_searched(errors)):
         segments = find_segments(every, errors, held_out, 1 - OF_SEGMENTS * MISSES / N_SEGMENTS, seed)
-        reason = "" if segments else "no rule has enough rows in both halves"
+        reason = "" if segments else "no rule of one or two conditions has larger errors and enough rows"
     return SubgroupFindings(
         measure=errors.measure,
         model="",
@@ -87,21 +87,20 @@ def _large_enough(slices: Iterator[Slice], held_out: np.ndarray, errors: RowErro
 def compare(errors: RowErrors, parts: Sequence[Part]) -> tuple[tuple[Subgroup, ...], int]:
     """Each part compared with all other rows, the largest error first; and the number of comparisons.
 
-    By Bonferroni, all intervals of one kind miss the truth in at most 5% of tables; those of the error in 2.5%, as the
-    segments have the other half. Parts of the same rows, or of the opposite ones, make one comparison: their intervals
-    miss together.
+    By Bonferroni, all intervals of one kind miss the truth in at most 5% of tables; those of errors and of ratios in
+    2.5%, as the segments have the other half. Parts of the same rows are one subgroup. The ratios of two parts that
+    are each other's complement are one comparison: their intervals are reciprocal, and miss together.
     """
     distinct = list({part.is_inside.tobytes(): part for part in reversed(parts)}.values())[::-1]
     n_comparisons = len({(part.is_inside ^ part.is_inside[0]).tobytes() for part in distinct})
-    confidence = 1 - MISSES / max(n_comparisons, 1)
-    of_errors = 1 - (1 - OF_SEGMENTS) * MISSES / max(n_comparisons, 1)
-    groups = [_subgroup(errors, part, confidence, of_errors) for part in distinct]
+    groups = [_subgroup(errors, part, len(distinct), n_comparisons) for part in distinct]
     return tuple(sorted(groups, key=lambda group: -group.error)), n_comparisons
 
 
-def _subgroup(errors: RowErrors, part: Part, confidence: float, of_errors: float) -> Subgroup:
-    inside, units = part.is_inside, errors.units_of(part.is_inside)
-    interval, rest_error, ratio = errors.compared(inside, of_errors)
+def _subgroup(errors: RowErrors, part: Part, n_groups: int, n_comparisons: int) -> Subgroup:
+    inside, units, of_groups = part.is_inside, errors.units_of(part.is_inside), (1 - OF_SEGMENTS) * MISSES
+    interval, confidence = errors.error_of(inside, 1 - of_groups / n_groups), 1 - MISSES / n_groups
+    _, rest_error, ratio = errors.compared(inside, 1 - of_groups / n_comparisons)
     return Subgroup(
         name=part.name,
         columns=part.columns,

@@ -127,9 +127,11 @@ def segment_sentence(segment: Segment, measure: str) -> str:
     write = loss_writer(measure)
     share = percent(segment.n_rows / segment.n_measured, 0)
     measured = f"{whole(segment.n_rows)} of {whole(segment.n_measured)} rows of the other half ({share})"
-    ratio = f"{number(segment.ratio.value, 2)} times as much ({times_between(segment.ratio)})"
-    compared = f"{write(segment.error)} there, and {write(segment.rest_error)} elsewhere: {ratio}"
-    return f"{one_line(segment.name, 2 * MAX_LETTERS)}: {measured}. The {measure} is {compared}."
+    compared = f"{write(segment.error)} there, and {write(segment.rest_error)} elsewhere"
+    return (
+        f"{one_line(segment.name, 2 * MAX_LETTERS)}: {measured}. The {measure} is {compared} "
+        f"({times_between(segment.ratio)})."
+    )
 
 
 def left_out(findings: SubgroupFindings) -> str:

@@ -31,25 +31,30 @@ class Search:
     deviations: np.ndarray  # of the losses from their mean, in standard deviations
 
     @classmethod
-    def of(cls, columns: Sequence[SliceColumn], rows: np.ndarray, losses: np.ndarray) -> "Search":
+    def of(cls, columns: Sequence[SliceColumn], rows: np.ndarray, losses: np.ndarray, is_rate: bool) -> "Search":
         """The conditions that raise the loss most, and the losses in standard deviations."""
-        clipped = np.minimum(losses, np.quantile(losses, CLIPPED))
+        clipped = losses if is_rate else np.minimum(losses, np.quantile(losses, CLIPPED))
         deviation = clipped.std()
         deviations = (clipped - clipped.mean()) / (deviation if deviation > 0 else 1.0)
         conditions = [each for column in columns for each in candidates(column, rows)]
+        if not conditions:
+            return cls([], np.empty((len(rows), 0), dtype=np.float32), deviations)
         met = np.column_stack([each.of_rows(rows) for each in conditions]).astype(np.float32)
         clearest = np.argsort(-evidence(met.sum(axis=0), deviations @ met, len(rows), 1 - MIN_FRACTION), kind="stable")
         kept = np.sort(clearest[:MAX_CROSSED])
         return cls([conditions[k] for k in kept], met[:, kept], deviations)
 
     def rules(self) -> list[tuple[Condition, ...]]:
-        """The clearest rules of one or two conditions; a single condition wins unless two are clearly better."""
+        """The clearest rules of one or two conditions; a single condition wins unless two are clearly better.
+
+        None where no rule raises the loss, because it is the same in all rows, say.
+        """
         weighted = self.met * self.deviations[:, np.newaxis].astype(np.float32)
         scores = evidence(self.met.T @ self.met, self.met.T @ weighted, len(self.met), MAX_FRACTION)
         scores = np.triu(scores - PAIR_LEAD, 1) + np.diag(np.diag(scores))
         scores[np.tril_indices(len(scores), -1)] = -np.inf
         order = np.argsort(-scores, axis=None, kind="stable")[:N_TRIED]
-        pairs = [np.unravel_index(place, scores.shape) for place in order if np.isfinite(scores.flat[place])]
+        pairs = [np.unravel_index(place, scores.shape) for place in order if scores.flat[place] > 0]
         return [tuple(self.conditions[k] for k in dict.fromkeys(map(int, pair))) for pair in pairs]
 
 
@@ -96,11 +101,11 @@ def _measured(
     searched = np.flatnonzero(is_searched)
     searched = np.sort(np.random.default_rng([seed, 3]).permutation(searched)[:MAX_SEARCHED_ROWS])
     measured, others = errors[~is_searched], held_out[~is_searched]
-    for rule in Search.of(columns, held_out[searched], errors.losses[searched]).rules():
-        found, part = errors[searched], _part(rule, others)
-        if found.is_large_enough(_part(rule, held_out[searched]).is_inside) and measured.is_large_enough(
-            part.is_inside
-        ):
+    found = errors[searched]
+    for rule in Search.of(columns, held_out[searched], found.losses, errors.is_rate).rules():
+        part = _part(rule, others)
+        is_known = found.is_large_enough(_part(rule, held_out[searched]).is_inside)
+        if is_known and measured.is_large_enough(part.is_inside):
             return _segment(part, measured, confidence)
     return None
 

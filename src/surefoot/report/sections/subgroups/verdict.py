@@ -51,10 +51,11 @@ def clearest(findings: SubgroupFindings | None) -> Subgroup | Segment | None:
 
 
 def in_words(found: Subgroup | Segment, measure: str) -> str:
-    """Such as "age > 61: 31.2%, 2.3 times that of the other rows (interval 1.9 to 2.8)"."""
+    """Such as "age > 61: 31.2%, 2.3 times the 13.6% of the other rows (corrected interval 1.9 to 2.8)"."""
     write = loss_writer(measure)
-    times = f"{number(found.ratio.value, 2)} times the {write(found.rest_error)} of the other rows"
-    return f"{one_line(found.name, MAX_LETTERS)}: {write(found.error)}, {times} ({times_between(found.ratio)})"
+    ratio = f"{number(found.ratio.value, 2)} times the" if isfinite(found.ratio.value) else "against"
+    others = f"{ratio} {write(found.rest_error)} of the other rows"
+    return f"{one_line(found.name, MAX_LETTERS)}: {write(found.error)}, {others} ({times_between(found.ratio)})"
 
 
 def expected_there(found: Subgroup | Segment, measure: str) -> str:
@@ -66,7 +67,7 @@ def expected_there(found: Subgroup | Segment, measure: str) -> str:
 
 def times_between(ratio: Estimate) -> str:
     """The corrected interval of a ratio, in words."""
-    return f"corrected interval {between(ratio, lambda part: number(part, 3))}"
+    return f"corrected interval of the ratio {between(ratio, lambda part: number(part, 3))}"
 
 
 def is_far_off(bias: Estimate | None, findings: SubgroupFindings) -> bool:
