@@ -128,6 +128,7 @@ def measure_guarantee(
         level=LEVEL,
         guaranteed=None if splits.by_time or is_unseen_unknown else guaranteed_level(audited),
         unit=unit,
+        is_chosen=not audited.candidate.raw,
         is_adaptive=held.scales is not None and predictions.std is not None,
         n_rows=len(hits),
         n_units=n_units,
