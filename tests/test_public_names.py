@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin, TransformerMixin
 import surefoot
 
 ROOMS = [
-    "surefoot", "surefoot.boosting", "surefoot.dask", "surefoot.data", "surefoot.metrics", "surefoot.model_io",
-    "surefoot.plots", "surefoot.report", "surefoot.selection", "surefoot.shift", "surefoot.trees",
+    "surefoot", "surefoot.boosting", "surefoot.conformal", "surefoot.dask", "surefoot.data", "surefoot.metrics",
+    "surefoot.model_io", "surefoot.plots", "surefoot.report", "surefoot.selection", "surefoot.shift", "surefoot.trees",
     "surefoot.uncertainty",
 ]  # fmt: skip
 CLASSES = [name for name in surefoot.__all__ if inspect.isclass(getattr(surefoot, name))]
@@ -100,7 +100,8 @@ def kind(estimator):
         return "transformer"
     if issubclass(estimator, ClassifierMixin):
         return "classifier"
-    return "regressor" if estimator is surefoot.VMatrixBoostingRegressor else "distribution"
+    plain = (surefoot.ConformalRegressor, surefoot.VMatrixBoostingRegressor)
+    return "regressor" if estimator in plain else "distribution"
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

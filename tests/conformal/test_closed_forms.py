@@ -7,7 +7,7 @@ from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegres
 from sklearn.model_selection import PredefinedSplit
 
 from surefoot import ConformalClassifier, ConformalRegressor, GradientBoostingRegressor
-from surefoot.conformal.calibration import Calibration, conformal_rank, rows_for_level
+from surefoot.conformal.calibration import CalibrationScores, conformal_rank, rows_for_level
 from surefoot.conformal.label_scores import label_scores, row_numbers
 from surefoot.conformal.row_scales import RowScales
 
@@ -40,7 +40,7 @@ def test_the_fewest_rows_with_a_limit(level, n_rows):
     assert rows_for_level(level) == n_rows
     scores = np.arange(n_rows, dtype=float)
     for n, is_finite in ((n_rows, True), (n_rows - 1, False)):
-        limits = Calibration(scores[:n], np.zeros(n, dtype=int)).limits(level, np.ones(2))
+        limits = CalibrationScores(scores[:n], np.zeros(n, dtype=int)).limits(level, np.ones(2))
         assert np.isfinite(limits).tolist() == [is_finite] * 2
 
 
@@ -122,7 +122,7 @@ def test_intervals_against_a_loop(n_models, is_weighted):
         scales = [
             RowScales(*np.vstack([generator.normal(size=7), generator.gamma(3, size=(2, 7))])) for _ in range(n_models)
         ]
-        low, high = Calibration(scores, models, weights).intervals(scales, level, next_weights)
+        low, high = CalibrationScores(scores, models, weights).intervals(scales, level, next_weights)
         for i in range(7):
             own = [*(np.ones(30) if weights is None else weights), next_weights[i]]
             lower = [scores[j] * scales[k].below[i] - scales[k].centre[i] for j, k in enumerate(models)]
@@ -140,7 +140,7 @@ def test_labels_against_a_loop(n_models, is_weighted):
         weights = generator.gamma(1, size=30) if is_weighted else None
         next_weights = generator.gamma(1, size=7) if is_weighted else np.ones(7)
         of_labels = [np.round(generator.random((7, 4)), 1) for _ in range(n_models)]
-        conforms = Calibration(scores, models, weights).conforms(of_labels, level, next_weights)
+        conforms = CalibrationScores(scores, models, weights).conforms(of_labels, level, next_weights)
         own = np.ones(30) if weights is None else weights
         for i in range(7):
             for label in range(4):

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import surefoot
 from surefoot import ConformalClassifier, ConformalRegressor, InfiniteIntervalWarning
-from surefoot.conformal.calibration import Calibration
+from surefoot.conformal.calibration import CalibrationScores
 
 
 class Zero(RegressorMixin, BaseEstimator):
@@ -106,7 +106,7 @@ def test_true_weights_restore_the_coverage():
     for _ in range(200):
         x, new = generator.random(100), np.sqrt(generator.random(50))  # the density of new rows is 2x
         for name, weights, next_weights in (("weighted", 2 * x, 2 * new), ("plain", None, np.ones(50))):
-            limits = Calibration(x, np.zeros(100, dtype=int), weights).limits(0.8, next_weights)
+            limits = CalibrationScores(x, np.zeros(100, dtype=int), weights).limits(0.8, next_weights)
             hits[name].append(np.mean(new <= limits))
     assert np.mean(hits["weighted"]) > 0.8 - 2 * np.std(hits["weighted"]) / 200**0.5
     assert np.mean(hits["weighted"]) < 0.83

@@ -44,6 +44,7 @@ X, y = table()[0][["a", "b"]], table()[1]
     [
         surefoot.StableSelector(LassoSelector(alpha=0.1)),
         surefoot.StableClassifier(LogisticRegression()),
+        surefoot.ConformalClassifier(LogisticRegression()),
         LogisticRegression(),
         Grandchild(),
         surefoot.AdaBoostClassifier,

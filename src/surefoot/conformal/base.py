@@ -14,7 +14,7 @@ from surefoot._parallel import Cancellation, run_tasks
 from surefoot._parameters import check_integer, check_number
 from surefoot._random import random_permutation, seed_from, stream_key
 from surefoot._row_values import has_missing_labels
-from surefoot.conformal.calibration import Calibration, rows_for_level
+from surefoot.conformal.calibration import CalibrationScores, rows_for_level
 from surefoot.conformal.guarantee import guarantee_in_words
 from surefoot.data.columns import is_frame
 from surefoot.data.held_out import split_held_out
@@ -41,7 +41,7 @@ class ConformalEstimator(BaseEstimator):
     models_: list[Any]
     confidence_level_: float
     n_features_in_: int
-    _calibration: Calibration
+    _calibration: CalibrationScores
     _groups: dict[Any, np.ndarray] | None
     _ratio: DensityRatio | None
 
@@ -70,7 +70,9 @@ class ConformalEstimator(BaseEstimator):
             folds = self._folds(len(target), labels, seed)
             ratio_seed = int(stream_key(seed, RATIO) >> np.uint64(33))
             self._ratio = (
-                None if X_target is None else DensityRatio.fit(X, X_target, seed=ratio_seed, n_jobs=self.n_jobs)
+                None
+                if X_target is None
+                else DensityRatio.fit(X, X_target, seed=ratio_seed, n_jobs=self.n_jobs, balanced=True)
             )
             self.models_ = self._fit_models(X, target, folds, seed)
             rows = np.flatnonzero(folds >= 0)
@@ -134,7 +136,7 @@ class ConformalEstimator(BaseEstimator):
 
     def _calibrate(self, scores: np.ndarray, folds: np.ndarray, rows: np.ndarray, labels: np.ndarray | None) -> None:
         weights = None if self._ratio is None else self._ratio.weights[rows]
-        self._calibration = Calibration(scores, folds, weights)
+        self._calibration = CalibrationScores(scores, folds, weights)
         self._groups = None
         if labels is not None:
             names, codes = np.unique(labels[rows], return_inverse=True)
@@ -166,7 +168,7 @@ class ConformalEstimator(BaseEstimator):
                 InfiniteIntervalWarning,
             )
 
-    def _parts(self, groups: Any, n_rows: int) -> list[tuple[np.ndarray, Calibration]]:
+    def _parts(self, groups: Any, n_rows: int) -> list[tuple[np.ndarray, CalibrationScores]]:
         """The rows to predict by group, each with the calibration rows of that group; none for an unknown group."""
         if self._groups is None:
             if groups is not None:

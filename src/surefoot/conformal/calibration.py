@@ -17,7 +17,7 @@ ROUNDING = 1e-9  # relative: 0.9 times 10 rows are 9 rows
 
 
 @dataclass(frozen=True)
-class Calibration:
+class CalibrationScores:
     """Scores of calibration rows: the larger, the less a row conforms to what its model predicts.
 
     Attributes
@@ -33,9 +33,11 @@ class Calibration:
     models: np.ndarray
     weights: np.ndarray | None = None
 
-    def __getitem__(self, rows: np.ndarray) -> "Calibration":
+    def __getitem__(self, rows: np.ndarray) -> "CalibrationScores":
         """The calibration by some of the rows."""
-        return Calibration(self.scores[rows], self.models[rows], None if self.weights is None else self.weights[rows])
+        return CalibrationScores(
+            self.scores[rows], self.models[rows], None if self.weights is None else self.weights[rows]
+        )
 
     def limits(self, level: float, next_weights: np.ndarray) -> np.ndarray:
         """For a single model: the score that the next row exceeds with a probability of at most 1 minus the level.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -41,6 +42,7 @@ class DensityRatio:
     products: "ProductFeatures"
     models: tuple[tuple[Any, Any, Any], ...]  # for each fold: trees, a logistic regression, and what combines them
     scale: tuple[float, float]  # the largest log-odds of the training rows, and the mean of the odds relative to it
+    tilt: np.ndarray  # what balancing adds to the log-odds, for each column of the linear features
     n_jobs: int | None = None
 
     @classmethod
@@ -52,8 +54,14 @@ class DensityRatio:
         deployment_units: np.ndarray | None = None,
         seed: int = 0,
         n_jobs: int | None = None,
+        *,
+        balanced: bool = False,
     ) -> Self:
-        """Learn the ratio from the rows of two tables; rows of one unit are held out together."""
+        """Learn the ratio from the rows of two tables; rows of one unit are held out together.
+
+        Estimated ratios are less extreme than the true one. If they are balanced, the mean of each column is about the
+        same in the weighted training rows and in the deployment rows.
+        """
         tables = ComparedTables.read(training, deployment, "from_dtype")
         ranks = RankFeatures.of(tables)
         both = np.vstack([tables.matrix(deployment=False), tables.matrix(deployment=True)])
@@ -71,11 +79,15 @@ class DensityRatio:
         log_odds = np.empty(len(both))
         for k, model in zip(np.unique(folds), combined, strict=True):
             log_odds[folds == k] = model.decision_function(scores[folds == k])
-        log_odds = log_odds[: tables.n_rows]
+        linear = products.linear_of(both)
+        own, target = linear[: tables.n_rows], linear[tables.n_rows :]
+        tilt = _balancing_tilt(log_odds[: tables.n_rows], own, target) if balanced else np.zeros(linear.shape[1])
+        log_odds = log_odds[: tables.n_rows] + own @ tilt
         top = float(log_odds.max())
         odds = np.exp(log_odds - top)
         models = tuple((*pair, model) for pair, model in zip(pairs, combined, strict=True))
-        return cls(odds / odds.mean(), tables.schema, ranks, products, models, (top, float(odds.mean())), n_jobs)
+        scale = (top, float(odds.mean()))
+        return cls(odds / odds.mean(), tables.schema, ranks, products, models, scale, tilt, n_jobs)
 
     def of(self, X: Any) -> np.ndarray:
         """Return the ratio at other rows, on the scale of ``weights``: by the mean of the folds' log-odds.
@@ -85,7 +97,7 @@ class DensityRatio:
         read = Columns.from_frame if is_frame(X) else Columns.from_array
         values = _matrix(read(X, self.schema))
         inputs = [self.ranks.transform(values), self.products.transform(values)]
-        log_odds = np.zeros(len(values))
+        log_odds = self.products.linear_of(values) @ self.tilt
         with limited_threads(inputs[1].size, self.n_jobs):
             for *pair, combined in self.models:
                 scores = np.column_stack([_log_odds(*each) for each in zip(pair, inputs, strict=True)])
@@ -161,12 +173,35 @@ class ProductFeatures:
         """Return the features of other rows."""
         return np.asarray(self.scaler.transform(self._wide(values)))
 
-    def _wide(self, values: np.ndarray) -> np.ndarray:
+    def linear_of(self, values: np.ndarray) -> np.ndarray:
+        """Return the columns without squares and products."""
         linear = np.asarray(self.linear.transform(values), dtype=np.float64)
-        linear = np.clip(linear, -MAX_STANDARD_DEVIATIONS, MAX_STANDARD_DEVIATIONS)
+        return np.clip(linear, -MAX_STANDARD_DEVIATIONS, MAX_STANDARD_DEVIATIONS)
+
+    def _wide(self, values: np.ndarray) -> np.ndarray:
+        linear = self.linear_of(values)
         if linear.shape[1] <= MAX_PRODUCT_COLUMNS:
             return np.asarray(PolynomialFeatures(2, include_bias=False).fit_transform(linear))
         return np.hstack([linear, linear[:, : len(self.numbers)] ** 2])
+
+
+def _balancing_tilt(log_odds: np.ndarray, own: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Coefficients of the columns in the log-odds with which weighted means are those of the deployment rows.
+
+    It is entropy balancing (Hainmueller 2012). A penalty as large as the variance of a difference of means keeps
+    differences that are chance.
+    """
+    odds = np.exp(log_odds - log_odds.max())
+    differences = own - target.mean(axis=0)
+    penalty = 1 / effective_rows(odds) + 1 / len(target)
+
+    def objective(tilt: np.ndarray) -> tuple[float, np.ndarray]:
+        exponent = log_odds + differences @ tilt
+        weights = np.exp(exponent - exponent.max())
+        value = float(np.log(weights.sum()) + exponent.max() + 0.5 * penalty * tilt @ tilt)
+        return value, weights @ differences / weights.sum() + penalty * tilt
+
+    return np.asarray(minimize(objective, np.zeros(own.shape[1]), jac=True, method="L-BFGS-B").x)
 
 
 def _folds(training: tuple[int, np.ndarray | None], deployment: tuple[int, np.ndarray | None], seed: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.conformal.calibration import Calibration
+from surefoot.conformal.calibration import CalibrationScores
 from surefoot.conformal.label_scores import LAC, label_scores, sets_of
 from surefoot.report.inputs.deployment_data import DeploymentData, sample_of
 from surefoot.report.models.cross_fitting import CrossFitted
@@ -159,7 +159,7 @@ def _covered(
     return covered, np.where(_is_lost(calibration, next_weights), np.inf, sizes)
 
 
-def _is_lost(calibration: Calibration, next_weights: np.ndarray) -> np.ndarray:
+def _is_lost(calibration: CalibrationScores, next_weights: np.ndarray) -> np.ndarray:
     """Which rows have all labels because the calibration rows are too few, or hardly any of them is like the row."""
     weight = len(calibration.scores) if calibration.weights is None else calibration.weights.sum()
     return np.asarray(next_weights > (1 - LEVEL) * (weight + next_weights))

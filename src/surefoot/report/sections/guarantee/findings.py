@@ -71,6 +71,8 @@ class GuaranteeFindings:
         The fraction of new rows, or of rows of new groups, that is guaranteed to be covered. None: nothing is.
     unit : str
         What is assumed to be a random sample: "rows", "groups" or "copies" (rows with their copies). "time": nothing.
+    is_chosen : bool
+        Whether the model was chosen on the same rows, among several.
     is_adaptive : bool
         Whether widths follow the model's own standard deviations.
     n_rows, n_units : int
@@ -97,6 +99,7 @@ class GuaranteeFindings:
     level: float
     guaranteed: float | None
     unit: str
+    is_chosen: bool
     is_adaptive: bool
     n_rows: int
     n_units: int

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import norm
 
-from surefoot.conformal.calibration import Calibration, rows_for_level
+from surefoot.conformal.calibration import CalibrationScores, rows_for_level
 from surefoot.conformal.label_scores import LAC, label_scores
 from surefoot.conformal.row_scales import RowScales
 from surefoot.metrics.intervals import CONFIDENCE, wilson_interval
@@ -71,10 +71,10 @@ class HeldOutScores:
         scores = label_scores(predictions.probabilities, LAC)[rows, y]
         return cls(scores, None, predictions.probabilities.argmax(axis=1) == y, folds, weights)
 
-    def calibration(self, rows: np.ndarray, *, single_model: bool) -> Calibration:
+    def calibration(self, rows: np.ndarray, *, single_model: bool) -> CalibrationScores:
         """A calibration by some of the rows."""
         models = np.zeros(len(self.scores), dtype=np.int64) if single_model else self.folds
-        return Calibration(self.scores, models, self.weights)[rows]
+        return CalibrationScores(self.scores, models, self.weights)[rows]
 
     def cross_fitted_limits(self, by_time: bool) -> np.ndarray:
         """For every row, the limit from the other parts; by time from earlier parts, NaN where there are none."""
@@ -128,6 +128,7 @@ def measure_guarantee(
         level=LEVEL,
         guaranteed=None if splits.by_time or is_unseen_unknown else guaranteed_level(audited),
         unit=unit,
+        is_chosen=not audited.candidate.raw,
         is_adaptive=held.scales is not None and predictions.std is not None,
         n_rows=len(hits),
         n_units=n_units,

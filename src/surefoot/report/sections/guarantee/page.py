@@ -40,6 +40,7 @@ def guarantee_page(findings: GuaranteeFindings, context: SectionContext) -> Mark
         deployment=None if deployment is None else deployment_sentence(findings, deployment),
         chart=coverage_chart(findings),
         noun=_noun(findings),
+        n_folds=context.subject.n_folds,
         level=percent(findings.level, 0),
     )
 
@@ -66,15 +67,14 @@ def promise_sentence(findings: GuaranteeFindings) -> str:
             f"There is no guarantee at {percent(findings.level, 0)} with {findings.n_units} "
             f"{_units(findings)}: it takes at least {findings.needed_units}."
         )
-    usual = ""
+    level, usual = percent(findings.level, 0), ""
     if findings.guaranteed < findings.level:
-        usual = (
-            f" About {percent(findings.level, 0)} are usual; the guarantee is lower, as each fold has another model."
-        )
+        usual = f" About {level} are usual; the guarantee is lower, as each fold has another model."
     where = {GROUPS: "new rows, each of a new group,"}.get(findings.unit, "new rows")
+    chosen = ", and that the choice of the model on the same rows matters little" if findings.is_chosen else ""
     return (
         f"{what} contain the target of at least {percent(findings.guaranteed, 0)} of {where} on average, however wrong "
-        f"the model is.{usual} This assumes that {ASSUMED[findings.unit]}."
+        f"the model is.{usual} This assumes that {ASSUMED[findings.unit]}{chosen}."
     )
 
 
@@ -86,7 +86,7 @@ def observed_sentences(findings: GuaranteeFindings) -> list[str]:
     """What was observed on held-out rows, and how large intervals or sets are."""
     if findings.observed is None:
         return ["There are no earlier held-out rows to calibrate on, so nothing was observed."]
-    by = "earlier held-out rows" if findings.unit == TIME else f"the held-out {_units(findings)} of the other folds"
+    by = "earlier held-out rows" if findings.unit == TIME else f"the held-out {_units(findings)} of the other parts"
     each = ", the mean over groups" if findings.unit == GROUPS else ""
     first = (
         f"Calibrated for {percent(findings.level, 0)} on {by}, they contain the target of "
@@ -101,30 +101,27 @@ def _size_sentence(findings: GuaranteeFindings) -> str:
     """Their size, and that of the model's own intervals."""
     if findings.size is None:
         return f"The {_noun(findings)} are infinite, because there are too few {_units(findings)} to calibrate on."
-    own = ""
+    has_own, level = findings.own_observed is not None and findings.own_size is not None, percent(findings.level, 0)
     if findings.of_labels:
         size = f"A set has {hundredths(findings.size)} labels on average; {percent(findings.single or 0.0)} have one."
-        if findings.own_observed is not None and findings.own_size is not None:
-            own = (
-                f" The most probable labels with a predicted probability of {percent(findings.level, 0)} in total are "
-                f"{hundredths(findings.own_size)} labels on average, and contain {_with_interval(findings.own_observed)}."
-            )
-        return size + own
-    adapted = (
-        ", in proportion to the model's standard deviations" if findings.is_adaptive else ", the same for all rows"
-    )
-    if findings.own_observed is not None and findings.own_size is not None:
-        own = (
-            f" The model's own {percent(findings.level, 0)} intervals have a mean width of {number(findings.own_size)}, "
-            f"and contain {_with_interval(findings.own_observed)}."
-        )
-    return f"Their mean width is {number(findings.size)}{adapted}.{own}"
+        own = f"The most probable labels with a predicted probability of {level} in total are {{}} labels on average"
+        write = hundredths
+    else:
+        adapted = "proportional to the model's standard deviations" if findings.is_adaptive else "the same for all rows"
+        size = f"Their mean width is {number(findings.size)}, {adapted}."
+        own, write = f"The model's own {level} intervals have a mean width of {{}}", number
+    if not has_own:
+        return size
+    assert findings.own_observed is not None
+    assert findings.own_size is not None
+    return f"{size} {own.format(write(findings.own_size))}, and contain {_with_interval(findings.own_observed)}."
 
 
 def parts_sentence(findings: GuaranteeFindings) -> str:
     """The group or class with the lowest coverage; that none is shown to be low does not mean that none is."""
+    average = f"{'This' if findings.guaranteed is None else 'The guarantee'} is an average"
     if not findings.parts:
-        return "The guarantee is an average: it says nothing about single kinds of rows."
+        return f"{average}: it says nothing about single kinds of rows."
     lowest = findings.parts[0]
     low = [part for part in findings.parts if part.observed.high < findings.level]
     of_all = f"of {len(findings.parts)} groups and classes" if len(findings.parts) > 1 else "of the only one"
@@ -134,8 +131,8 @@ def parts_sentence(findings: GuaranteeFindings) -> str:
     )
     if low:
         count = "One of them is" if len(low) == 1 else f"{len(low)} of them are"
-        return f"The guarantee is an average. {capital(worst)} {count} clearly below {percent(findings.level, 0)}."
-    return f"The guarantee is an average. {capital(worst)} None is shown to be below {percent(findings.level, 0)}."
+        return f"{average}. {capital(worst)} {count} clearly below {percent(findings.level, 0)}."
+    return f"{average}. {capital(worst)} None is shown to be below {percent(findings.level, 0)}."
 
 
 def _part_name(part: CoverageOfPart) -> str:
@@ -144,11 +141,13 @@ def _part_name(part: CoverageOfPart) -> str:
 
 def deployment_sentence(findings: GuaranteeFindings, deployment: DeploymentCoverage) -> str:
     """The coverage of the deployment rows: observed, estimated with weights, or neither."""
-    where = f"{whole(deployment.n_rows)} of {deployment.where}" if deployment.n_rows else deployment.where
     if deployment.observed is not None:
-        hit = f"Of {where}, {_with_interval(deployment.observed)} have their target in these {_noun(findings)}"
+        hit = (
+            f"Of {deployment.where} ({whole(deployment.n_rows)} with a known target), "
+            f"{_with_interval(deployment.observed)} have their target in these {_noun(findings)}"
+        )
         if deployment.observed.high < findings.level:
-            return f"{hit}: less than {percent(findings.level, 0)}. The guarantee does not hold there."
+            return f"{hit}: less than the {percent(findings.level, 0)} of rows like the training rows."
         inside = deployment.observed.low >= findings.level
         return f"{hit}." if inside else f"{hit}, which leaves open whether it is {percent(findings.level, 0)}."
     if deployment.estimated is None:
@@ -161,11 +160,12 @@ def deployment_sentence(findings: GuaranteeFindings, deployment: DeploymentCover
     if deployment.infinite > 0:
         all_labels = "have all labels in their set" if findings.of_labels else "have an infinite interval"
         lost = f" {percent(deployment.infinite)} of these rows {all_labels}: hardly any training row is like them."
+    n_effective = whole(round(deployment.effective_rows or 0))
     return (
         f"For {deployment.where}, held-out rows are weighted to look like these rows, and have as much information as "
-        f"{whole(round(deployment.effective_rows or 0))} rows. With these weights, {_with_interval(deployment.estimated)} "
-        f"are covered.{size}{lost} This assumes that the target depends on the columns as in the training data, and "
-        "that the weights, which are estimated, are right."
+        f"{n_effective} rows. With these weights, {_with_interval(deployment.estimated)} are covered.{size}{lost} This "
+        "assumes that the target depends on the columns as in the training data, and that the weights, which are "
+        "estimated, are right."
     )
 
 
