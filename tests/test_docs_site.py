@@ -95,10 +95,11 @@ def test_commands_have_the_options_they_are_shown_with(line):
     command.make_parser(typer.Context(command)).parse_args(list(arguments))  # an error names what is unknown
 
 
-@pytest.mark.parametrize("name", ["audit", "fit", "predict", "select", "reproduce", "doctor"])
+@pytest.mark.parametrize("name", ["audit", "compare", "fit", "predict", "select", "reproduce", "doctor"])
 def test_every_command_is_explained(name):
     assert f"surefoot-{name}" in anchors(DOCS / "command-line.md")
-    assert set(typer.main.get_command(app).commands) == {"audit", "fit", "predict", "select", "reproduce", "doctor"}
+    commands = {"audit", "compare", "fit", "predict", "select", "reproduce", "doctor"}
+    assert set(typer.main.get_command(app).commands) == commands
 
 
 def test_benchmarks_are_all_explained():
