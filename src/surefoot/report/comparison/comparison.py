@@ -15,6 +15,7 @@ from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, Section
 
 if TYPE_CHECKING:
     from surefoot.report.fail_rules import RuleResult
+    from surefoot.report.page.notebook import PageFrame
 
 FIRST, PREVIOUS = "first", "previous"
 RANKS = {NO: 0, PARTLY: 1, YES: 2}
@@ -99,6 +100,23 @@ class AuditComparison:
         from surefoot.report.comparison.page import comparison_html
 
         return _written(comparison_html(self), path)
+
+    def show(self, height: int = 800) -> "PageFrame | None":
+        """Show the whole page in a notebook.
+
+        Parameters
+        ----------
+        height : int, default=800
+            Height in pixels, until the page has been drawn; then the frame is as high as the page.
+
+        Returns
+        -------
+        PageFrame or None
+            None if the page is shown. Where no notebook is running, an object that a notebook can show.
+        """
+        from surefoot.report.page.notebook import show_page
+
+        return show_page(self.to_html(), "surefoot compare", height)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return what changed as Markdown, for a comment on a pull request.

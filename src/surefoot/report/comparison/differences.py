@@ -27,9 +27,8 @@ from surefoot.report.statistics import (
 )
 
 PAIRED, SAME_ROWS, INDEPENDENT = "paired", "same rows", "independent"
-BETTER, WORSE, CHANGED, EQUAL, NOT_SHOWN, NO_INTERVAL = (
-    "better", "worse", "changed", "equal", "not shown", "no interval"
-)  # fmt: skip
+BETTER, WORSE, CHANGED, EQUAL = "better", "worse", "changed", "equal"
+NOT_SHOWN, NO_INTERVAL = "not shown", "no interval"
 REFOLDED = 2.0  # times as wide as an interval for other rows alone
 
 
