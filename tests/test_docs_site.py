@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 import typer.main
+import yaml
 
 from surefoot.cli.app import app
+from surefoot.report.fail_rules import read_rules
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -95,10 +97,36 @@ def test_commands_have_the_options_they_are_shown_with(line):
     command.make_parser(typer.Context(command)).parse_args(list(arguments))  # an error names what is unknown
 
 
-@pytest.mark.parametrize("name", ["audit", "fit", "predict", "select", "reproduce", "doctor"])
+def commands_in(value):
+    """The commands of surefoot in a workflow: in ``run``, ``script`` and ``entry``."""
+    if isinstance(value, str):
+        return [line for line in value.splitlines() if line.startswith("surefoot ")]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [command for part in parts for command in commands_in(part)]
+
+
+def test_workflows_are_yaml_with_options_that_exist():
+    page = text_of(DOCS / "audit-in-ci.md")
+    workflows = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)]
+    commands = [command for workflow in workflows for command in commands_in(workflow)]
+    assert len(commands) == page.count("surefoot audit data.csv") + page.count("surefoot compare")
+    rules = []
+    for line in commands:
+        _, name, *arguments = shlex.split(line)
+        command = typer.main.get_command(app).commands[name]
+        options, _, _ = command.make_parser(typer.Context(command)).parse_args(list(arguments))
+        rules += [rule for rule in options["fail_on"] if name == "audit"]
+    assert read_rules(rules)
+    steps = workflows[0]["jobs"]["audit"]["steps"]
+    assert all("uses" in step or "run" in step for step in steps)
+    assert all(step["if"].startswith("always()") for step in steps[4:])  # also where a rule is broken
+
+
+@pytest.mark.parametrize("name", ["audit", "compare", "fit", "predict", "select", "reproduce", "doctor"])
 def test_every_command_is_explained(name):
     assert f"surefoot-{name}" in anchors(DOCS / "command-line.md")
-    assert set(typer.main.get_command(app).commands) == {"audit", "fit", "predict", "select", "reproduce", "doctor"}
+    commands = {"audit", "compare", "fit", "predict", "select", "reproduce", "doctor"}
+    assert set(typer.main.get_command(app).commands) == commands
 
 
 def test_benchmarks_are_all_explained():

@@ -50,12 +50,14 @@ from surefoot.uncertainty import (
 
 if typing.TYPE_CHECKING:
     from surefoot.report.audit import Audit, audit
+    from surefoot.report.comparison.comparison import AuditComparison, compare
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AdaBoostClassifier",
     "Audit",
+    "AuditComparison",
     "BaggedBoostClassifier",
     "BestBoostClassifier",
     "BoostingEnsembleClassifier",
@@ -91,6 +93,7 @@ __all__ = [
     "VirtualEnsemble",
     "__version__",
     "audit",
+    "compare",
     "inflated_argmax",
     "load",
     "save",
@@ -104,7 +107,7 @@ __all__ = [
 
 def __getattr__(name: str) -> typing.Any:
     """Import the audit on first use, because it needs pandas; keep renamed classes for one release."""
-    if name in ("Audit", "audit"):
+    if name in ("Audit", "AuditComparison", "audit", "compare"):
         from surefoot import report
 
         return getattr(report, name)

@@ -66,6 +66,12 @@ def test_the_stored_audit_makes_the_same_files(folder):
     assert "All rules are kept (3)." in stored.to_markdown(fail_on=rules)
 
 
+def test_the_schema_is_printed_without_any_work():
+    result = run("--schema")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["properties"]["format"]["const"] == 1
+
+
 @pytest.mark.parametrize("ending", ["tsv", "parquet", "arrow", "csv.gz"])
 def test_files_of_every_kind_hold_the_same_table(tmp_path, ending):
     X, y = two_classes()

@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from stored_audits import check_stored
 
 from surefoot.report import run
 from surefoot.report.audit import audit_run
@@ -32,7 +33,13 @@ def quick_audit(monkeypatch, few_candidates):
     for booster in (VMatrixBoostingClassifier, VMatrixBoostingRegressor):
         monkeypatch.setattr(deployment_models, booster.__name__, partial(booster, n_estimators=20))
     monkeypatch.setattr(run, "candidate_models", lambda *given: few_candidates(every(*given)))
-    return audit_run
+
+    def checked(*given, **options):
+        every, result = audit_run(*given, **options)
+        check_stored(result)
+        return every, result
+
+    return checked
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import typer
 
 from surefoot import __version__
 from surefoot.cli.audit import audit
+from surefoot.cli.compare import compare
 from surefoot.cli.console import fail
 from surefoot.cli.doctor import doctor
 from surefoot.cli.fit import fit
@@ -44,7 +45,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (audit, fit, predict, select):
+for command in (audit, compare, fit, predict, select):
     app.command()(command)
 add_extension(app, "reproduce", "Reproduce an experiment of a paper.", distribution="surefoot-experiments")
 app.command()(doctor)

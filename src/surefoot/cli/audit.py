@@ -25,6 +25,7 @@ from surefoot.report import Audit
 from surefoot.report.audit import audit_run
 from surefoot.report.fail_rules import RuleResult, apply_rules, read_rules
 from surefoot.report.files.audit_json import json_of
+from surefoot.report.files.json_schema import stored_schema
 from surefoot.report.files.junit import audit_junit
 from surefoot.report.files.markdown import audit_markdown
 from surefoot.report.inputs.arguments import AuditArguments
@@ -33,6 +34,12 @@ from surefoot.report.inputs.table import MAX_ROWS
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 NONE = "none"
+
+
+def _print_schema(is_requested: bool) -> None:
+    if is_requested:
+        typer.echo(stored_schema(), nl=False)
+        raise typer.Exit
 
 
 def audit(
@@ -119,6 +126,12 @@ def audit(
         int, typer.Option(help="Of a table with more rows, as many are drawn at random; the page says so.")
     ] = MAX_ROWS,
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = -1,
+    schema: Annotated[
+        bool,
+        typer.Option(
+            "--schema", help="Print the JSON schema of --json and exit.", callback=_print_schema, is_eager=True
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
     """Answer four questions about a table and its model, on one HTML page.

@@ -9,6 +9,7 @@ from surefoot._exceptions import ParameterError
 from surefoot._extras import needs
 from surefoot._parameters import check_choice
 from surefoot.report.files.audit_files import ADDED, AuditFiles
+from surefoot.report.row_losses import RowLosses
 from surefoot.report.run import AuditRun
 from surefoot.report.sections import NAMES, SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
@@ -45,6 +46,8 @@ class Audit(AuditFiles):
         The version of surefoot, and the command line, if there was one.
     own_measure, subgroups, labels, guarantee : records of numbers
         The findings of supporting sections.
+    row_losses : RowLosses
+        Losses on blocks of held-out rows, for comparisons with audits of the same rows.
     own_findings : dict of str to records
         The findings of your own sections by name.
     sections : tuple of Section
@@ -74,6 +77,7 @@ class Audit(AuditFiles):
     subgroups: SubgroupFindings | None = None
     guarantee: GuaranteeFindings | None = None
     labels: LabelFindings | None = None
+    row_losses: RowLosses | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section | SupportingSection, ...] = SECTIONS
 
@@ -246,6 +250,7 @@ def audit_run(
         seconds=run.budget.seconds,
         random_state=run.seed,
         version=__version__,
+        row_losses=RowLosses.of(run),
         own_findings={name: own for name, own in findings.items() if name not in NAMES},
         sections=every,
     )

@@ -8,6 +8,8 @@ from surefoot._atomic_io import write_text
 
 if TYPE_CHECKING:
     from surefoot.report.fail_rules import RuleResult
+    from surefoot.report.page.notebook import PageFrame
+    from surefoot.report.sections.main_numbers import MainNumber
 
 # Entries of the JSON besides the fields of an audit.
 ADDED = ("format", "own_sections", "not_finite")
@@ -32,6 +34,35 @@ class AuditFiles:
         from surefoot.report.page.document import page_html
 
         return _written(page_html(self), path)
+
+    def show(self, height: int = 800) -> "PageFrame | None":
+        """Show the whole page in a notebook.
+
+        Parameters
+        ----------
+        height : int, default=800
+            Height in pixels, until the page has been drawn; then the frame is as high as the page.
+
+        Returns
+        -------
+        PageFrame or None
+            None if the page is shown. Where no notebook is running, an object that a notebook can show.
+        """
+        from surefoot.report.page.notebook import show_page
+
+        return show_page(self.to_html(), "surefoot audit", height)
+
+    def main_numbers(self) -> "dict[str, MainNumber]":
+        """Return the numbers that rules and comparisons know by name.
+
+        Returns
+        -------
+        dict of str to MainNumber
+            Each has a ``label`` and an ``estimate``, which is None if it was not measured.
+        """
+        from surefoot.report.sections.main_numbers import main_numbers
+
+        return main_numbers(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return all numbers as JSON; numbers that are not finite are null, and listed in ``not_finite``.

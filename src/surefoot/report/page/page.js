@@ -116,6 +116,15 @@
     opened = [];
   });
 
+  // In a notebook the page is in a frame: it says how high it is, and the frame adjusts.
+  function tellHeight() {
+    var height = Math.ceil(document.body.getBoundingClientRect().height);
+    window.parent.postMessage({ surefootHeight: height }, "*");
+  }
+  if (window.parent !== window && window.ResizeObserver) {
+    new ResizeObserver(tellHeight).observe(document.body);
+  }
+
   markScrollers();
   window.addEventListener("resize", markScrollers);
   all("details").forEach(function (part) {

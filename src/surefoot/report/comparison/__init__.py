@@ -1,0 +1,1 @@
+"""Several audits of one target: what changed, and which changes are shown."""
