@@ -16,6 +16,7 @@ from surefoot.report.run import AuditRun
 from surefoot.report.sections import NAMES, SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.accuracy.verdict import headline
+from surefoot.report.sections.importance.findings import ImportanceFindings
 from surefoot.report.sections.labels.findings import LabelFindings
 from surefoot.report.sections.own_measure.findings import OwnMeasureFindings
 from surefoot.report.sections.section import Section, SectionContext, SupportingSection, VerdictLine
@@ -44,7 +45,7 @@ class Audit:
         The seed.
     version, command : str
         The version of surefoot, and the command line, if there was one.
-    own_measure, labels : records of numbers
+    own_measure, labels, importance : records of numbers
         The findings of supporting sections.
     own_findings : dict of str to records
         The findings of your own sections by name.
@@ -73,6 +74,7 @@ class Audit:
     command: str | None = None
     own_measure: OwnMeasureFindings | None = None
     labels: LabelFindings | None = None
+    importance: ImportanceFindings | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section | SupportingSection, ...] = SECTIONS
 

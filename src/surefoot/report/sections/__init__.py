@@ -4,6 +4,7 @@ Four of them answer a question; supporting sections follow the one that they sup
 """
 
 from surefoot.report.sections.accuracy import AccuracySection
+from surefoot.report.sections.importance import ImportanceSection
 from surefoot.report.sections.labels import LabelsSection
 from surefoot.report.sections.own_measure import OwnMeasureSection
 from surefoot.report.sections.section import Section, SupportingSection
@@ -17,6 +18,7 @@ SECTIONS: tuple[Section | SupportingSection, ...] = (
     LabelsSection(),
     UncertaintySection(),
     StabilitySection(),
+    ImportanceSection(),
     ShiftSection(),
 )
 NAMES = tuple(section.name for section in SECTIONS)

@@ -1,7 +1,10 @@
 """Intervals of mean losses and of root mean squared errors, over rows or groups."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.statistics.estimates import Estimate, is_withheld, root_of, unpaired_ratio, withheld
 from surefoot.report.statistics.spread import MIN_PAIRED_ROWS, MIN_ROWS, Spread, is_dominated, spread_of
 
@@ -34,16 +37,19 @@ def mean_loss_interval(losses: np.ndarray, groups: np.ndarray | None = None) -> 
     return Estimate(value, min(max(low, 0.0), value), max(high, value) if is_closed else np.inf)
 
 
-def paired_mean_difference(first: np.ndarray, second: np.ndarray, groups: np.ndarray | None = None) -> Estimate:
+def paired_mean_difference(
+    first: np.ndarray, second: np.ndarray, groups: np.ndarray | None = None, n_intervals: int = 1
+) -> Estimate:
     """Mean of the first losses minus that of the second, on the same rows, for skewed and heavy-tailed differences.
 
     Withheld below 20 rows, or where a single row has most of the spread. For losses between 0 and 1 that are often 0,
-    ``paired_rate_difference`` is better.
+    ``paired_rate_difference`` is better. Of several intervals, all hold together (Bonferroni).
     """
     differences = np.asarray(first, dtype=np.float64) - second
     value, spread = float(differences.mean()), spread_of(differences, groups)
     if spread is None or len(differences) < MIN_PAIRED_ROWS or is_dominated(spread.dominance):
         return withheld(value)
+    spread = replace(spread, confidence=1 - (1 - CONFIDENCE) / n_intervals)
     low, high = spread.widened.skewed_ends(value)
     return Estimate(value, min(low, value), max(high, value))
 

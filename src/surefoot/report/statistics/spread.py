@@ -36,18 +36,19 @@ class Spread:
     """Standard error of a mean, its degrees of freedom and its skewness.
 
     ``skewness`` is the skewness of one row (or group) divided by the root of their number. ``dominance`` is the
-    fraction of the sum of squared deviations in a single row.
+    fraction of the sum of squared deviations in a single row. ``confidence`` is that of the intervals.
     """
 
     error: float
     dof: float
     skewness: float
     dominance: float
+    confidence: float = CONFIDENCE
 
     @property
     def quantile(self) -> float:
         """Quantile of Student's t distribution, for a two-sided interval."""
-        return float(stdtrit(self.dof, (1 + CONFIDENCE) / 2))
+        return float(stdtrit(self.dof, (1 + self.confidence) / 2))
 
     def ends(self, value: float) -> tuple[float, float]:
         """Student's interval."""

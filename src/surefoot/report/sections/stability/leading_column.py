@@ -55,7 +55,7 @@ class LossIncreases:
         for model, (_, test) in zip(audited.fold_models, splits.folds, strict=True):
             own = np.sort(drawn[np.isin(splits.held_out[drawn], test)])
             if len(own) > 1:
-                X = _table_of(audited, splits.held_out[own])
+                X = table_of(audited, splits.held_out[own])
                 losses = _Losses(audited, model, target.labels[splits.held_out[own]])
                 parts.append(_increases(X, names, losses, audited.outcome.proper[own]))
                 rows.append(own)
@@ -111,29 +111,34 @@ def _increases(X: Any, names: list[Any], losses: _Losses, before: np.ndarray) ->
     return out
 
 
-def _table_of(audited: CrossFitted, rows: np.ndarray) -> Any:
+def table_of(audited: CrossFitted, rows: np.ndarray) -> Any:
     """The rows as the model reads them."""
     table = audited.table
     return take_rows(table.raw, rows) if audited.candidate.raw else table.frame.iloc[rows]
 
 
 def _permuted(X: Any, names: list[Any], orders: np.ndarray) -> Any:
-    """The rows several times for each column, with the values of that column in other orders.
-
-    Columns of arrays are named by their positions: x0, x1, ...
-    """
+    """The rows several times for each column, with the values of that column in other orders."""
     n_each, every = len(orders), np.arange(len(X))
     rows = np.tile(every, len(names) * n_each // len(every))
     taken = {}
     for k, name in enumerate(names):
         taken[str(name)] = rows.copy()
         taken[str(name)][k * n_each : (k + 1) * n_each] = orders
+    return taken_columns(X, rows, taken)
+
+
+def taken_columns(X: Any, rows: np.ndarray, of_columns: dict[str, np.ndarray]) -> Any:
+    """Rows of a table by position; some columns, by name, take their values from rows of their own.
+
+    Columns of arrays are named by their positions: x0, x1, ...
+    """
     native = nw.from_native(X, pass_through=True)
     if isinstance(native, nw.DataFrame):
-        columns = [native[name][taken.get(str(name), rows)] for name in native.columns]
+        columns = [native[name][of_columns.get(str(name), rows)] for name in native.columns]
         return columns[0].to_frame().with_columns(*columns[1:]).to_native()
     changed = np.asarray(X)[rows]
-    for name, order in taken.items():
+    for name, order in of_columns.items():
         changed[:, int(name[1:])] = np.asarray(X)[order, int(name[1:])]
     return changed
 
