@@ -135,17 +135,17 @@ def test_tails_are_not_wrong_numbers_and_numbers_of_other_rows_are(noise):
         "heavy": lambda n: generator.standard_t(3, n),
         "skewed": lambda n: generator.exponential(size=n),
     }
-    shown, n, wrong = [], 500, np.arange(500) < 25
+    shown, n, wrong = [], 500, np.arange(500) < 40
     for _ in range(6):
         mean, errors = 4 * generator.normal(size=n), draws[noise](n)
         scale = np.ones(n)
         shown.append(fit_numbers(mean, scale, mean + errors, None, 0).n_wrong)
     assert shown == [None] * 6
     y = mean + errors
-    y[wrong] = y[generator.permutation(n)[:25]]
+    y[wrong] = y[generator.permutation(n)[:40]]
     fit = fit_numbers(mean, scale, y, None, 0)
-    assert fit.n_wrong.low <= 25 <= fit.n_wrong.high
-    assert wrong[np.argsort(-fit.wrong)[:10]].mean() >= 0.6  # a twentieth of the rows are wrong
+    assert fit.n_wrong.low <= 40 <= fit.n_wrong.high
+    assert wrong[np.argsort(-fit.wrong)[:10]].mean() >= 0.6  # 8% of the rows are wrong
 
 
 def test_one_far_value_alone_is_not_shown_to_be_wrong():

@@ -9,20 +9,26 @@ from surefoot.report.inputs.column_readers import CATEGORY
 from surefoot.report.inputs.table import AuditTable
 
 STRONG = 0.8  # absolute correlation of ranks, or the root of the variance between categories
+RELATED = 0.5
 MAX_ROWS = 2000
+Neighbours = dict[str, tuple[str, ...]]
 
 
-def alternatives(table: AuditTable, names: tuple[str, ...], rows: np.ndarray) -> dict[str, tuple[str, ...]]:
-    """For each of these columns the others with a strong association, on some of the rows."""
+def neighbours_of(
+    table: AuditTable, names: tuple[str, ...], rows: np.ndarray, levels: tuple[float, ...] = (STRONG, RELATED)
+) -> tuple[Neighbours, ...]:
+    """For each of these columns the others with an association of at least each level, on some of the rows."""
     readers = [reader for reader in table.readers if str(reader.name) in names]
     rows = rows[np.linspace(0, len(rows) - 1, min(MAX_ROWS, len(rows))).astype(int)]
     parts = [_standard(table.frame[reader.name].iloc[rows], reader.kind) for reader in readers]
-    strong = np.array([[_association(one, other) >= STRONG for other in parts] for one in parts])
-    found = {}
-    for i, reader in enumerate(readers):
-        others = np.flatnonzero(strong[i] | strong[:, i])
-        found[str(reader.name)] = tuple(str(readers[j].name) for j in others if j != i)
-    return found
+    strength = np.array([[_association(one, other) for other in parts] for one in parts])
+    strength = np.maximum(strength, strength.T)
+    np.fill_diagonal(strength, 0.0)
+    columns = np.array([str(reader.name) for reader in readers], dtype=object)
+    return tuple(
+        {str(name): tuple(columns[strong >= level]) for name, strong in zip(columns, strength, strict=True)}
+        for level in levels
+    )
 
 
 def _standard(column: Any, kind: str) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._formatting import significant
+from surefoot._formatting import number
 from surefoot.report.inputs.column_readers import CATEGORY, DATE
 from surefoot.report.inputs.target import BINARY
 from surefoot.report.models.cross_fitting import CrossFitted
@@ -19,6 +19,7 @@ from surefoot.report.sections.stability.leading_column import table_of, taken_co
 MAX_VALUES, MAX_CATEGORIES = 12, 8
 RANGE = (0.02, 0.98)  # quantiles: beyond them few rows support a curve
 MAX_ROWS = 100  # for each model
+MAX_WHOLE = 1e7
 
 
 def measure_dependence(audited: CrossFitted, columns: Sequence[str]) -> tuple[str, tuple[PartialDependence, ...]]:
@@ -77,7 +78,7 @@ def grid_of(audited: CrossFitted, reader: Any) -> tuple[np.ndarray, tuple[str, .
 def _written(value: float, kind: str) -> str:
     if kind == DATE:
         return str(np.datetime64(0, "D") + np.timedelta64(int(value), "D"))
-    return significant(value)
+    return f"{value:.0f}" if value == round(value) and abs(value) < MAX_WHOLE else number(value)
 
 
 def _curve(audited: CrossFitted, fold: int, name: str, sources: np.ndarray, of_class: int | None) -> np.ndarray:

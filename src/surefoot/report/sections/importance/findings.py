@@ -10,7 +10,7 @@ class ColumnImportance:
     """By how much the audited model's loss rises on held-out rows if a column is permuted."""
 
     column: str
-    rise: Estimate  # all intervals hold together, at 95%
+    rise: Estimate  # all intervals hold together, at 95%; the low end also if related columns are permuted with it
     alternatives: tuple[str, ...]  # columns that are so strongly associated that they share their importance
     may_be_chosen: bool  # whether question 3 chooses among columns like this one: not of many categories
 

@@ -1,17 +1,18 @@
 """What the audited model uses: permutation importance with intervals, and partial dependence."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from surefoot.report.inputs.column_readers import CATEGORY
 from surefoot.report.models.cross_fitting import CONSTANT, Comparison, CrossFitted
-from surefoot.report.sections.importance.association import alternatives
+from surefoot.report.sections.importance.association import neighbours_of
 from surefoot.report.sections.importance.dependence import measure_dependence
 from surefoot.report.sections.importance.findings import ColumnImportance, ImportanceFindings
 from surefoot.report.sections.stability.column_selection import MAX_CATEGORIES
-from surefoot.report.sections.stability.leading_column import LossIncreases
-from surefoot.report.statistics import paired_mean_difference
+from surefoot.report.sections.stability.leading_column import LossIncreases, increases_of
+from surefoot.report.statistics import Estimate, paired_mean_difference
 
 MAX_CURVES = 6
 NO_MODEL = "Your predictions come without a model, so it cannot be seen which columns it uses."
@@ -19,13 +20,13 @@ NO_COLUMN = "The audited model is a constant, which uses no column."
 
 
 def measure_importance(
-    draws: Sequence[Comparison], increases_of: Callable[[CrossFitted], LossIncreases]
+    draws: Sequence[Comparison], loss_increases: Callable[[CrossFitted], LossIncreases]
 ) -> ImportanceFindings:
     """Importance of every permuted column, and the curves of the most important ones."""
     audited = draws[0].audited
     if not audited.fold_models or audited.name == CONSTANT:
         return _nothing(audited, NO_COLUMN if audited.name == CONSTANT else NO_MODEL)
-    increases = LossIncreases.mean_of([increases_of(draw.audited) for draw in draws])
+    increases = LossIncreases.mean_of([loss_increases(draw.audited) for draw in draws])
     columns = importance_of(audited, increases)
     shown = [each.column for each in columns if each.rise.low > 0] or [columns[0].column]
     output, dependence = measure_dependence(audited, shown[:MAX_CURVES])
@@ -44,25 +45,32 @@ def measure_importance(
 
 
 def importance_of(audited: CrossFitted, increases: LossIncreases) -> tuple[ColumnImportance, ...]:
-    """The rise of the loss by column, the largest first, with simultaneous intervals over rows or groups."""
+    """The rise of the loss by column, the largest first, with simultaneous intervals over rows or groups.
+
+    Models combine columns of noise that are correlated with each other into differences. These are small, until one of
+    the columns is permuted: the loss rises, although none of them is of use. If they are permuted together, it does
+    not. So the lower end is that of the column alone, or of the column together with its neighbours, if it is lower.
+    """
     table, rows = audited.table, audited.splits.held_out[increases.rows]
     units = None if audited.splits.units is None else audited.splits.units[rows]
-    names, none = increases.columns, np.zeros(len(rows))
-    similar = alternatives(table, names, rows)
+    strong, related = neighbours_of(table, increases.columns, rows)
+    names, n_rows = increases.columns, len(rows)
+
+    def rise_of(values: np.ndarray) -> Estimate:
+        return paired_mean_difference(values, np.zeros(n_rows), units, n_intervals=len(names))
+
+    rises = {name: rise_of(values) for name, values in zip(names, increases.increases.T, strict=True)}
+    doubtful = [name for name in names if related[name] and rises[name].low > 0]
+    if doubtful:
+        together = increases_of(audited, increases.rows, [(name, *related[name]) for name in doubtful])[1]
+        for name, values in zip(doubtful, together.T, strict=True):
+            rises[name] = replace(rises[name], low=min(rises[name].low, rise_of(values).low))
     many = {
         str(reader.name)
         for reader in table.readers
         if reader.kind == CATEGORY and table.frame[reader.name].nunique() > MAX_CATEGORIES
     }
-    columns = [
-        ColumnImportance(
-            column=name,
-            rise=paired_mean_difference(rise, none, units, n_intervals=len(names)),
-            alternatives=similar[name],
-            may_be_chosen=name not in many,
-        )
-        for name, rise in zip(names, increases.increases.T, strict=True)
-    ]
+    columns = [ColumnImportance(name, rises[name], strong[name], may_be_chosen=name not in many) for name in names]
     return tuple(sorted(columns, key=lambda each: -each.rise.value))
 
 

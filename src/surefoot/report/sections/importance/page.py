@@ -19,11 +19,12 @@ from surefoot.report.sections.stability.column_selection import LASSO, TREE
 from surefoot.report.sections.stability.findings import StabilityFindings
 
 TEMPLATE = "sections/importance/page.html.j2"
-MAX_DOTS = 12
+MAX_DOTS = 10
 HELD = 0.95  # of the bags choose a column that the rows hold
 RARELY = 0.05
 ROW_HEIGHT, MAX_NAME, MAX_VALUE = 165, 24, 10
 MAX_LISTED = 8
+FEW_VALUES = 4  # between so few, the line shows no values
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,9 @@ def _draw(ax: Any, curve: PartialDependence) -> None:
         ax.set_xticks(x, labels, rotation=40, ha="right", rotation_mode="anchor")
         return
     ax.fill_between(x, low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
-    ax.plot(x, mean, color=COLOURS[0])
+    ax.plot(x, mean, color=COLOURS[0], marker="o" if len(x) <= FEW_VALUES else None, markersize=4)
     ends = [0, len(x) - 1] if len(x) > 1 else [0]
-    ax.set_xticks(x[ends], [one_line(curve.values[k], MAX_VALUE) for k in ends])
+    ax.set_xticks(x[ends], [one_line(usable(curve.values[k]), MAX_VALUE) for k in ends])
 
 
 def _in_words(curve: PartialDependence) -> str:
