@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 from surefoot.report import run as audit_run
-from surefoot.report.sections.importance.measure import measure_importance
+from surefoot.report.sections.importance.measure import importance_of
 
 N_NOISE = 8
 Found = dict[str, Any]
@@ -95,11 +95,11 @@ def audit_of(draw: Callable[..., pd.DataFrame], target: Callable[..., np.ndarray
         every = audit_run.candidate_models
         audit_run.candidate_models = lambda *arguments: every(*arguments)[:1]
         try:
-            audited = audit_run.AuditRun.begin(X, y, groups=groups, model=model, n_jobs=1).fit()
+            fitted = audit_run.AuditRun.begin(X, y, groups=groups, model=model, n_jobs=1).fit()
         finally:
             audit_run.candidate_models = every
-        found = measure_importance(audited.comparisons, audited.loss_increases)
-        used = [each.column for each in found.columns if each.rise.low > 0]
+        columns = importance_of(fitted.audited, fitted.loss_increases(fitted.audited))
+        used = [each.column for each in columns if each.rise.low > 0]
         return {"alarm": any(name.startswith("noise") for name in used), "found": "x" in used}
 
     return run

@@ -5,8 +5,9 @@
 
 Scenarios of the first kind are real tables, in which labels are planted: 2, 5 and 10% of them exchanged for any other
 class, or only labels of the more frequent half of the classes. Those of the second kind are simulated from smooth
-probabilities, so that no label is wrong, or they are numbers with a known mean. The ensemble is a small one. In ``floor`` 5% of
-the rows disagree with a rule that is exact otherwise: this is what wrong labels look like, and an alarm is no mistake.
+probabilities, so that no label is wrong, or they are numbers with a known mean. The ensemble and the forest are small.
+In ``floor`` 5% of the rows disagree with a rule that is exact otherwise: this is what wrong labels look like, and an
+alarm is no mistake.
 If cleanlab is installed, its ranking of the same probabilities is measured too, with its defaults.
 """
 
@@ -26,10 +27,13 @@ from surefoot.report import run as audit_run
 from surefoot.report.sections.labels.measure import contradicting_models, fit_of
 from surefoot.report.sections.labels.noise_fit import NoiseFit, fit_numbers
 
-MAX_ROWS = 1000  # of a real table
+MAX_ROWS = 600  # of a real table
 PLANTED = ((0.02, "any"), (0.05, "any"), (0.1, "any"), (0.05, "frequent"), (0.1, "frequent"))
 CANDIDATES = ("constant", "linear", "ensemble", "forest")
-SMALL = {"n_members": 3, "n_estimators": 30, "learning_rate": 0.3}  # of the ensemble, as there are many tables
+SMALL = {  # as there are many tables
+    "ensemble": {"n_members": 3, "n_estimators": 30, "learning_rate": 0.3},
+    "forest": {"randomforestclassifier__n_estimators": 25, "randomforestclassifier__n_jobs": 1},
+}
 Found = dict[str, Any]
 
 
@@ -40,8 +44,7 @@ def fit_table(X: Any, y: Any, seed: int) -> tuple[NoiseFit, Any]:
     def some(*arguments: Any) -> Any:
         candidates = [each for each in every(*arguments) if each.name in CANDIDATES]
         for each in candidates:
-            if each.name == "ensemble":
-                each.model.set_params(**SMALL)
+            each.model.set_params(**SMALL.get(each.name, {}))
         return candidates
 
     audit_run.candidate_models = some

@@ -44,7 +44,7 @@ def test_importance_is_the_mean_increase_with_simultaneous_intervals(run_of):
     found = measure_importance(run.comparisons, run.loss_increases)
     increases = run.loss_increases(run.audited)
     by_column = dict(zip(increases.columns, increases.increases.T, strict=True))
-    assert [each.column for each in found.columns][0] == "strong"
+    assert found.columns[0].column == "strong"
     assert [each.rise.value for each in found.columns] == sorted((x.mean() for x in by_column.values()), reverse=True)
     for each in found.columns:
         values = by_column[each.column]
@@ -73,7 +73,9 @@ def test_curves_are_those_of_scikit_learn(run_of):
     assert output == "prediction of height"
     held_out = run.audited.splits.folds
     expected = [
-        partial_dependence(model, frame.iloc[test], ["weak"], custom_values={"weak": np.array(curve.positions)})["average"][0]
+        partial_dependence(model, frame.iloc[test], ["weak"], custom_values={"weak": np.array(curve.positions)})[
+            "average"
+        ][0]
         for model, (_, test) in zip(run.audited.fold_models, held_out, strict=True)
     ]
     assert np.allclose(curve.mean, np.mean(expected, axis=0))

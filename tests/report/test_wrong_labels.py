@@ -119,7 +119,10 @@ def test_one_group_of_wrong_labels_is_one_piece_of_evidence():
 
 def test_the_two_piece_student_is_a_density():
     density = TwoPieceStudent(0.5, np.array([1.0, 3.0]), np.array([2.0, 6.0]))
-    total = sum(quad(lambda x: np.exp(density.log_density(np.array([x]))[0]), *ends)[0] for ends in ((-np.inf, 0.5), (0.5, np.inf)))
+    total = sum(
+        quad(lambda x: np.exp(density.log_density(np.array([x]))[0]), *ends)[0]
+        for ends in ((-np.inf, 0.5), (0.5, np.inf))
+    )
     assert total == pytest.approx(1)
     even = TwoPieceStudent(0.0, np.array([2.0, 2.0]), np.array([5.0, 5.0]))
     x = np.linspace(-9, 9, 7)

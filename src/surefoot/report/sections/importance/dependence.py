@@ -45,7 +45,9 @@ def class_of(audited: CrossFitted) -> int | None:
 
 def _of_column(audited: CrossFitted, reader: Any, of_class: int | None) -> PartialDependence:
     sources, values, positions = grid_of(audited, reader)
-    curves = np.array([_curve(audited, k, str(reader.name), sources, of_class) for k in range(len(audited.fold_models))])
+    curves = np.array(
+        [_curve(audited, k, str(reader.name), sources, of_class) for k in range(len(audited.fold_models))]
+    )
     return PartialDependence(
         column=str(reader.name),
         is_category=reader.kind == CATEGORY,

@@ -76,8 +76,8 @@ def sentences(findings: ImportanceFindings, lines: list[ColumnLine]) -> tuple[st
     if not used:
         return (f"No column is shown to be used by {model}: permuting one does not clearly raise its {rise}.",)
     first = (
-        f"{len(used)} of {len(lines)} columns are shown to be used by {model}: permuting one of them raises its {rise}, "
-        f"which is {number(findings.loss)}. The most important one is {_name(used[0])}."
+        f"{len(used)} of {len(lines)} columns are shown to be used by {model}: permuting one of them raises its "
+        f"{rise}, which is {number(findings.loss)}. The most important one is {_name(used[0])}."
     )
     not_held = [line.importance.column for line in lines if line.mark.startswith("used")]
     not_used = [line.importance.column for line in lines if line.mark.startswith("held")]
