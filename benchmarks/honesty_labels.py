@@ -5,8 +5,9 @@
 
 Scenarios of the first kind are real tables, in which labels are planted: 2, 5 and 10% of them exchanged for any other
 class, or only labels of the more frequent half of the classes. Those of the second kind are simulated from smooth
-probabilities, so that no label is wrong, with small models, or they are numbers with a known mean. In ``floor`` 5% of
-the rows disagree with a rule that is exact otherwise: this is what wrong labels look like, and an alarm is no mistake.
+probabilities, so that no label is wrong, or they are numbers with a known mean. The ensemble and the forest are small.
+In ``floor`` 5% of the rows disagree with a rule that is exact otherwise: this is what wrong labels look like, and an
+alarm is no mistake.
 If cleanlab is installed, its ranking of the same probabilities is measured too, with its defaults.
 """
 
@@ -26,22 +27,24 @@ from surefoot.report import run as audit_run
 from surefoot.report.sections.labels.measure import contradicting_models, fit_of
 from surefoot.report.sections.labels.noise_fit import NoiseFit, fit_numbers
 
-MAX_ROWS = 1500  # of a real table
+MAX_ROWS = 600  # of a real table
 PLANTED = ((0.02, "any"), (0.05, "any"), (0.1, "any"), (0.05, "frequent"), (0.1, "frequent"))
 CANDIDATES = ("constant", "linear", "ensemble", "forest")
-SMALL = {"n_members": 3, "n_estimators": 30, "learning_rate": 0.3}  # an ensemble for many simulated tables
+SMALL = {  # as there are many tables
+    "ensemble": {"n_members": 3, "n_estimators": 30, "learning_rate": 0.3},
+    "forest": {"randomforestclassifier__n_estimators": 25, "randomforestclassifier__n_jobs": 1},
+}
 Found = dict[str, Any]
 
 
-def fit_table(X: Any, y: Any, seed: int, is_small: bool) -> tuple[NoiseFit, Any]:
+def fit_table(X: Any, y: Any, seed: int) -> tuple[NoiseFit, Any]:
     """The section's fit to the held-out predictions of the linear model, the ensemble and the forest."""
     every = audit_run.candidate_models
 
     def some(*arguments: Any) -> Any:
         candidates = [each for each in every(*arguments) if each.name in CANDIDATES]
-        for each in candidates if is_small else ():
-            if each.name == "ensemble":
-                each.model.set_params(**SMALL)
+        for each in candidates:
+            each.model.set_params(**SMALL.get(each.name, {}))
         return candidates
 
     audit_run.candidate_models = some
@@ -60,7 +63,7 @@ def planted(read: Callable[[], tuple[Any, Any]], generator: np.random.Generator,
     found = {}
     for rate, kind in PLANTED:
         given, wrong = plant(codes, rate, kind, generator)
-        fit, run = fit_table(X, pd.Series(classes[given].astype(str)), int(generator.integers(1000)), is_small=False)
+        fit, run = fit_table(X, pd.Series(classes[given].astype(str)), int(generator.integers(1000)))
         found[f"{rate:.0%} {kind}"] = measured(fit, wrong, rate) | cleanlab_of(run, wrong, rate)
     return {"planted": found}
 
@@ -122,7 +125,7 @@ def stored(name: str, classes: tuple[Any, ...] | None = None) -> tuple[Any, Any]
 def clean(draw: Callable[[np.random.Generator, int], tuple[Any, Any]], generator: np.random.Generator, n: int) -> Found:
     """Whether labels of a clean table are said to be wrong."""
     X, y = draw(generator, n)
-    fit, _ = fit_table(X, pd.Series(np.asarray(y).astype(str)), int(generator.integers(1000)), is_small=True)
+    fit, _ = fit_table(X, pd.Series(np.asarray(y).astype(str)), int(generator.integers(1000)))
     return {"shown": fit.n_wrong is not None}
 
 

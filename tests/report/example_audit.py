@@ -9,6 +9,8 @@ import numpy as np
 from surefoot.report.audit import Audit
 from surefoot.report.sections import QUESTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve, ModelScore
+from surefoot.report.sections.importance.findings import ColumnImportance, ImportanceFindings, PartialDependence
+from surefoot.report.sections.labels.findings import LabelFindings, SuspectRow
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, VerdictLine
 from surefoot.report.sections.shift.findings import (
     DeploymentLoss,
@@ -115,8 +117,8 @@ def classification() -> ExampleAudit:
         (YES, "The stable set contains 2 choices; 41.2% of the bags choose the one from all rows."),
         (NO, "3 of 20 columns have shifted, and the error rate on the deployment data is 31.3%."),
     )
-    audit = ExampleAudit(subject, verdict, _accuracy(), _uncertainty(), _stability(), _shift())
-    return audit.but(subgroups=_subgroups())
+    supporting = {"subgroups": _subgroups(), "labels": _labels(), "importance": _importance()}
+    return ExampleAudit(subject, verdict, _accuracy(), _uncertainty(), _stability(), _shift()).but(**supporting)
 
 
 def _subgroups() -> SubgroupFindings:
@@ -201,6 +203,40 @@ def _uncertainty() -> UncertaintyFindings:
         columns_behind=(("credit_amount", 0.42), ("duration", 0.31), ("purpose", 0.12), ("age", 0.08)),
         rows=rows,
     )
+
+
+def _labels() -> LabelFindings:
+    given = ("good", "bad")
+    rows = tuple(
+        SuspectRow(str(17 * k), given[k % 2], given[1 - k % 2], 0.002 * k + 0.0004, 0.99 / (1 + 0.05 * k))
+        for k in range(50)
+    )
+    return LabelFindings(
+        models=("gradient boosting", "linear", "forest"), n_rows=1000, n_wrong=Estimate(41.3, 25.2, 60.8),
+        rates=(("good", 0.03), ("bad", 0.066)), rows=rows, level=0.05, n_contradicted=37, n_expected=4.1, loss=0.24,
+        loss_of_right=0.213, loss_without=0.208, note="",
+    )  # fmt: skip
+
+
+def _importance() -> ImportanceFindings:
+    rises = (("checking_status", 0.081), ("duration", 0.034), ("other_plans", 0.02), ("savings", 0.004))
+    columns = tuple(
+        ColumnImportance(name, around(rise, 0.012), ("savings",) if name == "duration" else (), name != "savings")
+        for name, rise in rises
+    )
+    grid, kinds = tuple(np.linspace(4, 60, 12).tolist()), ("none", "below 200 DM", "200 DM or more")
+    curve = np.array([0.2 + 0.005 * month for month in grid])
+    duration = PartialDependence(
+        "duration", False, tuple(f"{month:.0f}" for month in grid), grid,
+        *(tuple(line.tolist()) for line in (curve, curve - 0.03, curve + 0.02)),
+    )  # fmt: skip
+    status = PartialDependence(
+        "checking_status", True, kinds, (0.0, 1.0, 2.0), (0.12, 0.4, 0.31), (0.1, 0.37, 0.28), (0.15, 0.42, 0.36)
+    )
+    return ImportanceFindings(
+        model="gradient boosting", loss_name="log-loss", loss=0.512, n_rows=1000, columns=columns,
+        output="probability of bad", dependence=(status, duration), n_models=5, remarks=(), note="",
+    )  # fmt: skip
 
 
 def stable_set(selector: str, single: str, stable: str, **others: Any) -> StableSet:

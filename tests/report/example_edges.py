@@ -6,6 +6,7 @@ from math import inf, nan
 from example_audit import GUARANTEE, ExampleAudit, classification, regression
 
 from surefoot.report.sections.accuracy.findings import Duplicates, LearningCurve, ModelScore
+from surefoot.report.sections.importance.findings import PartialDependence
 from surefoot.report.sections.section import UNKNOWN, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftedColumn, ShiftFindings
 from surefoot.report.sections.stability.findings import RowRemoval, StabilityFindings, StableSet
@@ -70,6 +71,16 @@ def hostile() -> ExampleAudit:
         for each, name in zip(plain.stability.sets, names, strict=False)
     )
     drops = tuple(RowRemoval(name, 1, 1, 0.0, 0, 0.0, None) for name in names)
+    suspects = tuple(replace(plain.labels.rows[0], row=name, given=name, predicted=name) for name in names)
+    labels = replace(plain.labels, rows=suspects, models=tuple(names), rates=tuple((name, 0.1) for name in names[:9]))
+    importances = tuple(replace(plain.importance.columns[0], column=name, alternatives=tuple(names)) for name in names)
+    kinds, zeros = tuple(names[:4]), (0.0, 1.0, 2.0, 3.0)
+    curves = tuple(
+        PartialDependence(name, bool(k % 2), kinds, zeros, zeros, zeros, zeros) for k, name in enumerate(names[:6])
+    )
+    importance = replace(
+        plain.importance, model=SCRIPT, columns=importances, dependence=curves, output=names[3], remarks=(names[1],)
+    )
     columns = tuple(ShiftedColumn(name, 0.5, 0.01, "shifted", name) for name in names)
     transfer = replace(plain.shift, where=SCRIPT, verdict=names[1], columns=columns, models=models)
     groups = tuple(replace(plain.subgroups.groups[0], name=name, columns=(name,)) for name in names)
@@ -85,6 +96,8 @@ def hostile() -> ExampleAudit:
         uncertainty=uncertainty,
         stability=StabilityFindings(sets, drops, names[2]),
         shift=transfer,
+        labels=labels,
+        importance=importance,
         command=f"surefoot audit '{SCRIPT}.csv' --target \"{names[1]}\"",
         version=SCRIPT,
     )
@@ -121,7 +134,7 @@ def empty_sections() -> ExampleAudit:
     )  # fmt: skip
     drops = (RowRemoval("a random 1% of the rows", 1, 1, None, 0, None, None),)
     transfer = ShiftFindings("the new rows", "", None, None, (), (), None, None, None, "")
-    plain = bare()
+    plain, full = bare(), classification()
     return plain.but(
         accuracy=accuracy,
         uncertainty=uncertainty,
@@ -143,6 +156,8 @@ def empty_sections() -> ExampleAudit:
             is_rare=True,
             not_searched="few rows",
         ),
+        labels=replace(full.labels, n_wrong=None, rows=(), models=(), rates=(), note="There are too few rows."),
+        importance=replace(full.importance, columns=(), dependence=(), note="The audited model uses no column."),
     )
 
 

@@ -119,7 +119,10 @@ def test_one_group_of_wrong_labels_is_one_piece_of_evidence():
 
 def test_the_two_piece_student_is_a_density():
     density = TwoPieceStudent(0.5, np.array([1.0, 3.0]), np.array([2.0, 6.0]))
-    total = sum(quad(lambda x: np.exp(density.log_density(np.array([x]))[0]), *ends)[0] for ends in ((-np.inf, 0.5), (0.5, np.inf)))
+    total = sum(
+        quad(lambda x: np.exp(density.log_density(np.array([x]))[0]), *ends)[0]
+        for ends in ((-np.inf, 0.5), (0.5, np.inf))
+    )
     assert total == pytest.approx(1)
     even = TwoPieceStudent(0.0, np.array([2.0, 2.0]), np.array([5.0, 5.0]))
     x = np.linspace(-9, 9, 7)
@@ -135,17 +138,17 @@ def test_tails_are_not_wrong_numbers_and_numbers_of_other_rows_are(noise):
         "heavy": lambda n: generator.standard_t(3, n),
         "skewed": lambda n: generator.exponential(size=n),
     }
-    shown, n, wrong = [], 500, np.arange(500) < 25
+    shown, n, wrong = [], 500, np.arange(500) < 40
     for _ in range(6):
         mean, errors = 4 * generator.normal(size=n), draws[noise](n)
         scale = np.ones(n)
         shown.append(fit_numbers(mean, scale, mean + errors, None, 0).n_wrong)
     assert shown == [None] * 6
     y = mean + errors
-    y[wrong] = y[generator.permutation(n)[:25]]
+    y[wrong] = y[generator.permutation(n)[:40]]
     fit = fit_numbers(mean, scale, y, None, 0)
-    assert fit.n_wrong.low <= 25 <= fit.n_wrong.high
-    assert wrong[np.argsort(-fit.wrong)[:10]].mean() >= 0.6  # a twentieth of the rows are wrong
+    assert fit.n_wrong.low <= 40 <= fit.n_wrong.high
+    assert wrong[np.argsort(-fit.wrong)[:10]].mean() >= 0.6  # 8% of the rows are wrong
 
 
 def test_one_far_value_alone_is_not_shown_to_be_wrong():

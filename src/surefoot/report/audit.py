@@ -15,6 +15,7 @@ from surefoot.report.sections import NAMES, SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.accuracy.verdict import headline
 from surefoot.report.sections.guarantee.findings import GuaranteeFindings
+from surefoot.report.sections.importance.findings import ImportanceFindings
 from surefoot.report.sections.labels.findings import LabelFindings
 from surefoot.report.sections.own_measure.findings import OwnMeasureFindings
 from surefoot.report.sections.section import Section, SectionContext, SupportingSection, VerdictLine
@@ -44,7 +45,7 @@ class Audit(AuditFiles):
         The seed.
     version, command : str
         The version of surefoot, and the command line, if there was one.
-    own_measure, subgroups, labels, guarantee : records of numbers
+    own_measure, subgroups, labels, guarantee, importance : records of numbers
         The findings of supporting sections.
     row_losses : RowLosses
         Losses on blocks of held-out rows, for comparisons with audits of the same rows.
@@ -78,6 +79,7 @@ class Audit(AuditFiles):
     guarantee: GuaranteeFindings | None = None
     labels: LabelFindings | None = None
     row_losses: RowLosses | None = None
+    importance: ImportanceFindings | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section | SupportingSection, ...] = SECTIONS
 

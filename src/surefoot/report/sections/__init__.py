@@ -5,6 +5,7 @@ Four of them answer a question; supporting sections follow the one that they sup
 
 from surefoot.report.sections.accuracy import AccuracySection
 from surefoot.report.sections.guarantee import GuaranteeSection
+from surefoot.report.sections.importance import ImportanceSection
 from surefoot.report.sections.labels import LabelsSection
 from surefoot.report.sections.own_measure import OwnMeasureSection
 from surefoot.report.sections.section import Section, SupportingSection
@@ -21,6 +22,7 @@ SECTIONS: tuple[Section | SupportingSection, ...] = (
     UncertaintySection(),
     GuaranteeSection(),
     StabilitySection(),
+    ImportanceSection(),
     ShiftSection(),
 )
 NAMES = tuple(section.name for section in SECTIONS)

@@ -77,9 +77,7 @@ def rate_groups(labels: np.ndarray, n_classes: int) -> np.ndarray:
     return np.asarray(np.unique(groups, return_inverse=True)[1])
 
 
-def fit_noise(
-    logs: np.ndarray, labels: np.ndarray, groups: np.ndarray, right: LabelNoise | None = None
-) -> LabelNoise:
+def fit_noise(logs: np.ndarray, labels: np.ndarray, groups: np.ndarray, right: LabelNoise | None = None) -> LabelNoise:
     """Noise rates and recalibration of the largest likelihood; ``right`` is that without noise, if it is known."""
     right = right or fit_given_rates(logs, labels, np.zeros(len(groups)))
     fits = [right, *(_fit(logs, labels, groups, first, right) for first in FIRST_RATES)]

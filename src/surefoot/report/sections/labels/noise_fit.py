@@ -12,6 +12,7 @@ from surefoot.report.statistics import Estimate
 from surefoot.report.statistics.spread import spread_of
 
 MAX_CELLS, MIN_SAMPLE = 20_000, 2000  # rows times classes of a fit; larger tables are sampled
+OF_TAILS = 0.99  # confidence that numbers are wrong: tails may have another shape than Student's
 STEPS = 7  # of the search for the end of an interval
 
 
@@ -57,6 +58,7 @@ class Likelihood:
     right: np.ndarray
     row_gains: np.ndarray
     n_rates: int
+    shown_at: float  # confidence
 
     def number(self, wrong: np.ndarray, units: np.ndarray | None) -> Estimate | None:
         """The number of wrong rows, from the probabilities of each row at the best rates; None if none is shown.
@@ -68,7 +70,7 @@ class Likelihood:
         effect = design_effect(self.row_gains, units)
         if effect is None:
             return None
-        needed, reach = (chi2.ppf(CONFIDENCE, dof) / 2 * effect for dof in (self.n_rates, 1))
+        needed, reach = (chi2.ppf(level, self.n_rates) / 2 * effect for level in (self.shown_at, CONFIDENCE))
         gain = self.at(np.zeros_like(self.best))[0] - self.loss
         if gain <= needed or self.gain_of(without_most_extreme(self.row_gains, self.right, units)) <= needed:
             return None
@@ -141,6 +143,7 @@ def fit_classes(probabilities: list[np.ndarray], labels: np.ndarray, units: np.n
         right=right,
         row_gains=best.row_likelihoods(sampled, given) - right,
         n_rates=int(groups.max()) + 1,
+        shown_at=CONFIDENCE,
     )
     number = likelihood.number(best.wrong(sampled, given), None if units is None else units[rows])
     noise = none if number is None else best
@@ -183,6 +186,7 @@ def fit_numbers(
         right=right,
         row_gains=best.row_likelihoods(sampled, other) - right,
         n_rates=1,
+        shown_at=OF_TAILS,
     )
     number = likelihood.number(best.wrong(sampled, other), None if units is None else units[rows])
     noise = none if number is None else best

@@ -44,9 +44,7 @@ def _contradicted(findings: LabelFindings, context: SectionContext) -> str:
     else:
         which = f"values beyond the fitted {percent(1 - findings.level)} interval"
     expected = number(findings.n_expected, 2)
-    return (
-        f"There are {whole(findings.n_contradicted)} {which}; if no label was wrong, {expected} would be expected."
-    )
+    return f"There are {whole(findings.n_contradicted)} {which}; if no label were wrong, {expected} would be expected."
 
 
 def _without(findings: LabelFindings, context: SectionContext) -> str:

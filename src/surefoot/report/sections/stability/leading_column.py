@@ -48,19 +48,11 @@ class LossIncreases:
 
     @classmethod
     def of(cls, audited: CrossFitted) -> "LossIncreases":
-        splits, target = audited.splits, audited.table.target
-        drawn = np.random.default_rng(BAG_SEED).permutation(len(splits.held_out))[:MAX_ROWS]
-        names, remarks = _columns_of(audited.table, splits.held_out[drawn])
-        rows, parts = [], []
-        for model, (_, test) in zip(audited.fold_models, splits.folds, strict=True):
-            own = np.sort(drawn[np.isin(splits.held_out[drawn], test)])
-            if len(own) > 1:
-                X = _table_of(audited, splits.held_out[own])
-                losses = _Losses(audited, model, target.labels[splits.held_out[own]])
-                parts.append(_increases(X, names, losses, audited.outcome.proper[own]))
-                rows.append(own)
-        order = np.argsort(np.concatenate(rows), kind="stable")
-        return cls(tuple(map(str, names)), np.concatenate(rows)[order], np.concatenate(parts)[order], remarks)
+        held_out = audited.splits.held_out
+        drawn = np.random.default_rng(BAG_SEED).permutation(len(held_out))[:MAX_ROWS]
+        names, remarks = _columns_of(audited.table, held_out[drawn])
+        rows, increases = increases_of(audited, drawn, [(name,) for name in names])
+        return cls(tuple(map(str, names)), rows, increases, remarks)
 
     @classmethod
     def mean_of(cls, draws: Sequence["LossIncreases"]) -> "LossIncreases":
@@ -97,43 +89,68 @@ class _Losses:
         return class_positions(self.audited.table.target, self.truth)
 
 
-def _increases(X: Any, names: list[Any], losses: _Losses, before: np.ndarray) -> np.ndarray:
-    """The loss increases of all columns; several columns are permuted in one call."""
+def increases_of(
+    audited: CrossFitted, drawn: np.ndarray, sets: Sequence[tuple[Any, ...]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows among the drawn ones that have an increase, in order, and it: (n_rows, n_sets).
+
+    The columns of a set are permuted together.
+    """
+    splits, target = audited.splits, audited.table.target
+    rows, parts = [], []
+    for model, (_, test) in zip(audited.fold_models, splits.folds, strict=True):
+        own = np.sort(drawn[np.isin(splits.held_out[drawn], test)])
+        if len(own) > 1:
+            X = table_of(audited, splits.held_out[own])
+            losses = _Losses(audited, model, target.labels[splits.held_out[own]])
+            parts.append(_increases(X, sets, losses, audited.outcome.proper[own]))
+            rows.append(own)
+    order = np.argsort(np.concatenate(rows), kind="stable")
+    return np.concatenate(rows)[order], np.concatenate(parts)[order]
+
+
+def _increases(X: Any, sets: Sequence[tuple[Any, ...]], losses: _Losses, before: np.ndarray) -> np.ndarray:
+    """The loss increases of all sets of columns; several sets are permuted in one call."""
     n_rows, generator = len(before), np.random.default_rng(BAG_SEED)
     orders = np.concatenate([generator.permutation(n_rows) for _ in range(N_PERMUTATIONS)])
-    at_once = max(1, MAX_CELLS // (N_PERMUTATIONS * n_rows * max(len(names), 1)))
-    out = np.empty((n_rows, len(names)))
-    for start in range(0, len(names), at_once):
-        block = names[start : start + at_once]
+    at_once = max(1, MAX_CELLS // (N_PERMUTATIONS * n_rows * max(len(sets), 1)))
+    out = np.empty((n_rows, len(sets)))
+    for start in range(0, len(sets), at_once):
+        block = sets[start : start + at_once]
         n_times = len(block) * N_PERMUTATIONS
         after = losses.of(_permuted(X, block, orders), n_times).reshape(len(block), N_PERMUTATIONS, n_rows)
         out[:, start : start + len(block)] = after.mean(axis=1).T - before[:, np.newaxis]
     return out
 
 
-def _table_of(audited: CrossFitted, rows: np.ndarray) -> Any:
+def table_of(audited: CrossFitted, rows: np.ndarray) -> Any:
     """The rows as the model reads them."""
     table = audited.table
     return take_rows(table.raw, rows) if audited.candidate.raw else table.frame.iloc[rows]
 
 
-def _permuted(X: Any, names: list[Any], orders: np.ndarray) -> Any:
-    """The rows several times for each column, with the values of that column in other orders.
+def _permuted(X: Any, sets: Sequence[tuple[Any, ...]], orders: np.ndarray) -> Any:
+    """The rows several times for each set of columns, with the values of these columns in other orders."""
+    n_each, every = len(orders), np.arange(len(X))
+    rows = np.tile(every, len(sets) * n_each // len(every))
+    taken: dict[str, np.ndarray] = {}
+    for k, names in enumerate(sets):
+        for name in names:
+            taken.setdefault(str(name), rows.copy())[k * n_each : (k + 1) * n_each] = orders
+    return taken_columns(X, rows, taken)
+
+
+def taken_columns(X: Any, rows: np.ndarray, of_columns: dict[str, np.ndarray]) -> Any:
+    """Rows of a table by position; some columns, by name, take their values from rows of their own.
 
     Columns of arrays are named by their positions: x0, x1, ...
     """
-    n_each, every = len(orders), np.arange(len(X))
-    rows = np.tile(every, len(names) * n_each // len(every))
-    taken = {}
-    for k, name in enumerate(names):
-        taken[str(name)] = rows.copy()
-        taken[str(name)][k * n_each : (k + 1) * n_each] = orders
     native = nw.from_native(X, pass_through=True)
     if isinstance(native, nw.DataFrame):
-        columns = [native[name][taken.get(str(name), rows)] for name in native.columns]
+        columns = [native[name][of_columns.get(str(name), rows)] for name in native.columns]
         return columns[0].to_frame().with_columns(*columns[1:]).to_native()
     changed = np.asarray(X)[rows]
-    for name, order in taken.items():
+    for name, order in of_columns.items():
         changed[:, int(name[1:])] = np.asarray(X)[order, int(name[1:])]
     return changed
 
