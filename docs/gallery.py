@@ -11,7 +11,12 @@ import matplotlib.pyplot as plt
 
 HERE = Path(__file__).parent
 MAX_BYTES = 25_000
-STYLE = {"svg.hashsalt": "surefoot", "svg.fonttype": "none", "font.family": "sans-serif", "path.simplify_threshold": 1.0}
+STYLE = {
+    "svg.hashsalt": "surefoot",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "path.simplify_threshold": 1.0,
+}
 
 
 def smaller(svg: str) -> str:
