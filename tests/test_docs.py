@@ -1,6 +1,8 @@
 """Every Python snippet in README and docs runs."""
 
+import importlib
 import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,10 @@ PAGES = [
 def test_snippets_run_in_order(page, capsys):
     snippets = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert snippets
+    if any("import shap" in snippet for snippet in snippets):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # from packages that shap imports
+            importlib.import_module("shap")
     names: dict = {}
     for snippet in snippets:
         exec(compile(snippet, str(page), "exec"), names)

@@ -132,3 +132,11 @@ def test_every_command_is_explained(name):
 def test_benchmarks_are_all_explained():
     page = text_of(DOCS / "benchmarks.md")
     assert [file.name for file in (ROOT / "benchmarks").glob("*.py") if f"`{file.name}`" not in page] == []
+
+
+def test_the_gallery_shows_every_plot_in_a_small_picture():
+    page = text_of(DOCS / "gallery.md")
+    shown = re.findall(r"^!\[.+\]\((images/gallery/[\w-]+\.svg)\)$", page, flags=re.MULTILINE)
+    assert {DOCS / path for path in shown} == set((DOCS / "images" / "gallery").iterdir())
+    assert all((DOCS / path).stat().st_size <= 25_000 for path in shown)
+    assert {name.lower() for name in importlib.import_module("surefoot.plots").__all__} <= anchors(DOCS / "gallery.md")
