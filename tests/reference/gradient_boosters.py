@@ -17,6 +17,16 @@ CLASSIFIERS = (GradientBoostingClassifier, BoostingEnsembleClassifier)
 QUANTILES = (0.05, 0.5, 0.9)
 
 
+def with_classes(estimators, *numbers_of_classes):
+    """Pairs of an estimator and a number of classes; a regressor occurs once, as its target has none."""
+    return [
+        (estimator, n)
+        for n in numbers_of_classes
+        for estimator in estimators
+        if n == numbers_of_classes[0] or estimator in CLASSIFIERS
+    ]
+
+
 def small(estimator, **parameters):
     """Few rounds and members, a fixed seed; ``parameters`` go on top."""
     settings = {"n_estimators": 8, "max_depth": 3, "random_state": 0}
