@@ -211,7 +211,7 @@ class Distribution:
         with np.errstate(all="ignore"):
             return np.asarray(self._cdf(self._checked(y)))
 
-    def _cdf(self, values: np.ndarray) -> np.ndarray:
+    def _cdf(self, values: np.ndarray) -> Any:
         if self._scipy is not stats.norm or self.parameters.keys() != {"loc", "scale"}:
             return self._scipy.cdf(values, **self.parameters)
         location, scale = self.parameters["loc"], self.parameters["scale"]  # scipy's checks take ten times as long
