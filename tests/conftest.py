@@ -72,10 +72,11 @@ def fresh_process():
 def small_candidates():
     """Audits compare all candidates, each of them small."""
     from surefoot.report import run
+    from surefoot.report.sections.own_measure import metric
     from surefoot.report.sections.shift import deployment_models
     from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor
 
-    sizes = {"n_members": 3, "n_estimators": 40}
+    sizes = {"n_members": 3, "n_estimators": 20}
     every = run.candidate_models
 
     def small(*given):
@@ -87,6 +88,7 @@ def small_candidates():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "candidate_models", small)
+        patch.setattr(metric, "N_DRAWS", (100, 100))
         for booster in (VMatrixBoostingClassifier, VMatrixBoostingRegressor):
             patch.setattr(deployment_models, booster.__name__, partial(booster, n_estimators=20))
         yield

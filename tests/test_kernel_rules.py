@@ -5,7 +5,7 @@ A cached kernel that calls a kernel of another file does not notice when that fi
 
 import ast
 import builtins
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -17,10 +17,15 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FORBIDDEN_NAMES = {"prange", "jitclass", "fastmath", "stencil", "guvectorize", "vectorize"}
 
 
-def imported_names(tree, package):
+@lru_cache(maxsize=1)  # all checks of a file follow each other
+def nodes_of(code):
+    return tuple(ast.walk(ast.parse(code)))
+
+
+def imported_names(nodes, package):
     """The names that a file imports from modules of ``package`` (or from beside it)."""
     names = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] == package):
             names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
@@ -36,15 +41,15 @@ def decorators(function):
     return {getattr(decorator, "id", getattr(decorator, "attr", "")) for decorator in called}
 
 
-def kernels(tree, names=("kernel", "inner_kernel")):
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+def kernels(code, names=("kernel", "inner_kernel")):
+    functions = [node for node in nodes_of(code) if isinstance(node, ast.FunctionDef)]
     return [function for function in functions if decorators(function).intersection(names)]
 
 
 def threads_and_loose_arithmetic(code):
     """Every use of numba's own threads, of loose arithmetic or of compiled classes."""
     found = []
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes_of(code):
         if isinstance(node, ast.keyword) and node.arg in ("parallel", "fastmath"):
             if not (isinstance(node.value, ast.Constant) and node.value.value is False):
                 found.append(node.arg)
@@ -66,7 +71,7 @@ def threads_and_loose_arithmetic(code):
 
 
 def imports_numba(code):
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes_of(code):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -79,15 +84,14 @@ def imports_numba(code):
 
 def calls_across_files(code):
     """(kernel, name) for every name a kernel uses from another file, and every call of what is no kernel."""
-    tree = ast.parse(code)
-    foreign = imported_names(tree, "surefoot")
-    own = {kernel.name for kernel in kernels(tree)} | {
+    foreign = imported_names(nodes_of(code), "surefoot")
+    own = {kernel.name for kernel in kernels(code)} | {
         node.name
-        for node in ast.walk(tree)
+        for node in nodes_of(code)
         if isinstance(node, ast.ClassDef) and [getattr(base, "id", "") for base in node.bases] == ["NamedTuple"]
     }
     found = []
-    for kernel in kernels(tree):
+    for kernel in kernels(code):
         for node in [inner for statement in kernel.body for inner in ast.walk(statement)]:
             if isinstance(node, ast.Name) and node.id in foreign:
                 found.append((kernel.name, node.id))
@@ -100,10 +104,9 @@ def calls_across_files(code):
 
 def inner_kernels_in_python(code):
     """Inner kernels that the Python of their own file uses, where they would run uncompiled."""
-    tree = ast.parse(code)
-    inner = {kernel.name for kernel in kernels(tree, ("inner_kernel",))}
-    compiled = {id(node) for kernel in kernels(tree) for node in ast.walk(kernel)}
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in compiled]
+    inner = {kernel.name for kernel in kernels(code, ("inner_kernel",))}
+    compiled = {id(node) for kernel in kernels(code) for node in ast.walk(kernel)}
+    names = [node for node in nodes_of(code) if isinstance(node, ast.Name) and id(node) not in compiled]
     return sorted({node.id for node in names} & inner)
 
 
@@ -113,21 +116,43 @@ def all_inner_kernels():
     return {
         (".".join(path.relative_to(SOURCE.parent).with_suffix("").parts), kernel.name)
         for path in FILES
-        for kernel in kernels(ast.parse(path.read_text(encoding="utf-8")), ("inner_kernel",))
+        if "inner_kernel" in (code := path.read_text(encoding="utf-8"))
+        for kernel in kernels(code, ("inner_kernel",))
     }
 
 
 def inner_kernels_of_other_files(code):
     """Inner kernels that a file imports."""
     inner = all_inner_kernels()
-    imports = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in nodes_of(code) if isinstance(node, ast.ImportFrom)]
     return sorted(alias.name for node in imports for alias in node.names if (node.module, alias.name) in inner)
+
+
+CHECKS = (
+    threads_and_loose_arithmetic,
+    imports_numba,
+    calls_across_files,
+    inner_kernels_in_python,
+    inner_kernels_of_other_files,
+    kernels,
+)
+
+
+@cache
+def all_found():
+    """What each check finds in the code of each source file, which is parsed once."""
+    all_inner_kernels()
+    return {
+        (path, find): find(code)
+        for path, code in ((path, path.read_text(encoding="utf-8")) for path in FILES)
+        for find in CHECKS
+    }
 
 
 def offenders(find):
     """What ``find`` finds in the code of each source file, by file; files in which it finds nothing are left out."""
-    found = {str(path.relative_to(SOURCE)): find(path.read_text(encoding="utf-8")) for path in FILES}
-    return {name: problems for name, problems in found.items() if problems}
+    found = all_found().items()
+    return {str(path.relative_to(SOURCE)): problems for (path, each), problems in found if each is find and problems}
 
 
 def test_no_threads_of_numba_and_no_loose_arithmetic():
@@ -148,8 +173,7 @@ def test_python_calls_no_inner_kernel():
 
 
 def test_there_are_kernels_to_check():
-    n_kernels = sum(len(kernels(ast.parse(path.read_text(encoding="utf-8")))) for path in FILES)
-    assert n_kernels >= 20
+    assert sum(map(len, offenders(kernels).values())) >= 20
 
 
 @pytest.mark.parametrize(

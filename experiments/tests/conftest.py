@@ -3,12 +3,14 @@
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from surefoot_experiments.skeleton import report
 from surefoot_experiments.weak_to_strong import adversarial_grid
 from surefoot_experiments.weak_to_strong.experiment import WeakToStrongSettings
 
@@ -27,6 +29,14 @@ def write_tiny_tables(folder: Path) -> Path:
         target = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int) + low
         pd.DataFrame(X, columns=["a", "b", "c"]).assign(target=target).to_parquet(folder / f"{name}.parquet")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def coarse_figures() -> Iterator[None]:
+    """Pictures that nobody looks at have few dots."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "DOTS_PER_INCH", 30)
+        yield
 
 
 @pytest.fixture

@@ -160,9 +160,9 @@ def assert_finite_answers(model, X):
 
 
 VOTES = {"n_estimators": 6, "random_state": 0}
-TREES = {"n_estimators": 8, "max_depth": 3, "random_state": 0}
+TREES = {"n_estimators": 5, "max_depth": 3, "random_state": 0}
 MEMBERS = {**TREES, "n_members": 2}
-LEAVES = {"n_estimators": 6, "max_leaf_nodes": 5, "random_state": 0}
+LEAVES = {"n_estimators": 4, "max_leaf_nodes": 5, "random_state": 0}
 DEEPER = {"max_depth 2": {"max_depth": 2}}
 GROWTH = {
     "depthwise": {"grow_policy": "depthwise"},
@@ -227,13 +227,13 @@ SUBJECTS = (
     Subject(
         "VirtualRegressor",  # answers with those of its virtual ensemble
         surefoot.GradientBoostingRegressor,
-        {**TREES, "langevin": True, "n_estimators": 12},
+        {**TREES, "langevin": True, "n_estimators": 8},
         **{**GRADIENT, "chance": {}, "variants": {}, "wants": {"early_stopping": False}},
     ),
     Subject(
         "VirtualClassifier",
         surefoot.GradientBoostingClassifier,
-        {**TREES, "langevin": True, "n_estimators": 12, "early_stopping": False},
+        {**TREES, "langevin": True, "n_estimators": 8, "early_stopping": False},
         **{**GRADIENT, "chance": {}, "variants": {}, "wants": {"early_stopping": False}},
     ),
     Subject("VMatrixRegressor", surefoot.VMatrixBoostingRegressor, LEAVES, **VMATRIX),

@@ -20,7 +20,7 @@ def test_one_by_one_and_together(subject, n_classes):
         X[::5, 0] = np.nan
     for voting in ("hard", "soft") if "voting" in subject.make().get_params() else (None,):
         model = subject.make(**({"voting": voting} if voting else {})).fit(X, y)
-        assert differing_in_batches(model, X[:30], 1) == []
+        assert differing_in_batches(model, X[:12], 1) == []
         assert differing_in_batches(model, X[:30], 7) == []
 
 
@@ -45,7 +45,7 @@ def test_across_blocks_of_rows_and_threads(subject):
 def test_borrowed_learners(subject):
     X, y = subject.problem(n_rows=60)
     model = subject.make(estimator=DecisionTreeClassifier(max_depth=2)).fit(X, y)
-    assert differing_in_batches(model, X, 1) == []
+    assert differing_in_batches(model, X[:20], 1) == []
 
 
 @each(those(takes_categories=True))
@@ -53,4 +53,4 @@ def test_frames_with_categories(subject):
     X, y = subject.problem(n_rows=60)
     frame = make_frame("pandas", {"a": X[:, 0]}, {"b": np.where(X[:, 1] > 0, "up", "down")})
     model = subject.make().fit(frame, y)
-    assert differing_in_batches(model, frame[:20], 1) == []
+    assert differing_in_batches(model, frame[:8], 1) == []

@@ -76,12 +76,15 @@ def checked():
         if subject.ignores_weight_scale:
             yield from (subject.make(), subject.make(calibrate=False))
         elif "max_leaf_nodes" in subject.settings:
-            yield subject.make()
-            yield from (subject.make(min_samples_leaf=1, early_stopping=stops) for stops in ("auto", False))
+            yield subject.make(n_estimators=6)
+            wanted = {"n_estimators": 6, "min_samples_leaf": 1}
+            yield from (subject.make(early_stopping=stops, **wanted) for stops in ("auto", False))
         elif subject.settings.get("method") == "sgb":
             yield subject.make(early_stopping=False, n_estimators=16)
         elif subject.takes_validation and "langevin" not in subject.settings:
-            yield from (subject.make(learning_rate=0.1), subject.make(early_stopping=False))
+            yield from (
+                subject.make(n_estimators=8, **given) for given in ({"learning_rate": 0.1}, {"early_stopping": False})
+            )
     yield StableSelector(LassoSelector(alpha=0.1), n_bags=20, bag_size=0.5, epsilon=0.5, random_state=0)
     yield StableClassifier(DecisionTreeClassifier(max_depth=2), n_bags=5, epsilon=1.0, random_state=0)
     for cv in ("split", 3):

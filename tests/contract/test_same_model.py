@@ -9,7 +9,6 @@ from pathlib import Path
 
 import joblib
 import numpy as np
-import pytest
 from reference.models import make_frame
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
@@ -56,6 +55,7 @@ def test_jobs_change_nothing_on_tables_with_threads_of_their_own(subject):
     X[:, 5] = np.round(X[:, 5])
     settings = {"max_target_rows": 40} if "max_target_rows" in subject.make().get_params() else {}
     settings |= {"langevin": False} if "langevin" in subject.settings else {}
+    settings |= {"early_stopping": False} if subject.name == "VMatrixClassifier" else {}  # it has a trial per class
     one = subject.make(n_jobs=1, **LARGE, **settings).fit(X, y)
     said = one.predict(X).tobytes()
     model = subject.make(n_jobs=3, **LARGE, **settings).fit(X, y)
@@ -158,8 +158,8 @@ def digests():
     return out
 
 
-@pytest.mark.parametrize("hash_seed", ["0", "12345"])
-def test_other_processes_learn_the_same(hash_seed):
+def test_another_process_learns_the_same():
+    hash_seed = "0" if os.environ.get("PYTHONHASHSEED") != "0" else "12345"  # not that of this process
     tests = str(Path(__file__).parents[1])
     paths = [tests, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(paths)}

@@ -1,22 +1,43 @@
 """One cluster of two processes for all tests of this folder."""
 
+from contextlib import ExitStack
+
 import pytest
 
 pytest.importorskip("distributed")
 
+import dask
 from distributed import Client, LocalCluster
+
+QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "200ms"}
+RUNNING, OPEN = {}, ExitStack()
 
 
 def start_cluster(n_workers=2):
-    return LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-    )
+    with dask.config.set(QUIET):  # workers that wait for the next test take no time from other tests
+        return LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        )
 
 
-@pytest.fixture(scope="session")
+def running(name):
+    """The cluster of this name; started by the first test that needs it."""
+    if name not in RUNNING:
+        RUNNING[name] = OPEN.enter_context(start_cluster())
+    return RUNNING[name]
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures of the test
+def pytest_runtest_teardown(item, nextitem):
+    """Clusters end with the last test of this folder, not with the session."""
+    if nextitem is None or nextitem.path.parent != item.path.parent:
+        RUNNING.clear()
+        OPEN.close()
+
+
+@pytest.fixture
 def cluster():
-    with start_cluster() as running:
-        yield running
+    return running("all workers stay alive")
 
 
 @pytest.fixture
@@ -25,15 +46,9 @@ def client(cluster):
         yield connected
 
 
-@pytest.fixture(scope="session")
-def other_cluster():
-    with start_cluster() as running:
-        yield running
-
-
 @pytest.fixture
-def other_client(other_cluster):
+def other_client():
     """For tests that kill workers: a cluster of its own, which replaces them."""
-    with Client(other_cluster, set_as_default=False) as connected:
+    with Client(running("workers are killed"), set_as_default=False) as connected:
         connected.wait_for_workers(2, timeout=30)
         yield connected

@@ -1,5 +1,6 @@
 """Fixtures of several tests of audits."""
 
+from contextlib import contextmanager
 from functools import partial
 
 import pytest
@@ -8,6 +9,7 @@ from stored_audits import check_stored
 from surefoot.report import run
 from surefoot.report.audit import audit_run
 from surefoot.report.sections.accuracy import AccuracySection
+from surefoot.report.sections.own_measure import metric
 from surefoot.report.sections.shift import deployment_models
 from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor
 
@@ -20,26 +22,40 @@ def few_candidates():
 
     def few(candidates):
         chosen = [candidate for candidate in candidates if candidate.name in QUICK]
-        chosen[-1].model.set_params(n_members=3, n_estimators=30, learning_rate=0.3)
+        chosen[-1].model.set_params(n_members=2, n_estimators=15, learning_rate=0.3)
         return chosen
 
     return few
 
 
+@pytest.fixture(scope="session")
+def quick_models(few_candidates):
+    """A context in which audits have few candidates and small boosted models: for fixtures of several tests."""
+
+    @contextmanager
+    def quick():
+        every = run.candidate_models
+        with pytest.MonkeyPatch.context() as patch:
+            for booster in (VMatrixBoostingClassifier, VMatrixBoostingRegressor):
+                patch.setattr(deployment_models, booster.__name__, partial(booster, n_estimators=20))
+            patch.setattr(run, "candidate_models", lambda *given: few_candidates(every(*given)))
+            patch.setattr(metric, "N_DRAWS", (100, 100))  # scikit-learn's scorers take a millisecond each
+            yield
+
+    return quick
+
+
 @pytest.fixture
-def quick_audit(monkeypatch, few_candidates):
+def quick_audit(quick_models):
     """An audit with few candidates and small boosted models, and everything that was fitted for it."""
-    every = run.candidate_models
-    for booster in (VMatrixBoostingClassifier, VMatrixBoostingRegressor):
-        monkeypatch.setattr(deployment_models, booster.__name__, partial(booster, n_estimators=20))
-    monkeypatch.setattr(run, "candidate_models", lambda *given: few_candidates(every(*given)))
 
     def checked(*given, **options):
         every, result = audit_run(*given, **options)
         check_stored(result)
         return every, result
 
-    return checked
+    with quick_models():
+        yield checked
 
 
 @pytest.fixture

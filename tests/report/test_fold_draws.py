@@ -1,7 +1,6 @@
 """Answers that are close to a limit: the folds are drawn again, and numbers are means over these draws."""
 
 from dataclasses import replace
-from functools import partial
 from math import inf, nan
 
 import numpy as np
@@ -12,11 +11,9 @@ from sklearn.dummy import DummyRegressor
 from surefoot.report import run as audit_order
 from surefoot.report.audit import audit_run
 from surefoot.report.sections.accuracy.measure import mean_accuracy
-from surefoot.report.sections.shift import deployment_models
 from surefoot.report.sections.stability.findings import StabilityFindings, StableSet
 from surefoot.report.sections.stability.verdict import moved_leads, stability_line
 from surefoot.report.statistics import Estimate, mean_record, narrowed_record, standard_error
-from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor
 
 
 def numbers(n_rows=200, noise=1.0, seed=0):
@@ -34,15 +31,11 @@ def close(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def thrice(few_candidates):
+def thrice(quick_models):
     """A small audit with three draws of the folds, everything that was fitted for it, and its progress."""
-    with pytest.MonkeyPatch.context() as patch:
-        every = audit_order.candidate_models
+    with quick_models(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(audit_order, "MAX_DRAWS", 3)
         patch.setattr(audit_order.AuditRun, "_close", lambda *_: {"accuracy"})
-        patch.setattr(audit_order, "candidate_models", lambda *given: few_candidates(every(*given)))
-        for booster in (VMatrixBoostingClassifier, VMatrixBoostingRegressor):
-            patch.setattr(deployment_models, booster.__name__, partial(booster, n_estimators=20))
         (X, y), seen = numbers(300), []
         own, new = slice(200), slice(200, None)
         run, result = audit_run(

@@ -79,7 +79,8 @@ def test_members_are_whole_models(estimator, method):
         assert member.learning_rate == 0.2
         assert member.langevin is NOISE[method]["langevin"]
         assert member.subsample == NOISE[method]["subsample"]
-        assert member.n_iter_ == (8 if method == "sglb" else len(member._members[0].trees.forest.leaves))
+        n_trees = model.n_estimators if method == "sglb" else len(member._members[0].trees.forest.leaves)
+        assert member.n_iter_ == n_trees
         assert member.n_features_in_ == 4
         assert len(list(member.staged_predict(X))) == member.n_iter_
         assert member.feature_importances_.sum() == pytest.approx(1.0)

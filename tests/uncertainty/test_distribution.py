@@ -72,6 +72,18 @@ def both(name):
     return [pair(name)[0], MixtureDistribution(members(name))]
 
 
+def test_normal_probabilities_are_those_of_scipy_at_every_limit():
+    location, scale = np.meshgrid(
+        [-np.inf, -1e308, 0.0, 2.5, np.inf, np.nan], [0.0, 1e-300, 0.7, 1e308, np.inf, np.nan]
+    )
+    parameters = {"loc": location.ravel(), "scale": scale.ravel()}
+    ours = Distribution("normal", stats.norm, **parameters)
+    for y in (-np.inf, -1e308, -3.0, 0.0, 2.5, 1e308, np.inf, np.nan):
+        with np.errstate(all="ignore"):
+            expected = stats.norm.cdf(y, **parameters)
+        np.testing.assert_array_equal(ours.cdf(y), expected)
+
+
 @every_distribution
 def test_shapes(name):
     for distribution in both(name):

@@ -4,7 +4,17 @@ import inspect
 
 import numpy as np
 import pytest
-from reference.gradient_boosters import GRADIENT_BOOSTERS, SINGLE, answers, bits, forests, numbers, problem, small
+from reference.gradient_boosters import (
+    GRADIENT_BOOSTERS,
+    SINGLE,
+    answers,
+    bits,
+    forests,
+    numbers,
+    problem,
+    small,
+    with_classes,
+)
 from scipy import stats
 from sklearn import config_context, datasets
 from sklearn.base import clone
@@ -264,8 +274,7 @@ def test_importances_name_the_columns_that_matter(estimator, grow_policy):
     assert importances[0] > 0.5
 
 
-@pytest.mark.parametrize("estimator", SINGLE)
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(("estimator", "n_classes"), with_classes(SINGLE, 2, 4))
 def test_every_split_has_rows_on_both_sides(estimator, n_classes):
     """A split with a gain from rounding alone sends new rows to a leaf without training rows."""
     X, y = problem(estimator, n_rows=200, n_classes=n_classes)

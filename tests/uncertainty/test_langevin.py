@@ -11,7 +11,14 @@ stationary mean k ybar / (1 - a) and variance v / (1 - a^2), with a = (1 - k) s.
 
 import numpy as np
 import pytest
-from reference.gradient_boosters import CLASSIFIERS, GRADIENT_BOOSTERS, assert_finite_answers, problem, small
+from reference.gradient_boosters import (
+    CLASSIFIERS,
+    GRADIENT_BOOSTERS,
+    assert_finite_answers,
+    problem,
+    small,
+    with_classes,
+)
 from scipy import stats
 
 from surefoot import (
@@ -224,8 +231,7 @@ def test_models_differ_by_seed_only_with_langevin_noise(estimator):
     assert spread(langevin=True) > 1e-4
 
 
-@pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(("estimator", "n_classes"), with_classes(GRADIENT_BOOSTERS, 2, 4))
 @pytest.mark.parametrize("temperature", [None, 1.0])
 def test_noise_stays_finite_without_regularisation(estimator, n_classes, temperature):
     """Leaves with almost certain rows have almost no information: their noise must stay finite."""

@@ -3,8 +3,6 @@
 import errno
 import os
 import signal
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
@@ -173,14 +171,13 @@ BoostingEnsembleRegressor(n_estimators=5, random_state=0, max_depth=3, n_members
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system has no SIGKILL")
 @pytest.mark.parametrize("n_rounds", [2, 13])
-def test_a_process_that_was_killed(folder, counts, capfd, n_rounds):
+def test_a_process_that_was_killed(folder, counts, capfd, fresh_process, n_rounds):
     model = BoostingEnsembleRegressor(**SETTINGS, n_members=2)
     stored = read(folder)
     expected = learned(model.fit(stored, None))
     n_trees = counts["trees"]
     script = textwrap.dedent(SCRIPT).format(n_rounds=n_rounds, bins=str(folder / "bins"))
-    run = subprocess.run([sys.executable, "-c", script], check=False, timeout=300)
-    assert run.returncode == -signal.SIGKILL
+    assert fresh_process(script).returncode == -signal.SIGKILL
     counts.update(trees=0)
     model.set_params(verbose=1).fit(StoredTable.open(folder / "bins"), None)
     assert "continues the training that was stopped" in capfd.readouterr().err

@@ -15,9 +15,9 @@ from surefoot import (
     ParameterError,
 )
 from surefoot.data.stored_table import StoredTable
-from surefoot.uncertainty import stored_rows
+from surefoot.uncertainty import stored_rows, training
 
-SETTINGS = {"n_estimators": 6, "random_state": 0, "max_depth": 4}
+SETTINGS = {"n_estimators": 4, "random_state": 0, "max_depth": 3}
 
 
 def frame(n_rows, n_categories=90, seed=0):
@@ -41,9 +41,9 @@ def folder_of(tmp_path, *parts, n_files=3):
 @pytest.mark.parametrize(
     ("model", "n_rows"),
     [
-        (GradientBoostingRegressor(**SETTINGS), 20_000),
+        (GradientBoostingRegressor(**SETTINGS), 17_000),
         (GradientBoostingRegressor(**SETTINGS, subsample=0.5, early_stopping=False), 17_000),
-        (GradientBoostingClassifier(**SETTINGS), 20_000),
+        (GradientBoostingClassifier(**SETTINGS), 17_000),
         (BoostingEnsembleRegressor(**SETTINGS, n_members=2), 300),
         (BoostingEnsembleClassifier(**SETTINGS, n_members=2, early_stopping=False), 17_000),
     ],
@@ -51,6 +51,7 @@ def folder_of(tmp_path, *parts, n_files=3):
 @pytest.mark.parametrize(("weighted", "n_jobs"), [(False, 2), (True, 1)])
 def test_the_same_model(tmp_path, monkeypatch, model, n_rows, weighted, n_jobs):
     monkeypatch.setattr(stored_rows, "SHARD_ROWS", 1 << 14)
+    monkeypatch.setattr(training, "FIRST_TREES", 10)
     X, numbers, classes, weights = frame(n_rows)
     y, weights = (classes if "Classifier" in type(model).__name__ else numbers), weights if weighted else None
     path = folder_of(tmp_path, X, y, weights)
@@ -66,7 +67,7 @@ def test_the_same_model(tmp_path, monkeypatch, model, n_rows, weighted, n_jobs):
 
 def test_columns_without_many_categories(tmp_path, monkeypatch):
     monkeypatch.setattr(stored_rows, "SHARD_ROWS", 1 << 14)
-    X, y, _, _ = frame(20_000, n_categories=9)
+    X, y, _, _ = frame(17_000, n_categories=9)
     source = pyarrow.dataset.dataset(folder_of(tmp_path, X, y))
     model = GradientBoostingRegressor(**SETTINGS)
     assert_same_model(GradientBoostingRegressor(**SETTINGS).fit(X, y), model.fit(source, "y"))

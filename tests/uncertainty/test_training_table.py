@@ -13,6 +13,7 @@ from reference.gradient_boosters import (
     assert_same_answers,
     small,
     target_of,
+    with_classes,
 )
 from reference.models import FRAMES, make_frame
 
@@ -243,8 +244,7 @@ def test_importances_of_a_model_are_by_column_and_sum_to_one(estimator):
 # Models
 
 
-@each_estimator
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("estimator", "n_classes"), with_classes(GRADIENT_BOOSTERS, 2, 3))
 def test_the_model_is_the_same_for_any_number_of_jobs(estimator, n_classes, monkeypatch):
     monkeypatch.setattr("surefoot._parallel.THREADED_CELLS", 1)  # small tables go to threads as well
     frame, values = make_columns()
@@ -370,8 +370,7 @@ def make_deliveries(n_rows=12_000, seed=0):
     return make_frame("pandas", {"a": number}, names), 2.0 * number + 2.0 * effect + generator.normal(size=n_rows)
 
 
-@each_estimator
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("estimator", "n_classes"), with_classes(GRADIENT_BOOSTERS, 2, 3))
 @pytest.mark.filterwarnings("ignore::surefoot.UnknownCategoryWarning")
 def test_a_combination_with_columns_of_few_categories(estimator, n_classes):
     frame, values = make_deliveries()

@@ -9,7 +9,7 @@ from surefoot_experiments.shift.bounds_report import describe_bounds
 
 def rho_by_loops(X, residuals, target):
     """1/N^2 sum of l_i l_j times the fraction of rows of ``target`` at or above both."""
-    dominated = np.array([[all(t >= x) for t in target] for x in X])
+    dominated = np.array([(target >= x).all(axis=1) for x in X])
     return sum(float(residuals[dominated[:, q]].sum()) ** 2 for q in range(len(target))) / len(target) / len(X) ** 2
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 from sklearn.utils import check_random_state
 
 from surefoot._exceptions import DataError, ParameterError
@@ -41,7 +41,7 @@ class Distribution:
 
     Examples
     --------
-    >>> from scipy import stats
+    >>> from scipy import special, stats
     >>> from surefoot.uncertainty.distribution import Distribution
     >>> prices = Distribution("normal", stats.norm, loc=[10.0, 20.0, 30.0], scale=2.0)
     >>> prices
@@ -209,7 +209,13 @@ class Distribution:
             Probabilities.
         """
         with np.errstate(all="ignore"):
-            return np.asarray(self._scipy.cdf(self._checked(y), **self.parameters))
+            return np.asarray(self._cdf(self._checked(y)))
+
+    def _cdf(self, values: np.ndarray) -> Any:
+        if self._scipy is not stats.norm or self.parameters.keys() != {"loc", "scale"}:
+            return self._scipy.cdf(values, **self.parameters)
+        location, scale = self.parameters["loc"], self.parameters["scale"]  # scipy's checks take ten times as long
+        return np.where(scale > 0, special.ndtr((values - location) / scale), np.nan)
 
     def _checked(self, y: Any) -> np.ndarray:
         values = np.asarray(y, dtype=np.float64)
