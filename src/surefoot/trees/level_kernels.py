@@ -1103,22 +1103,33 @@ def join_parts(parts, table, form, smaller, depth, columns, sums, histograms):
                 larger_slot[b] = rest
 
 
+@inner_kernel
+def split_nodes(table, rules, form, buffers, tree, depth):
+    """Choose the splits of a level whose columns have been searched, and the smaller child of each node."""
+    histograms, splits = buffers.histograms[: 1 << depth], splits_of_level(tree, depth, rules.symmetric)
+    choose_splits(table.is_categorical, histograms, table, rules, form, buffers.best, splits)
+    mark_children(histograms, table, rules, form, splits, buffers.smaller)
+
+
 @kernel
-def search_parts(table, rules, form, noise, buffers, depth, columns):
-    """Join the parts of the histograms of a level, and find the best split of each of some columns."""
+def search_parts(table, rules, form, noise, buffers, tree, depth, columns):
+    """Join the parts of the histograms of a level, and find the best split of each of some columns.
+
+    If these are all columns, the splits of the level are chosen, too: a call takes as long as a level of few bins.
+    """
     histograms, own_noise = buffers.histograms[: 1 << depth], noise_of_level(noise, depth)
     search, best, is_categorical, constraints = buffers.search, buffers.best, table.is_categorical, rules.constraints
     join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, search.words[0], histograms)
     count_node_rows(buffers.bounds, depth, search.counts)
     search_columns(is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best)
+    if columns[1] - columns[0] == table.n_codes.shape[0]:
+        split_nodes(table, rules, form, buffers, tree, depth)
 
 
 @kernel
 def split_level(table, rules, form, buffers, tree, depth):
-    """Choose the splits of a level whose columns have been searched."""
-    histograms, splits = buffers.histograms[: 1 << depth], splits_of_level(tree, depth, rules.symmetric)
-    choose_splits(table.is_categorical, histograms, table, rules, form, buffers.best, splits)
-    mark_children(histograms, table, rules, form, splits, buffers.smaller)
+    """As ``split_nodes``, from Python."""
+    split_nodes(table, rules, form, buffers, tree, depth)
 
 
 @kernel
