@@ -289,9 +289,7 @@ class GradientTreeGrower:
         given = self._packed_table, self._split_rules, self._form, self._noise
         self._sum_parts(depth, fill_part)
         ranges = self._search_ranges(depth)
-        self.threads.run(
-            lambda own: search_parts(*given, self._buffers_for(own), self._splits, depth, own), ranges
-        )
+        self.threads.run(lambda own: search_parts(*given, self._buffers_for(own), self._splits, depth, own), ranges)
         if len(ranges) > 1:
             split_level(*given[:-1], self._buffers, self._splits, depth)
 

@@ -971,6 +971,23 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
 
 
 @inner_kernel
+def split_leaves(table, rules, level, splits, leaves):
+    """Write the leaf of each row of the last level, by its splits: these rows need not be divided any more."""
+    for node in range(splits.kept.shape[0]):
+        split = 0 if rules.symmetric else node
+        start, stop = np.uint64(level.bounds[node]), np.uint64(level.bounds[node + 1])
+        if splits.kept[node]:
+            for i in range(start, stop):
+                leaves[level.rows[i]] = 2 * node
+            continue
+        feature, goes_right = splits.features[split], splits.tables[split]
+        words, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
+        for i in range(start, stop):
+            row = level.rows[i]
+            leaves[row] = 2 * node + goes_right[(words[row] >> shift) & BYTE]
+
+
+@inner_kernel
 def start_sorted_rows(level, form, sums):
     """Write the two scores and the weight of each row, for searches of sorted rows; rows of no node have none."""
     rows, values, units, parts, totals = level.rows, level.values, form.units, sums.parts, sums.totals
@@ -1031,10 +1048,10 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             )
         choose_splits(is_categorical, histograms, table, rules, form, best, splits)
         keep_nodes(constraints, histograms, table, rules, form, splits, buffers.smaller)
-        partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
-    if last_level == noise.windows.shape[0]:
-        level = rows_of_level(buffers, 0, last_level)
-        write_leaves(level.rows, level.bounds, buffers.leaves)
+        if depth + 1 < noise.windows.shape[0]:
+            partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
+        else:
+            split_leaves(table, rules, level, splits, buffers.leaves)
 
 
 @inner_kernel
@@ -1134,18 +1151,6 @@ def split_level(table, rules, form, buffers, tree, depth):
 
 @kernel
 def write_leaves_of_part(table, rules, buffers, tree, depth, part):
-    """Write the leaf of each row of one part, by the last splits: these rows need not be divided any more."""
+    """Write the leaf of each row of one part, by the splits of the last level."""
     level, splits = rows_of_level(buffers, part, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
-    leaves = buffers.leaves
-    for node in range(splits.kept.shape[0]):
-        split = 0 if rules.symmetric else node
-        start, stop = np.uint64(level.bounds[node]), np.uint64(level.bounds[node + 1])
-        if splits.kept[node]:
-            for i in range(start, stop):
-                leaves[level.rows[i]] = 2 * node
-            continue
-        feature, goes_right = splits.features[split], splits.tables[split]
-        words, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
-        for i in range(start, stop):
-            row = level.rows[i]
-            leaves[row] = 2 * node + goes_right[(words[row] >> shift) & BYTE]
+    split_leaves(table, rules, level, splits, buffers.leaves)
