@@ -139,7 +139,7 @@ class Columns:
     def column(self, position: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """One column, or some of its rows, as float64; rare categories may share a code, unknown ones are NaN."""
         if not isinstance(self._parts, list):
-            return self._parts[rows, position].astype(np.float64)
+            return self._parts[rows, position].astype(np.float64, copy=isinstance(rows, slice))
         part = self._parts[position][rows].astype(np.float64)
         return _few_codes(part) if position in self.schema.categories else part
 

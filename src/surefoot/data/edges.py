@@ -27,6 +27,9 @@ class BinEdges:
         distinct, mass = _distinct_values(values, weights)
         if max_bins is None or len(distinct) <= max_bins:
             return cls(distinct, distinct)
+        if mass is None:
+            first = _even_starts(len(distinct), max_bins)
+            return cls(distinct[first], distinct[np.append(first[1:], len(distinct)) - 1])
         capped = _capped_mass(mass, max_bins)
         middle = np.cumsum(capped) - capped / 2
         place = middle * (max_bins / capped.sum()) + ROUNDING
@@ -55,23 +58,41 @@ def midpoints(below: np.ndarray, above: np.ndarray) -> np.ndarray:
     return np.where((middle >= above) | (middle < below), below, middle)
 
 
-def _distinct_values(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct values in increasing order and the weight of each; values without weight are left out."""
+def _distinct_values(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Distinct values in increasing order, and the weight of each; values without weight are left out.
+
+    If there are no weights and no value occurs twice, the weights are None. Long arrays cost more than sorting: their
+    memory is new each time.
+    """
     keep = ~np.isnan(values)
     if weights is not None:
         keep &= weights > 0
-    values = values[keep] + 0.0  # -0.0 and 0.0 are one value
+    values = values.copy() if keep.all() else values[keep]
+    values += 0.0  # -0.0 and 0.0 are one value
     if weights is None:
         values.sort()
     else:
         order = np.argsort(values, kind="stable")
         values = values[order]
-    first = np.flatnonzero(np.append(True, values[1:] != values[:-1])) if len(values) else np.empty(0, dtype=np.int64)
+    changes = values[1:] != values[:-1]
+    if weights is None and changes.all():
+        return values, None
+    first = np.flatnonzero(np.append(True, changes)) if len(values) else np.empty(0, dtype=np.int64)
     if weights is None:
         mass = np.diff(first, append=len(values)).astype(np.float64)
     else:
         mass = np.add.reduceat(weights[keep][order], first) if len(values) else np.empty(0)
     return values[first], mass
+
+
+def _even_starts(n: int, n_bins: int) -> np.ndarray:
+    """The first value of each bin, of n values of the same weight: as for any weights, without an array of length n."""
+    width = n_bins / float(n)
+    wanted = np.arange(n_bins)[:, np.newaxis]
+    places = np.ceil(wanted / width - 0.5) + np.arange(-2, 3)  # rounding may move a start by one place
+    places = np.clip(places, 0, n - 1)
+    reaches = ((places + 0.5) * width + ROUNDING).astype(np.int64) >= wanted
+    return places[np.arange(n_bins), reaches.argmax(axis=1)].astype(np.int64)
 
 
 def _capped_mass(mass: np.ndarray, max_bins: int) -> np.ndarray:

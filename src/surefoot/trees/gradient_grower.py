@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from math import ceil, log2, pi, sqrt
 from typing import Any
 
@@ -151,53 +152,74 @@ class GradientTreeGrower:
             constraints=self.constraints if has_conditions or not self.format.packed else None,
         )
 
-    def grow(self, scores: np.ndarray, rows: BlockRows, key: np.uint64, noise: float = 0.0) -> GrownGradientTree:
+    def grow(
+        self,
+        scores: np.ndarray,
+        rows: BlockRows,
+        key: np.uint64,
+        noise: float = 0.0,
+        absolute: np.ndarray | None = None,
+        use_leaves: Callable[[tuple[int, int]], None] | None = None,
+    ) -> GrownGradientTree:
         """A tree on ``rows`` for ``scores`` of shape (n_scores, n_rows).
 
-        Splits are chosen by their gain plus ``noise`` standard errors times a random normal number.
+        Splits are chosen by their gain plus ``noise`` standard errors times a random normal number. ``absolute`` is
+        what ``absolute_sums`` returns, if that is known. ``use_leaves`` is called for ranges of blocks whose rows have
+        their leaves, once for each block.
         """
         depth = self.rules.depth
         self.divide(rows)
-        absolute = self.absolute_sums(scores, rows)
+        if absolute is None:
+            absolute = self.absolute_sums(scores, rows)
         *sums, total = (absolute[0] if len(absolute) == 1 else absolute.sum(axis=0)).tolist()
         self.use_noise(noise, sums, total, key)
         fill_part = self._filling(scores, rows, self.format.scales(sums, total, len(rows)), key)
         if self.threads.n_threads > 1:
             for level in range(depth):
                 self._grow_in_parts(level, fill_part)
-            self.find_leaves()
+            self.find_leaves(rows, use_leaves)
         else:
             fill_part(0)
             at_once = depth if len(rows) * self.table.n_columns <= CELLS_AT_ONCE else 1
             for level in range(0, depth, at_once):
                 self._grow(level, min(level + at_once, depth))
+            if use_leaves is not None:
+                use_leaves((0, rows.n_blocks))
         return self.tree
 
     def divide(self, rows: BlockRows) -> None:
-        """Divide the rows among threads: each part has its own partition and its own sums."""
+        """Divide the rows among threads: each part has its own partition and its own sums.
+
+        Sums of whole numbers do not depend on where the rows are cut, so that parts need not consist of whole blocks.
+        """
         if self._divided is not None and self._divided[0] is rows and self._divided[1] is self.threads:
             return
         self._divided = rows, self.threads
         buffers, n_threads = self._buffers, self.threads.n_threads
         n_slots, n_words = max(len(buffers.histograms) // 2, 1), self.table.n_groups * 2048 * self.format.n_words
-        self._ranges = rows.block_ranges(max(min(n_threads, MAX_PARTS_WORDS // (n_slots * n_words)), 1))
+        self._ranges = even_ranges(len(rows), min(n_threads, MAX_PARTS_WORDS // (n_slots * n_words)))
         n_parts = len(self._ranges)
         if len(buffers.bounds) != n_parts:
             buffers = buffers._replace(bounds=np.zeros((n_parts, *buffers.bounds.shape[1:]), dtype=np.int64))
         if n_threads > 1 and len(buffers.parts) != n_parts:
             buffers = buffers._replace(parts=np.empty((n_parts, n_slots, n_words), dtype=np.int64))
         self._buffers = buffers
-        buffers.bounds[:, 0, 0] = [rows.starts[first] for first, _ in self._ranges]
-        buffers.bounds[:, 0, 1] = [rows.starts[last] for _, last in self._ranges]
+        buffers.bounds[:, 0, :2] = self._ranges
 
     def absolute_sums(self, scores: np.ndarray, rows: BlockRows) -> np.ndarray:
         """For each block, the weighted sum of the absolute values of each score, and the sum of the weights."""
-        out = np.empty((rows.n_blocks, self.format.n_scores + 1))
-        weights = NO_WEIGHTS if self.weights is None else self.weights
-        self.threads.run(
-            lambda blocks: absolute_sums(scores, weights, rows.rows, rows.starts, blocks, out), self._ranges
-        )
+        out = self.empty_sums(rows)
+        self.threads.run(self.adding_up(scores, rows, out), rows.block_ranges(self.threads.n_threads))
         return out
+
+    def empty_sums(self, rows: BlockRows) -> np.ndarray:
+        """An array for ``absolute_sums``."""
+        return np.empty((rows.n_blocks, self.format.n_scores + 1))
+
+    def adding_up(self, scores: np.ndarray, rows: BlockRows, out: np.ndarray) -> Callable[[tuple[int, int]], None]:
+        """A function that writes the ``absolute_sums`` of some blocks to ``out``."""
+        weights = NO_WEIGHTS if self.weights is None else self.weights
+        return lambda blocks: absolute_sums(scores, weights, rows.rows, rows.starts, blocks, out)
 
     def use_noise(self, noise: float, sums: list[float], total: float, key: np.uint64) -> None:
         """Draw the noise of the next tree; ``sums`` are those of ``absolute_sums`` over all blocks."""
@@ -219,7 +241,7 @@ class GradientTreeGrower:
         self._form.units[:] = scales.units
 
         def fill_part(part: int) -> None:
-            places = rows.in_blocks(self._ranges[part])
+            places = slice(*self._ranges[part])
             own, values = rows.rows[places], buffers.values[0, places]
             buffers.rows[0, places] = own
             if form.packed:
@@ -231,10 +253,21 @@ class GradientTreeGrower:
 
         return fill_part
 
-    def find_leaves(self) -> None:
-        """Write the leaf of each row, by the splits of the last level."""
+    def find_leaves(self, rows: BlockRows, use_leaves: Callable[[tuple[int, int]], None] | None = None) -> None:
+        """Write the leaf of each row, by the splits of the last level; use them as ``grow`` does."""
         given = self._packed_table, self._split_rules, self._buffers, self._splits, self.rules.depth
-        self.threads.run(lambda part: write_leaves_of_part(*given, part), range(len(self._ranges)))
+        whole = [rows.whole_blocks(own) for own in self._ranges]
+
+        def find(part: int) -> None:
+            write_leaves_of_part(*given, part)
+            if use_leaves is not None and whole[part][0] < whole[part][1]:
+                use_leaves(whole[part])
+
+        self.threads.run(find, range(len(whole)))
+        if use_leaves is not None:
+            ends = [0, *chain.from_iterable(whole), rows.n_blocks]
+            cut = [(first, last) for first, last in zip(ends[::2], ends[1::2], strict=True) if first < last]
+            self.threads.run(use_leaves, cut)
 
     def _grow(self, first_level: int, last_level: int) -> None:
         """Grow some levels in one call: a call of a kernel takes longer than a level of a small table."""
@@ -256,8 +289,9 @@ class GradientTreeGrower:
         given = self._packed_table, self._split_rules, self._form, self._noise
         self._sum_parts(depth, fill_part)
         ranges = self._search_ranges(depth)
-        self.threads.run(lambda own: search_parts(*given, self._buffers_for(own), depth, own), ranges)
-        split_level(*given[:-1], self._buffers, self._splits, depth)
+        self.threads.run(lambda own: search_parts(*given, self._buffers_for(own), self._splits, depth, own), ranges)
+        if len(ranges) > 1:
+            split_level(*given[:-1], self._buffers, self._splits, depth)
 
     def _buffers_for(self, columns: tuple[int, int]) -> GrowthBuffers:
         """The buffers, with others for a thread that searches some of the columns."""

@@ -971,6 +971,23 @@ def find_leaves(words, rows, depth, shared, features, tables, leaves):
 
 
 @inner_kernel
+def split_leaves(table, rules, level, splits, leaves):
+    """Write the leaf of each row of the last level, by its splits: these rows need not be divided any more."""
+    for node in range(splits.kept.shape[0]):
+        split = 0 if rules.symmetric else node
+        start, stop = np.uint64(level.bounds[node]), np.uint64(level.bounds[node + 1])
+        if splits.kept[node]:
+            for i in range(start, stop):
+                leaves[level.rows[i]] = 2 * node
+            continue
+        feature, goes_right = splits.features[split], splits.tables[split]
+        words, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
+        for i in range(start, stop):
+            row = level.rows[i]
+            leaves[row] = 2 * node + goes_right[(words[row] >> shift) & BYTE]
+
+
+@inner_kernel
 def start_sorted_rows(level, form, sums):
     """Write the two scores and the weight of each row, for searches of sorted rows; rows of no node have none."""
     rows, values, units, parts, totals = level.rows, level.values, form.units, sums.parts, sums.totals
@@ -1031,10 +1048,10 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             )
         choose_splits(is_categorical, histograms, table, rules, form, best, splits)
         keep_nodes(constraints, histograms, table, rules, form, splits, buffers.smaller)
-        partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
-    if last_level == noise.windows.shape[0]:
-        level = rows_of_level(buffers, 0, last_level)
-        write_leaves(level.rows, level.bounds, buffers.leaves)
+        if depth + 1 < noise.windows.shape[0]:
+            partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
+        else:
+            split_leaves(table, rules, level, splits, buffers.leaves)
 
 
 @inner_kernel
@@ -1103,38 +1120,37 @@ def join_parts(parts, table, form, smaller, depth, columns, sums, histograms):
                 larger_slot[b] = rest
 
 
-@kernel
-def search_parts(table, rules, form, noise, buffers, depth, columns):
-    """Join the parts of the histograms of a level, and find the best split of each of some columns."""
-    histograms, own_noise = buffers.histograms[: 1 << depth], noise_of_level(noise, depth)
-    search, best, is_categorical, constraints = buffers.search, buffers.best, table.is_categorical, rules.constraints
-    join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, search.words[0], histograms)
-    count_node_rows(buffers.bounds, depth, search.counts)
-    search_columns(is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best)
-
-
-@kernel
-def split_level(table, rules, form, buffers, tree, depth):
-    """Choose the splits of a level whose columns have been searched."""
+@inner_kernel
+def split_nodes(table, rules, form, buffers, tree, depth):
+    """Choose the splits of a level whose columns have been searched, and the smaller child of each node."""
     histograms, splits = buffers.histograms[: 1 << depth], splits_of_level(tree, depth, rules.symmetric)
     choose_splits(table.is_categorical, histograms, table, rules, form, buffers.best, splits)
     mark_children(histograms, table, rules, form, splits, buffers.smaller)
 
 
 @kernel
+def search_parts(table, rules, form, noise, buffers, tree, depth, columns):
+    """Join the parts of the histograms of a level, and find the best split of each of some columns.
+
+    If these are all columns, the splits of the level are chosen, too: a call takes as long as a level of few bins.
+    """
+    histograms, own_noise = buffers.histograms[: 1 << depth], noise_of_level(noise, depth)
+    search, best, is_categorical, constraints = buffers.search, buffers.best, table.is_categorical, rules.constraints
+    join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, search.words[0], histograms)
+    count_node_rows(buffers.bounds, depth, search.counts)
+    search_columns(is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best)
+    if columns[1] - columns[0] == table.n_codes.shape[0]:
+        split_nodes(table, rules, form, buffers, tree, depth)
+
+
+@kernel
+def split_level(table, rules, form, buffers, tree, depth):
+    """As ``split_nodes``, from Python."""
+    split_nodes(table, rules, form, buffers, tree, depth)
+
+
+@kernel
 def write_leaves_of_part(table, rules, buffers, tree, depth, part):
-    """Write the leaf of each row of one part, by the last splits: these rows need not be divided any more."""
+    """Write the leaf of each row of one part, by the splits of the last level."""
     level, splits = rows_of_level(buffers, part, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
-    leaves = buffers.leaves
-    for node in range(splits.kept.shape[0]):
-        split = 0 if rules.symmetric else node
-        start, stop = np.uint64(level.bounds[node]), np.uint64(level.bounds[node + 1])
-        if splits.kept[node]:
-            for i in range(start, stop):
-                leaves[level.rows[i]] = 2 * node
-            continue
-        feature, goes_right = splits.features[split], splits.tables[split]
-        words, shift = table.words[feature // 8], np.uint64(8 * (feature % 8))
-        for i in range(start, stop):
-            row = level.rows[i]
-            leaves[row] = 2 * node + goes_right[(words[row] >> shift) & BYTE]
+    split_leaves(table, rules, level, splits, buffers.leaves)

@@ -53,6 +53,12 @@ class BlockRows:
         """Where the rows of some blocks are in ``rows``."""
         return slice(int(self.starts[blocks[0]]), int(self.starts[blocks[1]]))
 
+    def whole_blocks(self, places: tuple[int, int]) -> tuple[int, int]:
+        """The blocks that lie between two places in ``rows``; a block is in one of several ranges, or is cut by one."""
+        first, last = np.searchsorted(self.starts, places).tolist()
+        last -= int(self.starts[last] > places[1])
+        return first, max(first, last)
+
     @property
     def n_blocks(self) -> int:
         return len(self.starts) - 1
@@ -61,8 +67,9 @@ class BlockRows:
         """All blocks cut into ranges with about the same number of rows."""
         if n_ranges == 1:
             return [(0, self.n_blocks)]
+        middles = (self.starts[:-1] + self.starts[1:]) / 2.0
         ends = np.arange(1, n_ranges) * (len(self.rows) / n_ranges)
-        cuts = [0, *np.searchsorted(self.starts[:-1], ends).tolist(), self.n_blocks]
+        cuts = [0, *np.searchsorted(middles, ends).tolist(), self.n_blocks]
         return [(first, last) for first, last in pairwise(cuts) if first < last]
 
     def draw(

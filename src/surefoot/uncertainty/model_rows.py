@@ -49,6 +49,7 @@ class ModelShard(RowState):
     ) -> None:
         super().__init__(family, rows, totals, start, max_leverage, 1 << grower.rules.depth)
         self.tables, self.grower = tuple(tables), grower
+        self._absolute: np.ndarray | None = None  # the sums that decide the scales of the tree, if they are known
 
     def move_arrays(self, move: Callable[[np.ndarray], np.ndarray]) -> None:
         super().move_arrays(move)
@@ -63,15 +64,21 @@ class ModelShard(RowState):
         table = self.tables[start.table]
         if table is not self.grower.table:
             self.grower.read(table)
-        self.fill_gradients(start.shrink, start.inflation, start.is_scale_frozen)
+        given = start.shrink, start.inflation, start.is_scale_frozen
+        if start.subsample < 1.0:
+            self.fill_gradients(*given)
+            self._absolute = None
+        else:
+            self._absolute = self.grower.empty_sums(self.drawn)
+            self.fill_gradients(*given, self.grower.adding_up(self.score_rows, self.drawn, self._absolute))
         return self.draw(start.draw_key, start.subsample)
 
     def grow(self, key: np.uint64, noise: float) -> GrownGradientTree:
-        """A tree on the drawn rows, if these are all rows of the model."""
+        """A tree on the drawn rows, if these are all rows of the model, and the sums of its leaves."""
         self.grower.threads = self.threads
         if not len(self.drawn):
             self.draw_only(int(self.train.rows[0]))
-        tree = self.grower.grow(self.score_rows, self.drawn, key, noise)
+        tree = self.grower.grow(self.score_rows, self.drawn, key, noise, self._absolute, self.summing_leaves())
         self.assign_others(tree)
         return tree
 
@@ -143,7 +150,7 @@ class ModelRows:
 
     def sum_leaves(self) -> LeafSums:
         """The sums of each leaf of the last tree over the rows that it was grown on."""
-        return LeafSums(*[add_blocks(part) for part in self._blocks("sum_leaves")])
+        return LeafSums(*[add_blocks(part) for part in self._shard.leaf_sums])
 
     def sum_inverse_information(self) -> tuple[np.ndarray, np.ndarray]:
         """The inverse Fisher information: its sum over each leaf, and its weighted mean over the training rows."""

@@ -46,6 +46,8 @@ class RowState:
         residuals are multiplied for that reason.
     train, drawn : BlockRows
         The rows that are trained on, and those that the present tree is grown on.
+    leaf_sums : LeafSums
+        For each block, the sums of each leaf over the drawn rows, once they are summed.
     """
 
     def __init__(
@@ -70,7 +72,7 @@ class RowState:
         self._saved_scale = self.raw[-1].copy()
         n_blocks = self.train.n_blocks
         self._scale_sums = np.zeros(n_blocks)
-        self._leaf_sums = LeafSums.empty(n_blocks, n_leaves, n_outputs)
+        self.leaf_sums = LeafSums.empty(n_blocks, n_leaves, n_outputs)
         self.use(RowThreads(1))
 
     def move_arrays(self, move: Callable[[np.ndarray], np.ndarray]) -> None:
@@ -94,11 +96,18 @@ class RowState:
         """Run the next passes in these threads."""
         self.threads, self._block_ranges = threads, even_ranges(self.train.n_blocks, threads.n_threads)
 
-    def fill_gradients(self, shrink: float = 1.0, inflation: float | None = None, frozen: bool = False) -> None:
+    def fill_gradients(
+        self,
+        shrink: float = 1.0,
+        inflation: float | None = None,
+        frozen: bool = False,
+        then: Callable[[tuple[int, int]], None] | None = None,
+    ) -> None:
         """Multiply the outputs by ``shrink``, and fill in the gradients of all rows.
 
         If there is an ``inflation``, the stretches are computed anew, with residuals inflated that much. ``frozen``
-        says that the scale does not choose splits any more.
+        says that the scale does not choose splits any more. ``then`` is called for each range of blocks that is done,
+        in the thread that did it.
         """
         family, raw, steps, scores = self.family, self.raw, self.steps, self.scores
 
@@ -116,6 +125,8 @@ class RowState:
                 family.gradients(raw, self.y, rows, steps, scores)
             if frozen:
                 scores[-1, own] = 0.0
+            if then is not None:
+                then(blocks)
 
         self.threads.run(fill, self._block_ranges)
 
@@ -138,21 +149,25 @@ class RowState:
 
     def sum_leaves(self) -> LeafSums:
         """For each block, the sums of each leaf over the drawn rows."""
-        return self._sum(self.steps, None if self.family.natural else self.scores, self._leaf_sums)
+        self.threads.run(self.summing_leaves(), self.drawn.block_ranges(self.threads.n_threads))
+        return self.leaf_sums
 
-    def _sum(self, steps: np.ndarray, information: np.ndarray | None, sums: LeafSums) -> LeafSums:
+    def summing_leaves(self) -> Callable[[tuple[int, int]], None]:
+        """A function that sums the leaves of some blocks."""
+        return self._summing(self.steps, None if self.family.natural else self.scores, self.leaf_sums)
+
+    def _summing(
+        self, steps: np.ndarray, information: np.ndarray | None, sums: LeafSums
+    ) -> Callable[[tuple[int, int]], None]:
         weights, rows, starts, leaves = self.weights, self.drawn.rows, self.drawn.starts, self.leaves
-        self.threads.run(
-            lambda blocks: sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums),
-            self.drawn.block_ranges(self.threads.n_threads),
-        )
-        return sums
+        return lambda blocks: sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums)
 
     def sum_inverse_information(self) -> tuple[np.ndarray, np.ndarray]:
         """For each block, the inverse Fisher information: its sum over each leaf, and its part of the weighted mean."""
         assert isinstance(self.family, RegressionFamily)
         metric = self.family.inverse_information(self.raw)
-        sums = self._sum(metric, None, LeafSums(*map(np.empty_like, self._leaf_sums)))
+        sums = LeafSums(*map(np.empty_like, self.leaf_sums))
+        self.threads.run(self._summing(metric, None, sums), self.drawn.block_ranges(self.threads.n_threads))
         means = np.empty((self.train.n_blocks, len(metric)))
         for k in range(len(metric)):
             out = np.empty(self.train.n_blocks)
@@ -162,7 +177,7 @@ class RowState:
 
     def count_leaves(self) -> np.ndarray:
         """The number of training rows in each leaf, whether drawn for this tree or not."""
-        return np.bincount(self.leaves[self.train.rows], minlength=self._leaf_sums.counts.shape[1])
+        return np.bincount(self.leaves[self.train.rows], minlength=self.leaf_sums.counts.shape[1])
 
     def add(self, values: np.ndarray, gains: np.ndarray | None) -> np.ndarray:
         """Add the values of its leaf to the outputs of every row, and the gains to the leverage of drawn rows.

@@ -22,11 +22,14 @@ class ShardModel(ModelShard):
     def draw_row(self, row: int) -> np.ndarray:
         """Draw nothing but one row of the whole table; return the sums that decide the scales."""
         self.draw_only(row)
+        self._absolute = None
         return self.absolute_sums()
 
     def absolute_sums(self) -> np.ndarray:
         """For each block, the sums that decide the scales of a tree."""
         self.grower.divide(self.drawn)
+        if self._absolute is not None:
+            return self._absolute
         return self.grower.absolute_sums(self.score_rows, self.drawn)
 
     def sum_root(self, scales: SumScales, key: np.uint64, sums: np.ndarray, adds: bool) -> np.ndarray:
@@ -43,7 +46,7 @@ class ShardModel(ModelShard):
     def finish_tree(self, last: LevelSplits) -> LeafSums:
         """Find the leaves of all rows by the splits of the last level; return the sums of the leaves."""
         self.grower.use_splits(self.grower.rules.depth - 1, last)
-        self.grower.find_leaves()
+        self.grower.find_leaves(self.drawn)
         self.assign_others(self.grower.tree)
         return self.sum_leaves()
 
