@@ -4,6 +4,7 @@ Four of them answer a question; supporting sections follow the one that they sup
 """
 
 from surefoot.report.sections.accuracy import AccuracySection
+from surefoot.report.sections.over_time import OverTimeSection
 from surefoot.report.sections.own_measure import OwnMeasureSection
 from surefoot.report.sections.section import Section, SupportingSection
 from surefoot.report.sections.shift import ShiftSection
@@ -16,6 +17,7 @@ SECTIONS: tuple[Section | SupportingSection, ...] = (
     UncertaintySection(),
     StabilitySection(),
     ShiftSection(),
+    OverTimeSection(),
 )
 NAMES = tuple(section.name for section in SECTIONS)
 ANSWERED = tuple(section.name for section in SECTIONS if isinstance(section, Section))

@@ -14,6 +14,7 @@ from surefoot.shift.shift_report_tables import ComparedTables
 from surefoot.shift.two_sample_test import classifier_features, limited_threads, new_classifier
 
 N_FOLDS = 5
+MAX_ITER, LEARNING = 100, 5.0  # of the trees; their learning rate is the second number divided by the first
 MAX_PRODUCT_COLUMNS = 20  # with more columns there would be too many products of two columns
 MIN_PROBABILITY = 1e-6
 MAX_STANDARD_DEVIATIONS = 5.0  # values further out are clipped: their squares would dominate the regression
@@ -33,8 +34,27 @@ def importance_weights(
     They are the odds of two classifiers, boosted trees and a logistic regression with squares and products. Both are
     fitted on other rows, and combined and calibrated by a third classifier that is fitted on other rows as well.
     """
+    scores, folds = cross_fitted_scores(table, training, deployment, training_units, deployment_units, seed, n_jobs)
+    return weights_of(scores, folds, len(training))
+
+
+def cross_fitted_scores(
+    table: AuditTable,
+    training: Any,
+    deployment: Any,
+    training_units: np.ndarray | None,
+    deployment_units: np.ndarray | None,
+    seed: int,
+    n_jobs: int | None,
+    n_folds: int = N_FOLDS,
+    max_iter: int = MAX_ITER,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Log-odds that a row is of the deployment data, by trees and by a logistic regression, and the fold of each row.
+
+    The rows of ``training`` come first. Each is scored by classifiers of the other folds.
+    """
     is_deployment = np.arange(len(training) + len(deployment)) >= len(training)
-    folds = _folds((len(training), training_units), (len(deployment), deployment_units), seed)
+    folds = _folds((len(training), training_units), (len(deployment), deployment_units), n_folds, seed)
     ranks, is_category = _ranks(training, deployment)
     inputs = [ranks, _squares_and_products(table, training, deployment)]
     scores = np.empty((len(folds), 2))
@@ -43,12 +63,19 @@ def importance_weights(
         for k in np.unique(folds):
             train = folds != k
             trees = new_classifier(is_category, int(train.sum()), seed, balanced=False)
+            trees.set_params(max_iter=max_iter, learning_rate=LEARNING / max_iter)
             models = [trees, LogisticRegression(max_iter=1000)]
             for j, (model, features) in enumerate(zip(models, inputs, strict=True)):
                 model.fit(features[train], is_deployment[train])
                 probability = model.predict_proba(features[~train])[:, 1]
                 scores[~train, j] = logit(np.clip(probability, MIN_PROBABILITY, 1 - MIN_PROBABILITY))
-        log_odds = _calibrated(scores, is_deployment, folds)[: len(training)]
+    return scores, folds
+
+
+def weights_of(scores: np.ndarray, folds: np.ndarray, n_training: int) -> np.ndarray:
+    """The weights of the training rows, from the cross-fitted scores of both tables."""
+    is_deployment = np.arange(len(scores)) >= n_training
+    log_odds = _calibrated(scores, is_deployment, folds)[:n_training]
     odds = np.exp(log_odds - log_odds.max())
     return np.asarray(odds / odds.mean())
 
@@ -58,13 +85,15 @@ def effective_rows(weights: np.ndarray) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def _folds(training: tuple[int, np.ndarray | None], deployment: tuple[int, np.ndarray | None], seed: int) -> np.ndarray:
+def _folds(
+    training: tuple[int, np.ndarray | None], deployment: tuple[int, np.ndarray | None], n_folds: int, seed: int
+) -> np.ndarray:
     """A fold for every row of both tables, given by their numbers of rows and units; units are kept together."""
     generator = np.random.default_rng(seed)
     parts = []
     for n_rows, units in (training, deployment):
         codes = np.arange(n_rows) if units is None else np.unique(units, return_inverse=True)[1]
-        parts.append(generator.permutation(np.arange(codes.max() + 1) % N_FOLDS)[codes])
+        parts.append(generator.permutation(np.arange(codes.max() + 1) % n_folds)[codes])
     return np.concatenate(parts)
 
 
