@@ -75,7 +75,7 @@ class ChunkFits:
             scores, folds = cross_fitted_scores(
                 self.table, training, chunk, *coarse, self.seed, self.n_jobs, N_FOLDS, MAX_ITER
             )
-            weights = weights_of(scores, folds, len(training))
+            weights = weights_of(scores, folds, len(training), self.n_jobs)
             auc, auc_p_value = self._separability(k, scores[:, 0], folds)
         reason = why_not(auc, unmatched, outside, effective_rows(weights))
         deployment = (chunk, self.predicted[k])

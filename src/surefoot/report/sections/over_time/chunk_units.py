@@ -6,9 +6,11 @@ from math import ceil
 import numpy as np
 
 from surefoot.report.inputs.deployment_data import DeploymentData
-from surefoot.report.inputs.splits import Splits, rows_of_memory
+from surefoot.report.inputs.splits import Splits
 
 ROWS, GROUPS, RUNS = "rows", "groups", "runs of rows"
+MIN_RUN, RUN_MEMORIES = 20, 5.0  # rows; a weak correlation of neighbours is not seen in the memory
+WINDOW = 5.0  # times the memory: as many lags are summed
 COARSE_RUNS = 8  # of a chunk, which are trained on or predicted together; and of as many training rows
 
 
@@ -21,8 +23,8 @@ class ChunkUnits:
     training, deployment : arrays or None
         Groups (or copies of rows, or runs) of the held-out training rows, and groups of the deployment rows.
     training_time, deployment_time : arrays or None
-        If both are known and there are no groups, units are runs of rows that are neighbours in time. They are twice
-        as long as the memory of what is tested.
+        If both are known and there are no groups, units are runs of rows that are neighbours in time: 20 rows or, if
+        that is more, five times the memory of what is tested.
     """
 
     training: np.ndarray | None
@@ -60,11 +62,10 @@ class ChunkUnits:
         assert self.training_time is not None
         assert self.deployment_time is not None
         time, new_time = self.training_time[places], self.deployment_time[rows]
-        memory = rows_of_memory(np.asarray(values, dtype=np.float64)[np.argsort(time, kind="stable")])
-        if memory == 1.0:
-            return None, None
+        memory = memory_of(np.asarray(values, dtype=np.float64)[np.argsort(time, kind="stable")])
+        length = max(MIN_RUN, RUN_MEMORIES * memory)
         density = len(places) / len(self.training_time) * (n_chunk or len(rows)) / max(len(rows), 1)
-        return runs_of(time, ceil(2 * memory)), runs_of(new_time, max(1, ceil(2 * memory / density)))
+        return runs_of(time, ceil(length)), runs_of(new_time, max(1, ceil(length / density)))
 
     def coarse(self, places: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Units that classifiers are trained on, or tested on, as a whole: neighbours in time may be alike."""
@@ -85,3 +86,18 @@ def runs_of(time: np.ndarray, length: int) -> np.ndarray:
     """Runs of so many rows that are neighbours in time; a shorter rest belongs to the last run."""
     ranks = np.argsort(np.argsort(time, kind="stable"), kind="stable")
     return np.asarray(np.minimum(ranks // length, max(len(time) // length - 1, 0)))
+
+
+def memory_of(series: np.ndarray) -> float:
+    """The number of neighbouring values worth one independent value: 1 plus twice the sum of the autocorrelations.
+
+    As many lags are summed as five times the result (Sokal 1997), so that weak but lasting correlations count too.
+    """
+    centred, n = series - series.mean(), len(series)
+    variance = float(centred @ centred)
+    memory = 1.0
+    for lag in range(1, n // 2 if variance > 0 else 1):
+        memory += 2 * float(centred[lag:] @ centred[:-lag]) / variance
+        if lag >= WINDOW * memory:
+            break
+    return max(memory, 1.0)

@@ -35,7 +35,7 @@ def importance_weights(
     fitted on other rows, and combined and calibrated by a third classifier that is fitted on other rows as well.
     """
     scores, folds = cross_fitted_scores(table, training, deployment, training_units, deployment_units, seed, n_jobs)
-    return weights_of(scores, folds, len(training))
+    return weights_of(scores, folds, len(training), n_jobs)
 
 
 def cross_fitted_scores(
@@ -72,10 +72,12 @@ def cross_fitted_scores(
     return scores, folds
 
 
-def weights_of(scores: np.ndarray, folds: np.ndarray, n_training: int) -> np.ndarray:
+def weights_of(scores: np.ndarray, folds: np.ndarray, n_training: int, n_jobs: int | None = None) -> np.ndarray:
     """The weights of the training rows, from the cross-fitted scores of both tables."""
     is_deployment = np.arange(len(scores)) >= n_training
-    log_odds = _calibrated(scores, is_deployment, folds)[:n_training]
+    with warnings.catch_warnings(), limited_threads(scores.size, n_jobs):
+        warnings.simplefilter("ignore")
+        log_odds = _calibrated(scores, is_deployment, folds)[:n_training]
     odds = np.exp(log_odds - log_odds.max())
     return np.asarray(odds / odds.mean())
 
