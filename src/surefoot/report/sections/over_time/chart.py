@@ -9,7 +9,7 @@ from markupsafe import Markup
 from surefoot.plots.style import COLOURS, LEGEND_SIZE, REFERENCE_COLOUR
 from surefoot.report.page.chart_svg import chart_style, inline_svg, new_figure, usable
 from surefoot.report.page.charts import set_few_ticks
-from surefoot.report.page.numbers import hundredths, one_line, percent, value_of
+from surefoot.report.page.numbers import one_line
 from surefoot.report.sections.over_time.findings import LEVEL, ChunkFindings, OverTimeFindings
 from surefoot.report.statistics import Estimate
 
@@ -34,7 +34,7 @@ def over_time_chart(findings: OverTimeFindings) -> Markup:
             _draw_auc(axes[2], chunks)
         _label_chunks(axes, [chunk.name for chunk in chunks])
         title = f"{findings.measure[0].upper()}{findings.measure[1:]}, unusual rows and AUC of each chunk"
-        return inline_svg(figure, "chart-over-time", title, f"{'; '.join(_described(findings))}.")
+        return inline_svg(figure, "chart-over-time", title, _described(findings))
 
 
 def _label_chunks(axes: Any, names: list[str]) -> None:
@@ -43,8 +43,8 @@ def _label_chunks(axes: Any, names: list[str]) -> None:
     is_long = len("".join(short)) > MAX_LINE
     axes[-1].set_xticks(range(len(short)), short, rotation=45 if is_long else 0, ha="right" if is_long else "center")
     axes[-1].set_xlim(-0.6, len(short) - 0.4)
-    for ax in axes[:-1]:
-        ax.tick_params(bottom=False)
+    for ax in axes:
+        ax.tick_params(bottom=False, left=False)
 
 
 def _draw_losses(ax: Any, findings: OverTimeFindings) -> None:
@@ -104,7 +104,8 @@ def _draw_auc(ax: Any, chunks: Sequence[ChunkFindings]) -> None:
 def _draw_series(ax: Any, series: list[Series]) -> None:
     """Points with their intervals, filled where they are shown to differ; a legend if there are several series.
 
-    All intervals of a series are one line with gaps, and so are its points, as dots of a wide line: the page is smaller.
+    All intervals of a series are one line with gaps, and so are its points, as dots of a wide line: this makes the page
+    smaller.
     """
     for place, (_, colour, estimates, shown) in enumerate(series):
         offset = SPREAD * (2 * place - len(series) + 1)
@@ -141,21 +142,8 @@ def _limit(ax: Any, series: list[Series], *also: float) -> None:
     ax.set_ylim(low - 0.05 * (high - low), high + (0.3 if len(series) > 1 else 0.05) * (high - low))
 
 
-def _described(findings: OverTimeFindings) -> list[str]:
-    """Each chunk in a few words, for readers who do not see the chart."""
-    parts = []
-    for chunk in findings.chunks:
-        numbers = []
-        if chunk.measured is not None:
-            numbers.append(f"measured {value_of(chunk.measured, findings.measure)}")
-        if chunk.expected is not None and chunk.expected.loss is not None:
-            numbers.append(f"expected {value_of(chunk.expected.loss, findings.measure)}")
-        if chunk.uncertain is not None:
-            numbers.append(f"uncertain {percent(chunk.uncertain.fraction.value)}")
-        numbers.append(f"outside {percent(chunk.outside.fraction.value)}")
-        if chunk.auc is not None:
-            numbers.append(f"AUC {hundredths(chunk.auc.value)}")
-        parts.append(f"{one_line(usable(chunk.name), 40)}: {', '.join(numbers)}")
-    return parts
-
-
+def _described(findings: OverTimeFindings) -> str:
+    """What is seen, for readers who do not see the chart; the table has the numbers."""
+    differing = [one_line(usable(chunk.name), 40) for chunk in findings.chunks if chunk.differs]
+    shown = f"shown to differ: {', '.join(differing)}" if differing else "none is shown to differ"
+    return f"{len(findings.chunks)} chunks, {shown}. The table below has all numbers."

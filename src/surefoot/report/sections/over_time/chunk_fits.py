@@ -98,7 +98,7 @@ class ChunkFits:
             is_chunk, ranks = tested >= n_training, rankdata(scores[tested]) / len(tested)
             places, rows = self.places[tested[~is_chunk]], self.rows[k][tested[is_chunk] - n_training]
             units = self.units.pair(ranks[~is_chunk], places, rows, self.sizes[k])
-            groups = None if units[0] is None or units[1] is None else _apart(*units)
+            groups = None if units[0] is None or units[1] is None else _apart(units[0], units[1])
             area = auc_interval(ranks, is_chunk, groups)
             if area is None:
                 return None, float("nan")
@@ -116,7 +116,7 @@ def _apart(training: np.ndarray, chunk: np.ndarray) -> np.ndarray:
 
 def _furthest_column(training: Any, chunk: Any) -> tuple[str | None, float]:
     """The column whose distributions differ most, among those that differ significantly."""
-    columns = [each for each in compare_columns(ComparedTables.read(training, chunk, "from_dtype"))]
+    columns = compare_columns(ComparedTables.read(training, chunk, "from_dtype"))
     clear = [each for each in columns if each.p_value < LEVEL]
     if not clear:
         return None, float("nan")

@@ -36,7 +36,8 @@ def _first(chunk: ChunkFindings, findings: OverTimeFindings) -> str:
     if chunk.shifted and chunk.auc is not None:
         column = f"; {chunk.column} differs most" if chunk.column else ""
         parts.append(f"shifted (AUC {hundredths(chunk.auc.value)}{column})")
-    return f"The first chunk that is shown to differ from the training data is {chunk.name}: it is {listed(parts)}."
+    name = f"the one {chunk.name}" if findings.by == "time" else chunk.name
+    return f"The first chunk that is shown to differ from the training data is {name}: it is {listed(parts)}."
 
 
 def _loss(chunk: ChunkFindings, findings: OverTimeFindings) -> str:
@@ -112,7 +113,6 @@ def _assumption(findings: OverTimeFindings) -> str:
     names = listed(unknown) if len(unknown) <= MAX_NAMED else f"{len(unknown)} chunks"
     which = "" if every else f" This concerns {names}."
     return (
-        f"{NO_TARGETS}{which} Expected losses assume that it depends on them as in the training data, so a chunk that is "
-        "not shown to differ need not be all right."
+        f"{NO_TARGETS}{which} Expected losses assume that it depends on them as in the training data, so a chunk that "
+        "is not shown to differ need not be all right."
     )
-

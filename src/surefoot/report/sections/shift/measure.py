@@ -133,6 +133,9 @@ def _with_targets(given: ShiftInputs) -> dict[str, Any]:
         "measure": measure,
         "target": target_shift(table.target, splits.rows, deployment.truth),
         "n_known": len(deployment.known),
+        "without_targets": tuple(
+            chunk.name for chunk in deployment.chunks if not np.isin(chunk.rows, deployment.known).any()
+        ),
         "losses": losses,
         "bias_tolerance": tolerances.bias,
     }
