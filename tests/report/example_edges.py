@@ -71,6 +71,8 @@ def hostile() -> ExampleAudit:
     drops = tuple(RowRemoval(name, 1, 1, 0.0, 0, 0.0, None) for name in names)
     columns = tuple(ShiftedColumn(name, 0.5, 0.01, "shifted", name) for name in names)
     transfer = replace(plain.shift, where=SCRIPT, verdict=names[1], columns=columns, models=models)
+    parts = (plain.over_time.chunks * len(names))[: len(names)]
+    chunks = tuple(replace(part, name=name, column=name) for part, name in zip(parts, names, strict=True))
     return plain.but(
         subject=subject,
         verdict=tuple(VerdictLine(name, "yes", name) for name in names[:5]),
@@ -78,6 +80,7 @@ def hostile() -> ExampleAudit:
         uncertainty=uncertainty,
         stability=StabilityFindings(sets, drops, names[2]),
         shift=transfer,
+        over_time=replace(plain.over_time, chunks=chunks),
         command=f"surefoot audit '{SCRIPT}.csv' --target \"{names[1]}\"",
         version=SCRIPT,
     )
