@@ -11,6 +11,7 @@ from surefoot.report.sections import QUESTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve, ModelScore
 from surefoot.report.sections.importance.findings import ColumnImportance, ImportanceFindings, PartialDependence
 from surefoot.report.sections.labels.findings import LabelFindings, SuspectRow
+from surefoot.report.sections.over_time.findings import ChunkFindings, OverTimeFindings, UnusualFraction
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, VerdictLine
 from surefoot.report.sections.shift.findings import (
     DeploymentLoss,
@@ -117,7 +118,7 @@ def classification() -> ExampleAudit:
         (YES, "The stable set contains 2 choices; 41.2% of the bags choose the one from all rows."),
         (NO, "3 of 20 columns have shifted, and the error rate on the deployment data is 31.3%."),
     )
-    supporting = {"subgroups": _subgroups(), "labels": _labels(), "importance": _importance()}
+    supporting = {"subgroups": _subgroups(), "labels": _labels(), "importance": _importance(), "over_time": over_time()}
     return ExampleAudit(subject, verdict, _accuracy(), _uncertainty(), _stability(), _shift()).but(**supporting)
 
 
@@ -323,6 +324,29 @@ def _shift() -> ShiftFindings:
         "the new rows", verdict, around(0.71, 0.04), 1e-8, columns, models, *losses, None, "error rate", n_known=300,
         n_rows=300, losses=(measured,), bias_tolerance=0.05, outside=outside,
         new=NewRows(300, 38, Estimate(0.1267, 0.0937, 0.1691), 0.0518, 0.00003, _uncertainty().rows),
+    )  # fmt: skip
+
+
+def over_time() -> OverTimeFindings:
+    """Three months: the second is shifted, and of the third no target is known and no loss can be expected."""
+    here, reason = around(0.24, 0.053), "cannot be estimated, because hardly any row is like the deployment rows."
+    expected = WeightedEstimate(around(0.26, 0.07), here, 180.0, 1000, "If.", around(0.08, 0.3))
+    withheld = WeightedEstimate(None, here, 9.0, 1000, reason)
+    chunks = tuple(
+        ChunkFindings(
+            name=name, n_rows=100, n_known=100 if k < 2 else 0,
+            measured=around(0.25 + 0.1 * k, 0.08) if k < 2 else None,
+            expected=withheld if k == 2 else expected, loss_p_value=nan if k == 2 else 0.3,
+            uncertain=UnusualFraction(100, 5 + 9 * k, around(0.05 + 0.09 * k, 0.04), 0.0518, 0.2 / (1 + 9 * k)),
+            outside=UnusualFraction(100, k, around(0.01 * k, 0.02), 0.01, 1.0), auc=around(0.5 + 0.2 * k, 0.06),
+            auc_p_value=1.0 if k == 0 else 0.002, column="duration" if k else None, distance=0.3 if k else nan,
+            worse=False, stranger=k == 2, shifted=k > 0,
+        )
+        for k, name in enumerate(("jan", "feb", "mar"))
+    )  # fmt: skip
+    return OverTimeFindings(
+        by="tables", counted="rows", measure="error rate", loss_here=here, tolerance=0.25, chunks=chunks, n_tests=11,
+        n_compared=2, n_agreeing=2,
     )  # fmt: skip
 
 

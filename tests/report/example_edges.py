@@ -88,6 +88,8 @@ def hostile() -> ExampleAudit:
     subgroups = replace(
         plain.subgroups, model=SCRIPT, groups=groups, segments=segments, clearly_worse=names[:3], not_searched=names[1]
     )
+    parts = (plain.over_time.chunks * len(names))[: len(names)]
+    chunks = tuple(replace(part, name=name, column=name) for part, name in zip(parts, names, strict=True))
     return plain.but(
         subject=subject,
         subgroups=subgroups,
@@ -98,6 +100,7 @@ def hostile() -> ExampleAudit:
         shift=transfer,
         labels=labels,
         importance=importance,
+        over_time=replace(plain.over_time, chunks=chunks),
         command=f"surefoot audit '{SCRIPT}.csv' --target \"{names[1]}\"",
         version=SCRIPT,
     )

@@ -18,6 +18,7 @@ from surefoot.cli.console import Bar, exit_if_broken, fail, failures_in_one_line
 from surefoot.cli.cost_option import read_cost
 from surefoot.cli.drawn_table import DrawnTable
 from surefoot.cli.model_option import read_model
+from surefoot.cli.new_tables import names_of, new_names
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import kinds_of, read_table_file, take_target
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
@@ -46,7 +47,11 @@ def audit(
     data: Annotated[Path, typer.Argument(help="The table: CSV, TSV, Parquet or Arrow, or a folder of Parquet files.")],
     target: Annotated[str, typer.Option(help="The column to predict.")],
     new: Annotated[
-        Path | None, typer.Option(help="Deployment data: rows from where the model will be used, if known with target.")
+        list[Path] | None,
+        typer.Option(
+            help="Deployment data: rows from where the model will be used, if known with target. Repeat it for tables "
+            "in the order of time."
+        ),
     ] = None,
     predictions: Annotated[
         Path | None,
@@ -92,7 +97,8 @@ def audit(
         str | None, typer.Option(help="Column of groups that belong together, such as patients: held out together.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option(help="Column of time: the last fifth of the rows is the deployment data.")
+        str | None,
+        typer.Option(help="Column of time: without --new, the last fifth of the rows is the deployment data."),
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="binary, classes or regression; detected from the target by default.")
@@ -141,11 +147,13 @@ def audit(
 
     Example: surefoot audit patients.csv --target outcome --group hospital --new next-year.csv
     """
+    new_tables = new or []
+    new_in_errors = new_tables[0] if len(new_tables) == 1 else "--new"
     options = {
         "X": data,
         "y": f"--target {target}",
-        "X_new": new,
-        "y_new": f"column {target!r} of {new}",
+        "X_new": new_in_errors,
+        "y_new": f"column {target!r} of {new_in_errors}",
         "model": f"--model {model}",
         "refit": "--no-refit" if refit is False else "--refit",
         "trained_on": f"--trained-on {trained_on}",
@@ -171,13 +179,13 @@ def audit(
         page = output or Path(f"{data.name.split('.')[0]}-audit.html")
         check_outputs(
             {"--output": page, "--json": json, "--markdown": markdown, "--junit": junit},
-            {"the table": data, "--new": new, "--predictions": predictions},
+            {"the table": data, "--predictions": predictions, **new_names(new_tables)},
         )
         with Bar(TimeElapsedColumn(), TimeRemainingColumn(), quiet=quiet) as bar, warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownCategoryWarning)  # unknown categories are counted below
             given = DrawnTable.read(data, target, max_rows, seed)
             own, is_fitted = (None, False) if model is None else read_model(model, trust_pickle)
-            tables = _tables(given, target, new, predictions)
+            tables = _tables(given, target, new_tables, predictions)
             _, result = audit_run(
                 **tables,
                 model=own,
@@ -205,8 +213,8 @@ def audit(
             results = apply_rules(rules, result)
             _write(result, results, json, markdown, junit)
     if not quiet:
-        for line in _unknown_texts(tables):
-            typer.echo(f"surefoot: {new}, {line}", err=True)
+        for line in _unknown_texts(tables, new_tables):
+            typer.echo(f"surefoot: {line}", err=True)
         drawn = f"\n\n{subject.draw}" if subject.draw else ""
         echo_beside(f"{result}{drawn}\n\nThe page: {page}", page, json, markdown, junit)
     exit_if_broken(results)
@@ -224,26 +232,33 @@ def _write(result: Audit, results: Sequence[RuleResult], *paths: Path | None) ->
             write_text(path, text())
 
 
-def _tables(given: DrawnTable, target: str, new: Path | None, predictions: Path | None) -> dict[str, Any]:
+def _tables(given: DrawnTable, target: str, new: list[Path], predictions: Path | None) -> dict[str, Any]:
     """The arguments of an audit from files; later files are read with the types of the first table."""
     first = given.frame
     X, y = take_target(first, target, given.path)
     tables: dict[str, Any] = {"X": X, "y": y}
-    if new is not None:
-        later = read_table_file(new, kinds_of(first))
-        tables["y_new"] = later.pop(target) if target in later.columns else None
-        tables["X_new"] = later
+    if new:
+        later = [read_table_file(path, kinds_of(first)) for path in new]
+        targets = [frame.pop(target) if target in frame.columns else None for frame in later]
+        names = names_of(new)
+        several = {"X_new": dict(zip(names, later, strict=True)), "y_new": dict(zip(names, targets, strict=True))}
+        tables |= several if len(new) > 1 else {"X_new": later[0], "y_new": targets[0]}
     if predictions is not None:
         tables["predictions"] = given.rows_of(_predictions(predictions, y), predictions)
     return tables
 
 
-def _unknown_texts(tables: dict[str, Any]) -> list[str]:
+def _unknown_texts(tables: dict[str, Any], new: list[Path]) -> list[str]:
     """A line for each column of the new rows with text that the table does not have."""
-    if "X_new" not in tables:
+    if not new:
         return []
+    later = tables["X_new"].values() if len(new) > 1 else [tables["X_new"]]
     columns = [name for name, kind in kinds_of(tables["X"]).items() if kind == CATEGORY]
-    return lines_of(unseen_texts(tables["X"], tables["X_new"], columns))
+    return [
+        f"{path}, {line}"
+        for path, frame in zip(new, later, strict=True)
+        for line in lines_of(unseen_texts(tables["X"], frame, columns))
+    ]
 
 
 def _predictions(path: Path, y: Any) -> Any:

@@ -17,6 +17,7 @@ from surefoot.report.sections.accuracy.verdict import headline
 from surefoot.report.sections.guarantee.findings import GuaranteeFindings
 from surefoot.report.sections.importance.findings import ImportanceFindings
 from surefoot.report.sections.labels.findings import LabelFindings
+from surefoot.report.sections.over_time.findings import OverTimeFindings
 from surefoot.report.sections.own_measure.findings import OwnMeasureFindings
 from surefoot.report.sections.section import Section, SectionContext, SupportingSection, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftFindings
@@ -45,7 +46,7 @@ class Audit(AuditFiles):
         The seed.
     version, command : str
         The version of surefoot, and the command line, if there was one.
-    own_measure, subgroups, labels, guarantee, importance : records of numbers
+    own_measure, subgroups, labels, guarantee, importance, over_time : records of numbers
         The findings of supporting sections.
     row_losses : RowLosses
         Losses on blocks of held-out rows, for comparisons with audits of the same rows.
@@ -80,6 +81,7 @@ class Audit(AuditFiles):
     labels: LabelFindings | None = None
     row_losses: RowLosses | None = None
     importance: ImportanceFindings | None = None
+    over_time: OverTimeFindings | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section | SupportingSection, ...] = SECTIONS
 
@@ -160,10 +162,11 @@ def audit(
         The table. It may contain dates, text and missing values.
     y : array or series of shape (n_rows,)
         The target. Rows without a value are left out.
-    X_new : table with the columns of X, default=None
-        Deployment data: rows from where the model will be used.
-    y_new : array of shape (n_new,), default=None
-        The target of the deployment data, if it is known.
+    X_new : table with the columns of X, or list or dict of tables, default=None
+        Deployment data: rows from where the model will be used. Of several tables, in the order of time, each is also
+        assessed by itself; a dict has their names.
+    y_new : array of shape (n_new,), or list or dict of arrays like X_new, default=None
+        The target of the deployment data, if it is known; values may be missing.
     model : object with ``fit`` and ``predict``, default=None
         Your own model. Copies of it are fitted to the rows of X without any preprocessing, one for each fold.
     refit : bool, default=True
@@ -191,7 +194,8 @@ def audit(
         Groups of rows that belong together. They are held out together, and not passed to the models.
     time : name of a column of X, or array of shape (n_rows,), default=None
         Time of the rows. Rows are predicted by models of earlier rows, and the last fifth is the deployment data,
-        unless there is ``X_new``. It is not passed to the models.
+        unless there is ``X_new``. It is not passed to the models. Deployment data with this column is also assessed in
+        runs of consecutive time.
     task : {"binary", "classes", "regression"}, default=None
         The task. None detects it from the values of y; the page reports it.
     shift_tolerance : float, default=0.25

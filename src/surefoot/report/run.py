@@ -33,6 +33,7 @@ from surefoot.report.sections import SECTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings
 from surefoot.report.sections.own_measure.cost import Costs
 from surefoot.report.sections.section import RedrawnSection, Section, SectionContext, SupportingSection
+from surefoot.report.sections.shift.deployment_models import DeployedModel
 from surefoot.report.sections.stability.leading_column import LossIncreases
 from surefoot.report.sections.subgroups.columns import Slice
 from surefoot.report.statistics import Estimate, standard_error
@@ -227,6 +228,18 @@ class AuditRun:
     def averaged(self) -> CrossFitted:
         """The audited model with its mean losses over the draws of the folds, as question 1 reports them."""
         return replace(self.audited, averaged=mean_outcomes(self.draws)[self.audited.name])
+
+    @cached_property
+    def transferable(self) -> CrossFitted:
+        """The audited model or, as predictions cannot be made again elsewhere, the best candidate."""
+        return choose(self.fitted) if self.own_predictions is not None else self.averaged()
+
+    @cached_property
+    def deployed(self) -> DeployedModel | None:
+        """The transferable model, fitted to all training rows, on the deployment rows with a known target."""
+        if self.deployment is None or not len(self.deployment.known):
+            return None
+        return DeployedModel.of(self.transferable, self.deployment, audited=True)
 
     def measured_once(self, key: Hashable, measure: Callable[..., Findings], *arguments: Any) -> Findings:
         """The result of a slow measurement, kept for when the folds are drawn again."""

@@ -18,6 +18,7 @@ from surefoot.shift.shift_report_tables import ComparedTables
 from surefoot.shift.two_sample_test import classifier_features, limited_threads, new_classifier
 
 N_FOLDS = 5
+MAX_ITER, LEARNING = 100, 5.0  # of the trees; their learning rate is the second number divided by the first
 MAX_PRODUCT_COLUMNS = 20  # with more columns there would be too many products of two columns
 MIN_PROBABILITY = 1e-6
 MAX_STANDARD_DEVIATIONS = 5.0  # values further out are clipped: their squares would dominate the regression
@@ -34,9 +35,16 @@ class DensityRatio:
     ----------
     weights : array
         The ratio at the training rows, with a mean of 1. They make the training rows look like the deployment rows.
+    scores : array of shape (n_rows, 2)
+        The log-odds of both classifiers for the rows of both tables, the training rows first, each by classifiers that
+        were fitted without the row's fold.
+    folds : array of shape (n_rows,)
+        The fold of each of these rows.
     """
 
     weights: np.ndarray
+    scores: np.ndarray
+    folds: np.ndarray
     schema: Schema  # of both tables together
     ranks: "RankFeatures"
     products: "ProductFeatures"
@@ -56,6 +64,8 @@ class DensityRatio:
         n_jobs: int | None = None,
         *,
         balanced: bool = False,
+        n_folds: int = N_FOLDS,
+        max_iter: int = MAX_ITER,
     ) -> Self:
         """Learn the ratio from the rows of two tables; rows of one unit are held out together.
 
@@ -67,11 +77,11 @@ class DensityRatio:
         both = np.vstack([tables.matrix(deployment=False), tables.matrix(deployment=True)])
         products = ProductFeatures(tables.schema)
         is_deployment = np.arange(len(both)) >= tables.n_rows
-        folds = _folds((tables.n_rows, training_units), (tables.n_target, deployment_units), seed)
+        folds = _folds((tables.n_rows, training_units), (tables.n_target, deployment_units), n_folds, seed)
         inputs = [ranks.transform(both), products.fit_transform(both)]
         with warnings.catch_warnings(), limited_threads(inputs[1].size, n_jobs):
             warnings.simplefilter("ignore")
-            pairs, scores = _cross_fitted(inputs, is_deployment, folds, ranks.is_category, seed)
+            pairs, scores = _cross_fitted(inputs, is_deployment, folds, ranks.is_category, seed, max_iter)
             combined = [
                 LogisticRegression(C=10.0, max_iter=1000).fit(scores[folds != k], is_deployment[folds != k])
                 for k in np.unique(folds)
@@ -87,7 +97,18 @@ class DensityRatio:
         odds = np.exp(log_odds - top)
         models = tuple((*pair, model) for pair, model in zip(pairs, combined, strict=True))
         scale = (top, float(odds.mean()))
-        return cls(odds / odds.mean(), tables.schema, ranks, products, models, scale, tilt, n_jobs)
+        return cls(
+            weights=odds / odds.mean(),
+            scores=scores,
+            folds=folds,
+            schema=tables.schema,
+            ranks=ranks,
+            products=products,
+            models=models,
+            scale=scale,
+            tilt=tilt,
+            n_jobs=n_jobs,
+        )
 
     def of(self, X: Any) -> np.ndarray:
         """Return the ratio at other rows, on the scale of ``weights``: by the mean of the folds' log-odds.
@@ -204,24 +225,32 @@ def _balancing_tilt(log_odds: np.ndarray, own: np.ndarray, target: np.ndarray) -
     return np.asarray(minimize(objective, np.zeros(own.shape[1]), jac=True, method="L-BFGS-B").x)
 
 
-def _folds(training: tuple[int, np.ndarray | None], deployment: tuple[int, np.ndarray | None], seed: int) -> np.ndarray:
+def _folds(
+    training: tuple[int, np.ndarray | None], deployment: tuple[int, np.ndarray | None], n_folds: int, seed: int
+) -> np.ndarray:
     """A fold for every row of both tables, given by their numbers of rows and units; units are kept together."""
     generator = np.random.default_rng(seed)
     parts = []
     for n_rows, units in (training, deployment):
         codes = np.arange(n_rows) if units is None else np.unique(units, return_inverse=True)[1]
-        parts.append(generator.permutation(np.arange(codes.max() + 1) % N_FOLDS)[codes])
+        parts.append(generator.permutation(np.arange(codes.max() + 1) % n_folds)[codes])
     return np.concatenate(parts)
 
 
 def _cross_fitted(
-    inputs: Sequence[np.ndarray], is_deployment: np.ndarray, folds: np.ndarray, is_category: np.ndarray, seed: int
+    inputs: Sequence[np.ndarray],
+    is_deployment: np.ndarray,
+    folds: np.ndarray,
+    is_category: np.ndarray,
+    seed: int,
+    max_iter: int,
 ) -> tuple[list[list[Any]], np.ndarray]:
     """Both classifiers for each fold, and their log-odds for all rows, by the models without the row's fold."""
     scores, pairs = np.empty((len(folds), 2)), []
     for k in np.unique(folds):
         train = folds != k
         trees = new_classifier(is_category, int(train.sum()), seed, balanced=False)
+        trees.set_params(max_iter=max_iter, learning_rate=LEARNING / max_iter)
         pair = [trees, LogisticRegression(max_iter=1000)]
         for j, (model, features) in enumerate(zip(pair, inputs, strict=True)):
             model.fit(features[train], is_deployment[train])

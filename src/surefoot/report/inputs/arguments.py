@@ -1,6 +1,6 @@
 """The arguments of an audit: checked and read before anything is fitted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -9,7 +9,8 @@ import numpy as np
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_boolean, check_integer, check_number
 from surefoot.report.checks.copies import Copies, find_copies
-from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_of
+from surefoot.report.inputs.column_readers import CATEGORY, DATE, ColumnReader, kind_of
+from surefoot.report.inputs.deployment_chunks import Chunk, NewTables, read_new_time
 from surefoot.report.inputs.deployment_data import DeploymentData
 from surefoot.report.inputs.other_rows import OtherRows
 from surefoot.report.inputs.own_model import check_trained_on, own_model_of, own_predictions_of, read_trained_on
@@ -173,23 +174,45 @@ class AuditArguments:
     def _deployment(
         self, whole: Any, table: AuditTable, splits: Splits, groups: np.ndarray | None, time: np.ndarray | None
     ) -> DeploymentData | None:
-        """The new rows, or the last ones by time."""
+        """The new rows, or the last ones by time, and their chunks."""
+        kind = None if time is None else kind_of(self._times(whole))
         if self.X_new is not None:
-            new_groups = None
-            if isinstance(self.groups, str) and self.groups in getattr(self.X_new, "columns", ()):
-                new_groups = _read_groups(to_pandas(self.X_new, "X_new"), self.groups)
-            return DeploymentData.of_new_rows(table, self.X_new, self.y_new, new_groups)
+            return self._new_rows(table, kind)
         if not len(splits.later):
             return None
         assert time is not None
-        first = splits.later[time[splits.later].argmin()]
-        return DeploymentData.of_last_rows(table, splits, groups, self._last_part(whole, table, first))
+        first, later = splits.later[time[splits.later].argmin()], time[splits.later]
+        last = DeploymentData.of_last_rows(table, splits, groups, self._last_part(whole, table, first))
+        return replace(last, chunks=Chunk.of_time(later, kind == DATE), time=later)
+
+    def _new_rows(self, table: AuditTable, kind_of_time: str | None) -> DeploymentData:
+        """The new rows, of one table or several."""
+        X_new, y_new, tables = self.X_new, self.y_new, NewTables.read(self.X_new, self.y_new)
+        named = [name for name in (self.groups, self.time) if isinstance(name, str)]
+        if tables is not None:
+            columns = list(table.raw.columns) if hasattr(table.raw, "columns") else None
+            X_new, y_new = tables.joined(columns, named)
+        new_groups, new_time = None, None
+        if isinstance(self.groups, str) and self.groups in getattr(X_new, "columns", ()):
+            new_groups = _read_groups(to_pandas(X_new, "X_new"), self.groups)
+        if isinstance(self.time, str) and kind_of_time is not None:
+            new_time = read_new_time(X_new, self.time, kind_of_time)
+        new = DeploymentData.of_new_rows(table, X_new, y_new, new_groups)
+        if tables is not None:
+            chunks, where = Chunk.of_tables(tables.names, tables.sizes), f"{new.where} ({len(tables.names)} tables)"
+            return replace(new, chunks=chunks if len(chunks) > 1 else (), are_tables=True, where=where, time=new_time)
+        chunks = () if new_time is None else Chunk.of_time(new_time, kind_of_time == DATE)
+        return replace(new, chunks=chunks, time=new_time)
+
+    def _times(self, whole: Any) -> Any:
+        """The times as they were passed."""
+        import pandas as pd
+
+        return pd.Series(_values_of(whole, self.time, "time"), name="time")
 
     def _last_part(self, whole: Any, table: AuditTable, first: int) -> str:
         """The name of the last part by time, and its beginning."""
-        import pandas as pd
-
-        values = pd.Series(_values_of(whole, self.time, "time"))[table.is_audited]
+        values = self._times(whole)[table.is_audited]
         name = self.time if isinstance(self.time, str) else "time"
         return f"the last part by {name}, from {values.astype(str).iloc[first]} on"
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot.report.inputs.deployment_chunks import Chunk
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target, as_objects, has_value
@@ -34,6 +35,12 @@ class DeploymentData:
         Groups of the rows, named as those of the training data.
     units : array or None
         What was drawn when a row was drawn, for intervals: groups, or runs of rows in time. None: the row.
+    chunks : tuple of Chunk
+        Its parts in the order of time; empty if there is no order, or if there are too few rows.
+    are_tables : bool
+        Whether the parts are tables that were passed.
+    time : array or None
+        Time of the rows, as numbers.
     """
 
     where: str
@@ -42,6 +49,9 @@ class DeploymentData:
     truth: np.ndarray | None = None
     groups: np.ndarray | None = None
     units: np.ndarray | None = None
+    chunks: tuple[Chunk, ...] = ()
+    are_tables: bool = False
+    time: np.ndarray | None = None
 
     @classmethod
     def of_new_rows(cls, table: AuditTable, X_new: Any, y_new: Any, groups: np.ndarray | None) -> "DeploymentData":

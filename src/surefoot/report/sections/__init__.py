@@ -7,6 +7,7 @@ from surefoot.report.sections.accuracy import AccuracySection
 from surefoot.report.sections.guarantee import GuaranteeSection
 from surefoot.report.sections.importance import ImportanceSection
 from surefoot.report.sections.labels import LabelsSection
+from surefoot.report.sections.over_time import OverTimeSection
 from surefoot.report.sections.own_measure import OwnMeasureSection
 from surefoot.report.sections.section import Section, SupportingSection
 from surefoot.report.sections.shift import ShiftSection
@@ -24,6 +25,7 @@ SECTIONS: tuple[Section | SupportingSection, ...] = (
     StabilitySection(),
     ImportanceSection(),
     ShiftSection(),
+    OverTimeSection(),
 )
 NAMES = tuple(section.name for section in SECTIONS)
 ANSWERED = tuple(section.name for section in SECTIONS if isinstance(section, Section))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS, choose
+from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS
 from surefoot.report.sections.section import UNKNOWN, SectionContext, VerdictLine
 from surefoot.report.sections.shift.findings import ShiftFindings
 from surefoot.report.sections.shift.main_numbers import MAIN_NUMBERS
@@ -32,7 +32,7 @@ class ShiftSection:
                 table=run.table,
                 splits=run.splits,
                 deployment=run.deployment,
-                audited=choose(run.fitted) if run.own_predictions is not None else run.averaged(),
+                audited=run.transferable,
                 constant=run.fitted[0],
                 ensemble=run.ensemble,
                 groups=run.groups,
@@ -40,6 +40,7 @@ class ShiftSection:
                 seed=run.seed,
                 n_jobs=run.n_jobs,
                 budget=run.budget,
+                deployed=run.deployed,
             )
         )
 

@@ -1,5 +1,6 @@
 """The expected loss on deployment data without targets, from held-out rows that are weighted to look like it."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from surefoot.report.inputs.deployment_data import DeploymentData
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.cross_fitting import CrossFitted
-from surefoot.report.models.scoring import RMSE, loss_of
+from surefoot.report.models.scoring import RMSE, Outcome, loss_of
 from surefoot.report.sections.shift.findings import SEPARABLE_AUC, OutsideRange, WeightedEstimate
 from surefoot.report.statistics import Estimate, is_one_sided, is_withheld, mean_loss_interval, root_of, unpaired_ratio
 from surefoot.shift.density_ratio import effective_rows
@@ -27,6 +28,16 @@ ASSUMPTION = (
     "show whether it does."
 )
 ADVICE = "Get the target of some deployment rows, and run the audit again with them."
+
+
+@dataclass(frozen=True)
+class HeldOutSample:
+    """Held-out training rows, their losses, and the losses that models of other rows predict for them."""
+
+    frame: Any
+    losses: np.ndarray
+    units: np.ndarray | None
+    predicted: np.ndarray
 
 
 def expected_error(
@@ -47,14 +58,33 @@ def expected_error(
     training = table.frame.iloc[splits.held_out[places]]
     target = deployment.frame.iloc[rows.deployment_rows]
     units = None if outcome.units is None else outcome.units[places]
-    plain, losses = loss_of(outcome, measure), outcome.proper[places]
-    n_rows, effective = len(places), effective_rows(weights)
+    losses = outcome.proper[places]
     with limited_threads(training.size, n_jobs):
         scores = predicted_losses(table, training, losses, target, units, seed)
-    reason = _why_not(auc, outside, effective)
-    if not reason and imbalance(table, training, target, weights, scores) > MAX_IMBALANCE:
+    sample = HeldOutSample(training, losses, units, scores[0])
+    reason = why_not(auc, outside.fraction.value - outside.expected, outside.fraction.value, effective_rows(weights))
+    return weighted_loss(table, sample, weights, (target, scores[1]), outcome, measure, reason)
+
+
+def weighted_loss(
+    table: AuditTable,
+    sample: HeldOutSample,
+    weights: np.ndarray,
+    deployment: tuple[Any, np.ndarray],
+    outcome: Outcome,
+    measure: str,
+    reason: str,
+) -> WeightedEstimate:
+    """The loss of weighted held-out rows, unless there is a ``reason`` against it, or another one is found.
+
+    ``deployment`` are the rows that the weighted ones stand for, and the losses that are predicted for them.
+    """
+    target, predicted = deployment
+    scores, plain = (sample.predicted, predicted), loss_of(outcome, measure)
+    n_rows, effective = len(weights), effective_rows(weights)
+    if not reason and imbalance(table, sample.frame, target, weights, scores) > MAX_IMBALANCE:
         reason = "the weighted training rows still do not look like the deployment rows"
-    mean = weighted_mean(losses, weights, units, *scores)
+    mean = weighted_mean(sample.losses, weights, sample.units, *scores)
     if not reason and (is_withheld(mean) or is_one_sided(mean)):
         reason = "a few rows with large weights or large errors dominate the weighted loss"
     if reason:
@@ -65,13 +95,14 @@ def expected_error(
     return WeightedEstimate(loss, plain, effective, n_rows, ASSUMPTION, rise)
 
 
-def _why_not(auc: Estimate | None, outside: OutsideRange, effective: float) -> str:
+def why_not(auc: Estimate | None, unmatched: float, outside: float, effective: float) -> str:
+    """Why the loss cannot be expected; ``unmatched`` are rows outside the training range, beyond chance."""
     if auc is None:
         return "there are too few rows or groups to compare the two tables"
     if auc.value > SEPARABLE_AUC:
         return "hardly any training row is like the deployment rows"
-    if outside.fraction.value - outside.expected > MAX_UNMATCHED:
-        return f"{outside.fraction.value:.1%} of the deployment rows lie outside the range of the training data"
+    if unmatched > MAX_UNMATCHED:
+        return f"{outside:.1%} of the deployment rows lie outside the range of the training data"
     if effective < MIN_EFFECTIVE:
         return f"the weighted training rows carry the information of only {effective:,.0f} rows"
     return ""

@@ -96,6 +96,7 @@ class ShiftFindings:
     outside: OutsideRange | None = None
     new: NewRows | None = None
     by_groups: bool = False  # whether tests permute groups
+    without_targets: tuple[str, ...] = ()  # chunks of the deployment data without any target, where others have some
 
 
 def is_more_than_chance(rows: NewRows | OutsideRange) -> bool:

@@ -54,6 +54,8 @@ class ShiftInputs:
         If the deployment data has groups too, tests permute whole groups.
     tolerance : float
         By what fraction the loss may rise.
+    deployed : DeployedModel or None
+        The audited model on the deployment data; None: it is fitted here, if targets are known.
     """
 
     table: AuditTable
@@ -67,6 +69,7 @@ class ShiftInputs:
     seed: int
     n_jobs: int | None
     budget: TimeBudget
+    deployed: DeployedModel | None = None
 
     @property
     def are_grouped(self) -> bool:
@@ -111,7 +114,8 @@ def measure_shift(given: ShiftInputs) -> ShiftFindings:
 def _with_targets(given: ShiftInputs) -> dict[str, Any]:
     """The findings that need targets of deployment rows."""
     table, splits, deployment, audited = given.table, given.splits, given.deployment, given.audited
-    own, constant = DeployedModel.of(audited, deployment, audited=True), DeployedModel.of(given.constant, deployment)
+    own = given.deployed or DeployedModel.of(audited, deployment, audited=True)
+    constant = DeployedModel.of(given.constant, deployment)
     models = [own] if audited.name == given.constant.name else [constant, own]
     models = deployed_models(table, splits, deployment, models, given.seed, given.n_jobs, given.budget)
     measure = measure_of_rise(table.target, audited.outcome, own.outcome)
@@ -129,6 +133,9 @@ def _with_targets(given: ShiftInputs) -> dict[str, Any]:
         "measure": measure,
         "target": target_shift(table.target, splits.rows, deployment.truth),
         "n_known": len(deployment.known),
+        "without_targets": tuple(
+            chunk.name for chunk in deployment.chunks if not np.isin(chunk.rows, deployment.known).any()
+        ),
         "losses": losses,
         "bias_tolerance": tolerances.bias,
     }

@@ -1,5 +1,6 @@
 """Deployment rows unlike the training data: outside its range, or with a high knowledge uncertainty."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,21 +33,39 @@ def rows_outside(
 
     By chance there are some: as many as training rows (or groups of them) outside the range of all others.
     """
-    training = table.frame.iloc[splits.rows]
-    units = np.arange(len(training)) if groups is None else np.unique(groups[splits.rows], return_inverse=True)[1]
-    n_rows, counts = len(deployment.frame), []
-    outside, by_chance = np.zeros(n_rows, dtype=bool), np.zeros(len(training), dtype=bool)
-    for reader in table.readers:
-        known, new = training[reader.name], deployment.frame[reader.name]
-        is_category = reader.kind == CATEGORY
-        in_column = _unknown(known, new) if is_category else _beyond(known.to_numpy(), new.to_numpy())
-        by_chance |= _only_in_its_unit(known, units) if is_category else _extreme_of_its_unit(known.to_numpy(), units)
-        outside |= in_column
-        counts.append((str(reader.name), int(in_column.sum())))
-    p_value = _outside_p_value(outside, by_chance, groups, deployment, splits, seed)
-    columns = tuple(sorted((each for each in counts if each[1]), key=lambda each: -each[1]))
-    fraction = rate_interval(outside, deployment.units)
-    return OutsideRange(n_rows, int(outside.sum()), fraction, float(by_chance.mean()), p_value, columns)
+    flags = RangeFlags.of(table, splits, deployment.frame, groups)
+    p_value = _outside_p_value(flags.outside, flags.by_chance, groups, deployment, splits, seed)
+    fraction = rate_interval(flags.outside, deployment.units)
+    n_rows, n_outside = len(flags.outside), int(flags.outside.sum())
+    return OutsideRange(n_rows, n_outside, fraction, float(flags.by_chance.mean()), p_value, flags.columns)
+
+
+@dataclass(frozen=True)
+class RangeFlags:
+    """Which deployment rows lie outside the range of the training rows, and which training rows that of all others.
+
+    ``columns`` has the columns with such deployment rows and their number, in descending order.
+    """
+
+    outside: np.ndarray
+    by_chance: np.ndarray
+    columns: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, table: AuditTable, splits: Splits, frame: Any, groups: np.ndarray | None) -> "RangeFlags":
+        """Compare every column of deployment rows with ``splits.rows``, or with groups of them."""
+        training = table.frame.iloc[splits.rows]
+        units = np.arange(len(training)) if groups is None else np.unique(groups[splits.rows], return_inverse=True)[1]
+        outside, by_chance, counts = np.zeros(len(frame), dtype=bool), np.zeros(len(training), dtype=bool), []
+        for reader in table.readers:
+            known, new = training[reader.name], frame[reader.name]
+            is_category = reader.kind == CATEGORY
+            in_column = _unknown(known, new) if is_category else _beyond(known.to_numpy(), new.to_numpy())
+            alone = _only_in_its_unit(known, units) if is_category else _extreme_of_its_unit(known.to_numpy(), units)
+            outside, by_chance = outside | in_column, by_chance | alone
+            counts.append((str(reader.name), int(in_column.sum())))
+        columns = tuple(sorted((each for each in counts if each[1]), key=lambda each: -each[1]))
+        return cls(outside, by_chance, columns)
 
 
 def _unknown(known: Any, new: Any) -> np.ndarray:
@@ -96,6 +115,11 @@ def _outside_p_value(
     if groups is not None and deployment.groups is not None:
         permutations = GroupPermutations(groups[splits.rows], deployment.groups, seed)
         return permutations.p_value(np.concatenate([by_chance, outside])[:, np.newaxis])
+    return chance_of_outside(outside, by_chance)
+
+
+def chance_of_outside(outside: np.ndarray, by_chance: np.ndarray) -> float:
+    """Probability of so many rows outside if both tables were alike and rows independent."""
     n_chance = max(1, int(by_chance.sum()))
     return float(betabinom.sf(int(outside.sum()) - 1, len(outside), n_chance, len(by_chance) + 1 - n_chance))
 
@@ -123,8 +147,8 @@ def uncertain_new_rows(
     uncertainty = model.predict_uncertainty(frame)
     m, n = len(held_out), len(rows)
     j = max(1, int(np.ceil(TOP_FRACTION * m)))
-    above = uncertainty.knowledge > np.sort(held_out)[m - j]
-    p_value = float(betabinom.sf(above.sum() - 1, n, j, m + 1 - j))
+    above = uncertainty.knowledge > knowledge_limit(held_out)
+    p_value = chance_of_knowledge(above, m)
     if groups is not None and deployment.groups is not None:
         p_value = _grouped_p_value(held_out, uncertainty.knowledge, groups[test], deployment.groups[rows], seed)
     return NewRows(
@@ -135,6 +159,17 @@ def uncertain_new_rows(
         p_value=p_value,
         rows=_most_uncertain(model, table, frame, rows, uncertainty),
     )
+
+
+def knowledge_limit(held_out: np.ndarray) -> float:
+    """The knowledge uncertainty that a twentieth of the held-out rows have, or more."""
+    return float(np.sort(held_out)[len(held_out) - max(1, int(np.ceil(TOP_FRACTION * len(held_out))))])
+
+
+def chance_of_knowledge(above: np.ndarray, m: int) -> float:
+    """Probability of so many rows above the limit of ``m`` held-out rows if all were alike and independent."""
+    j = max(1, int(np.ceil(TOP_FRACTION * m)))
+    return float(betabinom.sf(above.sum() - 1, len(above), j, m + 1 - j))
 
 
 def _most_uncertain(

@@ -5,7 +5,7 @@ from math import isfinite
 from surefoot.report.models.scoring import RMSE
 from surefoot.report.page.numbers import interval_of, number, percent, points, value_of
 from surefoot.report.sections.section import NO, UNKNOWN, YES, VerdictLine
-from surefoot.report.sections.sentences import NO_TIME, capital
+from surefoot.report.sections.sentences import NO_TIME, capital, cut, listed
 from surefoot.report.sections.shift.deployment_loss import ALL_ROWS, MAX_AUC_FALL, decisive
 from surefoot.report.sections.shift.findings import SEPARABLE_AUC, DeploymentLoss, ShiftFindings, is_more_than_chance
 from surefoot.report.statistics import INSIDE, OUTSIDE, Estimate
@@ -40,6 +40,9 @@ def _with_targets(findings: ShiftFindings) -> VerdictLine:
     measured, shift = _measured(findings, part), f"{findings.verdict}{_target_shift(findings)}"
     if part.outcome == OUTSIDE:
         return VerdictLine(QUESTION, NO, f"{measured}. {shift}")
+    if part.outcome == INSIDE and findings.without_targets:
+        unknown = f"No target is known of {cut(listed(list(findings.without_targets)))}: the loss there is not known."
+        return VerdictLine(QUESTION, UNKNOWN, f"{measured}. {unknown} {shift}")
     if part.outcome == INSIDE:
         return VerdictLine(QUESTION, YES, f"{measured}. {shift}")
     return VerdictLine(QUESTION, UNKNOWN, f"{measured}. {_rows_that_would_decide(part)} {shift}")
