@@ -134,7 +134,7 @@ def real_tables():
             frame = pd.read_parquet(Path(folder) / f"{name}.parquet")
             if classes:
                 frame = frame[frame["target"].isin(classes)]
-            frame = frame.sample(min(len(frame), 2000), random_state=0)
+            frame = frame.sample(min(len(frame), 4000), random_state=0)
             yield name, frame.drop(columns="target").to_numpy(dtype=np.float64), frame["target"].to_numpy()
 
 

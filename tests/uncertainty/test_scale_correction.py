@@ -109,7 +109,7 @@ def test_intervals_have_their_nominal_coverage(estimator, distribution):
             "gamma": lambda mean=mean, g=generator: g.gamma(4.0, np.exp(mean) / 4.0),
         }
         y = draw[distribution]()
-        members = {"n_members": 3} if estimator is BoostingEnsembleRegressor else {}
+        members = {"n_members": 5} if estimator is BoostingEnsembleRegressor else {}
         model = estimator(distribution=distribution, random_state=seed, **members).fit(X[:300], y[:300])
         predicted, new = model.predict_distribution(X[300:]), y[300:]
         upper = predicted.cdf(new)
