@@ -263,9 +263,9 @@ def test_the_search_finds_the_clearest_pair_of_all():
 
     def clearness(rule):
         inside = np.logical_and.reduce([each.of_rows(np.arange(600)) for each in rule])
-        if not 0.04 * 600 <= inside.sum() <= 300:
+        if not 0.05 * 600 <= inside.sum() <= 300:
             return -inf
-        return deviations[inside].mean() / (1 / inside.sum() - 1 / 600) ** 0.5 - 0.5 * (len(rule) > 1)
+        return deviations[inside].mean() / (1 / inside.sum() - 1 / 600) ** 0.5 - 0.75 * (len(rule) > 1)
 
     every = [(one, other) for k, one in enumerate(search.conditions) for other in search.conditions[k + 1 :]]
     assert clearness(best) == pytest.approx(max(map(clearness, [*every, *((one,) for one in search.conditions)])))

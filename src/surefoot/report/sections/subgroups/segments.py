@@ -11,11 +11,11 @@ from surefoot.report.sections.subgroups.findings import Segment
 from surefoot.report.sections.subgroups.row_errors import RowErrors
 
 MIN_SEARCH_ROWS = 400  # held-out rows; each half has 200
-MIN_FRACTION, MAX_FRACTION = 0.04, 0.5  # of the rows, in a segment
+MIN_FRACTION, MAX_FRACTION = 0.05, 0.5  # of the rows, in a segment
 MAX_SEARCHED_ROWS = 20_000  # of a half
 MAX_CROSSED = 300  # conditions that are combined with each other: those that raise the loss most
-CLIPPED = 0.98  # quantile of the losses: larger ones are cut off, so that a few rows do not decide
-PAIR_LEAD = 0.5  # standard errors by which two conditions must be clearer than one
+CLIPPED = 0.99  # quantile of the losses: larger ones are cut off, so that a few rows do not decide
+PAIR_LEAD = 0.75  # standard errors by which two conditions must be clearer than one
 N_TRIED = 20  # rules, the clearest first, until one has enough rows and units
 
 
