@@ -215,7 +215,7 @@ def test_charts_follow_the_colours_of_the_page(pages):
     style = PageOutline(pages["classification"]).texts["style"][0]
     for name in ("classification", "regression", "hostile"):
         charts = re.findall(r'<svg[^>]*role="img".*?</svg>', pages[name], re.DOTALL)
-        assert len(charts) == 5 - (name == "regression")
+        assert len(charts) == 6 - 2 * (name == "regression")
         for chart in charts:
             assert not re.search(r"(fill|stroke): *(#|rgb|black|white)", chart)
             assert set(re.findall(r"var\((--[\w-]+)\)", chart)) <= set(re.findall(r"(--[\w-]+):", style))
