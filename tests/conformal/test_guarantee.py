@@ -9,6 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 import surefoot
 from surefoot import ConformalClassifier, ConformalRegressor, InfiniteIntervalWarning
 from surefoot.conformal.calibration import CalibrationScores
+from surefoot.conformal.guarantee import guaranteed_coverage
 
 
 class Zero(RegressorMixin, BaseEstimator):
@@ -127,7 +128,7 @@ def test_estimated_weights_widen_intervals_where_deployment_rows_are_noisier(cv)
     assert model.effective_calibration_ < model.n_calibration_ / 1.5
     far = np.column_stack([Z[:, 0] + 3.0, Z[:, 1]])  # hardly any training row is like these
     assert np.isinf(model.fit(X, y, X_target=far).predict_interval(far)).mean() > 0.8
-    assert "density ratio" in model.guarantee_
+    assert ("estimated weights are right" if cv == "split" else "Nothing is guaranteed") in model.guarantee_
 
 
 def test_frames_with_categories_and_a_target_table():
@@ -184,3 +185,23 @@ def test_other_levels_than_that_of_the_fit():
     model = ConformalRegressor(Zero(), random_state=0)
     other = model.fit(X, y).predict_interval(X, confidence_level=0.6)
     np.testing.assert_array_equal(other, model.set_params(confidence_level=0.6).fit(X, y).predict_interval(X))
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_folds", "lost"), [(100, 5, 1.6 / 21), (1000, 5, 1.6 / 201), (100, 50, 0.5 / 51), (100, 100, 0.0)]
+)
+def test_models_of_folds_are_guaranteed_what_theorem_4_says(n_rows, n_folds, lost):
+    assert guaranteed_coverage(0.9, n_rows, n_folds) == pytest.approx(0.8 - lost)
+    assert guaranteed_coverage(0.9, n_rows, 1) == 0.9
+
+
+def test_the_guarantee_in_words():
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(100, 1)), generator.normal(size=100)
+    model = ConformalRegressor(Zero(), cv=5, random_state=0).fit(X, y)
+    assert model.guaranteed_coverage_ == pytest.approx(0.8 - 1.6 / 21)
+    assert model.guarantee_.startswith("At least 72% of new rows have their target in these intervals")
+    assert "About 90% are usual." in model.guarantee_
+    split = model.set_params(cv="split").fit(X, y, groups=np.repeat(["a", "b"], 50)).guarantee_
+    assert split.startswith("At least 90% of rows of each group")
+    assert "usual" not in split

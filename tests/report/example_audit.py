@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.report.audit import Audit
 from surefoot.report.sections import QUESTIONS
 from surefoot.report.sections.accuracy.findings import AccuracyFindings, Duplicates, LearningCurve, ModelScore
+from surefoot.report.sections.guarantee.findings import CoverageOfPart, DeploymentCoverage, GuaranteeFindings
 from surefoot.report.sections.importance.findings import ColumnImportance, ImportanceFindings, PartialDependence
 from surefoot.report.sections.labels.findings import LabelFindings, SuspectRow
 from surefoot.report.sections.over_time.findings import ChunkFindings, OverTimeFindings, UnusualFraction
@@ -118,7 +119,8 @@ def classification() -> ExampleAudit:
         (YES, "The stable set contains 2 choices; 41.2% of the bags choose the one from all rows."),
         (NO, "3 of 20 columns have shifted, and the error rate on the deployment data is 31.3%."),
     )
-    supporting = {"subgroups": _subgroups(), "labels": _labels(), "importance": _importance(), "over_time": over_time()}
+    supporting = {"subgroups": _subgroups(), "labels": _labels(), "guarantee": _guarantee()}
+    supporting |= {"importance": _importance(), "over_time": over_time()}
     return ExampleAudit(subject, verdict, _accuracy(), _uncertainty(), _stability(), _shift()).but(**supporting)
 
 
@@ -264,6 +266,19 @@ def stable_set(selector: str, single: str, stable: str, **others: Any) -> Stable
         "remarks": (),
     }
     return StableSet(selector, single, stable=stable, **{**fields, **others})
+
+
+def _guarantee() -> GuaranteeFindings:
+    parts = (
+        CoverageOfPart("bad", "class", 300, around(0.81, 0.05)),
+        CoverageOfPart("good", "class", 700, around(0.943, 0.02)),
+    )
+    there = DeploymentCoverage("the new rows", 300, around(0.853, 0.04), None, None, 1.41, 0.0)
+    return GuaranteeFindings(
+        model="gradient boosting", of_labels=True, level=0.9, guaranteed=0.79, doubt="", unit="rows", is_chosen=True,
+        is_adaptive=False, n_rows=1000, n_units=1000, needed_units=9, observed=around(0.903, 0.02), size=1.37,
+        single=0.63, own_observed=around(0.921, 0.02), own_size=1.48, parts=parts, deployment=there,
+    )  # fmt: skip
 
 
 def _stability() -> StabilityFindings:

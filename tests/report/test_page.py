@@ -215,7 +215,7 @@ def test_charts_follow_the_colours_of_the_page(pages):
     style = PageOutline(pages["classification"]).texts["style"][0]
     for name in ("classification", "regression", "hostile"):
         charts = re.findall(r'<svg[^>]*role="img".*?</svg>', pages[name], re.DOTALL)
-        assert len(charts) == {"classification": 9, "regression": 4, "hostile": 9}[name]
+        assert len(charts) == {"classification": 10, "regression": 4, "hostile": 10}[name]
         for chart in charts:
             assert not re.search(r"(fill|stroke): *(#|rgb|black|white)", chart)
             assert set(re.findall(r"var\((--[\w-]+)\)", chart)) <= set(re.findall(r"(--[\w-]+):", style))

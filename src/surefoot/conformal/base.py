@@ -15,7 +15,7 @@ from surefoot._parameters import check_integer, check_number
 from surefoot._random import random_permutation, seed_from, stream_key
 from surefoot._row_values import has_missing_labels
 from surefoot.conformal.calibration import CalibrationScores, rows_for_level
-from surefoot.conformal.guarantee import guarantee_in_words
+from surefoot.conformal.guarantee import guarantee_in_words, guaranteed_coverage
 from surefoot.data.columns import is_frame
 from surefoot.data.held_out import split_held_out
 from surefoot.data.problem import require_target
@@ -68,24 +68,17 @@ class ConformalEstimator(BaseEstimator):
                 raise ParameterError(message, argument="groups")
             seed = seed_from(self.random_state)
             folds = self._folds(len(target), labels, seed)
-            ratio_seed = int(stream_key(seed, RATIO) >> np.uint64(33))
-            self._ratio = (
-                None
-                if X_target is None
-                else DensityRatio.fit(X, X_target, seed=ratio_seed, n_jobs=self.n_jobs, balanced=True)
-            )
+            self._ratio = None if X_target is None else self._fit_ratio(X, X_target, seed)
             self.models_ = self._fit_models(X, target, folds, seed)
-            rows = np.flatnonzero(folds >= 0)
-            scores = np.empty(len(rows))
-            for k, model in enumerate(self.models_):
-                inside = folds[rows] == k
-                own = rows[inside]
-                if len(own):
-                    scores[inside] = self._scores(model, take_rows(X, own), target[own], level)
-            self._calibrate(scores, folds[rows], rows, labels)
+            self._calibrate(X, target, folds, labels, level)
             self.confidence_level_ = level
             self._describe()
         return self
+
+    def _fit_ratio(self, X: Any, X_target: Any, seed: int) -> DensityRatio:
+        """The weights of all rows, as more rows than those that calibrate show how both tables differ."""
+        seed = int(stream_key(seed, RATIO) >> np.uint64(33))
+        return DensityRatio.fit(X, X_target, seed=seed, n_jobs=self.n_jobs, balanced=True)
 
     def _check_parameters(self) -> float:
         for method in ("predict",) if self.cv == PREFIT else ("fit", "predict"):
@@ -134,9 +127,17 @@ class ConformalEstimator(BaseEstimator):
         fit = FoldFit(estimator=self, X=X, target=target, folds=folds, seed=seed)
         return run_tasks(fit, range(folds.max() + 1), self.n_jobs)
 
-    def _calibrate(self, scores: np.ndarray, folds: np.ndarray, rows: np.ndarray, labels: np.ndarray | None) -> None:
+    def _calibrate(
+        self, X: Any, target: np.ndarray, folds: np.ndarray, labels: np.ndarray | None, level: float
+    ) -> None:
+        """Score the rows of each fold with the model that was not trained on them."""
+        rows = np.flatnonzero(folds >= 0)
+        scores = np.empty(len(rows))
+        for k, model in enumerate(self.models_):
+            inside = folds[rows] == k
+            scores[inside] = self._scores(model, take_rows(X, rows[inside]), target[rows[inside]], level)
         weights = None if self._ratio is None else self._ratio.weights[rows]
-        self._calibration = CalibrationScores(scores, folds, weights)
+        self._calibration = CalibrationScores(scores, folds[rows], weights)
         self._groups = None
         if labels is not None:
             names, codes = np.unique(labels[rows], return_inverse=True)
@@ -148,16 +149,22 @@ class ConformalEstimator(BaseEstimator):
         self.n_calibration_ = len(self._calibration.scores)
         weights = self._calibration.weights
         self.effective_calibration_ = self.n_calibration_ if weights is None else effective_rows(weights)
-        self.guarantee_ = guarantee_in_words(
-            level,
-            of_labels=hasattr(self, "predict_set"),
-            n_folds=len(self.models_),
-            by_group=self._groups is not None,
-            is_weighted=self._ratio is not None,
-        )
         parts = {None: self._calibration}
         if self._groups is not None:
             parts = {name: self._calibration[rows] for name, rows in self._groups.items()}
+        n_smallest = min((len(part.scores) for part in parts.values()), default=0)
+        coverage = guaranteed_coverage(level, n_smallest, len(self.models_))
+        self.guaranteed_coverage_ = None if self._ratio is not None and len(self.models_) > 1 else coverage
+        self.guarantee_ = guarantee_in_words(
+            level,
+            self.guaranteed_coverage_,
+            of_labels=hasattr(self, "predict_set"),
+            by_group=self._groups is not None,
+            is_weighted=self._ratio is not None,
+        )
+        self._warn_of_few_rows(parts, level)
+
+    def _warn_of_few_rows(self, parts: dict[Any, CalibrationScores], level: float) -> None:
         few = [name for name, part in parts.items() if not part.supports(level)]
         if few:
             which = "" if self._groups is None else f" in the group{'s' if len(few) > 1 else ''} {_listed(few)}"

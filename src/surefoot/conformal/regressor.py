@@ -28,7 +28,7 @@ class ConformalRegressor(RegressorMixin, ConformalEstimator):
     cv : {"split", "prefit"} or int, default="split"
         "split": some of the rows are held out of training and calibrate; at least ``confidence_level`` is guaranteed.
         A number of folds, such as 5: every row calibrates, with a model of the other folds (CV+). Intervals contain
-        about ``confidence_level`` of the targets, but only ``2 * confidence_level - 1`` is guaranteed.
+        about ``confidence_level`` of the targets, but less than ``2 * confidence_level - 1`` is guaranteed.
         "prefit": the model is fitted, and all rows calibrate; it must not be trained on any of them.
     calibration_fraction : float, default=0.25
         The fraction of the rows that are held out with ``cv="split"``.
@@ -46,6 +46,8 @@ class ConformalRegressor(RegressorMixin, ConformalEstimator):
     ----------
     models_ : list of regressors
         One for each fold; a single one with ``cv="split"`` and ``"prefit"``.
+    guaranteed_coverage_ : float or None
+        The guaranteed fraction; None if nothing is proved, with folds and ``X_target``.
     guarantee_ : str
         The guarantee in words, and what it assumes.
     n_calibration_ : int

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from surefoot.report.statistics import Estimate
 
 LEVEL = 0.9
+UNSEEN, PREDICTIONS = "unseen", "predictions"
 ROWS, GROUPS, COPIES, TIME = "rows", "groups", "copies", "time"  # what is assumed to be a random sample
 
 
@@ -69,6 +70,9 @@ class GuaranteeFindings:
         The level of the intervals or sets.
     guaranteed : float or None
         The fraction of new rows, or of rows of new groups, that is guaranteed to be covered. None: nothing is.
+    doubt : str
+        Why nothing is guaranteed, though the rows are a random sample: "unseen" (it is not known which rows the model
+        was trained on) or "predictions" (it is not known which models made them). Empty otherwise.
     unit : str
         What is assumed to be a random sample: "rows", "groups" or "copies" (rows with their copies). "time": nothing.
     is_chosen : bool
@@ -98,6 +102,7 @@ class GuaranteeFindings:
     of_labels: bool
     level: float
     guaranteed: float | None
+    doubt: str
     unit: str
     is_chosen: bool
     is_adaptive: bool

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.stats import norm
 
 from surefoot.conformal.calibration import CalibrationScores, rows_for_level
+from surefoot.conformal.guarantee import guaranteed_coverage
 from surefoot.conformal.label_scores import LAC, label_scores
 from surefoot.conformal.row_scales import RowScales
 from surefoot.metrics.intervals import CONFIDENCE, wilson_interval
@@ -18,8 +19,10 @@ from surefoot.report.sections.guarantee.findings import (
     COPIES,
     GROUPS,
     LEVEL,
+    PREDICTIONS,
     ROWS,
     TIME,
+    UNSEEN,
     CoverageOfPart,
     GuaranteeFindings,
 )
@@ -120,13 +123,15 @@ def measure_guarantee(
     unit = TIME if splits.by_time else ROWS if held.weights is None else GROUPS if groups is not None else COPIES
     units = splits.held_out_units
     n_units = len(hits) if units is None else len(np.unique(units))
+    doubt = UNSEEN if is_unseen_unknown else "" if audited.fold_models else PREDICTIONS
     size, single = mean_size(held, predictions, limits, widths_rows(splits) & known)
     own_observed, own_size = own_coverage(audited)
     return GuaranteeFindings(
         model=audited.name,
         of_labels=target.is_classes,
         level=LEVEL,
-        guaranteed=None if splits.by_time or is_unseen_unknown else guaranteed_level(audited),
+        guaranteed=None if splits.by_time or doubt else guaranteed_level(audited, n_units),
+        doubt=doubt,
         unit=unit,
         is_chosen=not audited.candidate.raw,
         is_adaptive=held.scales is not None and predictions.std is not None,
@@ -143,10 +148,10 @@ def measure_guarantee(
     )
 
 
-def guaranteed_level(audited: CrossFitted) -> float:
+def guaranteed_level(audited: CrossFitted, n_units: int) -> float:
     """What is guaranteed: the level for one model that was trained on none of the rows, less for models of folds."""
     is_one_model = audited.candidate.prefit or audited.splits.is_fixed
-    return LEVEL if is_one_model else 2 * LEVEL - 1
+    return guaranteed_coverage(LEVEL, n_units, 1 if is_one_model else len(audited.splits.folds))
 
 
 def _observed(hits: np.ndarray, units: np.ndarray | None, by_time: bool) -> Estimate | None:

@@ -2,6 +2,7 @@
 
 from markupsafe import Markup
 
+from surefoot.conformal.guarantee import in_percent
 from surefoot.report.models.scoring import COVERAGE
 from surefoot.report.page.charts import comparison_chart
 from surefoot.report.page.numbers import between, hundredths, number, percent, whole
@@ -9,6 +10,7 @@ from surefoot.report.page.templates import render
 from surefoot.report.sections.guarantee.findings import (
     COPIES,
     GROUPS,
+    PREDICTIONS,
     ROWS,
     TIME,
     CoverageOfPart,
@@ -57,6 +59,12 @@ def promise_sentence(findings: GuaranteeFindings) -> str:
             f"There is no guarantee: rows of different times are not a random sample of one population, and new rows "
             f"come later than all of these. {what} are calibrated on earlier rows here, and only observed."
         )
+    if findings.doubt == PREDICTIONS:
+        return (
+            f"It is not known which models made the predictions. If a single model made them all, trained on none of "
+            f"these rows, conformal {_noun(findings)} on top of it contain the target of at least "
+            f"{percent(findings.level, 0)} of new rows, if {ASSUMED[findings.unit]}. Otherwise nothing is guaranteed."
+        )
     if findings.guaranteed is None:
         return (
             f"There is no guarantee: it is not known which rows the model was trained on, and {_noun(findings)} that "
@@ -73,7 +81,7 @@ def promise_sentence(findings: GuaranteeFindings) -> str:
     where = {GROUPS: "new rows, each of a new group,"}.get(findings.unit, "new rows")
     chosen = ", and that the choice of the model on the same rows matters little" if findings.is_chosen else ""
     return (
-        f"{what} contain the target of at least {percent(findings.guaranteed, 0)} of {where} on average, however wrong "
+        f"{what} contain the target of at least {in_percent(findings.guaranteed)} of {where} on average, however wrong "
         f"the model is.{usual} This assumes that {ASSUMED[findings.unit]}{chosen}."
     )
 
