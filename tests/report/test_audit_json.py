@@ -97,7 +97,6 @@ def test_open_ends_nan_and_none_stay_apart():
     assert read.gain == accuracy.gain
     assert str(read.behind) == str(accuracy.behind)
     assert read.curve is None
-    assert Audit.from_json(audit.to_json()).to_html() == audit.to_html()
 
 
 def test_own_sections_keep_their_numbers_answers_and_with_their_code_their_pages():
@@ -107,7 +106,7 @@ def test_own_sections_keep_their_numbers_answers_and_with_their_code_their_pages
     assert read.answer("own") == YES
     assert "Its numbers are in the JSON, as <code>own</code>" in read.to_html()
     assert "And &lt;more&gt;?" in read.to_html()
-    assert Audit.from_json(read.to_json()).to_html() == read.to_html()
+    assert Audit.from_json(read.to_json()).to_json() == audit.to_json()
     with_code = Audit.from_json(audit.to_json(), sections=[Own(), Supporting()])
     assert with_code.to_html() == audit.to_html()
     with pytest.raises(ParameterError, match="sections contains 'own', which the audit does not have"):
@@ -117,7 +116,7 @@ def test_own_sections_keep_their_numbers_answers_and_with_their_code_their_pages
 def test_a_file_without_a_later_field_is_read():
     values = json.loads(classification().to_json())
     del values["subject"]["doubt"], values["own_measure"], values["shift"]["by_groups"]
-    assert Audit.from_json(json.dumps(values)).to_html() == classification().to_html()
+    assert Audit.from_json(json.dumps(values)).to_json() == classification().to_json()
 
 
 DAMAGED = {

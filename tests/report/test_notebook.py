@@ -8,9 +8,10 @@ from types import ModuleType
 import pytest
 from browser import Browser, chromium_path
 from example_audit import classification
-from example_edges import hostile
+from example_edges import bare
 
 from surefoot import compare
+from surefoot.report.page.notebook import PageFrame
 
 HEIGHT = "document.querySelector('iframe').getBoundingClientRect().height"
 needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium; on Debian: apt install chromium")
@@ -21,12 +22,13 @@ def page_in(html):
 
 
 def test_the_frame_has_the_whole_page_and_nothing_of_it_breaks_out():
-    for audit in (classification(), hostile()):
-        html = audit.show()._repr_html_()
-        assert page_in(html) == audit.to_html()
-        assert html.count("<") == 4  # the frame and the script, with their ends
+    audit, hostile = bare(), PageFrame("\"></iframe><script>'{}'</script>", 'a "title"', 500)
+    for page, frame in ((audit.to_html(), audit.show()), (hostile.page, hostile)):
+        html = frame._repr_html_()
+        assert page_in(html) == page
+        assert re.findall(r"<(/?\w+)", html) == ["iframe", "/iframe", "script", "/script"]
         assert 'sandbox="allow-scripts"' in html
-    comparison = compare([classification(), classification()])
+    comparison = compare([audit, audit])
     assert page_in(comparison.show(height=300)._repr_html_()) == comparison.to_html()
     assert "height: 300px" in comparison.show(height=300)._repr_html_()
 
@@ -37,16 +39,17 @@ def test_in_a_running_notebook_it_is_displayed(monkeypatch):
     ipython.get_ipython, displays.display = lambda: "a shell", shown.append
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", displays)
-    assert classification().show() is None
-    assert page_in(shown[0]._repr_html_()) == classification().to_html()
+    assert bare().show() is None
+    assert page_in(shown[0]._repr_html_()) == bare().to_html()
     ipython.get_ipython = lambda: None
-    assert "to_html" in repr(classification().show())
+    assert "to_html" in repr(bare().show())
 
 
 @needs_chromium
 def test_the_frame_becomes_as_high_as_the_page(tmp_path):
     path = tmp_path / "notebook.html"
-    path.write_text(f"<!DOCTYPE html><body>{classification().show()._repr_html_()}</body>", encoding="utf-8")
+    head = '<!DOCTYPE html><meta name="viewport" content="width=device-width">'
+    path.write_text(f"{head}<body>{classification().show()._repr_html_()}</body>", encoding="utf-8")
     browser = Browser(chromium_path(), tmp_path / "profile")
     try:
         heights = []

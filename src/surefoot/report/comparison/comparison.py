@@ -51,9 +51,14 @@ class Change:
     numbers: tuple[Difference, ...]
 
     @property
+    def outcomes(self) -> set[str]:
+        """The outcomes of all answers and numbers."""
+        return {each.outcome for each in self.answers} | {each.outcome for each in self.numbers}
+
+    @property
     def is_worse(self) -> bool:
         """Whether an answer is worse, or a number is shown to be worse."""
-        return any(each.outcome == WORSE for each in (*self.answers, *self.numbers))
+        return WORSE in self.outcomes
 
 
 @dataclass(frozen=True, repr=False)

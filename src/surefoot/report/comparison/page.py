@@ -6,7 +6,7 @@ from hashlib import sha256
 from markupsafe import Markup
 
 from surefoot.report.comparison.comparison import AuditComparison, summary
-from surefoot.report.comparison.differences import PAIRED
+from surefoot.report.comparison.differences import BETTER, WORSE
 from surefoot.report.comparison.rows import RELATIONS, difference_text, subject_rows, value_text
 from surefoot.report.page.document import SCRIPT, STYLE
 from surefoot.report.page.templates import render, text_of
@@ -27,7 +27,6 @@ def comparison_html(comparison: AuditComparison) -> str:
         headline=_headline(comparison),
         summary=summary,
         relations=RELATIONS,
-        PAIRED=PAIRED,
         value_text=value_text,
         difference_text=difference_text,
         style=Markup(text_of(STYLE)),
@@ -39,5 +38,5 @@ def comparison_html(comparison: AuditComparison) -> str:
 
 def _headline(comparison: AuditComparison) -> str:
     """The colour of the headline, from what is shown about the last audit; worse comes before better."""
-    outcomes = {each.outcome for each in (*comparison.changes[-1].answers, *comparison.changes[-1].numbers)}
-    return NO if "worse" in outcomes else YES if "better" in outcomes else UNKNOWN
+    outcomes = comparison.changes[-1].outcomes
+    return NO if WORSE in outcomes else YES if BETTER in outcomes else UNKNOWN

@@ -115,7 +115,8 @@ def _record(record: Any, records: dict[str, Any]) -> dict[str, Any]:
 def _comments(record: Any) -> dict[str, str]:
     """The comments at the ends of the lines of a record's fields."""
     source = textwrap.dedent(inspect.getsource(record))
-    lines, found = source.splitlines(), {}
+    lines = source.splitlines()
+    found: dict[str, str] = {}
     for node in ast.parse(source).body[0].body:  # type: ignore[attr-defined]
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             _, sign, comment = lines[(node.end_lineno or 1) - 1][node.end_col_offset :].partition("#")
@@ -125,7 +126,8 @@ def _comments(record: Any) -> dict[str, str]:
 
 def _descriptions(record: Any) -> dict[str, str]:
     """The first line of each entry of the parameters in a docstring."""
-    found, lines = {}, (inspect.getdoc(record) or "").splitlines()
+    found: dict[str, str] = {}
+    lines = (inspect.getdoc(record) or "").splitlines()
     for line, after in pairwise(lines):
         if " : " in line and not line.startswith(" ") and after.startswith("    "):
             found |= {name.strip(): after.strip() for name in line.partition(" : ")[0].split(",")}

@@ -8,6 +8,7 @@ import secrets
 import sys
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 
 FRAME = """<iframe id="{key}" title="{title}" sandbox="allow-scripts" srcdoc="{page}"
  style="width: 100%; height: {height}px; border: 0" loading="eager"></iframe>
@@ -44,7 +45,5 @@ def show_page(page: str, title: str, height: int) -> PageFrame | None:
     ipython = sys.modules.get("IPython")
     if ipython is None or ipython.get_ipython() is None:
         return frame
-    from IPython.display import display
-
-    display(frame)
+    import_module("IPython.display").display(frame)
     return None
