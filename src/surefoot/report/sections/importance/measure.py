@@ -86,6 +86,14 @@ def loss_name(audited: CrossFitted) -> str:
 
 def _nothing(audited: CrossFitted, note: str) -> ImportanceFindings:
     return ImportanceFindings(
-        model=audited.name, loss_name=loss_name(audited), loss=float(audited.outcome.proper.mean()), n_rows=0,
-        columns=(), output="", dependence=(), n_models=0, remarks=(), note=note,
-    )  # fmt: skip
+        model=audited.name,
+        loss_name=loss_name(audited),
+        loss=float(audited.outcome.proper.mean()),
+        n_rows=0,
+        columns=(),
+        output="",
+        dependence=(),
+        n_models=0,
+        remarks=(),
+        note=note,
+    )

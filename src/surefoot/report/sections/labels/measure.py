@@ -103,7 +103,16 @@ def _loss(losses: np.ndarray, audited: CrossFitted, weights: np.ndarray | None =
 def _without_number(models: Sequence[CrossFitted], audited: CrossFitted, note: str) -> LabelFindings:
     losses = audited.outcome.losses.astype(np.float64)
     return LabelFindings(
-        models=tuple(each.name for each in models), n_rows=len(losses), n_wrong=None, rates=(), rows=(),
-        level=0.0, n_contradicted=0, n_expected=0.0, loss=_loss(losses, audited), loss_of_right=None,
-        loss_without=None, note=note,
-    )  # fmt: skip
+        models=tuple(each.name for each in models),
+        n_rows=len(losses),
+        n_wrong=None,
+        rates=(),
+        rows=(),
+        level=0.0,
+        n_contradicted=0,
+        n_expected=0.0,
+        loss=_loss(losses, audited),
+        loss_of_right=None,
+        loss_without=None,
+        note=note,
+    )
