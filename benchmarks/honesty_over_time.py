@@ -148,7 +148,7 @@ def runs(generator: np.random.Generator, n: int) -> dict[str, Any]:
     return alarms(measured(table, y, seed_of(generator), time="t").findings)
 
 
-def growing_shift(generator: np.random.Generator, n: int) -> dict[str, Any]:  # noqa: ARG001 - of another size
+def growing_shift(generator: np.random.Generator, n: int) -> dict[str, Any]:
     """The columns of the first three of eight chunks are those of training rows; then one of them moves ever more."""
     X, y = rows(generator, SHIFT_ROWS[0])
     moves = [STEP * max(0, k - FIRST_SHIFTED + 1) for k in range(8)]
