@@ -269,7 +269,8 @@ def over_time() -> OverTimeFindings:
     chunks = tuple(
         ChunkFindings(
             name=name, n_rows=100, n_known=100 if k < 2 else 0,
-            measured=around(0.25 + 0.1 * k, 0.08) if k < 2 else None, expected=withheld if k == 2 else expected, loss_p_value=nan if k == 2 else 0.3,
+            measured=around(0.25 + 0.1 * k, 0.08) if k < 2 else None,
+            expected=withheld if k == 2 else expected, loss_p_value=nan if k == 2 else 0.3,
             uncertain=UnusualFraction(100, 5 + 9 * k, around(0.05 + 0.09 * k, 0.04), 0.0518, 0.2 / (1 + 9 * k)),
             outside=UnusualFraction(100, k, around(0.01 * k, 0.02), 0.01, 1.0), auc=around(0.5 + 0.2 * k, 0.06),
             auc_p_value=1.0 if k == 0 else 0.002, column="duration" if k else None, distance=0.3 if k else nan,
