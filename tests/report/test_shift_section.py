@@ -341,6 +341,15 @@ def test_an_expected_rise_can_be_a_no_but_never_a_yes(rise, answer):
     assert shift_line(findings(weighted=expected)).answer == answer
 
 
+def test_a_part_without_any_target_prevents_a_yes():
+    every = part("all rows", "inside", 100)
+    known = replace(findings(), losses=(every,), loss_here=SOME, loss_there=SOME, bias_tolerance=0.1)
+    assert shift_line(known).answer == "yes"
+    line = shift_line(replace(known, without_targets=("feb", "mar")))
+    assert line.answer == "unknown"
+    assert "No target is known of feb and mar: the loss there is not known." in line.sentence
+
+
 def test_what_can_be_a_no_without_targets():
     assert shift_line(findings()).answer == "unknown"
     apart = replace(findings(), auc=Estimate(0.99, 0.96, 1.0))

@@ -105,7 +105,7 @@ class ChunkFits:
             parts.append(area)
             p_values.append(rise_p_value(ranks[~is_chunk], ranks[is_chunk], *units, self.seed))
         ends = np.mean([(part.value, part.low, part.high) for part in parts], axis=0)
-        return Estimate(*map(float, ends)), float(min(1.0, N_FOLDS * np.min(p_values)))
+        return Estimate(*map(float, ends)), float(np.minimum(N_FOLDS * np.min(p_values), 1.0))
 
 
 def _apart(training: np.ndarray, chunk: np.ndarray) -> np.ndarray:
