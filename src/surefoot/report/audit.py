@@ -77,11 +77,11 @@ class Audit(AuditFiles):
     command: str | None = None
     own_measure: OwnMeasureFindings | None = None
     subgroups: SubgroupFindings | None = None
-    guarantee: GuaranteeFindings | None = None
     labels: LabelFindings | None = None
-    row_losses: RowLosses | None = None
+    guarantee: GuaranteeFindings | None = None
     importance: ImportanceFindings | None = None
     over_time: OverTimeFindings | None = None
+    row_losses: RowLosses | None = None
     own_findings: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section | SupportingSection, ...] = SECTIONS
 
