@@ -1,6 +1,6 @@
 """Is the audit right about chunks of deployment data? Simulated tables of training rows and chunks, with a known truth.
 
-    python benchmarks/audit_honesty.py --section over_time --replications 200
+    python benchmarks/audit_honesty.py --section over_time --replications 42
 
 A false alarm is a chunk of the same distribution that is shown to be worse, stranger or shifted. Where the rows shift,
 more in every chunk, *held* counts intervals of expected losses that contain the loss on 20,000 rows of the chunk's
@@ -183,8 +183,9 @@ def _held(loss: Any, result: Measured, generator: np.random.Generator, moved: fl
 
 
 def concept_shift(generator: np.random.Generator, n: int) -> dict[str, Any]:
-    """The rule is turned round in all chunks, and no targets are known: *warned* is whether the page says what it
-    assumes.
+    """No targets are known, so whatever became of the rule, only the columns are seen.
+
+    *warned* is whether the page says that.
     """
     X, y = rows(generator, n)
     X_new = [rows(generator, CHUNK_ROWS)[0] for _ in range(6)]
