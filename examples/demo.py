@@ -1,4 +1,4 @@
-"""Audit models of bike rentals in one summer: four questions, one page. Do they hold in September?"""
+"""Audit models of bike rentals: four questions, one page. Do models of ten months hold in the last two?"""
 
 import os
 import sys
@@ -11,13 +11,13 @@ from surefoot.cli.app import app
 
 TABLE = Path(__file__).parent / "bike-rentals.csv"
 OUTPUT = Path("demo-output")
-FIRST_NEW_DAY = "2011-09-01"
+FIRST_NEW_DAY = "2011-11-01"
 
 
 def main() -> None:
     OUTPUT.mkdir(exist_ok=True)
     table = pd.read_csv(TABLE)
-    training, deployment, page = OUTPUT / "summer.csv", OUTPUT / "september.csv", OUTPUT / "report.html"
+    training, deployment, page = OUTPUT / "rentals.csv", OUTPUT / "later-rentals.csv", OUTPUT / "report.html"
     is_new = table["date"] >= FIRST_NEW_DAY
     table[~is_new].to_csv(training, index=False)
     table[is_new].to_csv(deployment, index=False)
