@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reference.bins import code_of, masses, masses_by_bin
@@ -123,6 +123,17 @@ def test_bins_of_many_equally_frequent_values_have_equal_size():
     edges = BinEdges.from_values(values, 255)
     assert len(edges) == 255
     np.testing.assert_array_equal(edges.high - edges.low, np.full(255, 99.0))
+
+
+@settings(deadline=None)
+@given(n=st.integers(1, 5000), max_bins=st.sampled_from([2, 3, 7, 63, 64, 255, 256]))
+@example(n=200_000, max_bins=255)
+@example(n=255 * 8, max_bins=255)
+def test_bins_of_distinct_values_are_those_of_values_with_equal_weights(n, max_bins):
+    values = np.random.default_rng(n).permutation(n) + 0.5
+    edges, expected = (BinEdges.from_values(values, max_bins, weights) for weights in (None, np.ones(n)))
+    assert edges.low.tolist() == expected.low.tolist()
+    assert edges.high.tolist() == expected.high.tolist()
 
 
 def test_zeros_of_both_signs_are_one_value():

@@ -39,6 +39,37 @@ def test_rows_are_divided_by_their_number(seed, block_rows, n_rows):
             assert own.tolist() == [row for row in rows.tolist() if first <= row < last]
 
 
+@settings(deadline=None, max_examples=100)
+@given(
+    seed=st.integers(0, 10_000),
+    block_rows=st.integers(1, 40),
+    n_rows=st.integers(1, 100),
+    n_ranges=st.integers(1, 9),
+)
+def test_a_block_is_whole_in_one_range_or_cut_by_ranges(seed, block_rows, n_rows, n_ranges):
+    rng = np.random.default_rng(seed)
+    rows = np.flatnonzero(rng.random(n_rows) < rng.random())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_blocks, "BLOCK_ROWS", block_rows)
+        blocks = BlockRows.of(rows, n_rows)
+    seen = []
+    for start, stop in even_ranges(len(blocks), n_ranges):
+        first, last = blocks.whole_blocks((start, stop))
+        assert not seen or first == last or first > seen[-1]
+        seen += range(first, last)
+        for block in range(first, last):
+            assert start <= blocks.starts[block] <= blocks.starts[block + 1] <= stop
+        for block in set(range(blocks.n_blocks)).difference(seen):  # what is left out does not fit
+            begin, end = blocks.starts[block], blocks.starts[block + 1]
+            assert begin == end or not (start <= begin and end <= stop)
+
+
+def test_blocks_are_divided_where_the_ranges_are_most_even():
+    n_rows = 300_000  # 18.3 blocks
+    (_, middle), _ = BlockRows.of(np.arange(n_rows), n_rows).block_ranges(2)
+    assert abs(middle * row_blocks.BLOCK_ROWS - n_rows / 2) <= row_blocks.BLOCK_ROWS / 2
+
+
 @settings(deadline=None, max_examples=50)
 @given(
     seed=st.integers(0, 10_000),
