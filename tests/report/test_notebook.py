@@ -14,6 +14,11 @@ from surefoot import compare
 from surefoot.report.page.notebook import PageFrame
 
 HEIGHT = "document.querySelector('iframe').getBoundingClientRect().height"
+# Resolves once the height is as expected, or after ten seconds.
+WAIT = """new Promise(done => {{
+  var begun = Date.now();
+  (function look() {{ {height} {sign} || Date.now() > begun + 10000 ? done() : setTimeout(look, 20) }})()
+}})"""
 needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="needs Chromium; on Debian: apt install chromium")
 
 
@@ -55,13 +60,13 @@ def test_the_frame_becomes_as_high_as_the_page(tmp_path):
         heights = []
         for width in (1400, 390):
             browser.open(path, width=width)
-            browser.run("new Promise(done => setTimeout(done, 300))")
+            browser.run(WAIT.format(height=HEIGHT, sign="> 2000"))
             heights.append(browser.run(HEIGHT))
             assert browser.problems == []
             assert {each for each in browser.requests if "srcdoc" not in each} == {path.as_uri()}
         assert 2000 < heights[0] < heights[1]
         browser.resize(1400, 900)
-        browser.run("new Promise(done => setTimeout(done, 300))")
+        browser.run(WAIT.format(height=HEIGHT, sign=f"< {heights[1]}"))
         assert browser.run(HEIGHT) < heights[1]  # it shrinks again
     finally:
         browser.close()

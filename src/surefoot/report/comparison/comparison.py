@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from surefoot._atomic_io import write_text
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._extras import needs
 from surefoot._parameters import check_choice
 from surefoot.report.audit import Audit
 from surefoot.report.comparison.differences import BETTER, CHANGED, EQUAL, WORSE, Difference, differences
+from surefoot.report.files.page_file import HasPage, written
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, Section
 
 if TYPE_CHECKING:
     from surefoot.report.fail_rules import RuleResult
-    from surefoot.report.page.notebook import PageFrame
 
 FIRST, PREVIOUS = "first", "previous"
 RANKS = {NO: 0, PARTLY: 1, YES: 2}
@@ -62,7 +61,7 @@ class Change:
 
 
 @dataclass(frozen=True, repr=False)
-class AuditComparison:
+class AuditComparison(HasPage):
     """What changed between audits of one target; the result of `compare`.
 
     Parameters
@@ -89,39 +88,10 @@ class AuditComparison:
     names: tuple[str, ...]
     changes: tuple[Change, ...]
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the page: one self-contained file.
-
-        Parameters
-        ----------
-        path : str or Path, default=None
-            File to write the page to. If writing fails, no partial file is left.
-
-        Returns
-        -------
-        str
-            The HTML.
-        """
+    def _html(self) -> str:
         from surefoot.report.comparison.page import comparison_html
 
-        return _written(comparison_html(self), path)
-
-    def show(self, height: int = 800) -> "PageFrame | None":
-        """Show the whole page in a notebook.
-
-        Parameters
-        ----------
-        height : int, default=800
-            Height in pixels, until the page has been drawn; then the frame is as high as the page.
-
-        Returns
-        -------
-        PageFrame or None
-            None if the page is shown. Where no notebook is running, an object that a notebook can show.
-        """
-        from surefoot.report.page.notebook import show_page
-
-        return show_page(self.to_html(), "surefoot compare", height)
+        return comparison_html(self)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return what changed as Markdown, for a comment on a pull request.
@@ -138,7 +108,7 @@ class AuditComparison:
         """
         from surefoot.report.comparison.markdown import comparison_markdown
 
-        return _written(comparison_markdown(self), path)
+        return written(comparison_markdown(self), path)
 
     def check_rules(self, fail_on: str | Sequence[str]) -> "tuple[RuleResult, ...]":
         """Check rules about the changes and the last audit, as ``surefoot compare --fail-on`` does.
@@ -244,9 +214,3 @@ def summary(change: Change) -> str:
     ]
     told = [", ".join(answers) or "no answer has changed", ", ".join(numbers) or "no number is shown to have changed"]
     return f"{'; '.join(told)}."
-
-
-def _written(text: str, path: str | Path | None) -> str:
-    if path is not None:
-        write_text(Path(path), text)
-    return text

@@ -97,7 +97,7 @@ def _refolded(paired: Estimate) -> Estimate:
     """The interval, wider for the draw of the folds.
 
     Two audits of one table and model with other seeds differ by their folds alone, and losses move together within a
-    fold. Over such audits the variance of a difference of losses was 0.8 to 3.1 times that of the rows
+    fold. Over such audits the variance of a difference of losses was 0.5 to 2.6 times that of the rows
     (benchmarks/fold_differences.py).
     """
     value = paired.value

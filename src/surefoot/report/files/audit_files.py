@@ -4,53 +4,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from surefoot._atomic_io import write_text
+from surefoot.report.files.page_file import HasPage, written
 
 if TYPE_CHECKING:
     from surefoot.report.fail_rules import RuleResult
-    from surefoot.report.page.notebook import PageFrame
     from surefoot.report.sections.main_numbers import MainNumber
 
 # Entries of the JSON besides the fields of an audit.
 ADDED = ("format", "own_sections", "not_finite")
 
 
-class AuditFiles:
+class AuditFiles(HasPage):
     """The page and the other files of an audit."""
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the page: one self-contained file.
-
-        Parameters
-        ----------
-        path : str or Path, default=None
-            File to write the page to. If writing fails, no partial file is left.
-
-        Returns
-        -------
-        str
-            The HTML.
-        """
+    def _html(self) -> str:
         from surefoot.report.page.document import page_html
 
-        return _written(page_html(self), path)
-
-    def show(self, height: int = 800) -> "PageFrame | None":
-        """Show the whole page in a notebook.
-
-        Parameters
-        ----------
-        height : int, default=800
-            Height in pixels, until the page has been drawn; then the frame is as high as the page.
-
-        Returns
-        -------
-        PageFrame or None
-            None if the page is shown. Where no notebook is running, an object that a notebook can show.
-        """
-        from surefoot.report.page.notebook import show_page
-
-        return show_page(self.to_html(), "surefoot audit", height)
+        return page_html(self)
 
     def main_numbers(self) -> "dict[str, MainNumber]":
         """Return the numbers that rules and comparisons know by name.
@@ -79,7 +49,7 @@ class AuditFiles:
         """
         from surefoot.report.files.audit_json import json_of
 
-        return _written(json_of(self), path)
+        return written(json_of(self), path)
 
     @classmethod
     def from_json(cls, source: str | Path, *, sections: Sequence[Any] = ()) -> Self:
@@ -136,7 +106,7 @@ class AuditFiles:
         """
         from surefoot.report.files.markdown import audit_markdown
 
-        return _written(audit_markdown(self, self.check_rules(fail_on)), path)
+        return written(audit_markdown(self, self.check_rules(fail_on)), path)
 
     def to_junit(self, path: str | Path | None = None, *, fail_on: str | Sequence[str] = ()) -> str:
         """Return a JUnit report: a test case for each question and each rule.
@@ -155,10 +125,4 @@ class AuditFiles:
         """
         from surefoot.report.files.junit import audit_junit
 
-        return _written(audit_junit(self, self.check_rules(fail_on)), path)
-
-
-def _written(text: str, path: str | Path | None) -> str:
-    if path is not None:
-        write_text(Path(path), text)
-    return text
+        return written(audit_junit(self, self.check_rules(fail_on)), path)
