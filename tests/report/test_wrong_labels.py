@@ -164,8 +164,10 @@ def test_one_far_value_alone_is_not_shown_to_be_wrong():
 
 def test_an_audit_lists_the_rows(quick_audit):
     X, y, wrong = table_with_wrong_labels()
-    _, result = quick_audit(X, y)
+    run, result = quick_audit(X, y)
     found = result.findings["labels"]
+    assert run.audited.name in found.models
+    assert run.audited.name not in measure_labels(run.fitted, run.audited, 0, is_unseen_unknown=True).models
     assert found.n_wrong.low <= len(wrong) <= found.n_wrong.high
     assert {row.row for row in found.rows[:10]} <= wrong
     assert all(row.given != row.predicted for row in found.rows[:10])
