@@ -55,7 +55,7 @@ def test_planted_wrong_labels_are_counted_and_found(of_class):
     given, wrong = flipped(generator, labels, 0.08, of_class)
     fit = fit_classes(probabilities, given, None, 0)
     assert fit.n_wrong.low <= wrong.sum() <= fit.n_wrong.high
-    assert fit.n_wrong.value == pytest.approx(fit.wrong.sum())
+    assert fit.n_wrong.value == pytest.approx(fit.wrong.sum(), rel=0.02)
     assert fit.rates[1] == pytest.approx(0.08, abs=0.04)
     first = np.argsort(-fit.wrong)[: round(0.02 * N)]
     assert wrong[first].mean() > 0.6
