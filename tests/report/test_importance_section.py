@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from surefoot.report.page.document import page_html
 from surefoot.report.sections.importance.association import neighbours_of
 from surefoot.report.sections.importance.dependence import grid_of, measure_dependence
-from surefoot.report.sections.importance.measure import NO_COLUMN, NO_MODEL, measure_importance
+from surefoot.report.sections.importance.measure import MAYBE_SEEN, NO_COLUMN, NO_MODEL, measure_importance
 from surefoot.report.sections.importance.page import chosen_fraction
 from surefoot.report.statistics import paired_mean_difference
 
@@ -105,6 +105,8 @@ def test_a_model_that_reads_arrays_as_they_are(run_of):
     found = measure_importance(run.comparisons, run.loss_increases)
     assert found.columns[0].column == "x0"
     assert found.n_models == 1
+    assert found.remarks == ()
+    assert measure_importance(run.comparisons, run.loss_increases, True).remarks == (MAYBE_SEEN,)
     assert found.dependence[0].mean[0] < 0.2 < 0.8 < found.dependence[0].mean[-1]
 
 
@@ -116,6 +118,8 @@ def test_missing_values_are_not_on_the_grid(run_of):
     _, values, positions = grid_of(run.audited, reader)
     assert np.isfinite(positions).all()
     assert len(values) == len(positions) == 12
+    run.table.frame["weak"] = np.nan
+    assert measure_dependence(run.audited, ["weak"])[1] == ()
 
 
 def test_alternatives_are_strongly_associated_columns(run_of):

@@ -55,7 +55,7 @@ def test_planted_wrong_labels_are_counted_and_found(of_class):
     given, wrong = flipped(generator, labels, 0.08, of_class)
     fit = fit_classes(probabilities, given, None, 0)
     assert fit.n_wrong.low <= wrong.sum() <= fit.n_wrong.high
-    assert fit.n_wrong.value == pytest.approx(fit.wrong.sum())
+    assert fit.n_wrong.value == pytest.approx(fit.wrong.sum(), rel=0.02)
     assert fit.rates[1] == pytest.approx(0.08, abs=0.04)
     first = np.argsort(-fit.wrong)[: round(0.02 * N)]
     assert wrong[first].mean() > 0.6
@@ -164,8 +164,10 @@ def test_one_far_value_alone_is_not_shown_to_be_wrong():
 
 def test_an_audit_lists_the_rows(quick_audit):
     X, y, wrong = table_with_wrong_labels()
-    _, result = quick_audit(X, y)
+    run, result = quick_audit(X, y)
     found = result.findings["labels"]
+    assert run.audited.name in found.models
+    assert run.audited.name not in measure_labels(run.fitted, run.audited, 0, is_unseen_unknown=True).models
     assert found.n_wrong.low <= len(wrong) <= found.n_wrong.high
     assert {row.row for row in found.rows[:10]} <= wrong
     assert all(row.given != row.predicted for row in found.rows[:10])

@@ -21,7 +21,7 @@ class ImportanceSection:
         if not run.budget.has_time_for("importance of the columns"):
             return None
         run.budget.step(0.97, "importance of the columns")
-        return measure_importance(run.comparisons, run.loss_increases)
+        return measure_importance(run.comparisons, run.loss_increases, run.is_unseen_unknown)
 
     def page(self, findings: ImportanceFindings, context: SectionContext) -> str:
         """Render the section; only this needs jinja2 and matplotlib."""

@@ -30,7 +30,8 @@ def measure_dependence(audited: CrossFitted, columns: Sequence[str]) -> tuple[st
     if of_class is not None and audited.predictions.probabilities is None:
         output = f"fraction of rows predicted to be {target.classes[of_class]}"
     by_name = {str(reader.name): reader for reader in audited.table.readers}
-    return output, tuple(_of_column(audited, by_name[name], of_class) for name in columns)
+    curves = (_of_column(audited, by_name[name], of_class) for name in columns)
+    return output, tuple(curve for curve in curves if curve is not None)
 
 
 def class_of(audited: CrossFitted) -> int | None:
@@ -43,8 +44,11 @@ def class_of(audited: CrossFitted) -> int | None:
     return int(np.bincount(target.y).argmax())
 
 
-def _of_column(audited: CrossFitted, reader: Any, of_class: int | None) -> PartialDependence:
+def _of_column(audited: CrossFitted, reader: Any, of_class: int | None) -> PartialDependence | None:
+    """The curve of a column; None if it is missing in every held-out row."""
     sources, values, positions = grid_of(audited, reader)
+    if not len(sources):
+        return None
     curves = np.array(
         [_curve(audited, k, str(reader.name), sources, of_class) for k in range(len(audited.fold_models))]
     )
@@ -71,9 +75,9 @@ def grid_of(audited: CrossFitted, reader: Any) -> tuple[np.ndarray, tuple[str, .
     numbers = column.to_numpy(np.float64)
     known = np.flatnonzero(np.isfinite(numbers))
     ordered = known[np.argsort(numbers[known], kind="stable")]
-    places = np.linspace(*RANGE, MAX_VALUES) * (len(ordered) - 1)
-    found, first = np.unique(numbers[ordered[places.round().astype(int)]], return_index=True)
-    chosen = ordered[places.round().astype(int)[first]]
+    places = np.unique((np.linspace(*RANGE, MAX_VALUES) * max(len(ordered) - 1, 0)).round().astype(int))[: len(ordered)]
+    found, first = np.unique(numbers[ordered[places]], return_index=True)
+    chosen = ordered[places[first]]
     return held_out[chosen], tuple(_written(value, reader.kind) for value in found), tuple(found.tolist())
 
 

@@ -17,11 +17,17 @@ from surefoot.report.statistics import Estimate, paired_mean_difference
 
 MAX_CURVES = 6
 NO_MODEL = "Your predictions come without a model, so it cannot be seen which columns it uses."
+MAYBE_SEEN = (
+    "It is not known whether the model was trained on these rows. If it was, columns of noise may seem to be used too: "
+    "the loss on rows that it has memorized rises when any of their values changes."
+)
 NO_COLUMN = "The audited model is a constant, which uses no column."
 
 
 def measure_importance(
-    draws: Sequence[Comparison], loss_increases: Callable[[CrossFitted], LossIncreases]
+    draws: Sequence[Comparison],
+    loss_increases: Callable[[CrossFitted], LossIncreases],
+    is_unseen_unknown: bool = False,
 ) -> ImportanceFindings:
     """Importance of every permuted column, and the curves of the most important ones."""
     audited = draws[0].audited
@@ -40,7 +46,7 @@ def measure_importance(
         output=output,
         dependence=dependence,
         n_models=len({id(each) for each in audited.fold_models}),
-        remarks=increases.remarks,
+        remarks=(*increases.remarks, *([MAYBE_SEEN] if is_unseen_unknown else [])),
         note="",
     )
 
@@ -71,7 +77,7 @@ def importance_of(audited: CrossFitted, increases: LossIncreases) -> tuple[Colum
     many = {
         str(reader.name)
         for reader in table.readers
-        if reader.kind == CATEGORY and table.frame[reader.name].nunique() > MAX_CATEGORIES
+        if str(reader.name) in rises and reader.kind == CATEGORY and table.frame[reader.name].nunique() > MAX_CATEGORIES
     }
     columns = [ColumnImportance(name, rises[name], strong[name], may_be_chosen=name not in many) for name in names]
     return tuple(sorted(columns, key=lambda each: -each.rise.value))

@@ -21,7 +21,7 @@ class LabelsSection:
         if not run.budget.has_time_for("wrong labels"):
             return None
         run.budget.step(0.96, "labels that are probably wrong")
-        return measure_labels(run.fitted, run.audited, run.seed)
+        return measure_labels(run.fitted, run.audited, run.seed, run.is_unseen_unknown)
 
     def page(self, findings: LabelFindings, context: SectionContext) -> str:
         """Render the section; only this needs jinja2 and matplotlib."""

@@ -17,9 +17,15 @@ NO_MODEL = "No model besides a constant was fitted, so nothing contradicts the t
 FEW_ROWS = f"There are too few rows to say how many targets are wrong: at least {MIN_ROWS} are needed."
 
 
-def measure_labels(fitted: Sequence[CrossFitted], audited: CrossFitted, seed: int) -> LabelFindings:
-    """Fit a model of wrong targets to the held-out predictions of several models."""
+def measure_labels(
+    fitted: Sequence[CrossFitted], audited: CrossFitted, seed: int, is_unseen_unknown: bool = False
+) -> LabelFindings:
+    """Fit a model of wrong targets to the held-out predictions of several models.
+
+    If it is not known whether the audited model has seen the rows, it is not one of them.
+    """
     models = contradicting_models(fitted, audited)
+    models = [each for each in models if each is not audited or not is_unseen_unknown]
     n_rows = len(audited.splits.held_out)
     if not models or n_rows < MIN_ROWS:
         return _without_number(models, audited, FEW_ROWS if models else NO_MODEL)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from surefoot.metrics.intervals import CONFIDENCE, Z
+from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.sections.labels import label_noise, value_noise
 from surefoot.report.statistics import Estimate
 from surefoot.report.statistics.spread import spread_of
@@ -60,12 +60,13 @@ class Likelihood:
     n_rates: int
     shown_at: float  # confidence
 
-    def number(self, wrong: np.ndarray, units: np.ndarray | None) -> Estimate | None:
-        """The number of wrong rows, from the probabilities of each row at the best rates; None if none is shown.
+    def number(self, units: np.ndarray | None) -> Estimate | None:
+        """The number of wrong rows; None if none is shown.
 
         The gain over no noise must be significant, and not due to a single row or group: it does not show that others
         are wrong too, rather than that a tail is heavier than assumed. Rows of a group are alike: the gain is divided
-        by the design effect. The interval allows for the rates, and for rows that are wrong by chance at these rates.
+        by the design effect. The number is the one that is expected at these rates, and so are its ends: it is about
+        rows like these, and wider than what is left unknown about these rows.
         """
         effect = design_effect(self.row_gains, units)
         if effect is None:
@@ -74,11 +75,10 @@ class Likelihood:
         gain = self.at(np.zeros_like(self.best))[0] - self.loss
         if gain <= needed or self.gain_of(without_most_extreme(self.row_gains, self.right, units)) <= needed:
             return None
-        value, by_chance = float(wrong.sum()), Z * float(np.sqrt(np.sum(wrong * (1 - wrong)) * effect))
-        low = value - self._end(lambda t: self.best * (1 - t), 1.0, reach)
-        high = self._end(lambda t: self.best + t, label_noise.MAX_RATE, reach) - value
-        below, above = float(np.hypot(low, by_chance)), float(np.hypot(high, by_chance))
-        return Estimate(value, min(max(value - below, 1.0), value), value + above)
+        value = self.at(self.best)[1]
+        low = self._end(lambda t: self.best * (1 - t), 1.0, reach)
+        high = self._end(lambda t: self.best + t, label_noise.MAX_RATE, reach)
+        return Estimate(value, min(max(low, 1.0), value), max(high, value))
 
     def _end(self, path: Callable[[float], np.ndarray], farthest: float, reach: float) -> float:
         """The expected number of wrong rows where the loss has risen by ``reach`` along a path of rates."""
@@ -127,7 +127,7 @@ def fit_classes(probabilities: list[np.ndarray], labels: np.ndarray, units: np.n
 
     def at(rates: np.ndarray) -> tuple[float, float]:
         noise = label_noise.fit_given_rates(sampled, given, rates, best)
-        return noise.loss, float(noise.wrong(sampled, given).sum())
+        return noise.loss, float((noise.clean(sampled) @ rates).sum())
 
     def gain_of(kept: np.ndarray) -> float:
         right = label_noise.fit_given_rates(sampled[kept], given[kept], np.zeros(logs.shape[1]), none)
@@ -145,7 +145,7 @@ def fit_classes(probabilities: list[np.ndarray], labels: np.ndarray, units: np.n
         n_rates=int(groups.max()) + 1,
         shown_at=CONFIDENCE,
     )
-    number = likelihood.number(best.wrong(sampled, given), None if units is None else units[rows])
+    number = likelihood.number(None if units is None else units[rows])
     noise = none if number is None else best
     clean = noise.clean(logs)
     return NoiseFit(
@@ -171,7 +171,7 @@ def fit_numbers(
 
     def at(rates: np.ndarray) -> tuple[float, float]:
         noise = value_noise.fit_values(sampled, other, float(rates[0]))
-        return noise.loss, float(noise.wrong(sampled, other).sum())
+        return noise.loss, float(rates[0] * len(rows))
 
     def gain_of(kept: np.ndarray) -> float:
         right = value_noise.fit_values(sampled[kept], other[kept], 0.0)
@@ -188,7 +188,7 @@ def fit_numbers(
         n_rates=1,
         shown_at=OF_TAILS,
     )
-    number = likelihood.number(best.wrong(sampled, other), None if units is None else units[rows])
+    number = likelihood.number(None if units is None else units[rows])
     noise = none if number is None else best
     return NoiseFit(
         n_wrong=_scaled(number, n_rows / len(rows)),
