@@ -234,5 +234,9 @@ def _planted_row(name: str, how: str, found: list[Found]) -> str:
     least = min(each["precision"] for each in found)
     cells = [name.replace("_", " "), how, f"{mean('precision')} ({least:.2f})", mean("recall")]
     cells += [mean("cleanlab ensemble"), mean("cleanlab mean")]
-    cells += [f"{len(inside)} of {len(found)}", mean("ratio"), f"{sum(inside)} of {len(inside)}" if inside else "-"]
+    cells += [
+        f"{sum(each['shown'] for each in found)} of {len(found)}",
+        mean("ratio"),
+        f"{sum(inside)} of {len(inside)}" if inside else "-",
+    ]
     return f"| {' | '.join(cells)} |"
