@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.report.sections.guarantee.deployment import deployment_coverage
 from surefoot.report.sections.guarantee.findings import GuaranteeFindings
+from surefoot.report.sections.guarantee.main_numbers import MAIN_NUMBERS
 from surefoot.report.sections.guarantee.measure import measure_guarantee
 from surefoot.report.sections.section import SectionContext
 
@@ -17,6 +18,7 @@ class GuaranteeSection:
 
     name = "guarantee"
     question = "With what guarantee?"
+    main_numbers = MAIN_NUMBERS
 
     def measure(self, run: "AuditRun") -> GuaranteeFindings | None:
         """Measure, if there is enough time, and if the model predicts numbers or probabilities."""

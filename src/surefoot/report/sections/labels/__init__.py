@@ -1,9 +1,11 @@
 """Which targets are probably wrong, or unlike the others with these columns."""
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from surefoot.report.sections.labels.findings import LabelFindings
 from surefoot.report.sections.labels.measure import measure_labels
+from surefoot.report.sections.main_numbers import LOWER, MainNumber
 from surefoot.report.sections.section import SectionContext
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ class LabelsSection:
 
     name = "labels"
     question = "Which labels are probably wrong?"
+    main_numbers = MappingProxyType({"wrong_labels": lambda found: MainNumber("wrong labels", found.n_wrong, LOWER)})
 
     def measure(self, run: "AuditRun") -> LabelFindings | None:
         """Measure, if there is enough time."""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.report.sections.section import SectionContext
 from surefoot.report.sections.subgroups.findings import SubgroupFindings
+from surefoot.report.sections.subgroups.main_numbers import MAIN_NUMBERS
 from surefoot.report.sections.subgroups.measure import measure_subgroups
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ class SubgroupSection:
 
     name = "subgroups"
     question = "For whom does it fail?"
+    main_numbers = MAIN_NUMBERS
 
     def measure(self, run: "AuditRun") -> SubgroupFindings | None:
         """Measure, if there is enough time."""
