@@ -101,6 +101,16 @@ def test_groups_that_are_unknown_or_too_small_have_no_finite_interval():
     assert np.isinf(alone.predict_interval(X)).all()
 
 
+def test_a_group_without_calibration_rows_is_named():
+    X, y = np.zeros((61, 1)), np.random.default_rng(0).normal(size=61)
+    groups = ["alone", *np.repeat(["a", "b"], 30)]
+    with pytest.warns(InfiniteIntervalWarning, match="in the group 'alone' are too few"):
+        model = ConformalRegressor(Zero(), calibration_fraction=0.5, random_state=0).fit(X, y, groups=groups)
+    assert np.isinf(model.predict_interval(X[:2], groups[:2])[0]).tolist() == [True, False]
+    folds = ConformalRegressor(Zero(), cv=3, random_state=0).fit(X[1:], y[1:], groups=groups[1:])._calibration.models
+    assert [np.bincount(folds[:30]).tolist(), np.bincount(folds[30:]).tolist()] == [[10, 10, 10]] * 2
+
+
 def test_true_weights_restore_the_coverage():
     """The errors are a function of x, so limits need the right distribution of x."""
     generator, hits = np.random.default_rng(0), {"weighted": [], "plain": []}

@@ -105,14 +105,17 @@ class ConformalEstimator(BaseEstimator):
         if self.cv == PREFIT:
             return np.zeros(n_rows, dtype=np.int64)
         key = stream_key(seed, ROWS)
+        strata = (
+            np.zeros(n_rows, dtype=np.int64) if labels is None else np.unique(labels, return_inverse=True)[1].ravel()
+        )
         if self.cv != SPLIT:
             if n_rows < self.cv:
                 message = f"cv={self.cv} needs at least as many rows, got n_samples = {n_rows}: lower cv."
                 raise DataError(message, argument="cv")
             folds = np.empty(n_rows, dtype=np.int64)
-            folds[random_permutation(key, n_rows)] = np.arange(n_rows) % self.cv
+            order = random_permutation(key, n_rows)
+            folds[order[np.argsort(strata[order], kind="stable")]] = np.arange(n_rows) % self.cv  # even in each group
             return folds
-        strata = None if labels is None else np.unique(labels, return_inverse=True)[1].ravel()
         held_out = split_held_out(np.arange(n_rows), key, self.calibration_fraction, strata=strata).held_out
         if not len(held_out):
             raise DataError(f"n_samples = {n_rows} rows are too few to hold some out for the calibration: use cv=5.")
@@ -140,8 +143,7 @@ class ConformalEstimator(BaseEstimator):
         self._calibration = CalibrationScores(scores, folds[rows], weights)
         self._groups = None
         if labels is not None:
-            names, codes = np.unique(labels[rows], return_inverse=True)
-            self._groups = {name: np.flatnonzero(codes == k) for k, name in enumerate(names.tolist())}
+            self._groups = {name: np.flatnonzero(labels[rows] == name) for name in np.unique(labels).tolist()}
 
     def _describe(self) -> None:
         """Store what is guaranteed, and warn where the rows are too few for it."""
@@ -152,8 +154,8 @@ class ConformalEstimator(BaseEstimator):
         parts = {None: self._calibration}
         if self._groups is not None:
             parts = {name: self._calibration[rows] for name, rows in self._groups.items()}
-        n_smallest = min((len(part.scores) for part in parts.values()), default=0)
-        coverage = guaranteed_coverage(level, n_smallest, len(self.models_))
+        finite = [len(part.scores) for part in parts.values() if part.supports(level)]  # the others are all covered
+        coverage = guaranteed_coverage(level, min(finite), len(self.models_)) if finite else level
         self.guaranteed_coverage_ = None if self._ratio is not None and len(self.models_) > 1 else coverage
         self.guarantee_ = guarantee_in_words(
             level,
