@@ -67,8 +67,7 @@ def _distinct_values(values: np.ndarray, weights: np.ndarray | None) -> tuple[np
     keep = ~np.isnan(values)
     if weights is not None:
         keep &= weights > 0
-    values = values.copy() if keep.all() else values[keep]
-    values += 0.0  # -0.0 and 0.0 are one value
+    values = (values if keep.all() else values[keep]) + 0.0  # -0.0 and 0.0 are one value
     if weights is None:
         values.sort()
     else:
