@@ -83,9 +83,9 @@ def test_stages_are_the_models_with_as_many_trees(estimator, settings):
     X, y = problem(estimator)
     model = small(estimator, early_stopping=False, **settings).fit(X, y)
     stages = list(model.staged_predict(X))
-    assert len(stages) == model.n_iter_ == 8
+    assert len(stages) == model.n_iter_ == 5
     np.testing.assert_array_equal(stages[-1], model.predict(X))
-    for n in (1, 3, 8):
+    for n in (1, 3, 5):
         shorter = small(estimator, n_estimators=n, early_stopping=False, **settings).fit(X, y)
         np.testing.assert_allclose(stages[n - 1], shorter.predict(X), rtol=1e-9)
 
