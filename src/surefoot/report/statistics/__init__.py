@@ -1,5 +1,6 @@
 """95% intervals of what is measured on held-out rows, and what they decide."""
 
+from surefoot.report.statistics.auc_intervals import auc_interval, paired_auc_difference
 from surefoot.report.statistics.estimates import (
     INSIDE,
     OUTSIDE,
@@ -26,7 +27,6 @@ from surefoot.report.statistics.means import (
     rms_ratio,
     root_mean_square_interval,
 )
-from surefoot.report.statistics.ranking import auc_interval, paired_auc_difference
 from surefoot.report.statistics.rates import paired_rate_difference, rate_difference, rate_interval, rate_ratio
 from surefoot.report.statistics.rejection import rejection_ratio_interval
 

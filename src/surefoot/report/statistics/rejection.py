@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from surefoot.metrics.intervals import Z
+from surefoot.report.statistics.auc_intervals import Area, independent_rows
 from surefoot.report.statistics.estimates import Estimate, withheld
-from surefoot.report.statistics.ranking import Area, independent_rows
 from surefoot.report.statistics.spread import Spread, is_dominated, spread_of
 
 MIN_ERRORS = 5.0
