@@ -31,10 +31,14 @@ def count_jobs(n_jobs: int | None) -> int:
 
 
 class Cancellation:
-    """A flag that running tasks check between slices, so that Ctrl-C stops threads, which cannot be killed."""
+    """A flag that running tasks check between slices, so that Ctrl-C stops threads, which cannot be killed.
+
+    A task may be a fit with tasks of its own: their flag is also set where that of the task is.
+    """
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._outer: Cancellation | None = getattr(_running, "cancellation", None)
 
     def cancel(self) -> None:
         self._event.set()
@@ -42,11 +46,22 @@ class Cancellation:
     def check(self) -> None:
         if self._event.is_set():
             raise KeyboardInterrupt
+        if self._outer is not None:
+            self._outer.check()
+
+    def run(self, function: Callable[[Any, "Cancellation"], Any], task: Any) -> Any:
+        """Call ``function(task, self)`` as a task of this thread."""
+        before, _running.cancellation = getattr(_running, "cancellation", None), self
+        try:
+            return function(task, self)
+        finally:
+            _running.cancellation = before
 
     def __reduce__(self) -> tuple[type["Cancellation"], tuple[()]]:
         return (Cancellation, ())  # another process gets its own flag: its backend can kill it
 
 
+_running = threading.local()  # the cancellation of the task that a thread runs
 TaskRunner = Callable[[Callable[[Any, Cancellation], Any], Iterable[Any], int | None], list[Any]]  # as ``run_tasks``
 
 
@@ -69,7 +84,7 @@ def run_tasks(
         return list(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(function)(task, cancellation) for task in tasks))
     with ThreadPoolExecutor(n_workers) as pool:  # joblib's own threads cost tens of milliseconds a call
         try:
-            futures = [pool.submit(function, task, cancellation) for task in tasks]
+            futures = [pool.submit(cancellation.run, function, task) for task in tasks]
             pending = set(futures)
             while pending:
                 done, pending = wait(pending, timeout=SIGNAL_SECONDS, return_when=FIRST_EXCEPTION)

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
@@ -65,16 +66,31 @@ FITS = {
         {"estimator": RandomForestClassifier(1, max_depth=3), "n_bags": 10**5, "bag_size": 1000, "epsilon": 1.0},
         TWO,
     ),
+    "ConformalRegressor": (
+        surefoot.ConformalRegressor,
+        {"model": surefoot.GradientBoostingRegressor(**WHOLE), "cv": "split"},
+        NUMBERS,
+    ),
+    "ConformalClassifier, folds in threads": (
+        surefoot.ConformalClassifier,
+        {"model": surefoot.GradientBoostingClassifier(**WHOLE), "cv": 2, "n_jobs": 2},
+        TWO,
+    ),
 }
 DELAY = 0.1  # seconds from the first report of progress to the signal
 SLACK = 0.5  # of the promised second, on a loaded machine
-SMALL = {"n_estimators": 6}
-SMALL_BAGS = {"n_bags": 5, "bag_size": 100}
+SMALL = {"n_estimators": 6, "n_bags": 5, "bag_size": 100, "model__n_estimators": 6}
+
+
+def endless(estimator, settings):
+    """The parameters that make a fit endless, in place of those of ``SMALL``."""
+    params = estimator(**settings).get_params()
+    return {key: params[key] for key in SMALL if key in params}
 
 
 def small(estimator, settings):
-    rounds = SMALL_BAGS if "n_bags" in settings else SMALL
-    return estimator(**{**settings, **rounds, "random_state": 0})
+    model = clone(estimator(**settings)).set_params(random_state=0)
+    return model.set_params(**{key: SMALL[key] for key in endless(estimator, settings)})
 
 
 @pytest.fixture
@@ -119,7 +135,7 @@ def test_a_fit_stops_at_once_and_leaves_the_estimator_as_it_was(name, fitted_bef
         small(estimator, settings).fit(X, y)  # small tables have no threads, and so other kernels
     before = answers(model, X[FEW])
     model = model if fitted_before else small(estimator, settings)
-    model.set_params(**{key: settings[key] for key in ("n_estimators", "n_bags", "bag_size") if key in settings})
+    model.set_params(**endless(estimator, settings))
     attributes, n_threads = set(vars(model)), threading.active_count()
     at_work.clear()
     stopped, times = threading.Event(), []
