@@ -100,6 +100,10 @@ def audit(
         str | None,
         typer.Option(help="Column of time: without --new, the last fifth of the rows is the deployment data."),
     ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(help="Column of weights: how much each row counts, in training and in every number."),
+    ] = None,
     task: Annotated[
         str | None, typer.Option(help="binary, classes or regression; detected from the target by default.")
     ] = None,
@@ -164,6 +168,7 @@ def audit(
         "slices": "--slice",
         "groups": f"--group {group}",
         "time": f"--time {time}",
+        "sample_weight": f"--weight {weight}",
         "task": "--task",
         "shift_tolerance": "--shift-tolerance",
         "random_state": "--seed",
@@ -171,7 +176,7 @@ def audit(
         "fail_on": "--fail-on",
     }
     with failures_in_one_line(options):
-        for option, column in (("group", group), ("time", time), ("trained-on", trained_on)):
+        for option, column in (("group", group), ("time", time), ("trained-on", trained_on), ("weight", weight)):
             if column == target:
                 fail(f"--{option} {target} is the target: name another column.")
         rules = read_rules(fail_on or ())
@@ -195,9 +200,10 @@ def audit(
                 slices=slices,
                 models=None if models is None else [name.strip() for name in models.split(",")],
                 trained_on=False if trained_on == NONE and NONE not in given.frame.columns else trained_on,
-                other_rows=given.other_rows(target),
+                other_rows=given.other_rows(target, weight),
                 groups=group,
                 time=time,
+                sample_weight=weight,
                 task=task,
                 shift_tolerance=shift_tolerance,
                 time_limit=limit,

@@ -13,6 +13,7 @@ from surefoot.cli.table_batches import has_value, is_read_in_batches, rows_with_
 from surefoot.cli.table_file import kinds_of, read_table_file, require_target, take_target, with_kinds
 from surefoot.data.record_batches import RecordBatches
 from surefoot.report.inputs.other_rows import OtherRows
+from surefoot.report.inputs.row_weights import read_weights
 from surefoot.report.inputs.table import MIN_ROWS, drawn_rows
 from surefoot.report.subject import Subject, draw_sentence
 
@@ -55,13 +56,13 @@ class DrawnTable:
         frame = with_kinds(take_from_batches(batches, rows), {}, path)
         return cls(path, frame, rows, len(has_target), n_with_target)
 
-    def other_rows(self, target: str) -> OtherRows | None:
-        """The rows with a target that were not drawn, read from the files once more."""
+    def other_rows(self, target: str, weight: str | None = None) -> OtherRows | None:
+        """The rows with a target that were not drawn, read from the files once more; also the column of weights."""
         if self.rows is None or len(self.rows) == self.n_with_target:
             return None
         drawn = self.rows
 
-        def parts() -> Iterator[tuple[Any, Any]]:
+        def parts() -> Iterator[tuple[Any, Any, np.ndarray | None]]:
             import pyarrow as pa
 
             batches, kinds, start = RecordBatches.of(self.path), kinds_of(self.frame), 0
@@ -72,7 +73,8 @@ class DrawnTable:
                 start += batch.num_rows
                 if is_other.any():
                     frame = pa.Table.from_batches([batch.filter(pa.array(is_other))]).to_pandas()
-                    yield take_target(with_kinds(frame, kinds, self.path), target, self.path)
+                    X, y = take_target(with_kinds(frame, kinds, self.path), target, self.path)
+                    yield X, y, None if weight is None else read_weights(X[weight].to_numpy())
 
         return OtherRows(self.n_with_target - len(drawn), parts)
 

@@ -139,6 +139,7 @@ def audit(
     slices: Any = None,
     groups: Any = None,
     time: Any = None,
+    sample_weight: Any = None,
     task: str | None = None,
     shift_tolerance: float = 0.25,
     time_limit: float | None = None,
@@ -196,6 +197,10 @@ def audit(
         Time of the rows. Rows are predicted by models of earlier rows, and the last fifth is the deployment data,
         unless there is ``X_new``. It is not passed to the models. Deployment data with this column is also assessed in
         runs of consecutive time.
+    sample_weight : name of a column of X, or array of shape (n_rows,), default=None
+        How much each row counts, as in a survey: models are fitted with the weights, and errors, fractions and their
+        intervals are those of the weighted rows. Deployment data has weights if it has the column. Not passed to the
+        models as a column. The guide says which parts of the page are left out.
     task : {"binary", "classes", "regression"}, default=None
         The task. None detects it from the values of y; the page reports it.
     shift_tolerance : float, default=0.25

@@ -3,7 +3,6 @@
 A block is a row, if there are at most a thousand; otherwise it is a run of rows, or of whole groups, in their order.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ class RowLosses:
     counts: tuple[int, ...]  # rows of each block
     errors: tuple[float, ...]  # fraction of wrong labels, or mean squared error
     log_losses: tuple[float, ...] | None = None
+    weights: tuple[float, ...] | None = None  # sum of the weights of each block's rows, if rows have weights
 
     @classmethod
     def of(cls, run: "AuditRun") -> "RowLosses":
@@ -35,12 +35,14 @@ class RowLosses:
         blocks = blocks_of(len(held_out), units)
         logs = [each.log_losses for each in outcomes if each.log_losses is not None]
         errors = np.mean([each.losses.astype(np.float64) for each in outcomes], axis=0)
+        weights = run.table.weights_of(held_out)
         return cls(
             rows=_fingerprint(run.table.target.labels[held_out].astype(str), held_out, units),
             by_groups=units is not None,
             counts=tuple(np.bincount(blocks).tolist()),
-            errors=_block_means(errors, blocks),
-            log_losses=_block_means(np.mean(logs, axis=0), blocks) if logs else None,
+            errors=_block_means(errors, blocks, weights),
+            log_losses=_block_means(np.mean(logs, axis=0), blocks, weights) if logs else None,
+            weights=None if weights is None else _rounded(np.bincount(blocks, weights)),
         )
 
 
@@ -61,7 +63,11 @@ def _fingerprint(labels: np.ndarray, held_out: np.ndarray, units: np.ndarray | N
     return sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
-def _block_means(losses: np.ndarray, blocks: np.ndarray) -> tuple[float, ...]:
+def _block_means(losses: np.ndarray, blocks: np.ndarray, weights: np.ndarray | None) -> tuple[float, ...]:
     """The mean of each block, with six digits."""
-    means: Sequence[float] = (np.bincount(blocks, weights=losses) / np.bincount(blocks)).tolist()
-    return tuple(float(f"{mean:.{DIGITS}g}") for mean in means)
+    weighted = losses if weights is None else losses * weights
+    return _rounded(np.bincount(blocks, weighted) / np.bincount(blocks, weights))
+
+
+def _rounded(values: np.ndarray) -> tuple[float, ...]:
+    return tuple(float(f"{value:.{DIGITS}g}") for value in values.tolist())

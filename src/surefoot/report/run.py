@@ -69,6 +69,7 @@ class AuditRun:
     budget: TimeBudget
     slices: tuple[Slice, ...] = ()
     other_rows: OtherRows | None = None
+    weights_name: str = ""  # the column of the weights, or "an array"
     remarks: list[str] = field(default_factory=list)
     draws: list[list[CrossFitted]] = field(default_factory=list)  # the candidates of each draw of the folds
     checks: tuple[DataCheck, ...] = ()
@@ -104,6 +105,7 @@ class AuditRun:
             budget=budget,
             slices=inputs.slices,
             other_rows=other_rows or inputs.other_rows,
+            weights_name=given.sample_weight if isinstance(given.sample_weight, str) else "an array",
             remarks=list(inputs.remarks),
         )
 

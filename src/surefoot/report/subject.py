@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.report.statistics import size_of
+
 if TYPE_CHECKING:
     from surefoot.report.run import AuditRun
 
@@ -58,13 +60,14 @@ class Subject:
     n_table_rows: int = 0  # rows of the whole table that have a target
     draw: str = ""  # how the rows were drawn from the table, in a sentence; empty if the audit is of all rows
     doubt: str = ""  # why no question can be answered with yes, in a sentence
+    weights: str | None = None  # column of the weights of the rows, or "an array"; None: every row counts the same
+    n_effective: float | None = None  # equal rows that carry as much information as the weighted ones
 
     @classmethod
     def of(cls, run: "AuditRun") -> "Subject":
         """The subject of an audit, as far as the audit has come."""
         table, target = run.table, run.table.target
         late = [f"Not enough time for: {', '.join(run.budget.left_out)}."] if run.budget.left_out else []
-        shares = np.bincount(target.y) / len(target.y) if target.is_classes else np.empty(0)
         return cls(
             target=target.name,
             task=target.task,
@@ -77,7 +80,7 @@ class Subject:
             n_new=0 if run.deployment is None else len(run.deployment.frame),
             split=_split_sentence(run),
             classes=tuple(map(str, target.classes)),
-            shares=tuple(shares.tolist()),
+            shares=tuple(target.class_fractions().tolist()),
             notes=table.notes,
             checks=run.checks,
             remarks=(*run.remarks, *late),
@@ -86,7 +89,20 @@ class Subject:
             n_table_rows=table.n_table_rows,
             draw=draw_sentence(table.n_rows, table.n_table_rows, run.seed),
             doubt=UNSEEN_UNKNOWN if run.is_unseen_unknown else "",
+            weights=None if table.weights is None else run.weights_name,
+            n_effective=None if table.weights is None else size_of(table.weights, table.weights),
         )
+
+
+def weights_sentence(subject: Subject) -> str:
+    """How much the rows count; empty if all count the same."""
+    if subject.weights is None or subject.n_effective is None:
+        return ""
+    given = "the weights that were passed" if subject.weights == "an array" else f"the weights in {subject.weights}"
+    return (
+        f"The rows count by {given}, in the training of models and in all numbers. They carry as much information as "
+        f"{subject.n_effective:,.0f} rows of equal weight."
+    )
 
 
 def draw_sentence(n_rows: int, n_table_rows: int, seed: int) -> str:

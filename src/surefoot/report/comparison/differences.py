@@ -9,6 +9,7 @@ to do with each other, and too wide where rows are in both tables and errors on 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -82,15 +83,17 @@ def _same_rows(one: Estimate, other: Estimate) -> Estimate:
 
 def _paired(name: str, before: RowLosses | None, after: RowLosses | None) -> Estimate | None:
     """The mean difference of the losses on the same rows; None for numbers that are no means of them."""
-    if before is None or after is None or before.rows != after.rows or before.counts != after.counts:
+    if before is None or after is None or before.rows != after.rows:
+        return None
+    if before.counts != after.counts or before.weights != after.weights:
         return None
     columns = {"error_rate": "errors", "rmse": "errors", "log_loss": "log_losses"}
     values = [getattr(each, columns[name]) if name in columns else None for each in (after, before)]
     if values[0] is None or values[1] is None:
         return None
-    measure = {"error_rate": paired_rate_difference, "rmse": paired_rms_difference}.get(name, paired_mean_difference)
+    measures: dict[str, Any] = {"error_rate": paired_rate_difference, "rmse": paired_rms_difference}
     first, second, groups = _rows_of(values[0], values[1], before)
-    return _refolded(measure(first, second, groups))
+    return _refolded(measures.get(name, paired_mean_difference)(first, second, groups))
 
 
 def _refolded(paired: Estimate) -> Estimate:
@@ -108,12 +111,14 @@ def _rows_of(
     first: Sequence[float], second: Sequence[float], like: RowLosses
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """The losses as intervals take them: one for each row of a group, or for each block with its weight."""
-    counts = np.asarray(like.counts)
+    counts, groups = np.asarray(like.counts), None
+    sizes = counts if like.weights is None else np.asarray(like.weights)
+    weights = sizes / sizes.mean()
     if like.by_groups:
         groups = np.repeat(np.arange(len(counts)), counts)
-        return np.asarray(first)[groups], np.asarray(second)[groups], groups
-    weights = counts / counts.mean()
-    return np.asarray(first) * weights, np.asarray(second) * weights, None
+        weights = (weights / counts)[groups] * counts.mean()
+    one, other = (np.asarray(each) if groups is None else np.asarray(each)[groups] for each in (first, second))
+    return one * weights, other * weights, groups
 
 
 def _moved_to(estimate: Estimate, value: float) -> Estimate:

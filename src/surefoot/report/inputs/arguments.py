@@ -14,6 +14,7 @@ from surefoot.report.inputs.deployment_chunks import Chunk, NewTables, read_new_
 from surefoot.report.inputs.deployment_data import DeploymentData
 from surefoot.report.inputs.other_rows import OtherRows
 from surefoot.report.inputs.own_model import check_trained_on, own_model_of, own_predictions_of, read_trained_on
+from surefoot.report.inputs.row_weights import drawn_by_weight, read_weights, unequal
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import MAX_ROWS, MIN_ROWS, AuditTable, to_pandas
 from surefoot.report.models.cross_fitting import CandidateModel, CrossFitted
@@ -80,6 +81,7 @@ class AuditArguments:
     slices: Any = None
     groups: Any = None
     time: Any = None
+    sample_weight: Any = None
     task: str | None = None
     shift_tolerance: float = 0.25
     time_limit: float | None = None
@@ -98,6 +100,11 @@ class AuditArguments:
         if isinstance(self.groups, str) and self.groups == self.time:
             message = f"groups and time are both the column {self.time!r}: pass one of them."
             raise ParameterError(message, argument="groups")
+        if isinstance(self.sample_weight, str) and self.sample_weight in (self.groups, self.time):
+            message = (
+                f"sample_weight is the column {self.sample_weight!r}, which says something else too: name another."
+            )
+            raise ParameterError(message, argument="sample_weight")
         check_integer("random_state", self.random_state, 0)
         if self.max_rows is not None:
             check_integer("max_rows", self.max_rows, MIN_ROWS)
@@ -125,8 +132,8 @@ class AuditArguments:
         """Read everything that was passed."""
         whole = to_pandas(self.X, "X")
         groups, time, trained = _read_groups(whole, self.groups), _read_time(whole, self.time), self._trained(whole)
-        X = self._columns_of_models(whole)
-        table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state)
+        X, weights = self._columns_of_models(whole), self._weights(whole)
+        table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state, weights)
         groups, time, trained = (None if each is None else each[table.is_audited] for each in (groups, time, trained))
         costs = None if self.cost is None else Costs.read(self.cost, table.target)
         if self.metric is not None:
@@ -141,6 +148,9 @@ class AuditArguments:
             splits = Splits.of_trained(trained, units)
         check_sizes(slices, splits)
         deployment, remarks = self._deployment(whole, table, splits, groups, time), list(table.remarks)
+        if deployment is not None:
+            for weights in (table.weights, deployment.weights):  # refused now, before anything is fitted
+                drawn_by_weight(weights, 0 if weights is None else len(weights), self.random_state)
         if deployment is not None and self.X_new is not None and (n_known := table.count_known(deployment.frame)):
             remarks.append(f"{n_known:,} of the new rows are also rows of the table, so they are not a test of it.")
         return AuditInputs(
@@ -154,15 +164,22 @@ class AuditArguments:
             own_predictions=own_predictions_of(self.predictions, table, splits),
             costs=costs,
             slices=slices,
-            other_rows=OtherRows.of_table(X, self.y, table.is_audited) if table.n_rows < table.n_table_rows else None,
+            other_rows=None
+            if table.n_rows == table.n_table_rows
+            else OtherRows.of_table(X, self.y, table.is_audited, weights),
             remarks=tuple(remarks),
         )
 
     def _columns_of_models(self, whole: Any) -> Any:
-        """``X`` without the columns of groups, time and training rows."""
-        names = {name for name in (self.groups, self.time, self.trained_on) if isinstance(name, str)}
+        """``X`` without the columns of groups, time, training rows and weights."""
+        given = (self.groups, self.time, self.trained_on, self.sample_weight)
+        names = {name for name in given if isinstance(name, str)}
         kept = np.array([j for j, name in enumerate(whole.columns) if name not in names])
         return take_columns(self.X, kept) if names else self.X
+
+    def _weights(self, whole: Any) -> np.ndarray | None:
+        """The weights of all rows."""
+        return read_weights(_values_of(whole, self.sample_weight, "sample_weight"))
 
     def _trained(self, whole: Any) -> np.ndarray | None:
         """The rows that the user's model was trained on; None if none are named, or if there are none."""
@@ -188,16 +205,18 @@ class AuditArguments:
     def _new_rows(self, table: AuditTable, kind_of_time: str | None) -> DeploymentData:
         """The new rows, of one table or several."""
         X_new, y_new, tables = self.X_new, self.y_new, NewTables.read(self.X_new, self.y_new)
-        named = [name for name in (self.groups, self.time) if isinstance(name, str)]
+        named = [name for name in (self.groups, self.time, self.sample_weight) if isinstance(name, str)]
         if tables is not None:
             columns = list(table.raw.columns) if hasattr(table.raw, "columns") else None
             X_new, y_new = tables.joined(columns, named)
-        new_groups, new_time = None, None
+        new_groups, new_time, new_weights = None, None, None
+        if isinstance(self.sample_weight, str) and self.sample_weight in getattr(X_new, "columns", ()):
+            new_weights = unequal(self._weights(to_pandas(X_new, "X_new")))
         if isinstance(self.groups, str) and self.groups in getattr(X_new, "columns", ()):
             new_groups = _read_groups(to_pandas(X_new, "X_new"), self.groups)
         if isinstance(self.time, str) and kind_of_time is not None:
             new_time = read_new_time(X_new, self.time, kind_of_time)
-        new = DeploymentData.of_new_rows(table, X_new, y_new, new_groups)
+        new = DeploymentData.of_new_rows(table, X_new, y_new, new_groups, new_weights)
         if tables is not None:
             chunks, where = Chunk.of_tables(tables.names, tables.sizes), f"{new.where} ({len(tables.names)} tables)"
             return replace(new, chunks=chunks if len(chunks) > 1 else (), are_tables=True, where=where, time=new_time)

@@ -41,6 +41,8 @@ class DeploymentData:
         Whether the parts are tables that were passed.
     time : array or None
         Time of the rows, as numbers.
+    weights : array or None
+        How much each row counts; None: every row the same.
     """
 
     where: str
@@ -52,14 +54,17 @@ class DeploymentData:
     chunks: tuple[Chunk, ...] = ()
     are_tables: bool = False
     time: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     @classmethod
-    def of_new_rows(cls, table: AuditTable, X_new: Any, y_new: Any, groups: np.ndarray | None) -> "DeploymentData":
+    def of_new_rows(
+        cls, table: AuditTable, X_new: Any, y_new: Any, groups: np.ndarray | None, weights: np.ndarray | None = None
+    ) -> "DeploymentData":
         """New rows that the user passed."""
         frame = table.like(X_new, "X_new")
         raw = X_new[list(table.raw.columns)] if hasattr(table.raw, "columns") else X_new
         truth = None if y_new is None else _truth_of(y_new, table.target, len(frame))
-        return cls("the new rows", frame, raw, truth, groups=groups, units=groups)
+        return cls("the new rows", frame, raw, truth, groups=groups, units=groups, weights=weights)
 
     @classmethod
     def of_last_rows(cls, table: AuditTable, splits: Splits, groups: np.ndarray | None, where: str) -> "DeploymentData":
@@ -69,7 +74,8 @@ class DeploymentData:
         frame, raw = table.frame.iloc[later].reset_index(drop=True), take_rows(table.raw, later)
         later_groups = None if groups is None else groups[later]
         truth = table.target.labels[later].astype(object)
-        return cls(where, frame, raw, truth, groups=later_groups, units=splits.units[later])
+        units, weights = splits.units[later], table.weights_of(later)
+        return cls(where, frame, raw, truth, groups=later_groups, units=units, weights=weights)
 
     @cached_property
     def known(self) -> np.ndarray:
@@ -79,6 +85,16 @@ class DeploymentData:
     def units_of(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.units is None else self.units[rows]
 
+    def weights_of(self, rows: np.ndarray) -> np.ndarray | None:
+        return None if self.weights is None else self.weights[rows]
+
+    def of_rows(self, rows: np.ndarray) -> "DeploymentData":
+        """Some of the rows, without their order in time and without weights."""
+        arrays = {"truth": self.truth, "groups": self.groups, "units": self.units}
+        chosen: dict[str, Any] = {name: None if each is None else each[rows] for name, each in arrays.items()}
+        frame = self.frame.iloc[rows].reset_index(drop=True)
+        return DeploymentData(self.where, frame, take_rows(self.raw, rows), **chosen)
+
     def outcome(self, candidate: CandidateModel, model: Any, target: Target) -> Outcome:
         """The outcome of a fitted model on the rows with a known target."""
         assert self.truth is not None
@@ -87,7 +103,8 @@ class DeploymentData:
         if not target.is_classes:
             truth = truth.astype(np.float64)
         predicted = candidate.predict_table(model, X, target)
-        outcome = Outcome.of_truth(target, predicted, truth, self.units_of(self.known))
+        units, weights = self.units_of(self.known), self.weights_of(self.known)
+        outcome = Outcome.of_truth(target, predicted, truth, units, weights)
         if outcome.errors is None and predicted.probabilities is not None:  # several classes: of the predicted one
             outcome = replace(outcome, errors=predicted.probabilities.max(axis=1) - ~outcome.losses.astype(bool))
         return outcome

@@ -23,25 +23,27 @@ class OtherRows:
     ----------
     n_rows : int
     parts : callable
-        Starts a new pass over parts of these rows: pairs of a table and its target.
+        Starts a new pass over parts of these rows: a table, its target, and the weights of its rows, or None.
     """
 
     n_rows: int
-    parts: Callable[[], Iterator[tuple[Any, Any]]]
+    parts: Callable[[], Iterator[tuple[Any, Any, np.ndarray | None]]]
 
     @classmethod
-    def of_table(cls, X: Any, y: Any, is_audited: np.ndarray) -> "OtherRows":
+    def of_table(cls, X: Any, y: Any, is_audited: np.ndarray, weights: np.ndarray | None = None) -> "OtherRows":
         """The other rows of a table in memory."""
-        rows = np.flatnonzero(Target.has_value(y, len(is_audited)) & ~is_audited)
+        is_other = Target.has_value(y, len(is_audited)) & ~is_audited
+        rows = np.flatnonzero(is_other if weights is None else is_other & (weights > 0))
         values = as_objects(y) if isinstance(y, list | tuple) else y
 
-        def parts() -> Iterator[tuple[Any, Any]]:
+        def parts() -> Iterator[tuple[Any, Any, np.ndarray | None]]:
             for start, stop in row_blocks(len(rows), PART_ROWS):
-                yield take_rows(X, rows[start:stop]), take_rows(values, rows[start:stop])
+                part = rows[start:stop]
+                yield take_rows(X, part), take_rows(values, part), None if weights is None else weights[part]
 
         return cls(len(rows), parts)
 
     def read_by(self, table: AuditTable) -> Iterator[DeploymentData]:
         """The parts, read as the drawn rows were."""
-        for X, y in self.parts():
-            yield replace(DeploymentData.of_new_rows(table, X, None, None), truth=as_objects(y))
+        for X, y, weights in self.parts():
+            yield replace(DeploymentData.of_new_rows(table, X, None, None, weights), truth=as_objects(y))

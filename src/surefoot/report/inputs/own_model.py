@@ -10,7 +10,7 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import as_objects, has_value
-from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS, YOURS, CandidateModel, CrossFitted
+from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS, YOURS, CandidateModel, CrossFitted, takes_weights
 from surefoot.report.models.predictions import ModelPredictions
 
 MIN_TRAINED, MIN_UNSEEN = 20, 20  # rows: the other models are trained on the first, all models are tested on the second
@@ -35,6 +35,8 @@ def own_model_of(model: Any, refit: bool, table: AuditTable) -> CandidateModel |
         message = f"model is of type {kind}, which has no method fit: pass refit=False to audit it as it is."
         raise ParameterError(message, argument="model")
     _check_copies(model)
+    if table.weights is not None:
+        check_takes_weights(model)
     return CandidateModel(YOURS, f"{kind}, fitted again in every fold", model, raw=True)
 
 
@@ -46,6 +48,16 @@ def _check_copies(model: Any) -> None:
         if getattr(model, "warm_start", False):
             message = "model cannot be cloned, and with warm_start=True a fit would continue the last: set it to False."
             raise ParameterError(message, argument="model") from error
+
+
+def check_takes_weights(model: Any) -> None:
+    """Refuse a model that is fitted again and would ignore the weights."""
+    if not takes_weights(model):
+        message = (
+            f"model is of type {type(model).__name__}, whose fit takes no sample_weight: leave sample_weight out, or "
+            "pass a fitted model and refit=False."
+        )
+        raise ParameterError(message, argument="sample_weight")
 
 
 def _kind_of(model: Any) -> str | None:

@@ -13,6 +13,7 @@ from surefoot._random import random_bits, stream_key
 from surefoot.report.checks.copies import count_equal_rows
 from surefoot.report.checks.leaks import find_leaks
 from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_of, notes_on
+from surefoot.report.inputs.row_weights import unequal
 from surefoot.report.inputs.target import Target, as_objects
 from surefoot.report.subject import ColumnNote
 from surefoot.selection.table import take_rows
@@ -55,26 +56,35 @@ class AuditTable:
     remarks: tuple[str, ...]
 
     @classmethod
-    def read(cls, X: Any, y: Any, task: str | None = None, max_rows: int | None = None, seed: int = 0) -> "AuditTable":
-        """Check a table and its target; rows without a target are left out.
+    def read(
+        cls,
+        X: Any,
+        y: Any,
+        task: str | None = None,
+        max_rows: int | None = None,
+        seed: int = 0,
+        weights: np.ndarray | None = None,
+    ) -> "AuditTable":
+        """Check a table and its target; rows without a target, or with a weight of 0, are left out.
 
         If more than ``max_rows`` remain, as many are drawn at random, before anything else is looked at.
         """
         whole = to_pandas(X, "X")
         has_target = Target.has_value(y, len(whole))
-        n_rows = int(has_target.sum())
+        is_counted = has_target if weights is None else has_target & (weights > 0)
+        n_rows = int(is_counted.sum())
         if 0 < n_rows < MIN_ROWS:
-            message = f"There are {n_rows} rows with a target: an audit needs at least {MIN_ROWS}."
+            what = "a target" if weights is None else "a target and a weight"
+            message = f"There are {n_rows} rows with {what}: an audit needs at least {MIN_ROWS}."
             raise DataError(message, argument="X")
-        kept = drawn_rows(has_target, max_rows, seed)
+        kept = drawn_rows(is_counted, max_rows, seed)
         is_audited = np.zeros(len(whole), dtype=np.bool_)
         is_audited[kept] = True
-        is_drawn = len(kept) < n_rows
+        is_drawn = 0 < len(kept) < int(has_target.sum())
         if is_drawn:
             y = take_rows(as_objects(y) if isinstance(y, list | tuple) else y, kept)
         target, _ = Target.read(y, len(kept) if is_drawn else len(whole), task)
-        n_missing = len(whole) - n_rows
-        remarks = (f"{n_missing:,} rows without a target were left out.",) if n_missing else ()
+        remarks = _left_out(len(whole) - int(has_target.sum()), int(has_target.sum()) - n_rows)
         whole = whole.iloc[kept]
         readers, parts, notes = _read_columns(whole)
         if not parts:
@@ -91,7 +101,25 @@ class AuditTable:
             notes=notes,
             remarks=remarks,
         )
+        if weights is not None:
+            table = table.weighted(weights[kept])
         return table._with_leaks_noted()
+
+    def weighted(self, weights: np.ndarray) -> "AuditTable":
+        """The table with weights of its rows; equal ones change nothing."""
+        known = unequal(weights)
+        if known is None:
+            return replace(self, remarks=(*self.remarks, "All weights are equal, so that they change nothing."))
+        return replace(self, target=replace(self.target, weights=known))
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """How much each row counts, with a mean of 1; None: every row the same."""
+        return self.target.weights
+
+    def weights_of(self, rows: np.ndarray) -> np.ndarray | None:
+        """The weights of some rows."""
+        return None if self.weights is None else self.weights[rows]
 
     @property
     def n_rows(self) -> int:
@@ -146,6 +174,14 @@ def drawn_rows(has_target: np.ndarray, max_rows: int | None, seed: int) -> np.nd
         return rows
     ranks = random_bits(stream_key(seed, ROW_DRAW), len(rows))
     return rows[np.sort(np.argpartition(ranks, max_rows)[:max_rows])]
+
+
+def _left_out(n_missing: int, n_without_weight: int) -> tuple[str, ...]:
+    """Remarks on rows that are not in the audit."""
+    remarks = (f"{n_missing:,} rows without a target were left out.",) if n_missing else ()
+    if n_without_weight:
+        remarks = (*remarks, f"{n_without_weight:,} rows with a weight of 0 were left out.")
+    return remarks
 
 
 def _read_columns(whole: Any) -> tuple[tuple[ColumnReader, ...], dict[Any, Any], tuple[ColumnNote, ...]]:

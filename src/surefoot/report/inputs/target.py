@@ -31,6 +31,7 @@ class Target:
     classes: np.ndarray
     sentence: str  # how the task was detected
     original: np.ndarray  # the values as they were passed, for a user's own model
+    weights: np.ndarray | None = None  # how much each row counts, with a mean of 1; None: every row the same
 
     @classmethod
     def read(cls, y: Any, n_rows: int, task: str | None = None) -> tuple["Target", np.ndarray]:
@@ -98,8 +99,24 @@ class Target:
         """The code of the rarer of two classes, if few rows belong to it."""
         if self.task != BINARY:
             return None
-        counts = np.bincount(self.y, minlength=2)
-        return int(counts.argmin()) if counts.min() < RARE * len(self.y) else None
+        counts = np.bincount(self.y, self.weights, minlength=2)
+        return int(counts.argmin()) if counts.min() < RARE * counts.sum() else None
+
+    def class_fractions(self, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """The fraction of each class in some rows; none for numbers."""
+        if not self.is_classes:
+            return np.empty(0)
+        weights = None if self.weights is None else self.weights[rows]
+        counts = np.bincount(self.y[rows], weights, minlength=len(self.classes))
+        return np.asarray(counts / counts.sum())
+
+    def spread(self, rows: np.ndarray) -> float:
+        """The standard deviation of numbers, or of the indicator of the second class."""
+        values = self.y[rows] == 1 if self.is_classes else self.y[rows]
+        if self.weights is None:
+            return float(np.std(values))
+        mean = np.average(values, weights=self.weights[rows])
+        return float(np.sqrt(np.average((values - mean) ** 2, weights=self.weights[rows])))
 
     @property
     def labels(self) -> np.ndarray:
@@ -108,7 +125,8 @@ class Target:
 
     def of_rows(self, rows: np.ndarray) -> "Target":
         """The target of some rows, with all its classes."""
-        return replace(self, y=self.y[rows], original=self.original[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, y=self.y[rows], original=self.original[rows], weights=weights)
 
     def read_predictions(self, predicted: Any, n_rows: int, name: str) -> np.ndarray:
         """A user's predictions as labels or numbers; for two classes, probabilities of the second are accepted."""

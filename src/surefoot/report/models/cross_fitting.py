@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from surefoot._exceptions import DataError
 from surefoot.report.inputs.splits import Splits
@@ -51,11 +53,12 @@ class CandidateModel:
         if self.prefit:
             return self.model
         model = new_copy(self.model)
+        weights = weight_argument(model, table.weights_of(rows))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self.raw:
-                return model.fit(take_rows(table.raw, rows), table.target.original[rows])
-            return model.fit(table.frame.iloc[rows], table.target.labels[rows])
+                return model.fit(take_rows(table.raw, rows), table.target.original[rows], **weights)
+            return model.fit(table.frame.iloc[rows], table.target.labels[rows], **weights)
 
     def predict(self, model: Any, table: AuditTable, rows: np.ndarray) -> ModelPredictions:
         """Predictions of a fitted model for some rows of the table."""
@@ -68,6 +71,19 @@ class CandidateModel:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return predictions_of(model, X, target, truth, self.name if self.raw else None)
+
+
+def weight_argument(model: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
+    """The argument of ``fit`` for the weights of the rows; that of the last step of a pipeline."""
+    if weights is None:
+        return {}
+    prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
+    return {f"{prefix}sample_weight": weights}
+
+
+def takes_weights(model: Any) -> bool:
+    """Whether the method ``fit`` of a model, or of the last step of a pipeline, takes weights of rows."""
+    return has_fit_parameter(model.steps[-1][1] if isinstance(model, Pipeline) else model, "sample_weight")
 
 
 def new_copy(model: Any) -> Any:
@@ -117,7 +133,9 @@ class CrossFitted:
         """The losses of the held-out rows."""
         if self.averaged is not None:
             return self.averaged
-        return Outcome.of(self.table.target, self.predictions, self.splits.held_out, self.splits.held_out_units)
+        rows, table = self.splits.held_out, self.table
+        truth, weights = table.target.labels[rows], table.weights_of(rows)
+        return Outcome.of_truth(table.target, self.predictions, truth, self.splits.held_out_units, weights)
 
     def loss(self, measure: str) -> Estimate:
         """The loss on the held-out rows; the interval allows for folds whose models share most of their rows."""
@@ -223,7 +241,7 @@ def choose_name(outcomes: dict[str, Outcome]) -> tuple[str, Estimate | None]:
 def comparable_loss(outcome: Outcome) -> float:
     """Mean loss; infinite for classifiers without probabilities, as errors cannot be compared with log-losses."""
     labels_only = outcome.log_losses is None and not outcome.is_number
-    return np.inf if labels_only else float(outcome.proper.mean())
+    return np.inf if labels_only else outcome.mean_proper
 
 
 def mean_outcomes(draws: Sequence[Sequence[CrossFitted]]) -> dict[str, Outcome]:

@@ -62,10 +62,10 @@ class WithCodes(ClassifierMixin, BaseEstimator):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> Self:
         """Fit to codes of the labels."""
         self.classes_, codes = np.unique(y, return_inverse=True)
-        self.estimator.fit(X, codes)
+        self.estimator.fit(X, codes, sample_weight=sample_weight)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

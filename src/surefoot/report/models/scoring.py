@@ -15,6 +15,7 @@ from surefoot.report.statistics import (
     auc_interval,
     explained_variance,
     mean_loss_interval,
+    mean_of,
     paired_rate_difference,
     paired_rms_ratio,
     rate_interval,
@@ -47,6 +48,8 @@ class Outcome(RowRecord):
         For two classes: which rows are of the second class, which are predicted to be, and the scores that rank them.
     units : array or None
         What was drawn (groups, or runs of rows in time), if not single rows.
+    weights : array or None
+        How much each row counts; None: every row the same.
     """
 
     losses: np.ndarray
@@ -56,31 +59,31 @@ class Outcome(RowRecord):
     predicted_second: np.ndarray | None = None
     scores: np.ndarray | None = None
     units: np.ndarray | None = None
-
-    @classmethod
-    def of(
-        cls, target: Target, predictions: ModelPredictions, rows: np.ndarray, units: np.ndarray | None = None
-    ) -> "Outcome":
-        """The outcome of predictions for ``rows`` of the table."""
-        return cls.of_truth(target, predictions, target.labels[rows], units)
+    weights: np.ndarray | None = None
 
     @classmethod
     def of_truth(
-        cls, target: Target, predictions: ModelPredictions, truth: np.ndarray, units: np.ndarray | None = None
+        cls,
+        target: Target,
+        predictions: ModelPredictions,
+        truth: np.ndarray,
+        units: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
     ) -> "Outcome":
         """The outcome of predictions for any rows; their target may have classes that the table does not have."""
         values = predictions.values
         losses = target.losses(values, truth)
         if not target.is_classes:
-            return cls(losses, errors=values.astype(np.float64) - truth.astype(np.float64), units=units)
+            errors = values.astype(np.float64) - truth.astype(np.float64)
+            return cls(losses, errors=errors, units=units, weights=weights)
         probabilities = predictions.probabilities
         log_losses = None if probabilities is None else log_losses_of(probabilities, class_positions(target, truth))
         if target.task != BINARY:
-            return cls(losses, log_losses, units=units)
+            return cls(losses, log_losses, units=units, weights=weights)
         is_second, predicted_second = target.is_second(truth), target.is_second(values)
         of_second = predicted_second.astype(np.float64) if probabilities is None else probabilities[:, 1]
         errors = of_second - is_second
-        return cls(losses, log_losses, errors, is_second, predicted_second, predictions.scores, units)
+        return cls(losses, log_losses, errors, is_second, predicted_second, predictions.scores, units, weights)
 
     @classmethod
     def mean_of(cls, outcomes: Sequence["Outcome"]) -> "Outcome":
@@ -97,6 +100,16 @@ class Outcome(RowRecord):
         return np.asarray(self.losses if self.log_losses is None else self.log_losses, dtype=np.float64)
 
     @property
+    def mean_loss(self) -> float:
+        """The error rate, or the mean squared error."""
+        return mean_of(self.losses, self.weights)
+
+    @property
+    def mean_proper(self) -> float:
+        """The mean of the loss by which models are chosen."""
+        return mean_of(self.proper, self.weights)
+
+    @property
     def is_number(self) -> bool:
         """Whether the target is a number, so that losses are squared errors."""
         return self.losses.dtype != bool
@@ -109,7 +122,7 @@ class Outcome(RowRecord):
     @cached_property
     def ranking_auc(self) -> Estimate | None:
         """AUC of the scores or, without scores, of the labels."""
-        return auc_interval(*self.ranking, self.units)
+        return auc_interval(*self.ranking, self.units, self.weights)
 
     @property
     def ranking(self) -> tuple[np.ndarray, np.ndarray]:
@@ -157,10 +170,11 @@ def loss_of(outcome: Outcome, measure: str) -> Estimate:
         auc = outcome.ranking_auc
         return withheld(np.nan) if auc is None else Estimate(1 - auc.value, 1 - auc.high, 1 - auc.low)
     if measure == LOG_LOSS:
-        return withheld(np.nan) if outcome.log_losses is None else mean_loss_interval(outcome.log_losses, outcome.units)
+        logs = outcome.log_losses
+        return withheld(np.nan) if logs is None else mean_loss_interval(logs, outcome.units, weights=outcome.weights)
     if measure == ERROR_RATE:
-        return rate_interval(outcome.losses, outcome.units)
-    return root_mean_square_interval(outcome.losses, outcome.units)
+        return rate_interval(outcome.losses, outcome.units, weights=outcome.weights)
+    return root_mean_square_interval(outcome.losses, outcome.units, outcome.weights)
 
 
 def excess_of(first: Outcome, second: Outcome) -> Estimate:
@@ -170,9 +184,9 @@ def excess_of(first: Outcome, second: Outcome) -> Estimate:
     """
     one, other = _comparable(first, second)
     if first.is_number:
-        ratio = paired_rms_ratio(one, other, first.units)
+        ratio = paired_rms_ratio(one, other, first.units, first.weights)
         return Estimate(ratio.value - 1, ratio.low - 1, ratio.high - 1)
-    gain = explained_variance(one, other, first.units)
+    gain = explained_variance(one, other, first.units, first.weights)
     return Estimate(-gain.value, -gain.high, -gain.low)
 
 
@@ -181,7 +195,7 @@ def gain_of(outcome: Outcome, constant: Outcome) -> Estimate:
 
     The lower end is cut off at -100% (or at the value, if it is lower).
     """
-    gain = explained_variance(*_comparable(outcome, constant), outcome.units)
+    gain = explained_variance(*_comparable(outcome, constant), outcome.units, outcome.weights)
     return within(gain, min(gain.value, -1.0), 1.0)
 
 
@@ -194,21 +208,23 @@ def is_better(outcome: Outcome, constant: Outcome) -> bool:
     if gain.low >= 0 and gain.value > 0:
         return True
     if outcome.is_number:
-        return gain.value > 0 and _is_mostly_smaller(outcome.losses, constant.losses, outcome.units)
-    fewer = paired_rate_difference(constant.losses, outcome.losses, outcome.units).low > 0
+        return gain.value > 0 and _is_mostly_smaller(outcome, constant)
+    fewer = paired_rate_difference(constant.losses, outcome.losses, outcome.units, outcome.weights).low > 0
     auc = outcome.auc
     return bool(fewer or (auc is not None and auc.low > 0.5))
 
 
-def _is_mostly_smaller(first: np.ndarray, second: np.ndarray, units: np.ndarray | None) -> bool:
+def _is_mostly_smaller(first: Outcome, second: Outcome) -> bool:
     """Whether losses are clearly smaller in most rows (or units), by Wilcoxon's signed-rank test.
 
     Large losses count by their rank only. A constant plus noise fails the test: its predictions are further from the
     truth than the constant in most rows.
     """
-    differences = first - second
-    if units is not None:
-        differences = np.bincount(np.unique(units, return_inverse=True)[1], weights=differences)
+    differences = first.losses - second.losses
+    if first.weights is not None:
+        differences = differences * first.weights
+    if first.units is not None:
+        differences = np.bincount(np.unique(first.units, return_inverse=True)[1], weights=differences)
     if not differences.any():
         return False
     return bool(wilcoxon(differences, alternative="less").pvalue < (1 - CONFIDENCE) / 2)

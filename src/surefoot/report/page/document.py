@@ -11,6 +11,7 @@ from markupsafe import Markup
 from surefoot.report.page.numbers import percent
 from surefoot.report.page.templates import render, text_of
 from surefoot.report.sections.section import UNKNOWN, Section, SectionContext, SupportingSection, VerdictLine
+from surefoot.report.subject import weights_sentence
 
 TEMPLATE, STYLE, SCRIPT = "page/page.html.j2", "page/page.css", "page/page.js"
 MAX_CLASSES = 6
@@ -45,6 +46,7 @@ def page_html(audit: Any) -> str:
         TEMPLATE,
         audit=audit,
         subject=subject,
+        weights=weights_sentence(subject),
         style=Markup(text_of(STYLE)),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),

@@ -29,6 +29,7 @@ from surefoot.report.statistics.means import (
 )
 from surefoot.report.statistics.rates import paired_rate_difference, rate_difference, rate_interval, rate_ratio
 from surefoot.report.statistics.rejection import rejection_ratio_interval
+from surefoot.report.statistics.spread import mean_of, size_of
 
 __all__ = [
     "INSIDE",
@@ -43,6 +44,7 @@ __all__ = [
     "is_withheld",
     "mean_interval",
     "mean_loss_interval",
+    "mean_of",
     "mean_record",
     "narrowed_record",
     "paired_auc_difference",
@@ -59,6 +61,7 @@ __all__ = [
     "root_mean_square_interval",
     "root_of",
     "rows_needed",
+    "size_of",
     "standard_error",
     "unpaired_difference",
     "unpaired_ratio",

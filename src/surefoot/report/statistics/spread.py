@@ -72,25 +72,48 @@ class Spread:
         return float(3 / k * (np.cbrt(1 + k * (quantile - k / 6)) - 1))
 
 
-def spread_of(values: np.ndarray, groups: np.ndarray | None = None, confidence: float = CONFIDENCE) -> Spread | None:
+def mean_of(values: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """The mean of rows that may have weights."""
+    return float(np.mean(values)) if weights is None else float(np.average(values, weights=weights))
+
+
+def size_of(values: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """The number of rows; of rows with weights, the number of equal ones with as much information (Kish 1965)."""
+    return float(len(values)) if weights is None else float(weights.sum() ** 2 / (weights @ weights))
+
+
+def spread_of(
+    values: np.ndarray,
+    groups: np.ndarray | None = None,
+    confidence: float = CONFIDENCE,
+    weights: np.ndarray | None = None,
+) -> Spread | None:
     """The spread of the mean of ``values``, for intervals of this confidence.
+
+    A weighted mean is linearised: the deviation of a row counts with its weight. Rows of different weights are treated
+    as groups of different sizes, so that the variance allows for the few rows that have most of the weight.
 
     None where it cannot be measured: a single row, fewer than four groups, or one group with most of the rows.
     """
     if len(values) < 2:
         return None
-    deviations = values - values.mean()
+    deviations = values - mean_of(values, weights)
+    if weights is not None:
+        deviations = deviations * (weights / weights.mean())
+        groups = np.arange(len(values)) if groups is None else groups
     squares = float(deviations @ deviations)
     dominance = float(np.max(deviations**2)) / squares if squares > 0 else 0.0
     if groups is not None:
-        return _group_spread(deviations, groups, dominance, confidence)
+        return _group_spread(deviations, groups, dominance, confidence, weights)
     n = len(values)
     error = float(np.sqrt(squares / (n - 1) / n))
     skewness = float((deviations**3).sum() / squares**1.5) if squares > 0 else 0.0
     return Spread(error, n - 1, skewness, dominance, confidence)
 
 
-def _group_spread(deviations: np.ndarray, groups: np.ndarray, dominance: float, confidence: float) -> Spread | None:
+def _group_spread(
+    deviations: np.ndarray, groups: np.ndarray, dominance: float, confidence: float, row_weights: np.ndarray | None
+) -> Spread | None:
     """Spread over groups.
 
     Each group's squared deviation is divided by the fraction of its variance that remains after subtracting the mean.
@@ -98,8 +121,8 @@ def _group_spread(deviations: np.ndarray, groups: np.ndarray, dominance: float, 
     degrees of freedom are Satterthwaite's for the same case (Bell and McCaffrey 2002).
     """
     codes = np.unique(groups, return_inverse=True)[1]
-    counts = np.bincount(codes)
-    weights = counts / len(deviations)
+    counts = np.bincount(codes, row_weights)
+    weights = counts / counts.sum()
     if len(counts) < MIN_GROUPS or weights.max() > MAX_GROUP_FRACTION:
         return None
     sums, concentration = np.bincount(codes, weights=deviations) / len(deviations), float(weights @ weights)

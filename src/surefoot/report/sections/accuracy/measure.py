@@ -4,6 +4,7 @@ import time as clock
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -208,7 +209,8 @@ def _fit_folds(
         predictions.append(candidate.predict(candidate.fit(table, train), table, test))
     order = np.argsort(np.concatenate([test for _, test in folds]), kind="stable")
     joined = ModelPredictions.joined(predictions)[order]
-    return Outcome.of(target, joined, splits.held_out, splits.held_out_units)
+    rows = splits.held_out
+    return Outcome.of_truth(target, joined, target.labels[rows], splits.held_out_units, table.weights_of(rows))
 
 
 def duplicates(table: AuditTable) -> Duplicates:
@@ -217,16 +219,24 @@ def duplicates(table: AuditTable) -> Duplicates:
 
     target = table.target
     group = table.frame.groupby(list(table.frame.columns), dropna=False, observed=True, sort=False).ngroup().to_numpy()
-    rows = pd.DataFrame({"group": group, "y": target.y})
+    weights = np.ones(len(group)) if target.weights is None else target.weights
+    rows = pd.DataFrame({"group": group, "y": target.y, "weight": weights})
     rows = rows[rows.groupby("group")["y"].transform("size") > 1]
     if not len(rows):
         return Duplicates(0, 0, 0, None)
     by_group = rows.groupby("group")["y"]
     conflicting = int((by_group.transform("nunique") > 1).sum())
     n_groups = int(by_group.ngroups)
-    if target.is_classes:
-        most = rows.groupby(["group", "y"]).size().groupby("group").max()
-        floor = 1 - float(most.sum()) / len(rows)
-    else:
-        floor = float(np.sqrt(((rows["y"] - by_group.transform("mean")) ** 2).sum() / (len(rows) - n_groups)))
-    return Duplicates(len(rows), n_groups, conflicting, floor)
+    return Duplicates(len(rows), n_groups, conflicting, _floor(rows, target.is_classes, n_groups))
+
+
+def _floor(rows: Any, is_classes: bool, n_groups: int) -> float:
+    """The loss of a model that predicts the most frequent label, or the mean, of each group of equal rows."""
+    total = float(rows["weight"].sum())
+    if is_classes:
+        most = rows.groupby(["group", "y"])["weight"].sum().groupby("group").max()
+        return 1 - float(most.sum()) / total
+    sums = (rows["weight"] * rows["y"]).groupby(rows["group"]).transform("sum")
+    means = sums / rows.groupby("group")["weight"].transform("sum")
+    squares = float((rows["weight"] * (rows["y"] - means) ** 2).sum())
+    return float(np.sqrt(squares * len(rows) / total / (len(rows) - n_groups)))

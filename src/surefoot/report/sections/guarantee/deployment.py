@@ -15,7 +15,7 @@ from surefoot.report.sections.guarantee.findings import LEVEL, DeploymentCoverag
 from surefoot.report.sections.guarantee.measure import HeldOutScores, row_scales
 from surefoot.report.sections.shift.expected_loss import MAX_UNMATCHED, MIN_EFFECTIVE
 from surefoot.report.sections.shift.unusual_rows import rows_outside
-from surefoot.report.statistics import Estimate, is_withheld, mean_interval, rate_interval, within
+from surefoot.report.statistics import Estimate, is_withheld, mean_interval, mean_of, rate_interval, within
 from surefoot.selection.table import take_rows
 from surefoot.shift.density_ratio import effective_rows
 
@@ -41,8 +41,8 @@ def deployment_coverage(
         size=None,
         infinite=0.0,
     )
-    if held.weights is not None or audited.splits.by_time:
-        reason = "the training rows are not a random sample of single rows, which weights of rows assume"
+    if held.weights is not None or deployment.weights is not None or audited.splits.by_time:
+        reason = "the training rows are not a random sample of single rows, which weights by the columns assume"
         return replace(empty, reason=reason)
     outside = rows_outside(audited.table, audited.splits, deployment, groups, seed)
     if outside.fraction.value - outside.expected > MAX_UNMATCHED:
@@ -58,15 +58,15 @@ def _observed(audited: CrossFitted, held: HeldOutScores, deployment: DeploymentD
     covered, sizes = _covered(audited, held, places, _predictions(audited, deployment, rows), np.ones(len(rows)))
     truth = deployment.truth[rows]
     hits = covered(truth)
-    finite = np.isfinite(sizes)
+    finite, weights = np.isfinite(sizes), deployment.weights_of(rows)
     return DeploymentCoverage(
         where=deployment.where,
         n_rows=len(rows),
-        observed=rate_interval(hits, deployment.units_of(rows)),
+        observed=rate_interval(hits, deployment.units_of(rows), weights=weights),
         estimated=None,
         effective_rows=None,
-        size=float(sizes.mean()) if finite.all() else None,
-        infinite=float(np.mean(~finite)),
+        size=mean_of(sizes, weights) if finite.all() else None,
+        infinite=mean_of(~finite, weights),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from surefoot.report.statistics import Estimate
 
 LEVEL = 0.9
-UNSEEN, PREDICTIONS = "unseen", "predictions"
+UNSEEN, PREDICTIONS, WEIGHTED = "unseen", "predictions", "weighted"
 ROWS, GROUPS, COPIES, TIME = "rows", "groups", "copies", "time"  # what is assumed to be a random sample
 
 
@@ -72,7 +72,8 @@ class GuaranteeFindings:
         The fraction of new rows, or of rows of new groups, that is guaranteed to be covered. None: nothing is.
     doubt : str
         Why nothing is guaranteed, though the rows are a random sample: "unseen" (it is not known which rows the model
-        was trained on) or "predictions" (it is not known which models made them). Empty otherwise.
+        was trained on), "predictions" (it is not known which models made them) or "weighted" (rows have weights). Empty
+        otherwise.
     unit : str
         What is assumed to be a random sample: "rows", "groups" or "copies" (rows with their copies). "time": nothing.
     is_chosen : bool

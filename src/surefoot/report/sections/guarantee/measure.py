@@ -23,11 +23,12 @@ from surefoot.report.sections.guarantee.findings import (
     ROWS,
     TIME,
     UNSEEN,
+    WEIGHTED,
     CoverageOfPart,
     GuaranteeFindings,
 )
 from surefoot.report.sections.uncertainty.measure import WIDTH_ROWS, interval_widths
-from surefoot.report.statistics import Estimate, rate_interval
+from surefoot.report.statistics import Estimate, mean_of, rate_interval, size_of
 
 MIN_PART_ROWS = 20  # of a group or a class, for its coverage to be shown
 MAX_PARTS = 40  # the largest groups: with more of them, every interval would be wide
@@ -47,7 +48,8 @@ class HeldOutScores:
     folds : array
         The part of each row; another model, or the same one, was not trained on it.
     weights : array or None
-        1 divided by the number of rows of the group, so that every group counts as one.
+        The weights of the rows, if they have some, divided by the number of rows of the group, so that every group
+        counts as one.
     """
 
     scores: np.ndarray
@@ -65,6 +67,9 @@ class HeldOutScores:
         for k, part in enumerate(splits.parts):
             folds[np.isin(splits.held_out, part)] = k
         weights = None if splits.by_time else weights_of_units(splits.held_out_units)
+        of_rows = audited.outcome.weights
+        if of_rows is not None:
+            weights = of_rows if weights is None else weights * of_rows
         if not target.is_classes:
             scales = row_scales(predictions)
             return cls(scales.scores(y.astype(np.float64)), scales, None, folds, weights)
@@ -120,11 +125,12 @@ def measure_guarantee(
     limits = held.cross_fitted_limits(splits.by_time)
     known = ~np.isnan(limits)
     hits = held.hits(limits)
-    unit = TIME if splits.by_time else ROWS if held.weights is None else GROUPS if groups is not None else COPIES
-    units = splits.held_out_units
+    units, weights = splits.held_out_units, audited.outcome.weights
+    unit = TIME if splits.by_time else ROWS if units is None else GROUPS if groups is not None else COPIES
     n_units = len(hits) if units is None else len(np.unique(units))
-    doubt = UNSEEN if is_unseen_unknown else "" if audited.fold_models else PREDICTIONS
-    size, single = mean_size(held, predictions, limits, widths_rows(splits) & known)
+    doubt = UNSEEN if is_unseen_unknown else PREDICTIONS if not audited.fold_models else ""
+    doubt = WEIGHTED if weights is not None else doubt
+    size, single = mean_size(held, predictions, limits, widths_rows(splits) & known, weights)
     own_observed, own_size = own_coverage(audited)
     return GuaranteeFindings(
         model=audited.name,
@@ -138,12 +144,12 @@ def measure_guarantee(
         n_rows=len(hits),
         n_units=n_units,
         needed_units=rows_for_level(LEVEL),
-        observed=_observed(hits[known], None if units is None else units[known], splits.by_time),
+        observed=_observed(hits, known, splits, weights),
         size=size,
         single=single,
         own_observed=own_observed,
         own_size=own_size,
-        parts=coverage_of_parts(hits, known, target, splits, groups),
+        parts=coverage_of_parts(hits, known, target, splits, groups, weights),
         deployment=None,
     )
 
@@ -154,14 +160,17 @@ def guaranteed_level(audited: CrossFitted, n_units: int) -> float:
     return guaranteed_coverage(LEVEL, n_units, 1 if is_one_model else len(audited.splits.folds))
 
 
-def _observed(hits: np.ndarray, units: np.ndarray | None, by_time: bool) -> Estimate | None:
+def _observed(hits: np.ndarray, known: np.ndarray, splits: Splits, weights: np.ndarray | None) -> Estimate | None:
     """The fraction of covered rows; of groups, the mean of their fractions, as the guarantee is about new groups."""
-    if not len(hits):
+    if not known.any():
         return None
-    if units is None or by_time:
-        return rate_interval(hits, units)
+    units = None if splits.held_out_units is None else splits.held_out_units[known]
+    weights, hits = None if weights is None else weights[known], hits[known]
+    if units is None or splits.by_time:
+        return rate_interval(hits, units, weights=weights)
     codes = np.unique(units, return_inverse=True)[1].ravel()
-    return rate_interval(np.bincount(codes, weights=hits) / np.bincount(codes))
+    weighted = hits if weights is None else hits * weights
+    return rate_interval(np.bincount(codes, weighted) / np.bincount(codes, weights))
 
 
 def widths_rows(splits: Splits) -> np.ndarray:
@@ -171,17 +180,22 @@ def widths_rows(splits: Splits) -> np.ndarray:
 
 
 def mean_size(
-    held: HeldOutScores, predictions: ModelPredictions, limits: np.ndarray, rows: np.ndarray
+    held: HeldOutScores,
+    predictions: ModelPredictions,
+    limits: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray | None,
 ) -> tuple[float | None, float | None]:
     """The mean width or number of labels of some rows, and the fraction of sets with one label."""
     if not rows.any() or np.isinf(limits[rows]).any():
         return None, None
+    weights = None if weights is None else weights[rows]
     if held.scales is not None:
         low, high = held.scales[rows].ends(limits[rows])
-        return float(np.mean(high - low)), None
+        return mean_of(high - low, weights), None
     assert predictions.probabilities is not None
     sizes = set_sizes(predictions.probabilities[rows], limits[rows])
-    return float(sizes.mean()), float(np.mean(sizes == 1))
+    return mean_of(sizes, weights), mean_of(sizes == 1, weights)
 
 
 def set_sizes(probabilities: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -191,26 +205,33 @@ def set_sizes(probabilities: np.ndarray, limits: np.ndarray) -> np.ndarray:
 
 def own_coverage(audited: CrossFitted) -> tuple[Estimate | None, float | None]:
     """Coverage and mean size of the model's own intervals, or of labels up to this total probability."""
-    predictions, splits = audited.predictions, audited.splits
+    predictions, splits, weights = audited.predictions, audited.splits, audited.outcome.weights
     units, y = splits.held_out_units, audited.table.target.y[splits.held_out]
+    wide = widths_rows(splits)
+    of_wide = None if weights is None else weights[wide]
     if predictions.probabilities is not None:
         order = np.argsort(-predictions.probabilities, axis=1, kind="stable")
         descending = np.take_along_axis(predictions.probabilities, order, axis=1)
         members = descending.cumsum(axis=1) - descending < LEVEL  # labels before which the probability is too small
         hits = (members & (order == y[:, np.newaxis])).any(axis=1)
-        return rate_interval(hits, units), float(members.sum(axis=1)[widths_rows(splits)].mean())
+        return rate_interval(hits, units, weights=weights), mean_of(members.sum(axis=1)[wide], of_wide)
     if predictions.below is None or predictions.up_to is None or predictions.std is None:
         return None, None
     middle = (predictions.below + predictions.up_to) / 2
     hits = np.abs(2 * middle - 1) <= LEVEL
     width = interval_widths(audited, -1 if splits.by_time else 0).get(LEVEL)
     if width is None:
-        width = float(2 * norm.ppf((1 + LEVEL) / 2) * predictions.std[widths_rows(splits)].mean())
-    return rate_interval(hits, units), width
+        width = float(2 * norm.ppf((1 + LEVEL) / 2) * mean_of(predictions.std[wide], of_wide))
+    return rate_interval(hits, units, weights=weights), width
 
 
 def coverage_of_parts(
-    hits: np.ndarray, known: np.ndarray, target: Target, splits: Splits, groups: np.ndarray | None
+    hits: np.ndarray,
+    known: np.ndarray,
+    target: Target,
+    splits: Splits,
+    groups: np.ndarray | None,
+    weights: np.ndarray | None,
 ) -> tuple[CoverageOfPart, ...]:
     """Coverage of the groups and the classes with enough rows, with intervals that are corrected for their number."""
     rows = splits.held_out
@@ -225,7 +246,8 @@ def coverage_of_parts(
     quantile = float(norm.ppf(1 - (1 - CONFIDENCE) / 2 / max(len(chosen), 1)))
     parts = []
     for kind, name, inside in chosen:
-        rate, n_rows = float(hits[inside].mean()), int(inside.sum())
-        low, high = wilson_interval(rate, n_rows, quantile)
-        parts.append(CoverageOfPart(str(name), kind, n_rows, Estimate(rate, float(low), float(high))))
+        of_rows = None if weights is None else weights[inside]
+        rate = mean_of(hits[inside], of_rows)
+        low, high = wilson_interval(rate, size_of(hits[inside], of_rows), quantile)
+        parts.append(CoverageOfPart(str(name), kind, int(inside.sum()), Estimate(rate, float(low), float(high))))
     return tuple(sorted(parts, key=lambda part: part.observed.value))

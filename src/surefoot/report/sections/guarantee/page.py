@@ -13,6 +13,7 @@ from surefoot.report.sections.guarantee.findings import (
     PREDICTIONS,
     ROWS,
     TIME,
+    WEIGHTED,
     CoverageOfPart,
     DeploymentCoverage,
     GuaranteeFindings,
@@ -64,6 +65,11 @@ def promise_sentence(findings: GuaranteeFindings) -> str:
             f"It is not known which models made the predictions. If a single model made them all, trained on none of "
             f"these rows, conformal {_noun(findings)} on top of it contain the target of at least "
             f"{percent(findings.level, 0)} of new rows, if {ASSUMED[findings.unit]}. Otherwise nothing is guaranteed."
+        )
+    if findings.doubt == WEIGHTED:
+        return (
+            "There is no guarantee, because the rows have weights: it would be about new rows that all count the same. "
+            f"{what} are calibrated with these weights here, and only observed."
         )
     if findings.guaranteed is None:
         return (

@@ -15,6 +15,7 @@ from surefoot.report.inputs.target import BINARY
 from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.sections.importance.findings import PartialDependence
 from surefoot.report.sections.stability.leading_column import table_of, taken_columns
+from surefoot.report.statistics import mean_of
 
 MAX_VALUES, MAX_CATEGORIES = 12, 8
 RANGE = (0.02, 0.98)  # quantiles: beyond them few rows support a curve
@@ -41,7 +42,7 @@ def class_of(audited: CrossFitted) -> int | None:
         return None
     if target.task == BINARY:
         return 1 if target.rare is None else target.rare
-    return int(np.bincount(target.y).argmax())
+    return int(target.class_fractions().argmax())
 
 
 def _of_column(audited: CrossFitted, reader: Any, of_class: int | None) -> PartialDependence | None:
@@ -102,4 +103,5 @@ def _curve(audited: CrossFitted, fold: int, name: str, sources: np.ndarray, of_c
         values = predictions.probabilities[:, of_class]
     else:
         values = (predictions.values == target.classes[of_class]).astype(np.float64)
-    return np.asarray(values.reshape(len(sources), len(rows)).mean(axis=1))
+    weights = audited.table.weights_of(rows)
+    return np.array([mean_of(of_value, weights) for of_value in values.reshape(len(sources), len(rows))])

@@ -40,7 +40,7 @@ def measure_importance(
     return ImportanceFindings(
         model=audited.name,
         loss_name=loss_name(audited),
-        loss=float(audited.outcome.proper[increases.rows].mean()),
+        loss=audited.outcome[increases.rows].mean_proper,
         n_rows=len(increases.rows),
         columns=columns,
         output=output,
@@ -61,12 +61,12 @@ def importance_of(audited: CrossFitted, increases: LossIncreases) -> tuple[Colum
     table, rows = audited.table, audited.splits.held_out[increases.rows]
     units = None if audited.splits.units is None else audited.splits.units[rows]
     strong, related = neighbours_of(table, increases.columns, rows)
-    names, n_rows = increases.columns, len(rows)
+    names, n_rows, weights = increases.columns, len(rows), table.weights_of(rows)
 
     each_interval = 1 - (1 - CONFIDENCE) / len(names)  # all intervals hold together (Bonferroni)
 
     def rise_of(values: np.ndarray) -> Estimate:
-        return paired_mean_difference(values, np.zeros(n_rows), units, each_interval)
+        return paired_mean_difference(values, np.zeros(n_rows), units, each_interval, weights)
 
     rises = {name: rise_of(values) for name, values in zip(names, increases.increases.T, strict=True)}
     doubtful = [name for name in names if related[name] and rises[name].low > 0]
@@ -94,7 +94,7 @@ def _nothing(audited: CrossFitted, note: str) -> ImportanceFindings:
     return ImportanceFindings(
         model=audited.name,
         loss_name=loss_name(audited),
-        loss=float(audited.outcome.proper.mean()),
+        loss=audited.outcome.mean_proper,
         n_rows=0,
         columns=(),
         output="",

@@ -31,7 +31,7 @@ def measure_labels(
         return _without_number(models, audited, FEW_ROWS if models else NO_MODEL)
     fit = fit_of(models, audited, seed)
     order = np.lexsort((fit.plausibility, -fit.wrong))
-    losses = audited.outcome.losses.astype(np.float64)
+    losses, weights = _losses(audited)
     is_shown, n_out = fit.n_wrong is not None, 0 if fit.n_wrong is None else round(fit.n_wrong.value)
     classes = [str(each) for each in audited.table.target.classes]
     return LabelFindings(
@@ -43,9 +43,9 @@ def measure_labels(
         level=fit.level,
         n_contradicted=int((fit.plausibility <= fit.level).sum()),
         n_expected=fit.n_expected,
-        loss=_loss(losses, audited),
-        loss_of_right=_loss(losses, audited, 1 - fit.wrong) if is_shown else None,
-        loss_without=_loss(losses[order[n_out:]], audited) if is_shown else None,
+        loss=_loss(losses, audited, weights),
+        loss_of_right=_loss(losses, audited, weights * (1 - fit.wrong)) if is_shown else None,
+        loss_without=_loss(losses[order[n_out:]], audited, weights[order[n_out:]]) if is_shown else None,
         note="",
     )
 
@@ -98,16 +98,23 @@ def _rows(fit: NoiseFit, chosen: np.ndarray, audited: CrossFitted) -> tuple[Susp
     )
 
 
-def _loss(losses: np.ndarray, audited: CrossFitted, weights: np.ndarray | None = None) -> float:
+def _losses(audited: CrossFitted) -> tuple[np.ndarray, np.ndarray]:
+    """The losses of the held-out rows, and their weights. Whether a label is wrong is a matter of the row alone."""
+    outcome = audited.outcome
+    losses = outcome.losses.astype(np.float64)
+    return losses, np.ones(len(losses)) if outcome.weights is None else outcome.weights
+
+
+def _loss(losses: np.ndarray, audited: CrossFitted, weights: np.ndarray) -> float:
     """Error rate or RMSE."""
-    if weights is not None and weights.sum() <= 0:
+    if weights.sum() <= 0:
         return float("nan")
     mean = float(np.average(losses, weights=weights))
     return mean if audited.table.target.is_classes else mean**0.5
 
 
 def _without_number(models: Sequence[CrossFitted], audited: CrossFitted, note: str) -> LabelFindings:
-    losses = audited.outcome.losses.astype(np.float64)
+    losses, weights = _losses(audited)
     return LabelFindings(
         models=tuple(each.name for each in models),
         n_rows=len(losses),
@@ -117,7 +124,7 @@ def _without_number(models: Sequence[CrossFitted], audited: CrossFitted, note: s
         level=0.0,
         n_contradicted=0,
         n_expected=0.0,
-        loss=_loss(losses, audited),
+        loss=_loss(losses, audited, weights),
         loss_of_right=None,
         loss_without=None,
         note=note,

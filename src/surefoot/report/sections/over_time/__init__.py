@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from surefoot.report.run import AuditRun
 
 
+WITHOUT_WEIGHTS = "The rows have weights, which the tests of deployment data over time do not take: left out."
+
+
 class OverTimeSection:
     """Measures each chunk of the deployment data; without at least two chunks, it is not on the page."""
 
@@ -19,6 +22,9 @@ class OverTimeSection:
     def measure(self, run: "AuditRun") -> OverTimeFindings | None:
         """Measure, if the deployment data has chunks, and there is enough time."""
         if run.deployment is None or not run.deployment.chunks or not run.budget.has_time_for(STEP, 0.97):
+            return None
+        if run.table.weights is not None or run.deployment.weights is not None:
+            run.remarks.append(WITHOUT_WEIGHTS)
             return None
         run.budget.step(0.96, STEP)
         return measure_over_time(

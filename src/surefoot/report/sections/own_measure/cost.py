@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import ParameterError
+from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.target import BINARY, Target
 from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.sections.own_measure.findings import CostFindings
-from surefoot.report.statistics import Estimate, paired_rate_difference, rate_interval
+from surefoot.report.statistics import Estimate, mean_of, paired_rate_difference, rate_interval
 
 FALSE_POSITIVE, FALSE_NEGATIVE, POSITIVE = "fp", "fn", "positive"
 N_THRESHOLDS = 101  # of the curve
@@ -58,9 +59,9 @@ class Costs:
         false_positive = self.false_positive * (is_predicted & ~is_positive)
         return np.asarray(false_positive + self.false_negative * (is_positive & ~is_predicted))
 
-    def mean(self, costs: np.ndarray, units: np.ndarray | None) -> Estimate:
+    def mean(self, costs: np.ndarray, units: np.ndarray | None, weights: np.ndarray | None) -> Estimate:
         """The mean cost of the rows; costs are between 0 and the largest, so they have the interval of a rate."""
-        return _times(rate_interval(costs / self.largest, units), self.largest)
+        return _times(rate_interval(costs / self.largest, units, weights=weights), self.largest)
 
 
 def _number(name: str, value: Any) -> float:
@@ -85,20 +86,21 @@ def measure_cost(costs: Costs, audited: CrossFitted, fitted: Sequence[CrossFitte
     if chance is None:
         return None
     target, splits = audited.table.target, audited.splits
-    is_positive, units = target.y[splits.held_out] == costs.positive, splits.held_out_units
+    is_positive = target.y[splits.held_out] == costs.positive
+    drawn = splits.held_out_units, audited.table.weights_of(splits.held_out)
     by_cost, by_half = (costs.of_rows(is_positive, chance >= each) for each in (costs.threshold, HALF))
-    chosen, of_chosen = _choose(costs, chance, is_positive, splits.held_out, splits.parts)
+    chosen, of_chosen = _choose(costs, chance, is_positive, drawn[1], splits)
     grid = np.linspace(0.0, 1.0, N_THRESHOLDS)
-    saving = paired_rate_difference(by_half / costs.largest, by_cost / costs.largest, units)
-    rate = float(is_positive.mean())
+    saving = paired_rate_difference(by_half / costs.largest, by_cost / costs.largest, *drawn)
+    rate = mean_of(is_positive, drawn[1])
     return CostFindings(
         positive=str(target.classes[costs.positive]),
         negative=str(target.classes[1 - costs.positive]),
         false_positive=costs.false_positive,
         false_negative=costs.false_negative,
         threshold=costs.threshold,
-        at_threshold=costs.mean(by_cost, units),
-        at_half=costs.mean(by_half, units),
+        at_threshold=costs.mean(by_cost, *drawn),
+        at_half=costs.mean(by_half, *drawn),
         saving=_times(saving, costs.largest),
         n_false_positive=int(((chance >= costs.threshold) & ~is_positive).sum()),
         n_false_negative=int(((chance < costs.threshold) & is_positive).sum()),
@@ -106,10 +108,10 @@ def measure_cost(costs: Costs, audited: CrossFitted, fitted: Sequence[CrossFitte
         n_rows=len(is_positive),
         always=(costs.false_negative * rate, costs.false_positive * (1 - rate)),
         chosen_threshold=float(np.median(chosen)),
-        at_chosen=costs.mean(of_chosen, units),
-        models=_by_model(costs, fitted, audited, is_positive, units),
+        at_chosen=costs.mean(of_chosen, *drawn),
+        models=_by_model(costs, fitted, audited, is_positive, drawn),
         thresholds=tuple(grid.tolist()),
-        curve=tuple(float(costs.of_rows(is_positive, chance >= each).mean()) for each in grid),
+        curve=tuple(mean_of(costs.of_rows(is_positive, chance >= each), drawn[1]) for each in grid),
     )
 
 
@@ -120,33 +122,41 @@ def _chance(costs: Costs, fitted: CrossFitted) -> np.ndarray | None:
 
 
 def _choose(
-    costs: Costs, chance: np.ndarray, is_positive: np.ndarray, held_out: np.ndarray, parts: tuple[np.ndarray, ...]
+    costs: Costs, chance: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None, splits: Splits
 ) -> tuple[list[float], np.ndarray]:
     """For each part of the rows the threshold that is best on the others, and the cost of every row with these."""
     chosen, of_rows = [], np.empty(len(chance))
-    for part in parts:
-        inside = np.isin(held_out, part)
-        chosen.append(best_threshold(costs, chance[~inside], is_positive[~inside]))
+    for part in splits.parts:
+        inside = np.isin(splits.held_out, part)
+        others = None if weights is None else weights[~inside]
+        chosen.append(best_threshold(costs, chance[~inside], is_positive[~inside], others))
         of_rows[inside] = costs.of_rows(is_positive[inside], chance[inside] >= chosen[-1])
     return chosen, of_rows
 
 
-def best_threshold(costs: Costs, chance: np.ndarray, is_positive: np.ndarray) -> float:
+def best_threshold(
+    costs: Costs, chance: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None = None
+) -> float:
     """The threshold with the smallest cost; above 1, the positive class is never predicted."""
     order = np.argsort(-chance, kind="stable")
-    found = np.cumsum(np.where(is_positive[order], -costs.false_negative, costs.false_positive))
+    of_rows = np.where(is_positive, -costs.false_negative, costs.false_positive)
+    found = np.cumsum((of_rows if weights is None else of_rows * weights)[order])
     ends = np.flatnonzero(np.append(np.diff(chance[order]) != 0, True))  # rows of equal probability go together
     best = ends[np.argmin(found[ends])]
     return float(chance[order[best]]) if found[best] < 0 else float(np.nextafter(1.0, 2.0))
 
 
 def _by_model(
-    costs: Costs, fitted: Sequence[CrossFitted], audited: CrossFitted, is_positive: np.ndarray, units: np.ndarray | None
+    costs: Costs,
+    fitted: Sequence[CrossFitted],
+    audited: CrossFitted,
+    is_positive: np.ndarray,
+    drawn: tuple[np.ndarray | None, np.ndarray | None],
 ) -> tuple[tuple[str, Estimate], ...]:
     every = [*fitted, *([] if audited in fitted else [audited])]
     chances = [(each.name, _chance(costs, each)) for each in every]
     of_models = [
-        (name, costs.mean(costs.of_rows(is_positive, chance >= costs.threshold), units))
+        (name, costs.mean(costs.of_rows(is_positive, chance >= costs.threshold), *drawn))
         for name, chance in chances
         if chance is not None
     ]

@@ -1,6 +1,7 @@
 """A metric of scikit-learn, or a scorer of the user's own, on cross-fitted predictions."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -60,6 +61,21 @@ class StoredNumbers(RegressorMixin, StoredPredictions):
     """Stored predictions of a regressor."""
 
 
+@dataclass(frozen=True)
+class WeightedScorer:
+    """Passes the weights of the rows to a scorer; ``rows`` are those of the predictions, in the order of the table."""
+
+    scorer: Callable[..., float]
+    weights: np.ndarray
+
+    def __call__(self, model: Any, rows: Any, y: Any) -> float:
+        return self.scorer(model, rows, y, sample_weight=self.weights[rows])
+
+    def of(self, held_out: np.ndarray) -> "WeightedScorer":
+        """The scorer of some rows, which are numbered from 0."""
+        return WeightedScorer(self.scorer, self.weights[held_out])
+
+
 def stored(predictions: ModelPredictions, target: Target) -> StoredPredictions:
     """Predictions as a model for scorers."""
     return (StoredLabels if target.is_classes else StoredNumbers)(predictions, target)
@@ -82,6 +98,8 @@ def read_metric(metric: Any, target: Target) -> tuple[str, bool, Scorer]:
     else:
         message = "metric must be the name of a scorer of scikit-learn, or a function of a model, X and y."
         raise ParameterError(message, argument="metric")
+    if target.weights is not None:
+        scorer = WeightedScorer(scorer, target.weights)
     _try(name, scorer, target)
     negated = name.startswith(NEGATED)
     return (name.removeprefix(NEGATED) if negated else name).replace("_", " "), not negated, scorer
@@ -96,7 +114,8 @@ def _try(name: str, scorer: Scorer, target: Target) -> None:
         float(scorer(stored(perfect, target), np.arange(len(target.y)), target.y))
     except Exception as error:  # a metric may raise anything
         reason = " ".join(str(error).split())[:200]
-        message = f"metric {name!r} cannot score this target: {type(error).__name__}: {reason}"
+        what = "this target" if target.weights is None else "this target with weights (sample_weight)"
+        message = f"metric {name!r} cannot score {what}: {type(error).__name__}: {reason}"
         raise ParameterError(message, argument="metric") from error
 
 
@@ -107,6 +126,7 @@ def measure_metric(
     target, splits = audited.table.target, audited.splits
     name, is_larger, scorer = read_metric(metric, target)
     sign, y = 1.0 if is_larger else -1.0, target.y[splits.held_out]
+    scorer = scorer.of(splits.held_out) if isinstance(scorer, WeightedScorer) else scorer
     every = [audited, *(each for each in fitted if each is not audited)]
     scores = {each.name: score_of(scorer, each, np.arange(len(y)), y) for each in every}
     if not np.isfinite(scores[audited.name]):

@@ -19,8 +19,8 @@ from surefoot.report.statistics import (
     is_withheld,
     mean_interval,
     mean_loss_interval,
+    mean_of,
     rate_interval,
-    rate_ratio,
     root_of,
     rows_needed,
     unpaired_difference,
@@ -47,10 +47,10 @@ class Tolerances:
     def of(cls, target: Target, rows: np.ndarray, rise: float) -> "Tolerances":
         """The bias may be a quarter of a standard deviation for numbers; for classes 5 points, less for a rare one."""
         if not target.is_classes:
-            return cls(rise, MAX_BIAS * float(np.std(target.y[rows])))
+            return cls(rise, MAX_BIAS * target.spread(rows))
         if target.task != BINARY:
             return cls(rise, WELL_CALIBRATED)
-        spread = 2 * float(np.std(target.y[rows] == 1))  # 1 for classes of equal size
+        spread = 2 * target.spread(rows)  # 1 for classes of equal size
         return cls(rise, WELL_CALIBRATED * spread)
 
 
@@ -64,9 +64,14 @@ def measure_of_rise(target: Target, training: Outcome, deployment: Outcome) -> s
 def rise_of(deployment: Outcome, training: Outcome, measure: str) -> Estimate:
     """By what fraction the loss on the deployment data is above that on held-out training rows."""
     if measure == ERROR_RATE:
-        ratio = rate_ratio(deployment.losses, training.losses, deployment.units, training.units)
+        first, second = (
+            rate_interval(each.losses, each.units, weights=each.weights) for each in (deployment, training)
+        )
+        ratio = unpaired_ratio(first, second)
     else:
-        above, below = (mean_loss_interval(each.proper, each.units) for each in (deployment, training))
+        above, below = (
+            mean_loss_interval(each.proper, each.units, weights=each.weights) for each in (deployment, training)
+        )
         if is_withheld(above) or is_withheld(below):
             return withheld(loss_of(deployment, measure).value / loss_of(training, measure).value - 1)
         ratio = unpaired_ratio(above, _closed(below))
@@ -85,10 +90,11 @@ def bias_of(outcome: Outcome) -> Estimate | None:
     """Mean prediction minus mean truth, for numbers or for the probabilities of the second of two classes."""
     if outcome.errors is None:
         return None
-    bias = mean_interval(outcome.errors, outcome.units)
+    bias = mean_interval(outcome.errors, outcome.units, outcome.weights)
     if outcome.is_second is None or outcome.units is not None or has_both_classes(outcome.is_second):
         return bias
-    predicted, rate = float(np.mean(outcome.errors + outcome.is_second)), rate_interval(outcome.is_second)
+    predicted = mean_of(outcome.errors + outcome.is_second, outcome.weights)
+    rate = rate_interval(outcome.is_second, weights=outcome.weights)
     return Estimate(bias.value, min(bias.low, predicted - rate.high), max(bias.high, predicted - rate.low))
 
 

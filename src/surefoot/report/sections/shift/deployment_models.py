@@ -4,6 +4,8 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from surefoot._exceptions import CoverageWarning
 from surefoot.report.inputs.deployment_data import DeploymentData, sample_of
 from surefoot.report.inputs.splits import Splits
@@ -39,25 +41,31 @@ def deployed_models(
     table: AuditTable,
     splits: Splits,
     deployment: DeploymentData,
+    target_rows: Any,
     fitted: list[DeployedModel],
     seed: int,
     n_jobs: int | None,
     budget: TimeBudget,
 ) -> list[DeployedModel]:
-    """The fitted models, then plain, importance-weighted and V-matrix boosting, if there is enough time for these."""
+    """The fitted models, then plain, importance-weighted and V-matrix boosting, if there is enough time for these.
+
+    ``target_rows`` are rows of the deployment data that all count the same; the importance weights make training rows
+    look like these, whatever the weights of the training rows are.
+    """
     if not budget.has_time_for("boosters trained for the deployment data", 0.95):
         return fitted
     rows = sample_of(splits.rows, MAX_ROWS, seed)
-    X, X_target = table.frame.iloc[rows], deployment.frame.iloc[deployment.sample(MAX_ROWS, seed)]
-    weights = DensityRatio.fit(X, X_target, seed=seed, n_jobs=n_jobs).weights
-    y = table.target.labels[rows]
+    X = table.frame.iloc[rows]
+    X_target = target_rows.iloc[sample_of(np.arange(len(target_rows)), MAX_ROWS, seed)]
+    importance = DensityRatio.fit(X, X_target, seed=seed, n_jobs=n_jobs).weights
+    y, weights = table.target.labels[rows], table.weights_of(rows)
     kind: Any = VMatrixBoostingClassifier if table.target.is_classes else VMatrixBoostingRegressor
     shared: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoverageWarning)
-        plain = kind(blend=0, **shared).fit(X, y)
-        weighted = kind(blend=0, **shared).fit(X, y, weights)
-        by_vmatrix = kind(**shared).fit(X, y, X_target=X_target)
+        plain = kind(blend=0, **shared).fit(X, y, weights)
+        weighted = kind(blend=0, **shared).fit(X, y, importance)
+        by_vmatrix = kind(**shared).fit(X, y, weights, X_target=X_target)
     trained = [
         ("plain boosting", "squared loss on the training rows", plain),
         ("importance-weighted boosting", "training rows weighted to look like the deployment data", weighted),

@@ -89,7 +89,8 @@ def weighted_loss(
         reason = "a few rows with large weights or large errors dominate the weighted loss"
     if reason:
         return WeightedEstimate(None, plain, effective, n_rows, f"cannot be estimated, because {reason}. {ADVICE}")
-    ratio = unpaired_ratio(mean, mean_loss_interval(outcome.proper, outcome.units))
+    plain_mean = mean_loss_interval(outcome.proper, outcome.units, weights=outcome.weights)
+    ratio = unpaired_ratio(mean, plain_mean)
     loss, ratio = (root_of(mean), root_of(ratio)) if measure == RMSE else (mean, ratio)
     rise = Estimate(ratio.value - 1, ratio.low - 1, ratio.high - 1)
     return WeightedEstimate(loss, plain, effective, n_rows, ASSUMPTION, rise)

@@ -1,12 +1,13 @@
 """The numbers of question 4: does it hold where it will be used?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from surefoot.report.inputs.column_readers import CATEGORY
 from surefoot.report.inputs.deployment_data import DeploymentData
+from surefoot.report.inputs.row_weights import drawn_by_weight
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import Target, has_value
@@ -71,6 +72,20 @@ class ShiftInputs:
     budget: TimeBudget
     deployed: DeployedModel | None = None
 
+    def drawn_by_weight(self) -> "ShiftInputs":
+        """The inputs with rows of both tables that are drawn in proportion to their weights.
+
+        Tests that compare the columns of two tables take no weights; of the drawn rows, all count the same.
+        """
+        if self.table.weights is None and self.deployment.weights is None:
+            return self
+        kept = np.zeros(self.table.n_rows, dtype=np.bool_)
+        kept[drawn_by_weight(self.table.weights, self.table.n_rows, self.seed)] = True
+        folds = tuple((train, test[kept[test]]) for train, test in self.splits.folds)
+        splits = replace(self.splits, rows=self.splits.rows[kept[self.splits.rows]], folds=folds)
+        rows = drawn_by_weight(self.deployment.weights, len(self.deployment.frame), self.seed)
+        return replace(self, splits=splits, deployment=self.deployment.of_rows(rows))
+
     @property
     def are_grouped(self) -> bool:
         """Whether both tables have groups."""
@@ -79,9 +94,10 @@ class ShiftInputs:
 
 def measure_shift(given: ShiftInputs) -> ShiftFindings:
     """All numbers of question 4."""
-    table, splits, deployment, audited = given.table, given.splits, given.deployment, given.audited
+    drawn, table, audited = given.drawn_by_weight(), given.table, given.audited
+    splits, deployment = drawn.splits, drawn.deployment
     given.budget.step(0.9, "question 4: columns of training and deployment data")
-    report = _report(given)
+    report = _report(drawn)
     auc = None if np.isnan(report.auc) else Estimate(report.auc, *report.auc_interval)
     outside = rows_outside(table, splits, deployment, given.groups, given.seed)
     new: NewRows | None = None
@@ -93,31 +109,35 @@ def measure_shift(given: ShiftInputs) -> ShiftFindings:
         "auc": auc,
         "p_value": None if np.isnan(report.p_value) else float(report.p_value),
         "columns": tuple(_column(column) for column in report.columns),
-        "n_rows": len(deployment.frame),
+        "n_rows": len(given.deployment.frame),
         "tolerance": given.tolerance,
         "outside": outside,
         "new": new,
         "by_groups": given.are_grouped,
     }
-    if len(deployment.known):
+    if len(given.deployment.known):
         given.budget.step(0.95, "question 4: models on the deployment data")
-        return ShiftFindings(**shared, **_with_targets(given), weighted=None)
+        return ShiftFindings(**shared, **_with_targets(given, drawn), weighted=None)
     measure = measure_of_rise(table.target, audited.outcome, audited.outcome)
     weighted = None
     if given.budget.has_time_for("expected error on the deployment data", 0.97):
         given.budget.step(0.95, "question 4: expected error on the deployment data")
-        weighted = expected_error(table, splits, deployment, audited, measure, auc, outside, given.seed, given.n_jobs)
+        weighted = expected_error(
+            table, given.splits, deployment, audited, measure, auc, outside, given.seed, given.n_jobs
+        )
     loss = loss_of(audited.outcome, measure)
     return ShiftFindings(**shared, models=(), loss_here=loss, loss_there=None, weighted=weighted, measure=measure)
 
 
-def _with_targets(given: ShiftInputs) -> dict[str, Any]:
-    """The findings that need targets of deployment rows."""
+def _with_targets(given: ShiftInputs, drawn: ShiftInputs) -> dict[str, Any]:
+    """The findings that need targets of deployment rows; ``drawn`` has rows that all count the same."""
     table, splits, deployment, audited = given.table, given.splits, given.deployment, given.audited
     own = given.deployed or DeployedModel.of(audited, deployment, audited=True)
     constant = DeployedModel.of(given.constant, deployment)
     models = [own] if audited.name == given.constant.name else [constant, own]
-    models = deployed_models(table, splits, deployment, models, given.seed, given.n_jobs, given.budget)
+    models = deployed_models(
+        table, splits, deployment, drawn.deployment.frame, models, given.seed, given.n_jobs, given.budget
+    )
     measure = measure_of_rise(table.target, audited.outcome, own.outcome)
     tolerances = Tolerances.of(table.target, splits.rows, given.tolerance)
     in_seen_group = None
@@ -125,13 +145,13 @@ def _with_targets(given: ShiftInputs) -> dict[str, Any]:
         training_groups = given.groups[splits.rows].astype(str)
         in_seen_group = np.isin(deployment.groups[deployment.known].astype(str), training_groups)
     losses = deployment_losses(table.target, own.outcome, audited.outcome, in_seen_group, tolerances, measure)
-    assert deployment.truth is not None
+    assert drawn.deployment.truth is not None
     return {
         "models": deployment_scores(models, table),
         "loss_here": loss_of(audited.outcome, measure),
         "loss_there": losses[0].loss,
         "measure": measure,
-        "target": target_shift(table.target, splits.rows, deployment.truth),
+        "target": target_shift(table.target, drawn.splits.rows, drawn.deployment.truth),
         "n_known": len(deployment.known),
         "without_targets": tuple(
             chunk.name for chunk in deployment.chunks if not np.isin(chunk.rows, deployment.known).any()

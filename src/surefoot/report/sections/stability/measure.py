@@ -22,6 +22,7 @@ MIN_UNITS = 20
 COLUMNS_DELTA = 0.05
 CLOSE = 0.01  # models whose losses differ by a smaller fraction are equally good for most uses
 NO_CHOICE = "There was nothing to choose from."
+WEIGHTED = "The rows have weights, which the selectors of columns do not take, so that their choices are not assessed."
 
 
 def measure_stability(
@@ -55,7 +56,7 @@ def measure_stability(
     budget.step(0.72, "question 3: best model")
     sets = winner_set(draws, groups, n_jobs)
     frame = SelectionFrame.of(table, rows)
-    for name in frame.selectors:
+    for name in frame.selectors if table.weights is None else ():  # these selectors take no weights
         if budget.has_time_for(f"columns chosen by the {name}"):
             budget.step(0.75, f"question 3: columns chosen by the {name}")
             sets += column_set(frame, units, name, n_jobs)
@@ -63,7 +64,8 @@ def measure_stability(
         budget.step(0.8, "question 3: leading column of the model")
         sets += leading_set(draws, groups, n_jobs, increases_of)
     removals = measure_removals(first.fitted, audited, groups, seed, budget)
-    return StabilityFindings(tuple(sets), removals, None if sets else NO_CHOICE)
+    without_sets = WEIGHTED if table.weights is not None else None if sets else NO_CHOICE
+    return StabilityFindings(tuple(sets), removals, without_sets)
 
 
 def measured_again(
@@ -101,9 +103,16 @@ def winner_set(draws: Sequence[Comparison], groups: np.ndarray | None, n_jobs: i
     if len(names) < 2:
         return []
     units = Units.of(len(losses), None if groups is None else groups[audited.splits.held_out])
+    weights = _as_column(audited.outcome.weights, len(losses))
     centred = losses - losses.mean(axis=1, keepdims=True)  # small numbers, so that their sums are exact enough
+    centred = centred * weights
     bagged = Bagged.run(SmallestSum(names, units.sums(centred)), units, N_BAGS, n_jobs, no_unit(units))
-    return [stable_set(WINNER, bagged, _winner_remarks(bagged, names, losses, audited))]
+    return [stable_set(WINNER, bagged, _winner_remarks(bagged, names, losses * weights, audited))]
+
+
+def _as_column(weights: np.ndarray | None, n_rows: int) -> np.ndarray:
+    """The weights of the rows as a column; 1 without weights."""
+    return np.ones((n_rows, 1)) if weights is None else weights[:, np.newaxis]
 
 
 def mean_losses(draws: Sequence[Comparison]) -> tuple[tuple[str, ...], np.ndarray]:
@@ -164,8 +173,9 @@ def leading_set(
     units = Units.of(len(increases.rows), None if groups is None else groups[audited.splits.held_out[increases.rows]])
     if len(units) < MIN_UNITS:
         return []
-    names = (*increases.columns, NO_COLUMN)
-    sums = units.sums(np.column_stack([-increases.increases, np.zeros(len(increases.rows))]))
+    names, weights = (*increases.columns, NO_COLUMN), audited.outcome.weights
+    weights = _as_column(None if weights is None else weights[increases.rows], len(increases.rows))
+    sums = units.sums(np.column_stack([-increases.increases * weights, np.zeros(len(increases.rows))]))
     readers = [reader for reader in audited.table.readers if str(reader.name) in increases.columns]
     frame = audited.table.frame[[reader.name for reader in readers]]
     copies = copies_of(frame.iloc[audited.splits.rows])

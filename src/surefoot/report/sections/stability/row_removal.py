@@ -5,7 +5,7 @@ import numpy as np
 from surefoot.report.models.cross_fitting import CrossFitted, row_losses
 from surefoot.report.models.scoring import Outcome, loss_of, measure_of
 from surefoot.report.sections.stability.findings import RowRemoval
-from surefoot.report.statistics import Estimate
+from surefoot.report.statistics import Estimate, mean_of
 from surefoot.report.time_budget import TimeBudget
 
 FRACTION = 0.01
@@ -36,7 +36,7 @@ def remove_random_rows(
     fitted: list[CrossFitted], audited: CrossFitted, refits: int, seed: int, budget: TimeBudget
 ) -> RowRemoval:
     """Leave out a random hundredth of the rows, several times."""
-    _, losses = row_losses(fitted, audited)
+    losses = _weighted_losses(fitted, audited)
     generator = np.random.default_rng(seed)
     n_out = max(1, round(FRACTION * len(losses)))
     out = [generator.permutation(len(losses))[:n_out] for _ in range(N_COMPARISONS)]
@@ -64,7 +64,7 @@ def remove_groups(
     fitted: list[CrossFitted], audited: CrossFitted, groups: np.ndarray, refits: int, budget: TimeBudget
 ) -> tuple[RowRemoval, ...]:
     """Leave out each of the largest groups; their own rows are predicted by models that were not trained on them."""
-    splits, losses = audited.splits, row_losses(fitted, audited)[1]
+    splits, losses = audited.splits, _weighted_losses(fitted, audited)
     names, codes = np.unique(groups[splits.held_out].astype(str), return_inverse=True)
     removals: list[RowRemoval] = []
     for group in np.argsort(-np.bincount(codes), kind="stable")[:MAX_GROUPS]:
@@ -87,6 +87,12 @@ def remove_groups(
     return tuple(removals)
 
 
+def _weighted_losses(fitted: list[CrossFitted], audited: CrossFitted) -> np.ndarray:
+    """The losses of all models on the held-out rows, times the weights of these rows."""
+    losses, weights = row_losses(fitted, audited)[1], audited.outcome.weights
+    return losses if weights is None else losses * weights[:, np.newaxis]
+
+
 def _winner_changed(losses: np.ndarray, out: list[np.ndarray]) -> float | None:
     """The fraction of times that another model has the smallest loss on the remaining rows."""
     if losses.shape[1] < 2:
@@ -100,9 +106,10 @@ def _change(audited: CrossFitted, fold: int, kept: np.ndarray) -> float:
     table, candidate, test = audited.table, audited.candidate, audited.splits.folds[fold][1]
     before = audited.predictions.values[np.searchsorted(audited.splits.held_out, test)]
     after = candidate.predict(candidate.fit(table, kept), table, test).values
+    weights = table.weights_of(test)
     if table.target.is_classes:
-        return float(np.mean(before != after))
-    return float(np.sqrt(np.mean((before - after) ** 2) / max(float(audited.outcome.losses.mean()), 1e-300)))
+        return mean_of(before != after, weights)
+    return float(np.sqrt(mean_of((before - after) ** 2, weights) / max(audited.outcome.mean_loss, 1e-300)))
 
 
 def _change_without_group(audited: CrossFitted, inside: np.ndarray) -> float | None:
@@ -116,4 +123,5 @@ def _change_without_group(audited: CrossFitted, inside: np.ndarray) -> float | N
 
 def _own_loss(audited: CrossFitted, inside: np.ndarray) -> Estimate:
     """The loss on a group's rows, by models that were not trained on them."""
-    return loss_of(Outcome(audited.outcome.losses[inside]), measure_of(audited.table.target))
+    outcome = audited.outcome[inside]
+    return loss_of(Outcome(outcome.losses, weights=outcome.weights), measure_of(audited.table.target))

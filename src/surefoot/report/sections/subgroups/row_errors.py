@@ -19,6 +19,7 @@ from surefoot.report.statistics import (
     Estimate,
     cross_fitted,
     mean_loss_interval,
+    mean_of,
     paired_mean_difference,
     rate_interval,
     root_of,
@@ -49,6 +50,8 @@ class RowErrors:
         Whether the target lies in the predicted 90% interval.
     claimed : array or None
         The loss that the model expects by its own probabilities or distributions.
+    weights : array or None
+        How much each row counts; None: every row the same.
     """
 
     measure: str
@@ -58,6 +61,7 @@ class RowErrors:
     residuals: np.ndarray | None = None
     is_covered: np.ndarray | None = None
     claimed: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     @classmethod
     def of(cls, audited: CrossFitted) -> "RowErrors":
@@ -79,12 +83,14 @@ class RowErrors:
             residuals=residuals,
             is_covered=is_covered,
             claimed=claimed,
+            weights=outcome.weights,
         )
 
     def __getitem__(self, rows: np.ndarray) -> "RowErrors":
         """The losses of some of the rows, as a search for segments needs them."""
-        units, claimed = (None if each is None else each[rows] for each in (self.units, self.claimed))
-        return RowErrors(self.measure, self.losses[rows], units, self.n_cross_fitted, claimed=claimed)
+        optional = {"units": self.units, "claimed": self.claimed, "weights": self.weights}
+        chosen: dict[str, Any] = {name: None if each is None else each[rows] for name, each in optional.items()}
+        return RowErrors(self.measure, self.losses[rows], n_cross_fitted=self.n_cross_fitted, **chosen)
 
     @property
     def is_rate(self) -> bool:
@@ -97,12 +103,16 @@ class RowErrors:
     @property
     def overall(self) -> float:
         """The error of all rows."""
-        mean = float(self.losses.mean())
+        mean = mean_of(self.losses, self.weights)
         return mean if self.is_rate else mean**0.5
 
     def units_of(self, inside: np.ndarray) -> np.ndarray | None:
         """The units of some of the rows."""
         return None if self.units is None else self.units[inside]
+
+    def weights_of(self, inside: np.ndarray) -> np.ndarray | None:
+        """The weights of some of the rows."""
+        return None if self.weights is None else self.weights[inside]
 
     def is_large_enough(self, inside: np.ndarray) -> bool:
         """Whether the rows, and those outside, are enough for an interval."""
@@ -131,19 +141,21 @@ class RowErrors:
         return mean if self.is_rate else root_of(mean)
 
     def _mean_loss(self, rows: np.ndarray, confidence: float) -> Estimate:
-        losses, units = self.losses[rows], self.units_of(rows)
+        given = self.losses[rows], self.units_of(rows), confidence, self.weights_of(rows)
         if self.is_rate:
-            return cross_fitted(rate_interval(losses, units, confidence), self.n_cross_fitted, 0.0, 1.0)
-        return cross_fitted(mean_loss_interval(losses, units, confidence), self.n_cross_fitted, 0.0)
+            return cross_fitted(rate_interval(*given), self.n_cross_fitted, 0.0, 1.0)
+        return cross_fitted(mean_loss_interval(*given), self.n_cross_fitted, 0.0)
 
     def _correlation(self, inside: np.ndarray) -> float:
         """The correlation of both means over the units that have rows inside and outside."""
         if self.units is None:
             return 0.0
-        sums = [
-            np.bincount(self.units[rows], self.losses[rows] - self.losses[rows].mean(), self.units.max() + 1)
-            for rows in (inside, ~inside)
-        ]
+        sums = []
+        for rows in (inside, ~inside):
+            weights = self.weights_of(rows)
+            deviations = self.losses[rows] - mean_of(self.losses[rows], weights)
+            deviations = deviations if weights is None else deviations * weights
+            sums.append(np.bincount(self.units[rows], deviations, self.units.max() + 1))
         size = float(np.linalg.norm(sums[0]) * np.linalg.norm(sums[1]))
         return float(sums[0] @ sums[1]) / size if size > 0 else 0.0
 
@@ -151,22 +163,22 @@ class RowErrors:
         """The mean residual."""
         if self.residuals is None:
             return None
-        residuals = self.residuals[inside]
-        mean = paired_mean_difference(residuals, np.zeros(len(residuals)), self.units_of(inside), confidence)
+        residuals, given = self.residuals[inside], (self.units_of(inside), confidence, self.weights_of(inside))
+        mean = paired_mean_difference(residuals, np.zeros(len(residuals)), *given)
         return cross_fitted(mean, self.n_cross_fitted)
 
     def coverage_of(self, inside: np.ndarray, confidence: float) -> Estimate | None:
         """The fraction of targets in the predicted intervals."""
         if self.is_covered is None:
             return None
-        covered = rate_interval(self.is_covered[inside], self.units_of(inside), confidence)
+        covered = rate_interval(self.is_covered[inside], self.units_of(inside), confidence, self.weights_of(inside))
         return cross_fitted(covered, self.n_cross_fitted, 0.0, 1.0)
 
     def claimed_of(self, inside: np.ndarray) -> float | None:
         """The error that the model expects; None if it predicts neither probabilities nor distributions."""
         if self.claimed is None:
             return None
-        mean = float(self.claimed[inside].mean())
+        mean = mean_of(self.claimed[inside], self.weights_of(inside))
         return mean if self.is_rate else mean**0.5
 
 

@@ -9,6 +9,7 @@ from surefoot.report.sections.subgroups.columns import SliceColumn
 from surefoot.report.sections.subgroups.conditions import Condition, Part, candidates
 from surefoot.report.sections.subgroups.findings import Segment
 from surefoot.report.sections.subgroups.row_errors import RowErrors
+from surefoot.report.statistics import mean_of
 
 MIN_SEARCH_ROWS = 400  # held-out rows; each half has 200
 MIN_FRACTION, MAX_FRACTION = 0.05, 0.5  # of the rows, in a segment
@@ -31,11 +32,14 @@ class Search:
     deviations: np.ndarray  # of the losses from their mean, in standard deviations
 
     @classmethod
-    def of(cls, columns: Sequence[SliceColumn], rows: np.ndarray, losses: np.ndarray, is_rate: bool) -> "Search":
+    def of(cls, columns: Sequence[SliceColumn], rows: np.ndarray, errors: RowErrors) -> "Search":
         """The conditions that raise the loss most, and the losses in standard deviations."""
-        clipped = losses if is_rate else np.minimum(losses, np.quantile(losses, CLIPPED))
-        deviation = clipped.std()
-        deviations = (clipped - clipped.mean()) / (deviation if deviation > 0 else 1.0)
+        losses = errors.losses
+        clipped = losses if errors.is_rate else np.minimum(losses, np.quantile(losses, CLIPPED))
+        deviations = clipped - mean_of(clipped, errors.weights)
+        deviations = deviations if errors.weights is None else deviations * errors.weights
+        spread = deviations.std()
+        deviations = deviations / (spread if spread > 0 else 1.0)
         conditions = [each for column in columns for each in candidates(column, rows)]
         if not conditions:
             return cls([], np.empty((len(rows), 0), dtype=np.float32), deviations)
@@ -102,7 +106,7 @@ def _measured(
     searched = np.sort(np.random.default_rng([seed, 3]).permutation(searched)[:MAX_SEARCHED_ROWS])
     measured, others = errors[~is_searched], held_out[~is_searched]
     found = errors[searched]
-    for rule in Search.of(columns, held_out[searched], found.losses, errors.is_rate).rules():
+    for rule in Search.of(columns, held_out[searched], found).rules():
         part = _part(rule, others)
         is_known = found.is_large_enough(_part(rule, held_out[searched]).is_inside)
         if is_known and measured.is_large_enough(part.is_inside):

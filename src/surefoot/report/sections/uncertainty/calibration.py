@@ -1,6 +1,7 @@
 """Calibration of predicted probabilities and intervals on the held-out rows."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, stdtrit
@@ -11,7 +12,7 @@ from surefoot.report.inputs.target import BINARY, Target
 from surefoot.report.models.predictions import ModelPredictions
 from surefoot.report.models.scoring import has_both_classes
 from surefoot.report.sections.uncertainty.findings import WELL_CALIBRATED, Calibration, Coverage
-from surefoot.report.statistics import Estimate, mean_interval, rate_interval
+from surefoot.report.statistics import Estimate, mean_interval, mean_of, rate_interval
 
 LEVELS = tuple(k / 20 for k in range(1, 20))
 TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
@@ -21,12 +22,15 @@ DIVERGED = 50.0  # a steeper slope has no finite value: the probabilities separa
 
 
 def calibration_of_intervals(
-    predictions: ModelPredictions, units: np.ndarray | None, widths: dict[float, float]
+    predictions: ModelPredictions,
+    units: np.ndarray | None,
+    widths: dict[float, float],
+    weights: np.ndarray | None = None,
 ) -> Calibration:
     """The fractions of targets inside, below and above central intervals, by their level."""
     position = position_in_distribution(predictions)
-    coverage = tuple(_coverage(position, level, units, widths.get(level)) for level in TABLE_LEVELS)
-    rates = [rate_interval(np.abs(2 * position - 1) <= level, units) for level in LEVELS]
+    coverage = tuple(_coverage(position, level, units, widths.get(level), weights) for level in TABLE_LEVELS)
+    rates = [rate_interval(np.abs(2 * position - 1) <= level, units, weights=weights) for level in LEVELS]
     columns = ([rate.value for rate in rates], [rate.low for rate in rates], [rate.high for rate in rates])
     observed, low, high = (np.array(column) for column in columns)
     curve = CalibrationCurve(np.array(LEVELS), observed, low, high, np.full(len(LEVELS), len(position)))
@@ -45,14 +49,22 @@ def position_in_distribution(predictions: ModelPredictions) -> np.ndarray:
     return predictions.below + drawn * (predictions.up_to - predictions.below)
 
 
-def _coverage(position: np.ndarray, level: float, units: np.ndarray | None, width: float | None) -> Coverage:
+def _coverage(
+    position: np.ndarray, level: float, units: np.ndarray | None, width: float | None, weights: np.ndarray | None
+) -> Coverage:
     below, above = position < (1 - level) / 2, position > (1 + level) / 2
-    inside, low, high = (rate_interval(each, units) for each in (~below & ~above, below, above))
+    parts = (~below & ~above, below, above)
+    inside, low, high = (rate_interval(each, units, weights=weights) for each in parts)
     return Coverage(level=level, observed=inside, below=low, above=high, width=width)
 
 
 def calibration_of_probabilities(
-    probabilities: np.ndarray, predicted: np.ndarray, target: Target, rows: np.ndarray, groups: np.ndarray | None
+    probabilities: np.ndarray,
+    predicted: np.ndarray,
+    target: Target,
+    rows: np.ndarray,
+    groups: np.ndarray | None,
+    weights: np.ndarray | None = None,
 ) -> Calibration:
     """Predicted probabilities and observed fractions; ``probabilities`` has one column for each class.
 
@@ -62,35 +74,35 @@ def calibration_of_probabilities(
     if target.task == BINARY:
         one = 1 if target.rare is None else target.rare
         probability, outcome = probabilities[:, one], target.y[rows] == one
-        name, fraction = str(target.classes[one]), float(np.mean(target.y == one))
+        name, share = str(target.classes[one]), mean_of(outcome, weights)
+        fraction = float(np.mean(target.y == one)) if weights is None else share
         labels = (f"predicted probability of {name}", f"fraction of rows that are {name}")
         room = WELL_CALIBRATED * 4 * fraction * (1 - fraction)  # in proportion to the variance of the class
-        record = _record(gap_interval(probability, outcome, groups), (), _curve(outcome, probability), labels)
-        record = replace(record, of_class=name, share=float(outcome.mean()), room=room)
+        of_class: dict[str, Any] = {"of_class": name, "share": share, "room": room}
     else:
         codes = np.searchsorted(target.classes, predicted)
         probability, outcome = probabilities[np.arange(len(rows)), codes], codes == target.y[rows]
         labels = ("predicted probability of the predicted class", "fraction of correct predictions")
-        record = _record(gap_interval(probability, outcome, groups), (), _curve(outcome, probability), labels)
-    fit = recalibration(probability, outcome, groups)
+        of_class = {}
+    curve = probability_calibration(outcome, probability, BINS, "quantile", sample_weight=weights)
+    record = replace(_record(gap_interval(probability, outcome, groups, weights), (), curve, labels), **of_class)
+    fit = recalibration(probability, outcome, groups, weights)
     return record if fit is None else replace(record, slope=fit.slope, change=fit.change)
 
 
-def gap_interval(probability: np.ndarray, outcome: np.ndarray, groups: np.ndarray | None) -> Estimate:
+def gap_interval(
+    probability: np.ndarray, outcome: np.ndarray, groups: np.ndarray | None, weights: np.ndarray | None = None
+) -> Estimate:
     """Mean probability minus the observed fraction.
 
     Where only a few rows are of one outcome, their spread does not show how random their number is; Wilson's interval
     does.
     """
-    gap = mean_interval(probability - outcome, groups)
+    gap = mean_interval(probability - outcome, groups, weights)
     if groups is not None or has_both_classes(outcome):
         return gap
-    mean, observed = float(np.mean(probability)), rate_interval(outcome)
+    mean, observed = mean_of(probability, weights), rate_interval(outcome, weights=weights)
     return Estimate(gap.value, min(gap.low, mean - observed.high), max(gap.high, mean - observed.low))
-
-
-def _curve(outcome: np.ndarray, probability: np.ndarray) -> CalibrationCurve:
-    return probability_calibration(outcome, probability, BINS, "quantile")
 
 
 def _record(
@@ -112,7 +124,10 @@ class CalibrationSlope:
 
 
 def recalibration(
-    probability: np.ndarray, outcome: np.ndarray, groups: np.ndarray | None = None
+    probability: np.ndarray,
+    outcome: np.ndarray,
+    groups: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> CalibrationSlope | None:
     """Logistic regression of the outcomes on the log-odds of the predicted probabilities (Cox 1958).
 
@@ -122,21 +137,23 @@ def recalibration(
     Probabilities closer to 0 or 1 than half a row in all rows are moved to that value.
     """
     n_rows, truth = len(probability), outcome.astype(np.float64)
+    of_rows = np.ones(n_rows) if weights is None else weights
     design = np.column_stack([np.ones(n_rows), logit(np.clip(probability, 0.5 / n_rows, 1 - 0.5 / n_rows))])
     if not has_both_classes(outcome) or np.ptp(design[:, 1]) == 0:
         return None
-    coefficients = np.array([logit(truth.mean()), 0.0])
+    coefficients = np.array([logit(mean_of(truth, weights)), 0.0])
     for _ in range(MAX_STEPS):
         fitted = expit(design @ coefficients)
-        information = design.T @ (design * (fitted * (1 - fitted))[:, np.newaxis])
-        step = np.linalg.lstsq(information, design.T @ (truth - fitted), rcond=None)[0]
+        information = design.T @ (design * (of_rows * (fitted * (1 - fitted)))[:, np.newaxis])
+        step = np.linalg.lstsq(information, design.T @ (of_rows * (truth - fitted)), rcond=None)[0]
         coefficients = coefficients + step
         if abs(coefficients[1]) > DIVERGED:
             return None
         if np.abs(step).max() < CONVERGED:
-            scores = design * (truth - fitted)[:, np.newaxis]
+            scores = design * (of_rows * (truth - fitted))[:, np.newaxis]
             slope = _with_interval(coefficients[1], information, scores, groups)
-            return None if slope is None else CalibrationSlope(slope, float(np.abs(fitted - probability).mean()))
+            change = mean_of(np.abs(fitted - probability), weights)
+            return None if slope is None else CalibrationSlope(slope, change)
     return None
 
 

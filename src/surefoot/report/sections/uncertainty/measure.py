@@ -20,7 +20,7 @@ from surefoot.report.sections.uncertainty.calibration import (
 )
 from surefoot.report.sections.uncertainty.findings import Calibration, Rejection, UncertaintyFindings
 from surefoot.report.sections.uncertainty.most_uncertain import columns_behind, most_uncertain
-from surefoot.report.statistics import Estimate, mean_record, rejection_ratio_interval
+from surefoot.report.statistics import Estimate, mean_of, mean_record, rejection_ratio_interval
 from surefoot.selection.table import take_rows
 
 GRID = np.linspace(0, 1, 101)  # fractions of the rows that are rejected
@@ -36,16 +36,18 @@ def measure_uncertainty(
     """All numbers of question 2: of the audited model itself, and of the ensemble for knowledge uncertainty."""
     target, predictions, splits = table.target, audited.predictions, audited.splits
     losses, units, is_classes = audited.outcome.losses.astype(np.float64), splits.held_out_units, target.is_classes
-    own = predictions.has_distribution
+    weights, own = table.weights_of(splits.held_out), predictions.has_distribution
     of_ensemble = None if ensemble is None else ensemble.predictions
     total = predictions.total if own else None if of_ensemble is None else of_ensemble.total
-    by_total = None if total is None else rejection_of(losses, total, is_classes, units)
+    by_total = None if total is None else rejection_of(losses, total, is_classes, units, weights)
     if by_total is not None and own and total is not None:
-        claimed = claimed_ratio(*simulated_losses(predictions, target, total, seed), is_classes)
+        drawn = simulated_losses(predictions, target, total, seed)
+        of_rows = None if weights is None else weights[claim_rows(np.random.default_rng(seed), len(total))]
+        claimed = claimed_ratio(*drawn, is_classes, of_rows)
         by_total = replace(by_total, claimed=claimed)
     by_knowledge: Rejection | None = None
     if of_ensemble is not None and of_ensemble.knowledge is not None:
-        by_knowledge = rejection_of(losses, of_ensemble.knowledge, is_classes, units)
+        by_knowledge = rejection_of(losses, of_ensemble.knowledge, is_classes, units, weights)
     return UncertaintyFindings(
         model=audited.name,
         own=own,
@@ -68,9 +70,15 @@ def mean_uncertainty(records: Sequence[UncertaintyFindings]) -> UncertaintyFindi
     return replace(mean, rows=first.rows, columns_behind=first.columns_behind)
 
 
-def rejection_of(losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, groups: np.ndarray | None) -> Rejection:
+def rejection_of(
+    losses: np.ndarray,
+    uncertainty: np.ndarray,
+    is_classes: bool,
+    groups: np.ndarray | None,
+    weights: np.ndarray | None = None,
+) -> Rejection:
     """The rejection curve of row losses on a grid of fractions."""
-    curve = _rejection_curve(losses, uncertainty, is_classes)
+    curve = _rejection_curve(losses, uncertainty, is_classes, weights)
     error, random, oracle = (
         np.interp(GRID, curve.rejected, line) for line in (curve.error, curve.random, curve.oracle)
     )
@@ -80,25 +88,41 @@ def rejection_of(losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, 
         rejected=tuple(GRID.tolist()),
         error=tuple(error.tolist()),
         kept_error=tuple(kept.tolist()),
-        threshold=tuple(np.quantile(uncertainty, 1 - GRID).tolist()),
+        threshold=tuple(_quantiles(uncertainty, weights).tolist()),
         random=tuple(random.tolist()),
         oracle=tuple(oracle.tolist()),
-        ratio=rejection_ratio_interval(losses, uncertainty, groups),
+        ratio=rejection_ratio_interval(losses, uncertainty, groups, weights),
     )
 
 
-def claimed_ratio(draws: Iterable[np.ndarray], uncertainty: np.ndarray, is_classes: bool) -> Estimate | None:
+def _quantiles(uncertainty: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The uncertainty above which each fraction of the grid is rejected."""
+    if weights is None:
+        return np.asarray(np.quantile(uncertainty, 1 - GRID))
+    return np.asarray(np.quantile(uncertainty, 1 - GRID, weights=weights, method="inverted_cdf"))
+
+
+def claimed_ratio(
+    draws: Iterable[np.ndarray], uncertainty: np.ndarray, is_classes: bool, weights: np.ndarray | None = None
+) -> Estimate | None:
     """The mean prediction-rejection ratio of simulated losses, with the range of 95% of the draws."""
-    curves = (_rejection_curve(losses, uncertainty, is_classes) for losses in draws)
+    curves = (_rejection_curve(losses, uncertainty, is_classes, weights) for losses in draws)
     ratios = np.array([curve.ratio for curve in curves if curve.ratio is not None])
     ratios = ratios[np.isfinite(ratios)]
     return Estimate(float(ratios.mean()), *map(float, np.quantile(ratios, [0.025, 0.975]))) if len(ratios) else None
 
 
-def _rejection_curve(losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool) -> RejectionCurve:
+def _rejection_curve(
+    losses: np.ndarray, uncertainty: np.ndarray, is_classes: bool, weights: np.ndarray | None
+) -> RejectionCurve:
     """The rejection curve of errors, or of squared errors."""
     kind, errors = ("zero_one", losses) if is_classes else ("squared_error", np.sqrt(losses))
-    return rejection_curve(np.zeros(len(losses)), errors, uncertainty, loss=kind)
+    return rejection_curve(np.zeros(len(losses)), errors, uncertainty, loss=kind, sample_weight=weights)
+
+
+def claim_rows(generator: np.random.Generator, n_rows: int) -> np.ndarray:
+    """The rows for which losses are simulated: all, or some that are drawn at random."""
+    return np.sort(generator.permutation(n_rows)[:MAX_CLAIM_ROWS])
 
 
 def simulated_losses(
@@ -106,8 +130,7 @@ def simulated_losses(
 ) -> tuple[Iterator[np.ndarray], np.ndarray]:
     """Losses of the predictions for targets drawn from the predicted distributions, and the uncertainty."""
     generator = np.random.default_rng(seed)
-    n_rows = len(predictions.values)
-    rows = np.sort(generator.permutation(n_rows)[:MAX_CLAIM_ROWS])
+    rows = claim_rows(generator, len(predictions.values))
     chosen = predictions[rows]
 
     def draws() -> Iterator[np.ndarray]:
@@ -138,9 +161,11 @@ def _calibration(table: AuditTable, splits: Splits, audited: CrossFitted) -> Cal
     if target.is_classes:
         if predictions.probabilities is None:
             return None
-        return calibration_of_probabilities(predictions.probabilities, predictions.values, target, rows, units)
+        return calibration_of_probabilities(
+            predictions.probabilities, predictions.values, target, rows, units, table.weights_of(rows)
+        )
     levels = predictions if predictions.below is not None else residual_intervals(audited)
-    return calibration_of_intervals(levels, units, interval_widths(audited))
+    return calibration_of_intervals(levels, units, interval_widths(audited), table.weights_of(rows))
 
 
 def residual_intervals(audited: CrossFitted) -> ModelPredictions:
@@ -149,13 +174,16 @@ def residual_intervals(audited: CrossFitted) -> ModelPredictions:
     They stand in for a model that predicts numbers without intervals.
     """
     splits, errors = audited.splits, -np.asarray(audited.outcome.errors)  # truth minus prediction
+    weights = np.ones(len(errors)) if audited.outcome.weights is None else audited.outcome.weights
     below, up_to = np.empty(len(errors)), np.empty(len(errors))
     for part in splits.parts:
         inside = np.isin(splits.held_out, part)
-        others = np.sort(errors[~inside])
-        below[inside] = np.searchsorted(others, errors[inside], side="left") / max(len(others), 1)
-        up_to[inside] = np.searchsorted(others, errors[inside], side="right") / max(len(others), 1)
-    std = np.full(len(errors), float(np.std(errors)))
+        order = np.argsort(errors[~inside], kind="stable")
+        others, mass = errors[~inside][order], np.concatenate([[0.0], np.cumsum(weights[~inside][order])])
+        below[inside] = mass[np.searchsorted(others, errors[inside], side="left")] / (mass[-1] or 1.0)
+        up_to[inside] = mass[np.searchsorted(others, errors[inside], side="right")] / (mass[-1] or 1.0)
+    deviations = errors - mean_of(errors, audited.outcome.weights)
+    std = np.full(len(errors), np.sqrt(mean_of(deviations**2, audited.outcome.weights)))
     return replace(audited.predictions, below=below, up_to=up_to, std=std)
 
 
@@ -169,5 +197,5 @@ def interval_widths(audited: CrossFitted, fold: int = 0) -> dict[float, float]:
     widths = {}
     for level in TABLE_LEVELS:
         low, high = distribution.interval(level)
-        widths[level] = float(np.mean(high - low))
+        widths[level] = mean_of(high - low, table.weights_of(rows))
     return widths
