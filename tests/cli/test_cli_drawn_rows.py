@@ -86,11 +86,23 @@ def test_the_other_rows_are_read_from_the_files(folder, name, monkeypatch):
     assert others.n_rows == 170
     whole = pd.read_parquet(folder / "table.parquet")
     expected = whole.drop(index=given.rows).dropna(subset="y").reset_index(drop=True)
-    X, y = (pd.concat(parts, ignore_index=True) for parts in zip(*others.parts(), strict=True))
+    tables, targets, weights = zip(*others.parts(), strict=True)
+    X, y = (pd.concat(parts, ignore_index=True) for parts in (tables, targets))
+    assert set(weights) == {None}
     np.testing.assert_array_equal(X["size"], expected["size"])
     assert X["ward"].tolist() == expected["ward"].tolist()
     np.testing.assert_array_equal(y, expected["y"])
     assert DrawnTable.read(folder / name, "y", 270, seed=0).other_rows("y") is None
+
+
+def test_the_other_rows_have_the_weights_of_their_column(folder, monkeypatch):
+    monkeypatch.setattr(record_batches, "MAX_BATCH_ROWS", 32)
+    whole = pd.read_parquet(folder / "table.parquet").assign(mass=lambda table: np.arange(len(table)) * 0.5)
+    whole.to_parquet(folder / "weighted.parquet")
+    given = DrawnTable.read(folder / "weighted.parquet", "y", 100, seed=0)
+    expected = whole.drop(index=given.rows).dropna(subset="y")["mass"]
+    found = np.concatenate([weights for _, _, weights in given.other_rows("y", "mass").parts()])
+    assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.usefixtures("small_candidates")

@@ -146,9 +146,9 @@ def test_other_rows_come_in_parts(monkeypatch):
     is_audited = np.arange(N_ROWS) % 3 == 0
     rows = np.flatnonzero(~is_audited & y.notna())
     parts = list(OtherRows.of_table(X, y, is_audited).parts())
-    assert max(len(part) for part, _ in parts) == 7
-    pd.testing.assert_frame_equal(pd.concat([part for part, _ in parts]), X.iloc[rows])
-    pd.testing.assert_series_equal(pd.concat([values for _, values in parts]), y.iloc[rows])
+    assert max(len(part) for part, _, _ in parts) == 7
+    pd.testing.assert_frame_equal(pd.concat([part for part, _, _ in parts]), X.iloc[rows])
+    pd.testing.assert_series_equal(pd.concat([values for _, values, _ in parts]), y.iloc[rows])
 
 
 @pytest.mark.usefixtures("small_candidates")

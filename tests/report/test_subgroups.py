@@ -257,7 +257,7 @@ def test_the_search_finds_the_clearest_pair_of_all():
     X, losses = planted(1, n=600)
     losses = losses.astype(float)
     columns, _ = columns_of(AuditTable.read(X, np.arange(600) * 1.0))
-    search = Search.of(columns, np.arange(600), losses, is_rate=True)
+    search = Search.of(columns, np.arange(600), RowErrors(ERROR_RATE, losses, None, 600))
     best = search.rules()[0]
     deviations = (losses - losses.mean()) / losses.std()
 
