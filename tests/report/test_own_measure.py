@@ -25,7 +25,7 @@ def sick(quick_models):
     """An audit with a metric and with costs; the second class is "well"."""
     X, y = two_classes(400)
     with quick_models():
-        return audit_run(X, y, metric="f1", cost={**COSTS, "positive": "sick"})
+        return audit_run(X, y, metric="f1", costs={**COSTS, "positive": "sick"})
 
 
 def test_a_metric_is_that_of_scikit_learn_for_every_model(sick):
@@ -88,7 +88,7 @@ def test_a_function_of_ones_own_and_a_negated_scorer(quick_audit):
 
 def test_a_model_without_probabilities_has_no_costs_and_its_own_scores(quick_audit):
     X, y = two_classes(300)
-    run, result = quick_audit(X[["size", "noise"]], y, model=LinearSVC(), metric="roc_auc", cost=COSTS)
+    run, result = quick_audit(X[["size", "noise"]], y, model=LinearSVC(), metric="roc_auc", costs=COSTS)
     found = result.findings["own_measure"]
     assert found.cost is None
     assert found.without_probabilities
@@ -129,11 +129,11 @@ def test_without_a_wish_there_is_no_such_section(quick_audit):
         ({"metric": 3}, "metric must be the name of a scorer"),
         ({"metric": "r2_of_nothing"}, "is not a scorer"),
         ({"metric": lambda model, X, y: 1 / 0}, "cannot score this target: ZeroDivisionError"),
-        ({"cost": 20}, "cost must be a dict"),
-        ({"cost": {"fp": 1}}, "cost must be a dict"),
-        ({"cost": {"fp": 1, "fn": -1}}, "a number above 0 for 'fn'"),
-        ({"cost": {**COSTS, "tp": 1}}, "unknown entry 'tp'"),
-        ({"cost": {**COSTS, "positive": "ill"}}, "the classes are sick and well"),
+        ({"costs": 20}, "costs must be a dict"),
+        ({"costs": {"fp": 1}}, "costs must be a dict"),
+        ({"costs": {"fp": 1, "fn": -1}}, "a number above 0 for 'fn'"),
+        ({"costs": {**COSTS, "tp": 1}}, "unknown entry 'tp'"),
+        ({"costs": {**COSTS, "positive": "ill"}}, "the classes are sick and well"),
     ],
 )
 def test_measures_that_cannot_be_used_are_refused_at_once(arguments, message):
@@ -142,8 +142,8 @@ def test_measures_that_cannot_be_used_are_refused_at_once(arguments, message):
 
 
 def test_costs_are_for_two_classes():
-    with pytest.raises(ParameterError, match="cost is for a target with two classes"):
-        audit(*numbers(), cost=COSTS)
+    with pytest.raises(ParameterError, match="costs is for a target with two classes"):
+        audit(*numbers(), costs=COSTS)
 
 
 def test_the_command_line(tmp_path, small_candidates):

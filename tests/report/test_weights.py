@@ -66,7 +66,7 @@ def weighted(quick_models):
     X, y = two_classes(N + 150)
     X["weight"] = weights_of(N + 150)
     now, later = slice(0, N), slice(N, None)
-    options = {"metric": "balanced_accuracy", "cost": {"fp": 1, "fn": 4}, "n_jobs": 1, "slices": ["colour"]}
+    options = {"metric": "balanced_accuracy", "costs": {"fp": 1, "fn": 4}, "n_jobs": 1, "slices": ["colour"]}
     given = X[now], y[now]
     with quick_models():
         with_weights = audit(*given, X_new=X[later], y_new=y[later], sample_weight="weight", **options)
@@ -128,7 +128,7 @@ def test_the_unit_of_the_weights_is_irrelevant(quick_audit):
 def test_losses_are_those_of_scikit_learn(quick_audit):
     X, y = two_classes(N)
     weights = weights_of(N)
-    run, result = quick_audit(X, y, sample_weight=weights, cost={"fp": 1, "fn": 4}, metric="balanced_accuracy")
+    run, result = quick_audit(X, y, sample_weight=weights, costs={"fp": 1, "fn": 4}, metric="balanced_accuracy")
     truth, fitted = run.table.target.labels, {each.name: each for each in run.fitted}
     for model in result.accuracy.models:
         chances = fitted[model.name].predictions.probabilities

@@ -16,5 +16,5 @@ def read_cost(text: str) -> dict[str, Any]:
             costs[name.strip()] = float(value)
         except ValueError as error:
             message = f"{text!r} has the entry {entry.strip()!r}: write fp=1,fn=20, or fp=1,fn=20,positive=CLASS."
-            raise ParameterError(message, argument="cost") from error
+            raise ParameterError(message, argument="costs") from error
     return costs

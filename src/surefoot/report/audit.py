@@ -135,7 +135,7 @@ def audit(
     predictions: Any = None,
     models: str | Sequence[str] | None = None,
     metric: Any = None,
-    cost: Mapping[str, Any] | None = None,
+    costs: Mapping[str, Any] | None = None,
     slices: Any = None,
     groups: Any = None,
     time: Any = None,
@@ -185,7 +185,7 @@ def audit(
     metric : str or callable, default=None
         Your own measure: the name of a scorer of scikit-learn, or a function of a model, X and y, as ``make_scorer``
         returns it. Classes are passed to it as codes. It is reported for every model.
-    cost : dict, default=None
+    costs : dict, default=None
         For two classes: what a false positive and a false negative cost, such as ``{"fp": 1, "fn": 20}``. The second
         class is the positive one, unless there is an entry ``"positive"``. The page reports the threshold that follows.
     slices : list of str, tuples of str, or series, default=None

@@ -77,7 +77,7 @@ class AuditArguments:
     predictions: Any = None
     models: Any = None
     metric: Any = None
-    cost: Any = None
+    costs: Any = None
     slices: Any = None
     groups: Any = None
     time: Any = None
@@ -135,7 +135,7 @@ class AuditArguments:
         X, weights = self._columns_of_models(whole), self._weights(whole)
         table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state, weights)
         groups, time, trained = (None if each is None else each[table.is_audited] for each in (groups, time, trained))
-        costs = None if self.cost is None else Costs.read(self.cost, table.target)
+        costs = None if self.costs is None else Costs.read(self.costs, table.target)
         if self.metric is not None:
             read_metric(self.metric, table.target)
         slices = read_slices(self.slices, whole, table)

@@ -31,14 +31,14 @@ class Costs:
     def read(cls, given: Any, target: Target) -> "Costs":
         """From a mapping such as {"fp": 1, "fn": 20, "positive": "sick"}; the second class is positive by default."""
         if not isinstance(given, Mapping) or not {FALSE_POSITIVE, FALSE_NEGATIVE} <= set(given):
-            message = f'cost must be a dict such as {{"fp": 1, "fn": 20}}, got {given!r}.'
-            raise ParameterError(message, argument="cost")
+            message = f'costs must be a dict such as {{"fp": 1, "fn": 20}}, got {given!r}.'
+            raise ParameterError(message, argument="costs")
         unknown = sorted(map(str, set(given) - {FALSE_POSITIVE, FALSE_NEGATIVE, POSITIVE}))
         if unknown:
-            message = f'cost has the unknown entry {unknown[0]!r}: there are "fp", "fn" and "positive".'
-            raise ParameterError(message, argument="cost")
+            message = f'costs has the unknown entry {unknown[0]!r}: there are "fp", "fn" and "positive".'
+            raise ParameterError(message, argument="costs")
         if target.task != BINARY:
-            raise ParameterError("cost is for a target with two classes: leave it out.", argument="cost")
+            raise ParameterError("costs is for a target with two classes: leave it out.", argument="costs")
         return cls(
             false_positive=_number(FALSE_POSITIVE, given[FALSE_POSITIVE]),
             false_negative=_number(FALSE_NEGATIVE, given[FALSE_NEGATIVE]),
@@ -66,7 +66,7 @@ class Costs:
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not isfinite(value) or value <= 0:
-        raise ParameterError(f"cost must have a number above 0 for {name!r}, got {value!r}.", argument="cost")
+        raise ParameterError(f"costs must have a number above 0 for {name!r}, got {value!r}.", argument="costs")
     return float(value)
 
 
@@ -75,8 +75,8 @@ def _positive(given: Any, target: Target) -> int:
     if given is None:
         return 1
     if str(given) not in names:
-        message = f"cost has the positive class {given!r}, but the classes are {names[0]} and {names[1]}."
-        raise ParameterError(message, argument="cost")
+        message = f"costs has the positive class {given!r}, but the classes are {names[0]} and {names[1]}."
+        raise ParameterError(message, argument="costs")
     return names.index(str(given))
 
 
