@@ -1,7 +1,7 @@
 """The audit: its numbers, its answers, its arguments, and what it leaves unknown."""
 
 import json
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from inspect import Parameter, signature
 
 import numpy as np
@@ -21,6 +21,8 @@ from surefoot import DataError, ParameterError, audit
 from surefoot.metrics import prediction_rejection_ratio
 from surefoot.report.audit import audit_run
 from surefoot.report.inputs.arguments import AuditArguments
+from surefoot.report.sections.accuracy.verdict import headline
+from surefoot.report.statistics import Estimate
 
 BOOSTERS = {"AdaBoost", "Majority-of-5", "Bagged AdaBoost", "ensemble"}
 
@@ -77,6 +79,16 @@ def test_the_verdict_has_a_headline_and_four_answers(of_classes):
     assert result.answer("shift") == "unknown"
     assert repr(result).count("\n") == 4
     assert "<table>" in result._repr_html_()
+
+
+@pytest.mark.parametrize(("low", "says_why"), [(0.1, False), (0.0, True), (-0.2, True)])
+@pytest.mark.parametrize("table", [two_classes, numbers])
+def test_a_yes_beside_an_interval_from_0_on_says_what_shows_it(table, low, says_why, quick_audit):
+    _, result = quick_audit(*table(), time_limit=0.01)
+    gain = Estimate(0.3, low, 0.5)
+    line = headline(result.subject, replace(result.accuracy, gain=gain, is_better=True))
+    assert line.answer == "yes"
+    assert ("at all is shown by" in line.sentence) == says_why
 
 
 def test_the_json_contains_the_numbers_and_is_strict(of_classes, tmp_path):

@@ -22,6 +22,8 @@ TOLERANCE = 0.05  # fraction of the loss by which another model, or twice the ro
 USELESS = 0.05  # fraction of the constant's loss: a model that removes less predicts nothing
 ALLOWED = (float("-inf"), TOLERANCE)
 FAR = 10 * TOLERANCE  # so far behind that it is enough to know which of two models is better
+SHOWN_BY_RANKS = "That it is better than the mean at all is shown by the ranks of its errors (signed-rank test)."
+SHOWN_BY_ERRORS = "That it is better than a constant at all is shown by its errors, or by how it ranks the rows."
 
 
 def headline(subject: Subject, accuracy: AccuracyFindings) -> VerdictLine:
@@ -33,7 +35,8 @@ def headline(subject: Subject, accuracy: AccuracyFindings) -> VerdictLine:
         sentence = (
             f"{capital(called(model.name))} predicts {subject.target}: {accuracy.measure} {loss}{_baseline(accuracy)}."
         )
-        return VerdictLine("", YES, f"{sentence} It {_gain(accuracy, gain.value)}{_range(accuracy)}.")
+        shown = "" if gain.low > 0 else f" {SHOWN_BY_RANKS if accuracy.measure == RMSE else SHOWN_BY_ERRORS}"
+        return VerdictLine("", YES, f"{sentence} It {_gain(accuracy, gain.value)}{_range(accuracy)}.{shown}")
     if gain.high < USELESS and len(accuracy.models) > 1:
         sentence = (
             f"{capital(best)} does not predict {subject.target} from these columns: on {accuracy.n_rows:,} held-out "
