@@ -1,15 +1,26 @@
 """Candidates of other libraries: equal to the libraries themselves, for tables with text and missing values."""
 
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
 import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
 from reference.audit_tables import numbers, two_classes
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingRegressor
 from xgboost import XGBClassifier
 
 from surefoot import ParameterError, audit
-from surefoot.report.models.other_libraries import LIBRARIES, PlainColumns, is_installed, library_models
+from surefoot.report.models.other_libraries import (
+    LIBRARIES,
+    PlainColumns,
+    check_libraries,
+    is_installed,
+    library_models,
+)
 from surefoot.report.run import AuditRun
 
 NAMES = [name for name in LIBRARIES if is_installed(name)]
@@ -99,3 +110,36 @@ def test_rare_categories_beyond_the_maximum_are_missing():
 def test_unknown_libraries_are_refused_at_once():
     with pytest.raises(ParameterError, match=r"models has the unknown entry 'ngboost': choose from"):
         audit(*numbers(), models=["lightgbm", "ngboost"])
+
+
+class InContext(RegressorMixin, BaseEstimator):
+    """Has the methods and the parameters of TabICLRegressor, and keeps what it is given."""
+
+    def __init__(self, n_estimators=8, random_state=42, n_jobs=None):
+        self.n_estimators, self.random_state, self.n_jobs = n_estimators, random_state, n_jobs
+
+    def fit(self, X, y):
+        self.X_, self.mean_ = X, float(np.mean(y))
+        return self
+
+    def predict(self, X):
+        assert list(X.columns) == list(self.X_.columns)
+        return np.full(len(X), self.mean_)
+
+
+def test_a_network_takes_part_only_by_its_name(quick_audit, monkeypatch):
+    module = ModuleType("tabicl")
+    module.__spec__ = ModuleSpec("tabicl", None)
+    module.TabICLRegressor = InContext
+    monkeypatch.setitem(sys.modules, "tabicl", module)
+    assert "tabicl" not in check_libraries("installed")
+    X, y = numbers(200)
+    X["colour"] = np.where(X["x"] > 0, "red", "blue")
+    run, result = quick_audit(X, y, models=["tabicl"])
+    fitted = next(each for each in run.fitted if each.name == "TabICL")
+    last = fitted.fold_models[0].steps[-1][1]
+    assert (last.random_state, last.n_jobs) == (0, None)
+    assert last.X_.dtypes.astype(str).tolist() == ["float64", "float64", "category"]
+    assert "TabICL" in {model.name for model in result.accuracy.models}
+    remarks = quick_audit(X, y, models=["tabicl"], sample_weight=np.arange(1.0, 201.0))[1].subject.remarks
+    assert any(remark.startswith("TabICL could not be fitted") for remark in remarks)

@@ -181,7 +181,8 @@ def audit(
         Your own predictions for the rows of X, by a model that was not trained on them.
     models : "installed" or list of str, default=None
         Models of other libraries that take part besides ours, each with its defaults: "hist_gradient_boosting" (of
-        scikit-learn), "lightgbm", "xgboost", "catboost" and "chimeraboost", or all of these that are installed.
+        scikit-learn), "lightgbm", "xgboost", "catboost" and "chimeraboost", or all of these that are installed. Also
+        "tabicl", but only by its name, because its first fit downloads a network.
     metric : str or callable, default=None
         Your own measure: the name of a scorer of scikit-learn, or a function of a model, X and y, as ``make_scorer``
         returns it. Classes are passed to it as codes. It is reported for every model.

@@ -94,7 +94,7 @@ def check_libraries(wanted: str | Sequence[str] | None) -> list[str]:
         return []
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     if names == [INSTALLED]:
-        return [name for name in LIBRARIES if is_installed(name)]
+        return [name for name in LIBRARIES if is_installed(name) and name not in ONLY_BY_NAME]
     for name in names:
         if name not in LIBRARIES:
             known = ", ".join(map(repr, (*LIBRARIES, INSTALLED)))
@@ -150,6 +150,12 @@ def _chimeraboost(table: AuditTable, seed: int, n_jobs: int | None) -> Any:
     return make_pipeline(PlainColumns(as_text=True), WithCodes(model) if table.target.is_classes else model)
 
 
+def _tabicl(table: AuditTable, seed: int, n_jobs: int | None) -> Any:
+    module = import_module("tabicl")
+    kind = module.TabICLClassifier if table.target.is_classes else module.TabICLRegressor
+    return make_pipeline(PlainColumns(), kind(random_state=seed, n_jobs=n_jobs))
+
+
 def _positions(table: AuditTable) -> list[int]:
     """The positions of the categorical columns."""
     return [j for j, name in enumerate(table.frame.columns) if name in table.categories]
@@ -162,4 +168,6 @@ LIBRARIES: dict[str, tuple[str, str, Builder]] = {  # the name on the page, the 
     "xgboost": ("XGBoost", "xgboost", _xgboost),
     "catboost": ("CatBoost", "catboost", _catboost),
     "chimeraboost": ("ChimeraBoost", "chimeraboost", _chimeraboost),
+    "tabicl": ("TabICL", "tabicl", _tabicl),
 }
+ONLY_BY_NAME = ("tabicl",)  # its first fit downloads the weights of a large network, which may be impossible, or slow
