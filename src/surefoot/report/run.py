@@ -156,7 +156,8 @@ class AuditRun:
     def check(self) -> None:
         """Check for reasons why the measured errors may be too small."""
         self.budget.step(0.62, "copies, order and groups of rows")
-        checks = check_data(self.table, self.splits, self.copies, self.groups, self.time, self.seed, self.n_jobs)
+        given = self.table, self.splits, self.copies, self.groups, self.time, self.seed, self.n_jobs
+        checks = check_data(*given, self.budget)
         if self.own_predictions is not None:
             checks += check_predictions(self.own_predictions, choose(self.fitted))
         if self.is_unseen_unknown:

@@ -3,10 +3,13 @@
 import time
 from collections.abc import Callable
 from math import inf
+from typing import TypeVar
 
+from surefoot._parallel import Deadline, DeadlinePassedError
 from surefoot._parameters import check_number
 
 COMPARISON = "comparison with "  # followed by the name of a candidate model
+Result = TypeVar("Result")
 ProgressCallback = Callable[[float, str], None]  # fraction of the work that is done, and the name of the next step
 
 
@@ -49,6 +52,19 @@ class TimeBudget:
             return True
         self.leave_out(name)
         return False
+
+    def within(self, name: str, fraction: float, function: Callable[[], Result]) -> Result | None:
+        """What a function returns; None if this fraction of the time limit is over before it ends.
+
+        Then the step is noted as left out. Only fits of surefoot are stopped; others run to their end.
+        """
+        if self.time_limit is None:
+            return function()
+        try:
+            return Deadline(self.started + fraction * self.time_limit).run(lambda task, _: task(), function)
+        except DeadlinePassedError:
+            self.leave_out(name)
+            return None
 
     def leave_out(self, name: str) -> None:
         """Note that a step was left out."""

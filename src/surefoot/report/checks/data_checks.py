@@ -15,10 +15,13 @@ from surefoot.report.inputs.table import AuditTable, to_pandas
 from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.page.numbers import between, percent
 from surefoot.report.subject import DataCheck
+from surefoot.report.time_budget import TimeBudget
 
 ORDER_MATTERS = "whether the order of the rows matters"
 COPIES, NEAR_COPIES, ROW_ORDER, ROLE, SEEN = "copies", "near copies", "row order", "column role", "predictions"
 TRAINING_ROWS = "training rows"
+STEP, ENOUGH_TIME = "checks of the order and of groups of rows", 0.8  # fraction of the time limit
+NO_TIME = "There was not enough time to check whether the order of the rows, or columns that look like groups, matter."
 
 
 def check_data(
@@ -29,6 +32,7 @@ def check_data(
     time: np.ndarray | None,
     seed: int,
     n_jobs: int | None,
+    budget: TimeBudget,
 ) -> list[DataCheck]:
     """All remarkable results; a check that ``matters`` or is undecided rules out the answer yes to question 1."""
     checks = []
@@ -42,8 +46,15 @@ def check_data(
     if near.matters:
         checks.append(DataCheck(NEAR_COPIES, True, near.sentence))
     comparison = SplitComparison.of(table.frame, table.target, copies.groups, seed, n_jobs)
-    if groups is None and time is None:
-        checks += _row_order(comparison, table)
+    compared = budget.within(STEP, ENOUGH_TIME, lambda: _compared_splits(table, comparison, groups, time))
+    return checks + ([DataCheck(ROW_ORDER, False, NO_TIME, ORDER_MATTERS)] if compared is None else compared)
+
+
+def _compared_splits(
+    table: AuditTable, comparison: SplitComparison, groups: np.ndarray | None, time: np.ndarray | None
+) -> list[DataCheck]:
+    """What quick models show about the order of the rows, and about columns that look like groups or times."""
+    checks = _row_order(comparison, table) if groups is None and time is None else []
     raw = to_pandas(table.raw, "X").rename(columns=str)
     is_named = {GROUP: groups is not None, TIME: time is not None}
     questions = [question for question in suggest_roles(raw, table.target) if not is_named[question.role]]

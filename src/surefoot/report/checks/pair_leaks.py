@@ -77,16 +77,15 @@ def _most_correlated(values: np.ndarray, y: np.ndarray) -> list[tuple[int, int, 
     covariance = values.T @ values / n
     variances = np.diag(covariance)
     i, j = np.triu_indices(values.shape[1], 1)
-    scores, pairs = [], []
+    scores = []
     for sign in (1, -1):
         below = variances[i] + variances[j] + 2 * sign * covariance[i, j]
         usable = below > 1e-9 * (variances[i] + variances[j])
         score = np.zeros(len(i))
         score[usable] = (with_y[i] + sign * with_y[j])[usable] ** 2 / below[usable]
         scores.append(score)
-        pairs += [(int(a), int(b), sign) for a, b in zip(i, j, strict=True)]
     order = np.argsort(-np.concatenate(scores), kind="stable")[:MAX_TRIED]
-    return [pairs[position] for position in order]
+    return [(int(i[place % len(i)]), int(j[place % len(i)]), 1 if place < len(i) else -1) for place in order]
 
 
 def _each_column_once(pairs: list[Pair]) -> list[Pair]:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from math import inf
 from typing import Any
@@ -201,7 +201,10 @@ def _cross_fit_one(
         if not required and not budget.has_time_for(step, COMPARISON_FRACTION, expected):
             return None
         budget.step(done, f"question 1: {candidate.name}, fold {k + 1} of {len(splits.folds)}")
-        model = candidate.fit(table, train)
+        if required:
+            model = candidate.fit(table, train)
+        elif (model := budget.within(step, COMPARISON_FRACTION, partial(candidate.fit, table, train))) is None:
+            return None
         models.append(model)
         parts.append(candidate.predict(model, table, test))
     order = np.argsort(np.concatenate([test for _, test in splits.folds]), kind="stable")

@@ -3,6 +3,7 @@
 import time as clock
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -206,7 +207,10 @@ def _fit_folds(
         one_class = target.is_classes and len(np.unique(target.y[train])) < 2
         if one_class or len(train) < MIN_CURVE_ROWS or not budget.has_time_for("learning curve", 0.8):
             return None
-        predictions.append(candidate.predict(candidate.fit(table, train), table, test))
+        model = budget.within("learning curve", 0.8, partial(candidate.fit, table, train))
+        if model is None:
+            return None
+        predictions.append(candidate.predict(model, table, test))
     order = np.argsort(np.concatenate([test for _, test in folds]), kind="stable")
     joined = ModelPredictions.joined(predictions)[order]
     rows = splits.held_out

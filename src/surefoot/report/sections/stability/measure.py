@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -57,9 +58,10 @@ def measure_stability(
     sets = winner_set(draws, groups, n_jobs)
     frame = SelectionFrame.of(table, rows)
     for name in frame.selectors if table.weights is None else ():  # these selectors take no weights
-        if budget.has_time_for(f"columns chosen by the {name}"):
-            budget.step(0.75, f"question 3: columns chosen by the {name}")
-            sets += column_set(frame, units, name, n_jobs)
+        step = f"columns chosen by the {name}"
+        if budget.has_time_for(step):
+            budget.step(0.75, f"question 3: {step}")
+            sets += budget.within(step, 1.0, partial(column_set, frame, units, name, n_jobs)) or []
     if audited.fold_models and audited.name != CONSTANT and budget.has_time_for("leading column of the model"):
         budget.step(0.8, "question 3: leading column of the model")
         sets += leading_set(draws, groups, n_jobs, increases_of)
