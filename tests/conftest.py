@@ -27,9 +27,9 @@ def audits_are_short():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "MAX_DRAWS", 1)
-        patch.setattr(measure, "N_BAGS", 1000)
-        patch.setattr(column_selection, "N_LASSO_BAGS", 1000)
-        patch.setattr(column_selection, "N_TREE_BAGS", 60)
+        patch.setattr(measure, "N_BAGS", 400)
+        patch.setattr(column_selection, "N_LASSO_BAGS", 400)
+        patch.setattr(column_selection, "N_TREE_BAGS", 24)
         yield
 
 
