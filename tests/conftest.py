@@ -76,7 +76,7 @@ def small_candidates():
     from surefoot.report.sections.shift import deployment_models
     from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor
 
-    sizes = {"n_members": 3, "n_estimators": 20}
+    sizes = {"n_members": 2, "n_estimators": 10}
     every = run.candidate_models
 
     def small(*given):
