@@ -9,6 +9,7 @@ INSTALLED := $(VENV)/.installed
 demo: $(INSTALLED)
 	$(RUN) examples/demo.py
 
+test: export PYTHONDONTWRITEBYTECODE =  # the many processes of the tests share what Python has compiled
 test: $(INSTALLED)
 	$(RUN) tests/compile_kernels.py
 	$(RUN) -m pytest -n auto --dist worksteal -m "not alone"

@@ -1,11 +1,12 @@
 """Compile the kernels that most tests use, once, before the tests start.
 
-Two workers that start with an empty cache would both compile every kernel. Two processes share the kernels here, and
-neither compiles what the other does.
+Workers that start with an empty cache would all compile every kernel. Here every core has a process, and no two of them
+compile the same kernels.
 """
 
-import subprocess
-import sys
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
@@ -31,7 +32,8 @@ kinds = pd.DataFrame(holes, columns=list("abcde")).assign(kind=pd.Categorical(ge
 whole = kinds.fillna(dict.fromkeys("abcde", 0.0))
 large, target = np.resize(holes, (26_000, 40)), np.resize(y, 26_000)
 """
-GRADIENT_BOOSTING = """
+PARTS = [  # those that take longest come first
+    """
 for table in (X, holes, kinds, whole):
     for grow_policy in ("symmetric", "depthwise"):
         surefoot.GradientBoostingRegressor(n_estimators=5, grow_policy=grow_policy).fit(table, y).predict(table)
@@ -46,8 +48,14 @@ for table in (kinds, whole.drop(columns="kind")):
     with tempfile.TemporaryDirectory() as folder:
         table.assign(y=y).iloc[np.arange(20_000) % 200].to_parquet(Path(folder) / "table.parquet")
         surefoot.GradientBoostingRegressor(n_estimators=2).fit(Path(folder), "y")
-"""
-OTHERS = """
+""",
+    """
+for selector in (LassoSelector(alpha=0.05), LassoSelector(alpha="cv"), TreeSelector(max_depth=1)):
+    surefoot.StableSelector(selector, n_bags=50).fit(X, y).leave_one_out()
+for selector in (LassoSelector(missing="bag_median"), TreeSelector(max_depth=1, missing="bag_median")):
+    surefoot.StableSelector(selector, n_bags=50).fit(holes, y)
+""",
+    """
 for kind in ("mean", "joint"):
     surefoot.VMatrixBoostingRegressor(n_estimators=5, kind=kind).fit(holes, y).predict(holes)
 for depth in (1, 2):
@@ -56,22 +64,29 @@ for depth in (1, 2):
 surefoot.AdaBoostClassifier(n_estimators=2, n_jobs=2).fit(large, target > 0)
 surefoot.BaggedBoostClassifier(n_estimators=5, n_members=3).fit(holes, two).predict_proba(holes)
 surefoot.VMatrixBoostingRegressor(n_estimators=5).fit(kinds, y)
-for selector in (LassoSelector(alpha=0.05), LassoSelector(alpha="cv"), TreeSelector(max_depth=1)):
-    surefoot.StableSelector(selector, n_bags=50).fit(X, y).leave_one_out()
-for selector in (LassoSelector(missing="bag_median"), TreeSelector(max_depth=1, missing="bag_median")):
-    surefoot.StableSelector(selector, n_bags=50).fit(holes, y)
+""",
+    """
 surefoot.StableSelector(LogisticLassoSelector(), n_bags=50).fit(X, two)
+""",
+    """
 surefoot.StableSelector(GraphicalLassoSelector(alpha=0.1), n_bags=50).fit(X)
-"""
+""",
+]
+NAMES: dict = {}
 
 
-def main() -> int:
-    """Return how many of the two processes failed."""
-    BinnedTable.from_columns(Columns.from_array(np.arange(20.0).reshape(10, 2)))  # both need these kernels
+def compile_part(part):
+    exec(part, dict(NAMES))
+
+
+def main() -> None:
+    exec(TABLE, NAMES)
+    BinnedTable.from_columns(Columns.from_array(np.arange(20.0).reshape(10, 2)))  # all need these kernels
     random_bits(np.uint64(0), 10)
-    processes = [subprocess.Popen([sys.executable, "-c", TABLE + part]) for part in (GRADIENT_BOOSTING, OTHERS)]
-    return sum(process.wait() != 0 for process in processes)
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(os.cpu_count(), fork) as pool:  # its processes may have threads; those of a Pool may not
+        list(pool.map(compile_part, PARTS))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

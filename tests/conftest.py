@@ -27,9 +27,9 @@ def audits_are_short():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "MAX_DRAWS", 1)
-        patch.setattr(measure, "N_BAGS", 1000)
-        patch.setattr(column_selection, "N_LASSO_BAGS", 1000)
-        patch.setattr(column_selection, "N_TREE_BAGS", 60)
+        patch.setattr(measure, "N_BAGS", 400)
+        patch.setattr(column_selection, "N_LASSO_BAGS", 400)
+        patch.setattr(column_selection, "N_TREE_BAGS", 24)
         yield
 
 
@@ -76,7 +76,7 @@ def small_candidates():
     from surefoot.report.sections.shift import deployment_models
     from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor
 
-    sizes = {"n_members": 3, "n_estimators": 20}
+    sizes = {"n_members": 2, "n_estimators": 10}
     every = run.candidate_models
 
     def small(*given):

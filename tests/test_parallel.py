@@ -12,8 +12,6 @@ import surefoot
 from surefoot import MajorityBoostClassifier, ParameterError
 from surefoot._parallel import Deadline, DeadlinePassedError, RowThreads, count_jobs, row_blocks, run_tasks
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
 def test_results_come_in_the_order_of_the_tasks(n_jobs):

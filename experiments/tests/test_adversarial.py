@@ -91,7 +91,7 @@ def test_adaboost_fits_its_rows_and_bagging_generalizes_better() -> None:
         X, y = draw_sample(seed)
         learner = AdversarialLearner(hypothesis_seed=seed)
         adaboost = AdaBoostClassifier(estimator=learner).fit(X, y)
-        bagged = BaggedBoostClassifier(estimator=learner, n_members=15, max_samples=0.95, random_state=seed).fit(X, y)
+        bagged = BaggedBoostClassifier(estimator=learner, n_members=9, max_samples=0.95, random_state=seed).fit(X, y)
         assert adaboost.score(X, y) > 0.99
         ahead.append(bagged.score(everything, labels) - adaboost.score(everything, labels))
     assert min(ahead) > 0

@@ -141,6 +141,6 @@ def real_tables():
 @pytest.mark.parametrize(("name", "X", "y"), [pytest.param(*real, id=real[0]) for real in real_tables()])
 def test_mean_accuracy_over_20_splits_is_that_of_scikit_learn(name, X, y):
     splits = ShuffleSplit(20, test_size=0.25, random_state=0)
-    ours = cross_val_score(AdaBoostClassifier(n_estimators=50, calibrate=False), X, y, cv=splits)
-    peer = cross_val_score(Peer(n_estimators=50, random_state=0), X, y, cv=splits)
+    ours = cross_val_score(AdaBoostClassifier(n_estimators=25, calibrate=False), X, y, cv=splits)
+    peer = cross_val_score(Peer(n_estimators=25, random_state=0), X, y, cv=splits)
     assert abs(ours.mean() - peer.mean()) <= 0.003

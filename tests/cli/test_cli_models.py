@@ -103,7 +103,7 @@ def test_variables_are_selected_with_the_guarantee_in_words(table, tmp_path):
 
 
 def test_the_doctor_prints_versions_and_trains(monkeypatch):
-    monkeypatch.setattr(doctor, "TRIAL", "import surefoot")
+    monkeypatch.setattr(doctor, "TRIAL", "pass")  # that of users is run below
     result = run("doctor")
     assert result.exit_code == 0, result.output
     assert f"surefoot       {surefoot.__version__}" in result.stdout

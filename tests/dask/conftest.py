@@ -1,5 +1,7 @@
 """One cluster of two processes for all tests of this folder."""
 
+import multiprocessing
+import os
 from contextlib import ExitStack
 
 import pytest
@@ -8,9 +10,15 @@ pytest.importorskip("distributed")
 
 import dask
 from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
 
 QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "200ms"}
+IMPORTS = ["distributed", "dask.dataframe", "surefoot.dask"]
 RUNNING, OPEN = {}, ExitStack()
+if os.name == "posix":  # workers are forks of one process that has imported what they need
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})  # of replaced workers too
+    get_mp_context()  # would choose what is imported
+    multiprocessing.set_forkserver_preload(IMPORTS)
 
 
 def start_cluster(n_workers=2):

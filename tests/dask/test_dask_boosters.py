@@ -209,7 +209,6 @@ def test_a_killed_worker_is_replaced(other_client, client, tmp_path):
     assert file_of(model, tmp_path) == expected
 
 
-@pytest.mark.alone
 def test_ctrl_c_cancels_the_tasks(client):
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -27,7 +27,7 @@ def small_table(n_columns):
     codes = generator.integers(0, N_BINS, size=(n_columns, N_USED)).astype(np.uint8)
     score = codes[0].astype(float) + codes[-1] + generator.normal(size=N_USED)
     order = np.argsort(score > np.median(score), kind="stable")
-    return codes[:, order], int((score <= np.median(score)).sum())
+    return np.ascontiguousarray(codes[:, order]), int((score <= np.median(score)).sum())
 
 
 def as_table(codes):

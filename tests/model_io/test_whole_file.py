@@ -88,8 +88,9 @@ def test_a_full_disk_keeps_the_old_file(old_file):
 
 
 @needs_posix
-def test_a_killed_process_keeps_the_old_file(old_file):
-    run = run_script("os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)", old_file)
+def test_a_killed_process_keeps_the_old_file(old_file, fresh_process):
+    killed = "os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)"
+    run = fresh_process(f"import sys; sys.argv = ['', {str(old_file)!r}]\n" + SAVE_A_MODEL.format(before=killed))
     assert run.returncode == -signal.SIGKILL
     assert old_file.read_bytes() == OLD
     surefoot.save(small_model("stumps"), old_file)  # the temporary file of the killed process does not matter

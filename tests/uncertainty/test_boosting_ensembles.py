@@ -171,7 +171,7 @@ def test_knowledge_uncertainty_is_larger_where_there_are_few_rows():
     crowded, sparse = generator.uniform(0, 1, size=600), generator.uniform(1, 2, size=12)
     X = np.concatenate([crowded, sparse])[:, np.newaxis]
     y = (X[:, 0] > 0.5) + generator.normal(size=612)
-    model = BoostingEnsembleRegressor(n_estimators=600, max_depth=2, temperature=1.0, random_state=0).fit(X, y)
+    model = BoostingEnsembleRegressor(n_estimators=400, max_depth=2, temperature=1.0, random_state=0).fit(X, y)
     knowledge = model.predict_uncertainty(np.linspace(0.05, 1.95, 39)[:, np.newaxis]).knowledge
     assert knowledge[20:].mean() > 2 * knowledge[:19].mean()
 

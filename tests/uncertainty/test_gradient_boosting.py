@@ -1,6 +1,7 @@
 """The single gradient boosters: their accuracy beside scikit-learn's, and their other properties."""
 
 import inspect
+from functools import cache
 
 import numpy as np
 import pytest
@@ -55,6 +56,14 @@ def peer(kind, X, y, **parameters):
     return kind(max_iter=60, learning_rate=0.1, random_state=0, **parameters).fit(X, y)
 
 
+@cache
+def classes_and_peer(name):
+    """Rows to fit and new ones, and scikit-learn's booster, with which each of our models is compared."""
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    X, X_new, y, y_new = split((X, y), stratify=y[:1200])
+    return X, X_new, y, y_new, peer(HistGradientBoostingClassifier, X, y)
+
+
 def ours(kind, X, y, **parameters):
     settings = {"n_estimators": 200, "max_depth": 5, "random_state": 0, "early_stopping": False}
     return kind(**(settings | parameters)).fit(X, y)
@@ -80,9 +89,7 @@ def test_numbers_are_predicted_as_well_as_by_scikit_learn(grow_policy, name):
 @each_policy
 @pytest.mark.parametrize("name", ["breast_cancer", "iris", "digits"])
 def test_classes_are_predicted_as_well_as_by_scikit_learn(grow_policy, name):
-    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
-    X, X_new, y, y_new = split((X, y), stratify=y[:1200])
-    theirs = peer(HistGradientBoostingClassifier, X, y)
+    X, X_new, y, y_new, theirs = classes_and_peer(name)
     for early_stopping in (False, "auto"):
         model = ours(GradientBoostingClassifier, X, y, grow_policy=grow_policy, early_stopping=early_stopping)
         assert model.score(X_new, y_new) > theirs.score(X_new, y_new) - 0.06

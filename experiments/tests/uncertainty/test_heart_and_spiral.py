@@ -46,7 +46,7 @@ def test_an_ensemble_of_few_trees_detects_the_heart(tmp_path: Path) -> None:
 
 
 def test_knowledge_uncertainty_separates_the_heart_perfectly() -> None:
-    aucs = heart.detection_aucs(heart.run(UncertaintySettings(trees=400, members=10, rows_per_cell=300), 2))
+    aucs = heart.detection_aucs(heart.run(UncertaintySettings(trees=250, members=6, rows_per_cell=300), 2))
     assert aucs["SGLB ensemble"]["knowledge"] == 1.0
     assert aucs["vSGLB"]["knowledge"] == 1.0
 
