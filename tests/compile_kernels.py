@@ -83,6 +83,10 @@ def main() -> None:
     exec(TABLE, NAMES)
     BinnedTable.from_columns(Columns.from_array(np.arange(20.0).reshape(10, 2)))  # all need these kernels
     random_bits(np.uint64(0), 10)
+    if "fork" not in multiprocessing.get_all_start_methods():
+        for part in PARTS:
+            compile_part(part)
+        return
     fork = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(os.cpu_count(), fork) as pool:  # its processes may have threads; those of a Pool may not
         list(pool.map(compile_part, PARTS))
