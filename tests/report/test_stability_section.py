@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from reference.audit_tables import numbers
 from scipy.stats import binomtest, hypergeom, ttest_rel
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -28,7 +29,7 @@ from surefoot.report.sections.stability.bags import (
 from surefoot.report.sections.stability.column_selection import LASSO, TREE, SelectionFrame, columns_of, copies_of
 from surefoot.report.sections.stability.findings import StabilityFindings
 from surefoot.report.sections.stability.leading_column import MAX_COLUMNS, N_PERMUTATIONS, LossIncreases
-from surefoot.report.sections.stability.measure import column_set, measure_stability
+from surefoot.report.sections.stability.measure import column_set, column_sets, measure_stability
 from surefoot.report.sections.stability.page import status_of
 from surefoot.report.sections.stability.stable_sets import LEADING, WINNER, in_words, stable_set
 from surefoot.report.sections.stability.verdict import stability_line
@@ -407,6 +408,24 @@ def test_the_sentence_gives_the_reason_why_a_conclusion_does_not_survive(changes
     both = stability_line(StabilityFindings((fake(holds=True), fake(**changes)), (), None))
     assert both.answer == PARTLY
     assert both.sentence.startswith("These survive: the LASSO chooses a and b. These do not, or may not: ")
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_conclusion_that_is_not_assessed_makes_yes_and_no_unknown(holds):
+    only = (fake(holds=True),) if holds else (fake(undecided=True),)
+    assert stability_line(StabilityFindings(only, (), None)).answer == (YES if holds else NO)
+    line = stability_line(StabilityFindings(only, (), None, ("the columns that the LASSO chooses (not enough time)",)))
+    assert line.answer == UNKNOWN
+    assert line.sentence.endswith(" Not assessed: the columns that the LASSO chooses (not enough time).")
+
+
+def test_selectors_without_time_are_not_assessed():
+    table = AuditTable.read(*numbers(160))
+    rows = np.arange(160)
+    for budget, expected in ((TimeBudget(), []), (TimeBudget(1e-9), ["not enough time"] * 2)):
+        sets, not_assessed = column_sets(table, rows, Units.of(160), 1, budget)
+        assert [each.split(" (")[1].rstrip(")") for each in not_assessed] == expected
+        assert len(sets) == 2 - len(expected)
 
 
 def test_too_few_rows_make_a_conclusion_unknown():

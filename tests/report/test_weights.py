@@ -95,7 +95,13 @@ def test_the_page_says_how_rows_count(weighted):
     assert subject.n_effective == pytest.approx(n_effective)
     assert f"as much information as {n_effective:,.0f} rows of equal weight" in page
     assert "There is no guarantee, because the rows have weights" in page
-    assert "the selectors of columns do not take" in page
+    not_assessed = with_weights.stability.not_assessed
+    assert [each.split(" (")[0] for each in not_assessed] == [
+        "the columns that the LASSO chooses",
+        "the columns that the decision tree chooses",
+    ]
+    assert "it takes no weights of rows" in page
+    assert with_weights.answer("stability") in ("partly", "unknown")
     assert plain.subject.weights is None
     assert "rows of equal weight" not in plain.to_html()
 

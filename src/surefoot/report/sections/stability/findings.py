@@ -54,3 +54,4 @@ class StabilityFindings:
     sets: tuple[StableSet, ...]  # one for each conclusion
     drops: tuple[RowRemoval, ...]
     note: str | None  # why there is no set, if there is none
+    not_assessed: tuple[str, ...] = ()  # conclusions that could not be assessed, each with the reason

@@ -23,7 +23,7 @@ MIN_UNITS = 20
 COLUMNS_DELTA = 0.05
 CLOSE = 0.01  # models whose losses differ by a smaller fraction are equally good for most uses
 NO_CHOICE = "There was nothing to choose from."
-WEIGHTED = "The rows have weights, which the selectors of columns do not take, so that their choices are not assessed."
+NO_WEIGHTS, NO_TIME, TOO_LARGE = "it takes no weights of rows", "not enough time", "numbers are too large"
 
 
 def measure_stability(
@@ -56,18 +56,36 @@ def measure_stability(
         return StabilityFindings((), (), note)
     budget.step(0.72, "question 3: best model")
     sets = winner_set(draws, groups, n_jobs)
-    frame = SelectionFrame.of(table, rows)
-    for name in frame.selectors if table.weights is None else ():  # these selectors take no weights
-        step = f"columns chosen by the {name}"
+    of_columns, not_assessed = column_sets(table, rows, units, n_jobs, budget)
+    sets += of_columns
+    if audited.fold_models and audited.name != CONSTANT:
+        if budget.has_time_for("leading column of the model"):
+            budget.step(0.8, "question 3: leading column of the model")
+            sets += leading_set(draws, groups, n_jobs, increases_of)
+        else:
+            not_assessed.append(f"the column that the model relies on most ({NO_TIME})")
+    removals = measure_removals(first.fitted, audited, groups, seed, budget)
+    return StabilityFindings(tuple(sets), removals, None if sets else NO_CHOICE, tuple(not_assessed))
+
+
+def column_sets(
+    table: AuditTable, rows: np.ndarray, units: Units, n_jobs: int | None, budget: TimeBudget
+) -> tuple[list[StableSet], list[str]]:
+    """The columns that each selector chooses, and the selectors that could not be assessed, with the reason."""
+    frame, sets, not_assessed = SelectionFrame.of(table, rows), [], []
+    for name in frame.selectors:
+        what, step = f"the columns that the {name} chooses", f"columns chosen by the {name}"
+        if table.weights is not None:
+            not_assessed.append(f"{what} ({NO_WEIGHTS})")
+            continue
+        found = None
         if budget.has_time_for(step):
             budget.step(0.75, f"question 3: {step}")
-            sets += budget.within(step, 1.0, partial(column_set, frame, units, name, n_jobs)) or []
-    if audited.fold_models and audited.name != CONSTANT and budget.has_time_for("leading column of the model"):
-        budget.step(0.8, "question 3: leading column of the model")
-        sets += leading_set(draws, groups, n_jobs, increases_of)
-    removals = measure_removals(first.fitted, audited, groups, seed, budget)
-    without_sets = WEIGHTED if table.weights is not None else None if sets else NO_CHOICE
-    return StabilityFindings(tuple(sets), removals, without_sets)
+            found = budget.within(step, 1.0, partial(column_set, frame, units, name, n_jobs))
+        if not found:
+            not_assessed.append(f"{what} ({NO_TIME if found is None else TOO_LARGE})")
+        sets += found or []
+    return sets, not_assessed
 
 
 def measured_again(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from surefoot.report.sections.section import NO, PARTLY, UNKNOWN, YES, VerdictLine
-from surefoot.report.sections.sentences import NO_TIME, cut
+from surefoot.report.sections.sentences import NO_TIME, cut, listed
 from surefoot.report.sections.stability.bags import MAX_INSTABILITY, MIN_LEAD, upper_limit
 from surefoot.report.sections.stability.column_selection import LASSO, TREE
 from surefoot.report.sections.stability.findings import StabilityFindings, StableSet
@@ -13,20 +13,26 @@ QUESTION = "Would the conclusion survive dropping a row?"
 
 
 def stability_line(stability: StabilityFindings | None) -> VerdictLine:
-    """Yes if every conclusion survives, partly if some do, unknown if one may, and no if none does."""
+    """Yes if every conclusion survives, partly if some do, unknown if one may, and no if none does.
+
+    If a conclusion was not assessed, neither yes nor no is known.
+    """
     if stability is None or not stability.sets:
         reason = NO_TIME if stability is None else stability.note or NO_TIME
         return VerdictLine(QUESTION, UNKNOWN, reason)
     surviving = "; ".join(claim_of(each) for each in stability.sets if each.holds)
     others = [each for each in stability.sets if not each.holds]
     doubtful = "; ".join(f"{claim_of(each)} ({doubt_of(each)})" for each in others)
+    missing = f" Not assessed: {listed(list(stability.not_assessed))}." if stability.not_assessed else ""
+    if not others and missing:
+        return VerdictLine(QUESTION, UNKNOWN, f"These survive: {surviving}.{missing}")
     if not others:
         return VerdictLine(QUESTION, YES, f"Every conclusion survives: {surviving}.")
     if surviving:
-        answer = PARTLY
-        return VerdictLine(QUESTION, answer, f"These survive: {surviving}. These do not, or may not: {doubtful}.")
-    if any(may_survive(each) for each in others):
-        return VerdictLine(QUESTION, UNKNOWN, f"No conclusion is known to survive: {doubtful}.")
+        sentence = f"These survive: {surviving}. These do not, or may not: {doubtful}.{missing}"
+        return VerdictLine(QUESTION, PARTLY, sentence)
+    if missing or any(may_survive(each) for each in others):
+        return VerdictLine(QUESTION, UNKNOWN, f"No conclusion is known to survive: {doubtful}.{missing}")
     return VerdictLine(QUESTION, NO, f"No conclusion survives: {doubtful}.")
 
 
