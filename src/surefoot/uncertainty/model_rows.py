@@ -114,7 +114,7 @@ class ModelRows:
         """The rows before the first tree; trees read the ``tables`` in turn."""
         identical = np.empty(0)
         if family.has_scale:
-            identical = weight_of_identical_rows(mixed_rows(tables[0].words), rows.weights, rows.train)
+            identical = weight_of_identical_rows(mixed_rows(tables[0].words), rows.weights, rows.train, threads)
         totals = RowTotals(train_weight=rows.train_weight, held_out_weight=rows.held_out_weight)
         grower = GradientTreeGrower(tables[0], family.n_outputs, rules, rows.weights, threads)
         shard = ModelShard(tables, grower, family, rows, totals, start, max_leverage(identical))
