@@ -245,7 +245,10 @@ class GradientTreeGrower:
 
     def fill(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> None:
         """Write whole numbers for the scores of the rows."""
-        fill_rows(self._row_scores(scores, rows, scales, key), self._form, self._buffers)
+        self._fill(self._row_scores(scores, rows, scales, key))
+
+    def _fill(self, own_scores: RowScores) -> None:
+        fill_rows(own_scores, None if self.format.packed else True, self._form, self._buffers)
 
     def _row_scores(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> RowScores:
         """The scores of some rows, for kernels; sums are read in the units of these scales from now on."""
@@ -267,11 +270,14 @@ class GradientTreeGrower:
 
     def _grow_alone(self, inputs: TreeInputs, levels_at_once: int) -> None:
         """Grow a tree in one thread, some levels in a call: a call takes longer than a level of a small table."""
-        depth = self.rules.depth
+        depth, kinds = self.rules.depth, inputs[:4]
+        self._fill(inputs.scores)
         for level in range(0, depth, levels_at_once):
             last = min(level + levels_at_once, depth)
             sorted_level = None if self._sorted_level is None else min(self._sorted_level, last)
-            grow_levels(inputs, self._buffers, self._splits, level, last, sorted_level)
+            grow_levels(*kinds, self._buffers, self._splits, level, last, sorted_level)
+        if inputs.leaves.n_blocks:
+            inputs.leaves.sum((0, inputs.leaves.n_blocks), self.tree.leaves)
 
     def _grow_together(self, inputs: TreeInputs, levels_at_once: int) -> None:
         """Grow a tree in several threads, some levels in a call."""
