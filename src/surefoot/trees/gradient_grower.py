@@ -248,7 +248,8 @@ class GradientTreeGrower:
         self._fill(self._row_scores(scores, rows, scales, key))
 
     def _fill(self, own_scores: RowScores) -> None:
-        fill_rows(own_scores, None if self.format.packed else True, self._form, self._buffers)
+        rows, values = self._buffers.rows[0], self._buffers.values[0]
+        fill_rows(own_scores, None if self.format.packed else True, self.format.count_bits, rows, values)
 
     def _row_scores(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> RowScores:
         """The scores of some rows, for kernels; sums are read in the units of these scales from now on."""

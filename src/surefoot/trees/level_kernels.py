@@ -334,7 +334,7 @@ def widen_rows(scores, weights, rows, scales, weight_scale, values):
 
 
 @inner_kernel
-def fill_places(scores, widens, form, first, last, rows, values):
+def fill_places(scores, widens, count_bits, first, last, rows, values):
     """Write some rows of a tree, from place ``first`` to ``last``, and their scores as whole numbers.
 
     If ``widens`` is None, all sums are packed.
@@ -342,9 +342,9 @@ def fill_places(scores, widens, form, first, last, rows, values):
     own, values = scores.rows[first:last], values[first:last]
     for i in range(own.shape[0]):
         rows[first + i] = own[i]
-    if form.n_words == 1:
+    if values.shape[1] == 1:
         rounds_randomly, key = scores.rounds_randomly, scores.key
-        pack_rows(scores.scores, scores.weights, own, scores.scales, rounds_randomly, key, form.count_bits, values)
+        pack_rows(scores.scores, scores.weights, own, scores.scales, rounds_randomly, key, count_bits, values)
     elif widens is not None:
         widen_rows(scores.scores, scores.weights, own, scores.scales, scores.weight_scale, values)
         if scores.counts_weights:
@@ -353,9 +353,9 @@ def fill_places(scores, widens, form, first, last, rows, values):
 
 
 @kernel
-def fill_rows(scores, widens, form, buffers):
+def fill_rows(scores, widens, count_bits, rows, values):
     """Write all rows of a tree, and their scores as whole numbers, in one thread."""
-    fill_places(scores, widens, form, START, scores.rows.shape[0], buffers.rows[0], buffers.values[0])
+    fill_places(scores, widens, count_bits, START, scores.rows.shape[0], rows, values)
 
 
 @inner_kernel
@@ -1407,7 +1407,7 @@ def do_task(inputs, buffers, tree, kind, depth, task):
     if kind == DIVIDE and depth == 0:
         n_rows, n_tasks = inputs.scores.rows.shape[0], n_parts * N_PIECES
         first, last = task * n_rows // n_tasks, (task + 1) * n_rows // n_tasks
-        fill_places(inputs.scores, True, inputs.form, first, last, buffers.rows[0], buffers.values[0])
+        fill_places(inputs.scores, True, inputs.form.count_bits, first, last, buffers.rows[0], buffers.values[0])
     elif kind == DIVIDE:
         divide_part(table, rules, buffers, tree, depth, task)
     elif kind == SUM and depth + 1 == buffers.bounds.shape[1]:
