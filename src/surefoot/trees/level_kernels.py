@@ -297,7 +297,7 @@ def splits_of_level(tree, level, symmetric):
     )
 
 
-@inner_kernel
+@kernel
 def pack_rows(scores, weights, rows, scales, rounds_randomly, key, count_bits, values):
     """Write the word of each row: its whole weight times (first score, second score, 1), scaled and rounded."""
     n_scores = scores.shape[0]
@@ -322,7 +322,7 @@ def pack_rows(scores, weights, rows, scales, rounds_randomly, key, count_bits, v
         values[place, 0] = word * np.int64(weights[i])
 
 
-@inner_kernel
+@kernel
 def widen_rows(scores, weights, rows, scales, weight_scale, values):
     """Write the count, weight and weighted scores of each row as whole numbers, one word each."""
     for place in range(rows.shape[0]):
@@ -334,28 +334,19 @@ def widen_rows(scores, weights, rows, scales, weight_scale, values):
 
 
 @inner_kernel
-def fill_places(scores, widens, count_bits, first, last, rows, values):
-    """Write some rows of a tree, from place ``first`` to ``last``, and their scores as whole numbers.
-
-    If ``widens`` is None, all sums are packed.
-    """
+def fill_places(scores, count_bits, first, last, rows, values):
+    """Write some rows of a tree, from place ``first`` to ``last``, and their scores as whole numbers."""
     own, values = scores.rows[first:last], values[first:last]
     for i in range(own.shape[0]):
         rows[first + i] = own[i]
     if values.shape[1] == 1:
         rounds_randomly, key = scores.rounds_randomly, scores.key
         pack_rows(scores.scores, scores.weights, own, scores.scales, rounds_randomly, key, count_bits, values)
-    elif widens is not None:
+    else:
         widen_rows(scores.scores, scores.weights, own, scores.scales, scores.weight_scale, values)
         if scores.counts_weights:
             for i in range(own.shape[0]):
                 values[i, COUNT] = np.int64(scores.weights[own[i]])
-
-
-@kernel
-def fill_rows(scores, widens, count_bits, rows, values):
-    """Write all rows of a tree, and their scores as whole numbers, in one thread."""
-    fill_places(scores, widens, count_bits, START, scores.rows.shape[0], rows, values)
 
 
 @inner_kernel
@@ -1407,7 +1398,7 @@ def do_task(inputs, buffers, tree, kind, depth, task):
     if kind == DIVIDE and depth == 0:
         n_rows, n_tasks = inputs.scores.rows.shape[0], n_parts * N_PIECES
         first, last = task * n_rows // n_tasks, (task + 1) * n_rows // n_tasks
-        fill_places(inputs.scores, True, inputs.form.count_bits, first, last, buffers.rows[0], buffers.values[0])
+        fill_places(inputs.scores, inputs.form.count_bits, first, last, buffers.rows[0], buffers.values[0])
     elif kind == DIVIDE:
         divide_part(table, rules, buffers, tree, depth, task)
     elif kind == SUM and depth + 1 == buffers.bounds.shape[1]:
