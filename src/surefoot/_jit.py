@@ -7,14 +7,18 @@ While a kernel compiles, Python does not search for garbage: numba makes so many
 of the time, and finds little.
 """
 
+import ctypes
 import gc
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import numba
+from llvmlite import ir
+from numba import types
 from numba.core import event
-from numba.extending import register_jitable
+from numba.extending import intrinsic, register_jitable
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 PACKAGE = __name__.partition(".")[0]
@@ -38,6 +42,52 @@ def inner_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     Python that calls it runs it uncompiled; ``kernel(function)`` compiles it alone.
     """
     return register_jitable(**OPTIONS)(function)
+
+
+# Three instructions, by which threads inside a kernel see what the others do. Kernels of every file may use them: what
+# an instruction does never changes, so that a cached kernel cannot miss a change.
+
+
+@intrinsic
+def add_at(typing_context: Any, address: Any, number: Any) -> Any:
+    """Add to the whole number at an address, and return what was there: no other thread can come between."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.atomic_rmw("add", place, arguments[1], "seq_cst")
+
+    return types.int64(types.intp, types.int64), write
+
+
+@intrinsic
+def read_at(typing_context: Any, address: Any) -> Any:
+    """Return the whole number at an address; what another thread wrote before it wrote this number can be read, too."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.load_atomic(place, "seq_cst", 8)
+
+    return types.int64(types.intp), write
+
+
+@intrinsic
+def call_at(typing_context: Any, address: Any) -> Any:
+    """Call a function of the operating system without arguments: see ``address_of_yield``."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), [])
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), [])
+
+    return types.int32(types.intp), write
+
+
+def address_of_yield() -> int:
+    """The address of the function by which a thread that waits lets another use its processor."""
+    if sys.platform == "win32":
+        function = ctypes.windll.kernel32.SwitchToThread
+    else:
+        function = ctypes.CDLL(None).sched_yield
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 class CollectionPause(event.Listener):

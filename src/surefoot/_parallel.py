@@ -146,15 +146,12 @@ class RowThreads:
         if self.n_threads < 2 or not items:
             return [function(item) for item in items]
         tasks = self._start() if self._tasks is None else self._tasks
-        done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+        work = _Work(function, len(items))
         for place in range(1, len(items)):
-            tasks.put((function, items[place], place, done))
-        results = [function(items[0])] + [None] * (len(items) - 1)
-        for _ in range(1, len(items)):
-            place, results[place], error = done.get()
-            if error is not None:
-                raise error
-        return results
+            tasks.put((work, place, items[place]))
+        work.results[0] = function(items[0])
+        work.wait()
+        return work.results
 
     def _start(self) -> "SimpleQueue[Any]":
         tasks: SimpleQueue[Any] = SimpleQueue()
@@ -175,15 +172,42 @@ def _stop(tasks: "SimpleQueue[Any]", n_workers: int) -> None:
         tasks.put(None)
 
 
+class _Work:
+    """A function to be called for several items: all but the first by other threads.
+
+    The caller wakes up once, when the last of them is done: it would wait for each of them to let it run, otherwise.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], n_items: int) -> None:
+        self.function = function
+        self.results: list[Any] = [None] * n_items
+        self.error: BaseException | None = None
+        self._is_last = [True] + [False] * (n_items - 2)  # threads take from the end: the last of them takes True
+        self._end = threading.Lock()
+        self._end.acquire()
+
+    def do(self, place: int, item: Any) -> None:
+        """Call the function for one of the other items."""
+        try:
+            self.results[place] = self.function(item)
+        except BaseException as error:
+            self.error = error
+        if self._is_last.pop():
+            self._end.release()
+
+    def wait(self) -> None:
+        """Wait for the other items; raise what one of them raised."""
+        self._end.acquire()
+        if self.error is not None:
+            raise self.error
+
+
 def _work(tasks: "SimpleQueue[Any]") -> None:
     """Run tasks until there is None instead of one."""
     while (task := tasks.get()) is not None:
-        function, item, place, done = task
-        try:
-            done.put((place, function(item), None))
-        except BaseException as error:
-            done.put((place, None, error))
-        del task, function, item, done  # the last task must not be kept alive while the thread waits
+        work, place, item = task
+        work.do(place, item)
+        del task, work, item  # the last task must not be kept alive while the thread waits
 
 
 def row_blocks(n_rows: int, size: int = ROW_BLOCK) -> list[tuple[int, int]]:

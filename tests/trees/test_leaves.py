@@ -8,15 +8,14 @@ from reference import gradient_trees as naive
 
 from surefoot.trees import row_blocks
 from surefoot.trees.leaves import (
-    LeafSums,
     RowOutputs,
     RowsInBlocks,
     add_tree,
     bound_leaves,
     inherit_leaves,
-    sum_leaves,
     weighted_sums,
 )
+from surefoot.trees.level_kernels import LeafInputs, LeafSums
 from surefoot.trees.row_blocks import BlockRows
 
 N_ROWS, N_LEAVES = 25, 4
@@ -41,9 +40,16 @@ def test_sums_of_leaves(seed, n_outputs, with_information):
         blocks = BlockRows.of(np.sort(rows), N_ROWS)
     shape = blocks.n_blocks, N_LEAVES, n_outputs
     by_block = LeafSums.empty(*shape)
-    known = information if with_information else None
+    inputs = LeafInputs(
+        steps=steps,
+        information=information if with_information else np.empty((0, 0)),
+        weights=weights,
+        rows=blocks.rows,
+        starts=blocks.starts,
+        sums=by_block,
+    )
     for block in range(blocks.n_blocks):
-        sum_leaves(steps, known, weights, blocks.rows, blocks.starts, (block, block + 1), leaves, by_block)
+        inputs.sum((block, block + 1), leaves)
     sums, totals, counts, squares = (part.sum(axis=0) for part in by_block)
     if n_outputs == 2 and not with_information:
         assert squares == pytest.approx(float(weights[rows] @ steps[0, rows] ** 2), rel=1e-12)

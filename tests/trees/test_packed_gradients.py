@@ -10,8 +10,8 @@ from reference import gradient_trees as naive
 from scipy import stats
 
 from surefoot._jit import kernel
-from surefoot.trees.level_kernels import sum_codes
-from surefoot.trees.packed_gradients import absolute_sums, field_bits, pack_rows, widen_rows
+from surefoot.trees.level_kernels import pack_rows, sum_codes, widen_rows
+from surefoot.trees.packed_gradients import absolute_sums, field_bits
 
 sum_codes = kernel(sum_codes)
 

@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._parallel import row_blocks
+from surefoot._parallel import RowThreads, row_blocks
 
 GROUP = 8  # codes in a word: one load reads eight cells, and the histograms of eight columns fit the fastest cache
+
+PACKED_ROWS = 1 << 15  # a block stays in the cache while its columns are interleaved
+ONE_THREAD = RowThreads(1)
 
 
 def count_groups(n_columns: int) -> int:
@@ -15,15 +18,24 @@ def count_groups(n_columns: int) -> int:
     return -(-n_columns // GROUP)
 
 
-def pack_codes(codes: np.ndarray, new_array: Callable[[tuple[int, int], Any], np.ndarray] = np.zeros) -> np.ndarray:
+def pack_codes(
+    codes: np.ndarray,
+    new_array: Callable[[tuple[int, int], Any], np.ndarray] = np.zeros,
+    threads: RowThreads = ONE_THREAD,
+) -> np.ndarray:
     """Codes (columns, rows) of one byte, eight columns in a word: (groups, rows), in an array of ``new_array``."""
     n_columns, n_rows = codes.shape
     n_groups = count_groups(n_columns)
     words = new_array((n_groups, n_rows), "<u8")
     cells = words.view(np.uint8).reshape(n_groups, n_rows, GROUP)
-    for start, stop in row_blocks(n_rows):  # a block stays in the cache while its columns are interleaved
-        for j in range(n_columns):
-            cells[j // GROUP, start:stop, j % GROUP] = codes[j, start:stop]
+
+    def pack(group: int) -> None:
+        columns = range(GROUP * group, min(GROUP * (group + 1), n_columns))
+        for start, stop in row_blocks(n_rows, PACKED_ROWS):
+            for j in columns:
+                cells[group, start:stop, j % GROUP] = codes[j, start:stop]
+
+    threads.each(pack, range(n_groups))
     return words.astype(np.uint64, copy=False)
 
 

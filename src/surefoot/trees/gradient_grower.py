@@ -3,48 +3,56 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from math import ceil, log2, pi, sqrt
 from typing import Any
 
 import numpy as np
 
+from surefoot._jit import address_of_yield
 from surefoot._parallel import RowThreads
 from surefoot._random import random_bits, random_normals, stream_key
 from surefoot.trees.grown_tree import GrownGradientTree
 from surefoot.trees.level_kernels import (
+    N_STEPS,
     NOISE_LENGTH,
     ColumnSplits,
     GrowthBuffers,
+    LeafInputs,
+    LeafSums,
     NodeSums,
     PackedTable,
+    RowScores,
+    SearchBuffers,
+    SharedWork,
     SplitNoise,
     SplitRules,
     SumFormat,
+    TreeInputs,
     grow_levels,
-    grow_part,
+    grow_together,
     make_search_buffers,
-    search_parts,
-    split_level,
+    pack_rows,
+    widen_rows,
     write_leaves_of_part,
 )
 from surefoot.trees.packed_codes import PackedCodes
-from surefoot.trees.packed_gradients import (
-    MIN_SUM,
-    GradientFormat,
-    SumScales,
-    absolute_sums,
-    pack_rows,
-    widen_rows,
-)
+from surefoot.trees.packed_gradients import MIN_SUM, GradientFormat, SumScales, absolute_sums
 from surefoot.trees.row_blocks import BlockRows, even_ranges
 
 CELLS_AT_ONCE = 20_000_000  # for larger tables a call grows one level, because Ctrl-C waits for the end of a call
 MAX_PARTS_WORDS = 1 << 25  # of the histograms that threads sum: those of deep trees of many classes are large
-SEARCHED_BINS = 200_000  # of all nodes of a level, by each thread: about 0.3 ms
 ROOT_HALF_PI = sqrt(pi / 2)  # root mean square of normal numbers, over their mean absolute value
 BINS_PER_ROW = 2.0  # bins of a node that take as long to read as one row of a column
 NO_NOISE = NO_WEIGHTS = np.empty(0)
+NO_OUTPUTS = np.empty((0, 0))
+NO_LEAVES = LeafInputs(
+    steps=NO_OUTPUTS,
+    information=NO_OUTPUTS,
+    weights=NO_WEIGHTS,
+    rows=np.empty(0, dtype=np.uint32),
+    starts=np.zeros(1, dtype=np.int64),
+    sums=LeafSums.empty(0, 0, 0),
+)
 MIN_L2 = 1e-9  # so that the worth of an empty side is 0, and not 0/0
 
 
@@ -131,6 +139,7 @@ class GradientTreeGrower:
         )
         self._sorted_level = self._first_sorted_level()
         self._divided: tuple[BlockRows, RowThreads] | None = None  # rows that are divided now, and the threads
+        self._searches: list[SearchBuffers] = []  # of each thread, if there are several
 
     def move_arrays(self, move: Callable[[np.ndarray], np.ndarray]) -> None:
         """Replace every array with a number for each row by its copy elsewhere."""
@@ -159,32 +168,33 @@ class GradientTreeGrower:
         key: np.uint64,
         noise: float = 0.0,
         absolute: np.ndarray | None = None,
-        use_leaves: Callable[[tuple[int, int]], None] | None = None,
+        leaves: LeafInputs = NO_LEAVES,
     ) -> GrownGradientTree:
         """A tree on ``rows`` for ``scores`` of shape (n_scores, n_rows).
 
         Splits are chosen by their gain plus ``noise`` standard errors times a random normal number. ``absolute`` is
-        what ``absolute_sums`` returns, if that is known. ``use_leaves`` is called for ranges of blocks whose rows have
-        their leaves, once for each block.
+        what ``absolute_sums`` returns, if that is known. The sums of ``leaves`` are written.
         """
-        depth = self.rules.depth
         self.divide(rows)
         if absolute is None:
             absolute = self.absolute_sums(scores, rows)
         *sums, total = (absolute[0] if len(absolute) == 1 else absolute.sum(axis=0)).tolist()
         self.use_noise(noise, sums, total, key)
-        fill_part = self._filling(scores, rows, self.format.scales(sums, total, len(rows)), key)
+        own_scores = self._row_scores(scores, rows, self.format.scales(sums, total, len(rows)), key)
+        inputs = TreeInputs(
+            table=self._packed_table,
+            rules=self._split_rules,
+            form=self._form,
+            noise=self._noise,
+            scores=own_scores,
+            leaves=leaves,
+        )
+        cells_of_thread = len(rows) * self.table.n_columns / self.threads.n_threads
+        levels_at_once = self.rules.depth if cells_of_thread <= CELLS_AT_ONCE else 1
         if self.threads.n_threads > 1:
-            for level in range(depth):
-                self._grow_in_parts(level, fill_part)
-            self.find_leaves(rows, use_leaves)
+            self._grow_together(inputs, levels_at_once)
         else:
-            fill_part(0)
-            at_once = depth if len(rows) * self.table.n_columns <= CELLS_AT_ONCE else 1
-            for level in range(0, depth, at_once):
-                self._grow(level, min(level + at_once, depth))
-            if use_leaves is not None:
-                use_leaves((0, rows.n_blocks))
+            self._grow_alone(inputs, levels_at_once)
         return self.tree
 
     def divide(self, rows: BlockRows) -> None:
@@ -195,7 +205,7 @@ class GradientTreeGrower:
         if self._divided is not None and self._divided[0] is rows and self._divided[1] is self.threads:
             return
         self._divided = rows, self.threads
-        buffers, n_threads = self._buffers, self.threads.n_threads
+        buffers, n_threads, depth = self._buffers, self.threads.n_threads, self.rules.depth
         n_slots, n_words = max(len(buffers.histograms) // 2, 1), self.table.n_groups * 2048 * self.format.n_words
         self._ranges = even_ranges(len(rows), min(n_threads, MAX_PARTS_WORDS // (n_slots * n_words)))
         n_parts = len(self._ranges)
@@ -205,6 +215,9 @@ class GradientTreeGrower:
             buffers = buffers._replace(parts=np.empty((n_parts, n_slots, n_words), dtype=np.int64))
         self._buffers = buffers
         buffers.bounds[:, 0, :2] = self._ranges
+        if n_threads > 1 and len(self._searches) != n_threads:
+            self._work = SharedWork.of(depth, n_threads, address_of_yield())
+            self._searches = [make_search_buffers(self._form, len(buffers.smaller)) for _ in range(n_threads)]
 
     def absolute_sums(self, scores: np.ndarray, rows: BlockRows) -> np.ndarray:
         """For each block, the weighted sum of the absolute values of each score, and the sum of the weights."""
@@ -233,47 +246,68 @@ class GradientTreeGrower:
 
     def fill(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> None:
         """Write whole numbers for the scores of the rows."""
-        self.threads.run(self._filling(scores, rows, scales, key), range(len(self._ranges)))
+        self._fill(self._row_scores(scores, rows, scales, key))
 
-    def _filling(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> Callable[[int], None]:
-        """A function that writes whole numbers for the scores of one part of the rows."""
-        form, weights, buffers = self.format, self._weights, self._buffers
+    def _fill(self, given: RowScores) -> None:
+        """As ``fill_places``, in one thread: a kernel that packs and nothing else compiles faster."""
+        n_rows, weights, form = len(given.rows), given.weights, self.format
+        rows, values = self._buffers.rows[0, :n_rows], self._buffers.values[0, :n_rows]
+        rows[:] = given.rows
+        if form.packed:
+            rounds_randomly, key = given.rounds_randomly, given.key
+            pack_rows(given.scores, weights, given.rows, given.scales, rounds_randomly, key, form.count_bits, values)
+            return
+        widen_rows(given.scores, weights, given.rows, given.scales, given.weight_scale, values)
+        if form.whole:
+            values[:, 0] = weights[given.rows]
+
+    def _row_scores(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> RowScores:
+        """The scores of some rows, for kernels; sums are read in the units of these scales from now on."""
         self._form.units[:] = scales.units
+        return RowScores(
+            scores=scores,
+            weights=self._weights,
+            rows=rows.rows,
+            scales=scales.scores,
+            weight_scale=scales.weight,
+            rounds_randomly=scales.rounds_randomly,
+            key=key,
+            counts_weights=self.format.whole,
+        )
 
-        def fill_part(part: int) -> None:
-            places = slice(*self._ranges[part])
-            own, values = rows.rows[places], buffers.values[0, places]
-            buffers.rows[0, places] = own
-            if form.packed:
-                pack_rows(scores, weights, own, scales.scores, scales.rounds_randomly, key, form.count_bits, values)
-                return
-            widen_rows(scores, weights, own, scales.scores, scales.weight, values)
-            if form.whole:
-                values[:, 0] = weights[own]
+    def find_leaves(self) -> None:
+        """Write the leaf of each row, by the splits of the last level; the rows are one part."""
+        write_leaves_of_part(self._packed_table, self._split_rules, self._buffers, self._splits)
 
-        return fill_part
+    def _grow_alone(self, inputs: TreeInputs, levels_at_once: int) -> None:
+        """Grow a tree in one thread, some levels in a call: a call takes longer than a level of a small table."""
+        depth, kinds = self.rules.depth, inputs[:4]
+        self._fill(inputs.scores)
+        for level in range(0, depth, levels_at_once):
+            last = min(level + levels_at_once, depth)
+            sorted_level = None if self._sorted_level is None else min(self._sorted_level, last)
+            grow_levels(*kinds, self._buffers, self._splits, level, last, sorted_level)
+        if inputs.leaves.n_blocks:
+            inputs.leaves.sum((0, inputs.leaves.n_blocks), self.tree.leaves)
 
-    def find_leaves(self, rows: BlockRows, use_leaves: Callable[[tuple[int, int]], None] | None = None) -> None:
-        """Write the leaf of each row, by the splits of the last level; use them as ``grow`` does."""
-        given = self._packed_table, self._split_rules, self._buffers, self._splits, self.rules.depth
-        whole = [rows.whole_blocks(own) for own in self._ranges]
+    def _grow_together(self, inputs: TreeInputs, levels_at_once: int) -> None:
+        """Grow a tree in several threads, some levels in a call."""
+        work, splits = self._work, self._splits
+        for counters in (work.claims, work.done, work.stopped):
+            counters[:] = 0
+        buffers, n_steps = [self._buffers._replace(search=own) for own in self._searches], len(work.done)
+        steps_at_once = n_steps if levels_at_once > 1 else N_STEPS
 
-        def find(part: int) -> None:
-            write_leaves_of_part(*given, part)
-            if use_leaves is not None and whole[part][0] < whole[part][1]:
-                use_leaves(whole[part])
+        def grow(member: int, first: int, last: int) -> None:
+            try:
+                grow_together(inputs, buffers[member], splits, work, member, first, last)
+            except BaseException:
+                work.stopped[:] = 1  # nobody may wait for tasks that this thread has taken
+                raise
 
-        self.threads.run(find, range(len(whole)))
-        if use_leaves is not None:
-            ends = [0, *chain.from_iterable(whole), rows.n_blocks]
-            cut = [(first, last) for first, last in zip(ends[::2], ends[1::2], strict=True) if first < last]
-            self.threads.run(use_leaves, cut)
-
-    def _grow(self, first_level: int, last_level: int) -> None:
-        """Grow some levels in one call: a call of a kernel takes longer than a level of a small table."""
-        kinds = self._packed_table, self._split_rules, self._form, self._noise, self._buffers, self._splits
-        sorted_level = None if self._sorted_level is None else min(self._sorted_level, last_level)
-        grow_levels(*kinds, first_level, last_level, sorted_level)
+        for first in range(0, n_steps, steps_at_once):
+            last = min(first + steps_at_once, n_steps)
+            self.threads.run(lambda member: grow(member, first, last), range(self.threads.n_threads))  # noqa: B023
 
     def _first_sorted_level(self) -> int | None:
         """The first level where reading the rows of all columns takes less time than reading the bins of all nodes."""
@@ -283,51 +317,6 @@ class GradientTreeGrower:
             return None
         n_cells = max(table.n_rows * table.n_columns, 1)
         return max(ceil(log2(BINS_PER_ROW * n_cells / table.n_bins)), 1)
-
-    def _grow_in_parts(self, depth: int, fill_part: Callable[[int], None]) -> None:
-        """Grow one level in several threads; at the root, each fills in the numbers of its rows first."""
-        given = self._packed_table, self._split_rules, self._form, self._noise
-        self._sum_parts(depth, fill_part)
-        ranges = self._search_ranges(depth)
-        self.threads.run(lambda own: search_parts(*given, self._buffers_for(own), self._splits, depth, own), ranges)
-        if len(ranges) > 1:
-            split_level(*given[:-1], self._buffers, self._splits, depth)
-
-    def _buffers_for(self, columns: tuple[int, int]) -> GrowthBuffers:
-        """The buffers, with others for a thread that searches some of the columns."""
-        if columns == (0, self.table.n_columns):
-            return self._buffers
-        return self._buffers._replace(search=make_search_buffers(self._form, len(self._buffers.smaller)))
-
-    def _search_ranges(self, depth: int) -> list[tuple[int, int]]:
-        """The columns that each thread searches at a level: for few bins, starting the threads takes longer."""
-        n_threads = min(self.threads.n_threads, (self.table.n_bins << depth) // SEARCHED_BINS)
-        return even_ranges(self.table.n_columns, n_threads)
-
-    def _sum_parts(self, depth: int, fill_part: Callable[[int], None]) -> None:
-        """Divide the rows by the splits of the level above, and sum the histograms: each thread for one part.
-
-        If there are fewer parts than threads, each part is summed by several threads, which share its columns.
-        """
-        given = self._packed_table, self._split_rules, self._buffers, self._splits, depth
-        parts = range(len(self._ranges))
-        groups = even_ranges(self.table.n_groups, self.threads.n_threads // len(parts))
-
-        def begin_part(part: int) -> None:
-            if depth == 0:
-                fill_part(part)
-            else:
-                grow_part(*given, part, (0, 0), True, False)
-
-        def sum_part(task: tuple[int, tuple[int, int]]) -> None:
-            part, own = task
-            if len(groups) == 1 and depth == 0:
-                fill_part(part)
-            grow_part(*given, part, own, len(groups) == 1, False)
-
-        if len(groups) > 1:
-            self.threads.run(begin_part, parts)
-        self.threads.run(sum_part, [(part, own) for part in parts for own in groups])
 
 
 def packed_table(table: PackedCodes) -> PackedTable:

@@ -1,29 +1,10 @@
-"""The leaves of a tree: sums over their rows, corrections of their values, and values added to the rows."""
+"""The leaves of a tree: corrections of their values, and values added to the rows."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from surefoot._jit import inner_kernel, kernel
-
-
-class LeafSums(NamedTuple):
-    """Sums over the rows of each leaf, block by block."""
-
-    steps: np.ndarray  # (blocks, leaves, outputs)
-    information: np.ndarray  # (blocks, leaves, outputs)
-    counts: np.ndarray  # (blocks, leaves): their weight
-    squares: np.ndarray  # (blocks,): of the first of two steps, over all leaves; 0 for other numbers of outputs
-
-    @classmethod
-    def empty(cls, n_blocks: int, n_leaves: int, n_outputs: int) -> "LeafSums":
-        """Arrays for the sums of some blocks."""
-        return cls(
-            steps=np.empty((n_blocks, n_leaves, n_outputs)),
-            information=np.empty((n_blocks, n_leaves, n_outputs)),
-            counts=np.empty((n_blocks, n_leaves)),
-            squares=np.empty(n_blocks),
-        )
 
 
 class RowOutputs(NamedTuple):
@@ -39,67 +20,6 @@ class RowsInBlocks(NamedTuple):
 
     rows: np.ndarray
     starts: np.ndarray
-
-
-@kernel
-def sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums):
-    """Write the sums of each leaf in some blocks: weighted steps and information (None stands for 1), and the weight.
-
-    ``leaves`` has the leaf of every row of the table; the rows that are summed are those of ``BlockRows``.
-    """
-    for block in range(blocks[0], blocks[1]):
-        own = rows[starts[block] : starts[block + 1]]
-        totals, counts = sums.information[block], sums.counts[block]
-        sums.squares[block] = sum_rows(steps, information, weights, own, leaves, sums.steps[block], totals, counts)
-
-
-@inner_kernel
-def sum_rows(steps, information, weights, rows, leaves, sums, totals, counts):
-    """Write the sums of each leaf over some rows; return that of the squares of the first of two steps."""
-    squares = 0.0
-    if information is None and steps.shape[0] == 2:
-        squares = sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
-    else:
-        counts[:] = 0.0
-        for i in rows:
-            counts[np.uint64(leaves[i])] += weights[i]
-        for k in range(steps.shape[0]):
-            sum_one(steps[k], weights, rows, leaves, sums[:, k])
-    for k in range(steps.shape[0]):
-        if information is None:
-            for leaf in range(counts.shape[0]):
-                totals[leaf, k] = counts[leaf]
-        else:
-            sum_one(information[k], weights, rows, leaves, totals[:, k])
-    return squares
-
-
-@inner_kernel
-def sum_one(values, weights, rows, leaves, sums):
-    """Write the weighted sum of the values of each leaf."""
-    sums[:] = 0.0
-    for i in rows:
-        sums[np.uint64(leaves[i])] += values[i] * weights[i]
-
-
-@inner_kernel
-def sum_pairs(first, second, weights, rows, leaves, sums, counts):
-    """Write the weighted sums of two steps (such as location and scale) of each leaf, and its weight, in one pass.
-
-    Returns the weighted sum of the squares of the first step.
-    """
-    squares = 0.0
-    total = np.zeros((counts.shape[0], 3))
-    for i in rows:
-        leaf, weight = np.uint64(leaves[i]), weights[i]
-        total[leaf, 0] += weight
-        step = first[i] * weight
-        total[leaf, 1] += step
-        squares += step * first[i]
-        total[leaf, 2] += second[i] * weight
-    for leaf in range(counts.shape[0]):
-        counts[leaf], sums[leaf, 0], sums[leaf, 1] = total[leaf, 0], total[leaf, 1], total[leaf, 2]
-    return squares
 
 
 @kernel

@@ -19,6 +19,12 @@ signed index would be checked for wrapping around.
 added up and searched. Only these sums and the splits pass between the parts, and sums of whole numbers do not depend on
 how the rows are divided.
 
+*Steps*: these threads stay in one call for a whole tree, because a call from Python costs as much as a level of a
+table of middle size, and Python starts the threads one after the other. A tree is a list of steps, and each step is cut
+into tasks. A thread takes one task after the other, first from its own queue, so that it finds in its cache what it
+wrote before, then from the queues of others. Once all tasks of a step are taken, it waits until they are done. No
+thread has work that only it may do: threads that start late, or not at all, leave their tasks to the others.
+
 *What is not needed is not compiled.* Where an argument is None, the code for the other case is not compiled: that of
 categories, of conditions, of sorted rows. The argument must be one of the function, not a field of a record.
 
@@ -29,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._jit import inner_kernel, kernel
+from surefoot._jit import add_at, call_at, inner_kernel, kernel, read_at
 
 TIE = 1e-12  # gains this close, relative to the worth of the node, tie: the first column wins
 MAX_ORDERS = 8  # categories are sorted by each score in turn, but by no more than this many
@@ -42,6 +48,15 @@ START = FREE = np.int64(0)  # first place, no constraint; a literal 0 would comp
 BYTE, BITS, ONE = np.uint64(255), np.uint64(8), np.uint64(1)
 LARGE = 2.0**52  # the floats from here to twice as much are the whole numbers
 DIGITS = np.float64(LARGE).view(np.uint64)  # its bits: the last of them are those of a whole number added to it
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+HALF_WORD = np.uint64(32)
+DIVIDE, SUM, SEARCH = 0, 1, 2  # the steps of a level; in the last, one thread chooses the splits
+N_STEPS = 4
+N_PIECES = 4  # of each part whose rows are filled in: threads that start late leave some to others
+LINE = 8  # whole numbers in a line of the cache: threads that write to the same line wait for each other
+MAX_LOOKS = 5000  # about 5 microseconds: a thread that waits longer lets others use its processor
 
 
 # These are not in a file of their own, because the compile cache would not notice a change of their fields there.
@@ -75,6 +90,19 @@ class SumFormat(NamedTuple):
     n_scores: int
     count_bits: int  # of a packed word
     units: np.ndarray  # the value of 1 in each of the sums
+
+
+class RowScores(NamedTuple):
+    """The rows that a tree is grown on, and how their scores become whole numbers."""
+
+    scores: np.ndarray  # (scores, rows of the table)
+    weights: np.ndarray
+    rows: np.ndarray
+    scales: np.ndarray
+    weight_scale: float
+    rounds_randomly: bool
+    key: np.uint64  # of the random numbers for rounding
+    counts_weights: bool  # a row of weight k counts as k rows
 
 
 class SplitNoise(NamedTuple):
@@ -143,6 +171,45 @@ def make_search_buffers(form: SumFormat, n_nodes: int) -> SearchBuffers:
     )
 
 
+class LeafSums(NamedTuple):
+    """Sums over the rows of each leaf, block by block."""
+
+    steps: np.ndarray  # (blocks, leaves, outputs)
+    information: np.ndarray  # (blocks, leaves, outputs)
+    counts: np.ndarray  # (blocks, leaves): their weight
+    squares: np.ndarray  # (blocks,): of the first of two steps, over all leaves; 0 for other numbers of outputs
+
+    @classmethod
+    def empty(cls, n_blocks: int, n_leaves: int, n_outputs: int) -> "LeafSums":
+        """Arrays for the sums of some blocks."""
+        return cls(
+            steps=np.empty((n_blocks, n_leaves, n_outputs)),
+            information=np.empty((n_blocks, n_leaves, n_outputs)),
+            counts=np.empty((n_blocks, n_leaves)),
+            squares=np.empty(n_blocks),
+        )
+
+
+class LeafInputs(NamedTuple):
+    """What is summed over the rows of each leaf; the rows of block b are ``rows[starts[b]:starts[b + 1]]``."""
+
+    steps: np.ndarray  # (outputs, rows of the table); no outputs: nothing is summed
+    information: np.ndarray  # (outputs, rows of the table); no outputs: it is 1
+    weights: np.ndarray
+    rows: np.ndarray
+    starts: np.ndarray
+    sums: LeafSums
+
+    @property
+    def n_blocks(self) -> int:
+        """The number of blocks whose rows are summed."""
+        return len(self.starts) - 1
+
+    def sum(self, blocks: tuple[int, int], leaves: np.ndarray) -> None:
+        """Write the sums of some blocks; ``leaves`` has the leaf of every row of the table."""
+        sum_leaves(self, self.information if len(self.information) else None, blocks, leaves)
+
+
 class GrowthBuffers(NamedTuple):
     """The buffers of a grower: each level reads one of the two buffers of rows and writes the other."""
 
@@ -167,6 +234,40 @@ class TreeSplits(NamedTuple):
     gains: np.ndarray
     tables: np.ndarray  # (splits, 256): 1 for codes that go right
     kept: np.ndarray  # one per node in heap order: whether all rows stay on the left
+
+
+class TreeInputs(NamedTuple):
+    """What a tree is grown from."""
+
+    table: PackedTable
+    rules: SplitRules
+    form: SumFormat
+    noise: SplitNoise
+    scores: RowScores
+    leaves: LeafInputs
+
+
+class SharedWork(NamedTuple):
+    """What threads that grow a tree together know of each other; all numbers are 0 before the first step.
+
+    Each number has a line of the cache of its own.
+    """
+
+    claims: np.ndarray  # (steps, queues, LINE): how many tasks of each queue are taken, or more
+    done: np.ndarray  # (steps, LINE): how many tasks are done
+    stopped: np.ndarray  # (LINE,): not 0 if a thread has failed, so that nobody may wait for it
+    yield_address: int  # of the function by which a waiting thread lets others use its processor
+
+    @classmethod
+    def of(cls, depth: int, n_queues: int, yield_address: int) -> "SharedWork":
+        """Work on trees of this depth; as many queues as threads."""
+        n_steps = N_STEPS * depth + 2
+        return cls(
+            claims=np.zeros((n_steps, n_queues, LINE), dtype=np.int64),
+            done=np.zeros((n_steps, LINE), dtype=np.int64),
+            stopped=np.zeros(LINE, dtype=np.int64),
+            yield_address=yield_address,
+        )
 
 
 @inner_kernel
@@ -194,6 +295,58 @@ def splits_of_level(tree, level, symmetric):
         tables=tree.tables[first:last],
         kept=tree.kept[first_node:after],
     )
+
+
+@kernel
+def pack_rows(scores, weights, rows, scales, rounds_randomly, key, count_bits, values):
+    """Write the word of each row: its whole weight times (first score, second score, 1), scaled and rounded."""
+    n_scores = scores.shape[0]
+    first = scores[0]
+    second = scores[n_scores - 1]
+    scale_1 = scales[0]
+    scale_2 = scales[1] if n_scores == 2 else 0.0
+    bits = (64 - count_bits) // 2
+    dither_1, dither_2 = 0.5, 0.5
+    for place in range(rows.shape[0]):
+        i = rows[place]
+        if rounds_randomly:
+            z = np.uint64(key) + np.uint64(i + 1) * GOLDEN
+            z = (z ^ (z >> np.uint64(30))) * MIX_1
+            z = (z ^ (z >> np.uint64(27))) * MIX_2
+            z = z ^ (z >> np.uint64(31))
+            dither_1 = float(z >> HALF_WORD) * 2.0**-32
+            dither_2 = float(z & np.uint64(0xFFFFFFFF)) * 2.0**-32
+        g1 = np.int64(np.floor(first[i] * scale_1 + dither_1))
+        g2 = np.int64(np.floor(second[i] * scale_2 + dither_2))
+        word = (((g1 << bits) + g2) << count_bits) + 1
+        values[place, 0] = word * np.int64(weights[i])
+
+
+@kernel
+def widen_rows(scores, weights, rows, scales, weight_scale, values):
+    """Write the count, weight and weighted scores of each row as whole numbers, one word each."""
+    for place in range(rows.shape[0]):
+        i = rows[place]
+        values[place, 0] = 1 if weights[i] > 0.0 else 0
+        values[place, 1] = np.int64(np.rint(weights[i] * weight_scale))
+        for k in range(scores.shape[0]):
+            values[place, 2 + k] = np.int64(np.rint(scores[k, i] * weights[i] * scales[k]))
+
+
+@inner_kernel
+def fill_places(scores, count_bits, first, last, rows, values):
+    """Write some rows of a tree, from place ``first`` to ``last``, and their scores as whole numbers."""
+    own, values = scores.rows[first:last], values[first:last]
+    for i in range(own.shape[0]):
+        rows[first + i] = own[i]
+    if values.shape[1] == 1:
+        rounds_randomly, key = scores.rounds_randomly, scores.key
+        pack_rows(scores.scores, scores.weights, own, scores.scales, rounds_randomly, key, count_bits, values)
+    else:
+        widen_rows(scores.scores, scores.weights, own, scores.scales, scores.weight_scale, values)
+        if scores.counts_weights:
+            for i in range(own.shape[0]):
+                values[i, COUNT] = np.int64(scores.weights[own[i]])
 
 
 @inner_kernel
@@ -988,6 +1141,74 @@ def split_leaves(table, rules, level, splits, leaves):
 
 
 @inner_kernel
+def sum_leaf_block(given, information, block, leaves):
+    """Write the sums of each leaf over the rows of one block: weighted steps and information, and the weight.
+
+    Without ``information`` (None, or no outputs), that of each row is 1.
+    """
+    rows, sums, weights = given.rows[given.starts[block] : given.starts[block + 1]], given.sums, given.weights
+    totals, counts = sums.information[block], sums.counts[block]
+    sums.squares[block] = sum_steps(given.steps, information, weights, rows, leaves, sums.steps[block], counts)
+    for leaf in range(counts.shape[0]):
+        for k in range(totals.shape[1]):
+            totals[leaf, k] = counts[leaf]
+    if information is not None:
+        for k in range(information.shape[0]):
+            sum_one(information[k], weights, rows, leaves, totals[:, k])
+
+
+@kernel
+def sum_leaves(given, information, blocks, leaves):
+    """Write the sums of each leaf in some blocks; ``leaves`` has the leaf of every row of the table."""
+    for block in range(blocks[0], blocks[1]):
+        sum_leaf_block(given, information, block, leaves)
+
+
+@inner_kernel
+def sum_steps(steps, information, weights, rows, leaves, sums, counts):
+    """Write the weighted steps and the weight of each leaf; return the sum of squares of the first of two steps."""
+    is_pair = steps.shape[0] == 2
+    if information is not None:
+        is_pair = is_pair and information.shape[0] == 0
+    if is_pair:
+        return sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
+    counts[:] = 0.0
+    for i in rows:
+        counts[np.uint64(leaves[i])] += weights[i]
+    for k in range(steps.shape[0]):
+        sum_one(steps[k], weights, rows, leaves, sums[:, k])
+    return 0.0
+
+
+@inner_kernel
+def sum_one(values, weights, rows, leaves, sums):
+    """Write the weighted sum of the values of each leaf."""
+    sums[:] = 0.0
+    for i in rows:
+        sums[np.uint64(leaves[i])] += values[i] * weights[i]
+
+
+@inner_kernel
+def sum_pairs(first, second, weights, rows, leaves, sums, counts):
+    """Write the weighted sums of two steps (such as location and scale) of each leaf, and its weight, in one pass.
+
+    Returns the weighted sum of the squares of the first step.
+    """
+    squares = 0.0
+    total = np.zeros((counts.shape[0], 3))
+    for i in rows:
+        leaf, weight = np.uint64(leaves[i]), weights[i]
+        total[leaf, 0] += weight
+        step = first[i] * weight
+        total[leaf, 1] += step
+        squares += step * first[i]
+        total[leaf, 2] += second[i] * weight
+    for leaf in range(counts.shape[0]):
+        counts[leaf], sums[leaf, 0], sums[leaf, 1] = total[leaf, 0], total[leaf, 1], total[leaf, 2]
+    return squares
+
+
+@inner_kernel
 def start_sorted_rows(level, form, sums):
     """Write the two scores and the weight of each row, for searches of sorted rows; rows of no node have none."""
     rows, values, units, parts, totals = level.rows, level.values, form.units, sums.parts, sums.totals
@@ -1055,35 +1276,49 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
 
 
 @inner_kernel
-def sum_part(table, buffers, depth, part, groups, adds):
-    """Write the sums of one part of the rows: those of the root, or of the smaller child of each node above.
+def sum_part(table, buffers, depth, part, group, adds):
+    """Write the sums of the columns of one group, in one part of the rows.
 
-    If it ``adds``, they are added to what is there.
+    These are the sums of the root, or of the smaller child of each node above. If it ``adds``, they are added to what
+    is there.
     """
     n_columns, n_slots, size = table.n_codes.shape[0], max(1 << depth >> 1, 1), 2048 * buffers.values.shape[2]
-    level = rows_of_level(buffers, part, depth)
-    for group in range(groups[0], groups[1]):
-        words, width = table.words[group], min(8, n_columns - 8 * group)
-        for slot in range(n_slots):
-            node = 2 * slot + buffers.smaller[slot] if depth > 0 else 0
-            sums = buffers.parts[part, slot, group * size : (group + 1) * size]
-            if not adds:
-                sums[:] = 0
-            add_rows(words, level.rows, level.values, level.bounds[node], level.bounds[node + 1], width, sums)
+    level, words, width = rows_of_level(buffers, part, depth), table.words[group], min(8, n_columns - 8 * group)
+    for slot in range(n_slots):
+        node = 2 * slot + buffers.smaller[slot] if depth > 0 else 0
+        sums = buffers.parts[part, slot, group * size : (group + 1) * size]
+        if not adds:
+            sums[:] = 0
+        add_rows(words, level.rows, level.values, level.bounds[node], level.bounds[node + 1], width, sums)
+
+
+@inner_kernel
+def divide_part(table, rules, buffers, tree, depth, part):
+    """Divide the rows of one part by the splits of the level above; those of the last level go to leaves."""
+    above, splits = rows_of_level(buffers, part, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
+    if depth + 1 < buffers.bounds.shape[1]:
+        partition_level(table, rules, above, splits, rows_of_level(buffers, part, depth))
+    else:
+        split_leaves(table, rules, above, splits, buffers.leaves)
 
 
 @kernel
-def grow_part(table, rules, buffers, tree, depth, part, groups, divides, adds):
-    """Divide one part of the rows by the splits of the level above; sum the histograms of this level.
+def grow_part(table, rules, buffers, tree, depth, adds):
+    """Divide rows that are one part by the splits of the level above; sum the histograms of this level.
 
-    The sums are of the columns of some groups: ``buffers.parts[part, slot]`` gets those of the root, or of the smaller
-    child of each node above. ``divides`` says whether the rows still have to be divided, ``adds`` whether the sums are
-    added to what is there.
+    ``buffers.parts[0, slot]`` gets the sums of the root, or of the smaller child of each node above. If it ``adds``,
+    they are added to what is there.
     """
-    if divides and depth > 0:
-        above, splits = rows_of_level(buffers, part, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
-        partition_level(table, rules, above, splits, rows_of_level(buffers, part, depth))
-    sum_part(table, buffers, depth, part, groups, adds)
+    if depth > 0:
+        divide_part(table, rules, buffers, tree, depth, START)
+    for group in range(table.words.shape[0]):
+        sum_part(table, buffers, depth, START, group, adds)
+
+
+@kernel
+def write_leaves_of_part(table, rules, buffers, tree):
+    """Write the leaf of each of the rows that are one part, by the splits of the last level."""
+    divide_part(table, rules, buffers, tree, buffers.bounds.shape[1] - 1, START)
 
 
 @inner_kernel
@@ -1129,28 +1364,100 @@ def split_nodes(table, rules, form, buffers, tree, depth):
 
 
 @kernel
-def search_parts(table, rules, form, noise, buffers, tree, depth, columns):
-    """Join the parts of the histograms of a level, and find the best split of each of some columns.
-
-    If these are all columns, the splits of the level are chosen, too: a call takes as long as a level of few bins.
-    """
-    histograms, own_noise = buffers.histograms[: 1 << depth], noise_of_level(noise, depth)
-    search, best, is_categorical, constraints = buffers.search, buffers.best, table.is_categorical, rules.constraints
-    join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, search.words[0], histograms)
-    count_node_rows(buffers.bounds, depth, search.counts)
-    search_columns(is_categorical, constraints, histograms, columns, table, rules, form, own_noise, search, best)
-    if columns[1] - columns[0] == table.n_codes.shape[0]:
-        split_nodes(table, rules, form, buffers, tree, depth)
-
-
-@kernel
 def split_level(table, rules, form, buffers, tree, depth):
     """As ``split_nodes``, from Python."""
     split_nodes(table, rules, form, buffers, tree, depth)
 
 
+@inner_kernel
+def search_column(inputs, buffers, depth, column):
+    """Join the parts of the histograms of one column of a level, and find its best split."""
+    table, rules, form, search, columns = inputs.table, inputs.rules, inputs.form, buffers.search, (column, column + 1)
+    histograms, noise = buffers.histograms[: 1 << depth], noise_of_level(inputs.noise, depth)
+    join_parts(buffers.parts, table, form, buffers.smaller, depth, columns, search.words[0], histograms)
+    count_node_rows(buffers.bounds, depth, search.counts)
+    is_categorical, constraints = table.is_categorical, rules.constraints
+    search_columns(is_categorical, constraints, histograms, columns, table, rules, form, noise, search, buffers.best)
+
+
+@inner_kernel
+def count_tasks(inputs, buffers, kind, depth):
+    """Return the number of tasks of a step."""
+    n_parts, is_end = buffers.bounds.shape[0], depth + 1 == buffers.bounds.shape[1]
+    if kind == DIVIDE:
+        return n_parts * N_PIECES if depth == 0 else n_parts
+    if kind == SUM:
+        return inputs.leaves.starts.shape[0] - 1 if is_end else n_parts * inputs.table.words.shape[0]
+    return inputs.table.n_codes.shape[0] if kind == SEARCH else 1
+
+
+@inner_kernel
+def do_task(inputs, buffers, tree, kind, depth, task):
+    """Do one task of a step: that of some rows, of a column, or of all columns."""
+    table, rules, n_parts = inputs.table, inputs.rules, np.int64(buffers.bounds.shape[0])
+    if kind == DIVIDE and depth == 0:
+        n_rows, n_tasks = inputs.scores.rows.shape[0], n_parts * N_PIECES
+        first, last = task * n_rows // n_tasks, (task + 1) * n_rows // n_tasks
+        fill_places(inputs.scores, inputs.form.count_bits, first, last, buffers.rows[0], buffers.values[0])
+    elif kind == DIVIDE:
+        divide_part(table, rules, buffers, tree, depth, task)
+    elif kind == SUM and depth + 1 == buffers.bounds.shape[1]:
+        sum_leaf_block(inputs.leaves, inputs.leaves.information, task, buffers.leaves)
+    elif kind == SUM:
+        n_groups = np.int64(table.words.shape[0])
+        sum_part(table, buffers, depth, task // n_groups, task % n_groups, False)
+    elif kind == SEARCH:
+        search_column(inputs, buffers, depth, task)
+    else:
+        split_nodes(table, rules, inputs.form, buffers, tree, depth)
+
+
+@inner_kernel
+def take_task(claims, own, n_tasks):
+    """Return the number of a task that nobody has taken, from the own queue if it has one; -1 if there is none.
+
+    The tasks of a step are cut into queues of about the same length.
+    """
+    n_queues, address = np.int64(claims.shape[0]), claims.ctypes.data
+    for k in range(n_queues):
+        queue = (own + k) % n_queues
+        first, last = queue * n_tasks // n_queues, (queue + 1) * n_tasks // n_queues
+        counter = address + 8 * LINE * queue
+        if first + read_at(counter) < last:
+            task = first + add_at(counter, 1)
+            if task < last:
+                return task
+    return np.int64(-1)
+
+
+@inner_kernel
+def wait_for_tasks(work, step, n_tasks):
+    """Wait until all tasks of a step are done; return whether they are, and not given up."""
+    counter, stopped = work.done.ctypes.data + 8 * LINE * step, work.stopped.ctypes.data
+    n_looks = 0
+    while read_at(counter) < n_tasks:
+        if read_at(stopped) != 0:
+            return False
+        n_looks += 1
+        if n_looks > MAX_LOOKS:
+            call_at(work.yield_address)
+    return True
+
+
 @kernel
-def write_leaves_of_part(table, rules, buffers, tree, depth, part):
-    """Write the leaf of each row of one part, by the splits of the last level."""
-    level, splits = rows_of_level(buffers, part, depth - 1), splits_of_level(tree, depth - 1, rules.symmetric)
-    split_leaves(table, rules, level, splits, buffers.leaves)
+def grow_together(inputs, buffers, tree, work, member, first_step, last_step):
+    """Take part in some steps of the growth of a tree; other threads in this call take part, too.
+
+    ``buffers.search`` are those of this thread, all other arrays are shared. ``member`` is the number of the thread.
+    """
+    for step in range(first_step, last_step):
+        kind, depth, n_done = step % N_STEPS, step // N_STEPS, 0
+        n_tasks = np.int64(count_tasks(inputs, buffers, kind, depth))
+        task = take_task(work.claims[step], member, n_tasks)
+        while task >= 0:
+            do_task(inputs, buffers, tree, kind, depth, task)
+            n_done += 1
+            task = take_task(work.claims[step], member, n_tasks)
+        add_at(work.done.ctypes.data + 8 * LINE * step, n_done)
+        if not wait_for_tasks(work, step, n_tasks):
+            return

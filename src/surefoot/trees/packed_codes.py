@@ -3,10 +3,11 @@
 import numpy as np
 
 from surefoot._exceptions import DataError
-from surefoot._parallel import THREADED_CELLS
+from surefoot._parallel import THREADED_CELLS, RowThreads
 from surefoot.data import BinnedTable
 from surefoot.data.packed_words import pack_codes, unpack_column
 
+ONE_THREAD = RowThreads(1)
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, modulo 2**64, different words stay different
 GROUPED_ROWS = 1 << 18  # about so many rows are sorted at a time
 MAX_SORTED_ROWS = 8192  # larger tables have more rows than bins on every level of a tree
@@ -32,11 +33,18 @@ class PackedCodes:
         sorted: the last digits of gains would depend on the number of threads.
     """
 
-    def __init__(self, codes: np.ndarray, missing: np.ndarray, is_categorical: np.ndarray) -> None:
+    def __init__(
+        self, codes: np.ndarray, missing: np.ndarray, is_categorical: np.ndarray, threads: RowThreads = ONE_THREAD
+    ) -> None:
         if codes.dtype != np.uint8:
             raise DataError("A tree with vector leaves takes at most 255 bins a column: set max_bins to 255 or less.")
-        has_missing = (codes == missing[:, np.newaxis]).any(axis=1) if codes.size else missing < 0
-        self._set(pack_codes(codes), missing.astype(np.int64) + 1, has_missing, is_categorical)
+        has_missing = np.zeros(len(codes), dtype=np.bool_)
+
+        def find_missing(j: int) -> None:
+            has_missing[j] = (codes[j] == missing[j]).any()
+
+        threads.each(find_missing, range(len(codes)))
+        self._set(pack_codes(codes, threads=threads), missing.astype(np.int64) + 1, has_missing, is_categorical)
         self.is_sorted = codes.size < THREADED_CELLS and self.n_rows <= MAX_SORTED_ROWS and not is_categorical.any()
         if self.is_sorted:
             self.sorted_rows = np.argsort(codes, axis=1, kind="stable").astype(np.uint16)
@@ -86,7 +94,9 @@ def mixed_rows(words: np.ndarray) -> np.ndarray:
     return mixed
 
 
-def weight_of_identical_rows(mixed: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+def weight_of_identical_rows(
+    mixed: np.ndarray, weights: np.ndarray | None, rows: np.ndarray, threads: RowThreads = ONE_THREAD
+) -> np.ndarray:
     """For every row, the weight of those among ``rows`` that have the same of the numbers of ``mixed_rows``.
 
     Rows are compared in groups by the first bits of their numbers, because sorting all rows takes much memory.
@@ -95,10 +105,13 @@ def weight_of_identical_rows(mixed: np.ndarray, weights: np.ndarray | None, rows
     out[rows] = 1.0 if weights is None else weights[rows]
     n_bits = max(int(len(mixed) / GROUPED_ROWS).bit_length(), 1)
     group = (mixed >> np.uint64(64 - n_bits)).astype(np.uint16)
-    for number in range(1 << n_bits):
+
+    def add_up(number: int) -> None:
         own = np.flatnonzero(group == number)
         if len(own):
             out[own] = _weight_of_equal(mixed[own], out[own])
+
+    threads.each(add_up, range(1 << n_bits))
     return out
 
 

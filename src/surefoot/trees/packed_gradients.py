@@ -21,10 +21,6 @@ MIN_SUM = 1e-200  # scores with a smaller sum count as 0
 MAX_EXPONENT = 200  # of a scale
 WIDE_BITS = 50  # if each statistic has a word of its own, sums stay below 2**50
 FINE_STEPS = 64.0  # with fewer steps for an average gradient, rounding is random, so that it has no bias
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-MIX_2 = np.uint64(0x94D049BB133111EB)
-HALF_WORD = np.uint64(32)
 
 
 def field_bits(count_bits: int) -> int:
@@ -122,39 +118,3 @@ def absolute_sums(scores, weights, rows, starts, blocks, sums):
             for place in range(first, last):
                 total += weights[rows[place]]
         sums[block, n_scores] = total
-
-
-@kernel
-def pack_rows(scores, weights, rows, scales, rounds_randomly, key, count_bits, values):
-    """Write the word of each row: its whole weight times (first score, second score, 1), scaled and rounded."""
-    n_scores = scores.shape[0]
-    first = scores[0]
-    second = scores[n_scores - 1]
-    scale_1 = scales[0]
-    scale_2 = scales[1] if n_scores == 2 else 0.0
-    bits = (64 - count_bits) // 2
-    dither_1, dither_2 = 0.5, 0.5
-    for place in range(rows.shape[0]):
-        i = rows[place]
-        if rounds_randomly:
-            z = np.uint64(key) + np.uint64(i + 1) * GOLDEN
-            z = (z ^ (z >> np.uint64(30))) * MIX_1
-            z = (z ^ (z >> np.uint64(27))) * MIX_2
-            z = z ^ (z >> np.uint64(31))
-            dither_1 = float(z >> HALF_WORD) * 2.0**-32
-            dither_2 = float(z & np.uint64(0xFFFFFFFF)) * 2.0**-32
-        g1 = np.int64(np.floor(first[i] * scale_1 + dither_1))
-        g2 = np.int64(np.floor(second[i] * scale_2 + dither_2))
-        word = (((g1 << bits) + g2) << count_bits) + 1
-        values[place, 0] = word * np.int64(weights[i])
-
-
-@kernel
-def widen_rows(scores, weights, rows, scales, weight_scale, values):
-    """Write the count, weight and weighted scores of each row as whole numbers, one word each."""
-    for place in range(rows.shape[0]):
-        i = rows[place]
-        values[place, 0] = 1 if weights[i] > 0.0 else 0
-        values[place, 1] = np.int64(np.rint(weights[i] * weight_scale))
-        for k in range(scores.shape[0]):
-            values[place, 2 + k] = np.int64(np.rint(scores[k, i] * weights[i] * scales[k]))

@@ -56,8 +56,7 @@ class ShardGrower(GradientTreeGrower):
         They are written, or added, to an array of ``sums_shape``. Returns the number of rows of each node.
         """
         self._buffers = self._buffers._replace(parts=sums)
-        given = self._packed_table, self._split_rules, self._buffers, self._splits, depth
-        grow_part(*given, 0, (0, self.table.n_groups), True, adds)
+        grow_part(self._packed_table, self._split_rules, self._buffers, self._splits, depth, adds)
         return np.diff(self._buffers.bounds[0, depth, : (1 << depth) + 1])
 
     def use_splits(self, level: int, above: LevelSplits) -> None:

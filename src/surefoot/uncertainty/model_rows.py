@@ -13,7 +13,7 @@ import numpy as np
 from surefoot._parallel import RowThreads
 from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
 from surefoot.trees.grown_tree import GrownGradientTree
-from surefoot.trees.leaves import LeafSums
+from surefoot.trees.level_kernels import LeafSums
 from surefoot.trees.packed_codes import PackedCodes, mixed_rows, weight_of_identical_rows
 from surefoot.trees.row_blocks import even_ranges
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
@@ -78,7 +78,7 @@ class ModelShard(RowState):
         self.grower.threads = self.threads
         if not len(self.drawn):
             self.draw_only(int(self.train.rows[0]))
-        tree = self.grower.grow(self.score_rows, self.drawn, key, noise, self._absolute, self.summing_leaves())
+        tree = self.grower.grow(self.score_rows, self.drawn, key, noise, self._absolute, self.leaf_inputs())
         self.assign_others(tree)
         return tree
 
@@ -114,7 +114,7 @@ class ModelRows:
         """The rows before the first tree; trees read the ``tables`` in turn."""
         identical = np.empty(0)
         if family.has_scale:
-            identical = weight_of_identical_rows(mixed_rows(tables[0].words), rows.weights, rows.train)
+            identical = weight_of_identical_rows(mixed_rows(tables[0].words), rows.weights, rows.train, threads)
         totals = RowTotals(train_weight=rows.train_weight, held_out_weight=rows.held_out_weight)
         grower = GradientTreeGrower(tables[0], family.n_outputs, rules, rows.weights, threads)
         shard = ModelShard(tables, grower, family, rows, totals, start, max_leverage(identical))

@@ -13,11 +13,13 @@ import numpy as np
 from surefoot._parallel import RowThreads
 from surefoot._random import skip_numbers
 from surefoot.trees import row_blocks
-from surefoot.trees.leaves import LeafSums, RowOutputs, RowsInBlocks, add_tree, sum_leaves, weighted_sums
+from surefoot.trees.leaves import RowOutputs, RowsInBlocks, add_tree, weighted_sums
+from surefoot.trees.level_kernels import LeafInputs, LeafSums
 from surefoot.trees.row_blocks import BlockRows, even_ranges, rows_of_blocks
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import TrainingRows
 
+NO_INFORMATION = np.empty((0, 0))  # that of each row is 1
 MIN_TOTAL = 1e-300  # of weights: no division by 0 where there are no rows
 MAX_LEVERAGE = log(10.0)  # a residual is stretched at most tenfold (at residual_inflation 1)
 
@@ -149,25 +151,35 @@ class RowState:
 
     def sum_leaves(self) -> LeafSums:
         """For each block, the sums of each leaf over the drawn rows."""
-        self.threads.run(self.summing_leaves(), self.drawn.block_ranges(self.threads.n_threads))
+        self._sum(self.leaf_inputs())
         return self.leaf_sums
 
-    def summing_leaves(self) -> Callable[[tuple[int, int]], None]:
-        """A function that sums the leaves of some blocks."""
-        return self._summing(self.steps, None if self.family.natural else self.scores, self.leaf_sums)
+    def leaf_inputs(self) -> LeafInputs:
+        """What is summed over the drawn rows of each leaf."""
+        return self._inputs_of(self.steps, NO_INFORMATION if self.family.natural else self.scores, self.leaf_sums)
 
-    def _summing(
-        self, steps: np.ndarray, information: np.ndarray | None, sums: LeafSums
-    ) -> Callable[[tuple[int, int]], None]:
-        weights, rows, starts, leaves = self.weights, self.drawn.rows, self.drawn.starts, self.leaves
-        return lambda blocks: sum_leaves(steps, information, weights, rows, starts, blocks, leaves, sums)
+    def _inputs_of(self, steps: np.ndarray, information: np.ndarray, sums: LeafSums) -> LeafInputs:
+        return LeafInputs(
+            steps=steps,
+            information=information,
+            weights=self.weights,
+            rows=self.drawn.rows,
+            starts=self.drawn.starts,
+            sums=sums,
+        )
+
+    def _sum(self, inputs: LeafInputs) -> None:
+        """Write the sums of each leaf, block by block."""
+        leaves = self.leaves
+        ranges = self.drawn.block_ranges(self.threads.n_threads)
+        self.threads.run(lambda blocks: inputs.sum(blocks, leaves), ranges)
 
     def sum_inverse_information(self) -> tuple[np.ndarray, np.ndarray]:
         """For each block, the inverse Fisher information: its sum over each leaf, and its part of the weighted mean."""
         assert isinstance(self.family, RegressionFamily)
         metric = self.family.inverse_information(self.raw)
         sums = LeafSums(*map(np.empty_like, self.leaf_sums))
-        self.threads.run(self._summing(metric, None, sums), self.drawn.block_ranges(self.threads.n_threads))
+        self._sum(self._inputs_of(metric, NO_INFORMATION, sums))
         means = np.empty((self.train.n_blocks, len(metric)))
         for k in range(len(metric)):
             out = np.empty(self.train.n_blocks)

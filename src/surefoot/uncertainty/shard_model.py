@@ -3,8 +3,7 @@
 import numpy as np
 
 from surefoot._random import skip_numbers
-from surefoot.trees.leaves import LeafSums
-from surefoot.trees.level_kernels import TreeSplits
+from surefoot.trees.level_kernels import LeafSums, TreeSplits
 from surefoot.trees.packed_gradients import SumScales
 from surefoot.trees.shard_grower import LevelSplits, ShardGrower
 from surefoot.uncertainty.model_rows import ModelShard, Round
@@ -46,7 +45,7 @@ class ShardModel(ModelShard):
     def finish_tree(self, last: LevelSplits) -> LeafSums:
         """Find the leaves of all rows by the splits of the last level; return the sums of the leaves."""
         self.grower.use_splits(self.grower.rules.depth - 1, last)
-        self.grower.find_leaves(self.drawn)
+        self.grower.find_leaves()
         self.assign_others(self.grower.tree)
         return self.sum_leaves()
 

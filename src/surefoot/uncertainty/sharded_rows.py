@@ -14,8 +14,7 @@ import numpy as np
 from surefoot._parallel import RowThreads
 from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.trees.grown_tree import GrownGradientTree
-from surefoot.trees.leaves import LeafSums
-from surefoot.trees.level_kernels import TreeSplits
+from surefoot.trees.level_kernels import LeafSums, TreeSplits
 from surefoot.trees.packed_codes import PackedCodes, weight_of_identical_rows
 from surefoot.trees.packed_gradients import GradientFormat
 from surefoot.trees.shard_grower import LevelSums, ShardGrower, SplitSearch

@@ -223,12 +223,13 @@ class SharedTable:
         with RowThreads(spec.n_threads) as threads:
             encoding = Encoding.fit(spec.columns, spec.max_bins, weights, threads)
             parts = [spec.columns] if spec.validation is None else [spec.columns, spec.validation]
-            codes = np.concatenate([encoding.plain_codes(part, threads) for part in parts], axis=1)
-        if encoding.many:
-            categories = np.concatenate([encoding.category_codes(part) for part in parts], axis=1)
-            return cls(encoding=encoding, codes=codes, categories=categories, packed=None)
-        packed = PackedCodes(codes, encoding.missing, encoding.is_categorical)
-        return cls(encoding=encoding, codes=codes, categories=None, packed=packed)
+            part_codes = [encoding.plain_codes(part, threads) for part in parts]
+            codes = part_codes[0] if len(parts) == 1 else np.concatenate(part_codes, axis=1)
+            if not encoding.many:
+                packed = PackedCodes(codes, encoding.missing, encoding.is_categorical, threads)
+                return cls(encoding=encoding, codes=codes, categories=None, packed=packed)
+        categories = np.concatenate([encoding.category_codes(part) for part in parts], axis=1)
+        return cls(encoding=encoding, codes=codes, categories=categories, packed=None)
 
     def with_pairs(self, spec: FitSpec, train: np.ndarray) -> "SharedTable":
         """The table with those pairs of columns with many categories that are informative for the rows ``train``."""
