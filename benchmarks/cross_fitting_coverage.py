@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
 
 from surefoot.report.statistics import Estimate, cross_fitted, rate_interval
-from surefoot.report.statistics.spread import spread_of
+from surefoot.report.statistics.standard_errors import spread_of
 
 N_FOLDS, ROWS = 5, (60, 200, 1000)
 MIN_TEST, TEST_ROWS = 5_000, 25  # in all, and for each row, so that the error of the truth is small

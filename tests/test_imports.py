@@ -98,7 +98,7 @@ def test_no_arrow_points_the_wrong_way():
         ("from surefoot.boosting import AdaBoostClassifier", "surefoot.data.columns", {"boosting"}),
         ("import surefoot.trees.forest", "surefoot.data.columns", {"trees"}),
         ("from surefoot import trees", "surefoot.data.columns", {"trees"}),
-        ("from surefoot import AdaBoostClassifier", "surefoot.boosting.best", {FACE}),
+        ("from surefoot import AdaBoostClassifier", "surefoot.boosting.best_boost", {FACE}),
         ("import surefoot", "surefoot.trees.classification_grower", {FACE}),
         ("from ..boosting import base", "surefoot.trees.classification_grower", {"boosting"}),
         ("from .. import boosting", "surefoot.trees.classification_grower", {"boosting"}),

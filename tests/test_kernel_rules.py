@@ -214,7 +214,7 @@ def test_the_check_for_numba_finds_what_it_should(code, found):
     [
         ("from surefoot.trees.split_kernels import gain\n@kernel\ndef f(x):\n    return gain(x)", [("f", "gain")]),
         ("from .splits import gain as g\n@kernel\ndef f(x):\n    return 1 + g(x)", [("f", "g")]),
-        ("from surefoot.data.edges import LIMIT\n@kernel\ndef f(x):\n    return x < LIMIT", [("f", "LIMIT")]),
+        ("from surefoot.data.bin_edges import LIMIT\n@kernel\ndef f(x):\n    return x < LIMIT", [("f", "LIMIT")]),
         ("import surefoot\n@kernel\ndef f(x):\n    return surefoot.gain(x)", [("f", "surefoot")]),
         ("from surefoot._jit import read_at\n@kernel\ndef f(x):\n    return read_at(x)", []),
         ("def plain(x): ...\n@kernel\ndef f(x):\n    return plain(x)", [("f", "plain")]),

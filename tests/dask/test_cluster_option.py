@@ -10,7 +10,7 @@ from distributed import Client
 from problems import NUMBERS, TARGET
 from typer.testing import CliRunner
 
-from surefoot.cli import cluster as option
+from surefoot.cli import dask_cluster as option
 from surefoot.cli.app import app
 
 
@@ -59,8 +59,8 @@ def fit(table, target, model, *options):
 
 @pytest.mark.parametrize(("source", "target"), [("parts", "days"), ("parts", "state"), ("visits.csv", "days")])
 def test_the_model_and_its_predictions_equal_the_local_ones(visits, cluster, tmp_path, source, target, monkeypatch):
-    monkeypatch.setattr("surefoot.cli.cluster_tables.PART_ROWS", 170)
-    monkeypatch.setattr("surefoot.cli.cluster_tables.PART_CELLS", 900)
+    monkeypatch.setattr("surefoot.cli.dask_tables.PART_ROWS", 170)
+    monkeypatch.setattr("surefoot.cli.dask_tables.PART_CELLS", 900)
     table = visits.parent / source
     for name, options in {"cluster": ["--cluster", cluster.scheduler_address], "local": []}.items():
         result = fit(table, target, tmp_path / name, *options)

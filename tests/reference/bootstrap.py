@@ -7,7 +7,7 @@ from scipy.special import stdtrit
 
 from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.statistics import Estimate
-from surefoot.report.statistics.spread import MIN_GROUPS
+from surefoot.report.statistics.standard_errors import MIN_GROUPS
 
 BOOTSTRAPS = 1000
 MIN_DRAWN_GROUPS = 20

@@ -20,7 +20,7 @@ from surefoot.report.statistics import (
     rejection_ratio_interval,
     unpaired_ratio,
 )
-from surefoot.report.statistics.spread import spread_of
+from surefoot.report.statistics.standard_errors import spread_of
 
 
 def held(measure, truth, times=400):

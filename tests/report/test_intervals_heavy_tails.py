@@ -16,7 +16,7 @@ from surefoot.report.statistics import (
     rms_ratio,
     root_mean_square_interval,
 )
-from surefoot.report.statistics.spread import Spread, spread_of
+from surefoot.report.statistics.standard_errors import Spread, spread_of
 
 
 def drawn(kind, rng, n):

@@ -25,7 +25,7 @@ from surefoot.report.sections.subgroups.row_errors import RowErrors
 from surefoot.report.sections.subgroups.segments import Search, find_segments, halves
 from surefoot.report.sections.subgroups.verdict import TOLERANCE, with_subgroups
 from surefoot.report.statistics import Estimate, unpaired_ratio
-from surefoot.report.statistics.spread import spread_of
+from surefoot.report.statistics.standard_errors import spread_of
 
 
 def people(n, seed=0):

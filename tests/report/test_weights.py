@@ -34,7 +34,7 @@ from surefoot.report.statistics import (
     root_mean_square_interval,
     size_of,
 )
-from surefoot.report.statistics.spread import spread_of
+from surefoot.report.statistics.standard_errors import spread_of
 
 N = 400
 # numbers that do not depend on weights: limits, grids and constants, fractions of bags and of rows left out

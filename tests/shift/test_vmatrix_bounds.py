@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, kstwo
 
 from surefoot import DataError, ParameterError
-from surefoot.shift.vmatrix_bounds import vmatrix_error, vmatrix_target_size
+from surefoot.shift.v_matrix_bounds import vmatrix_error, vmatrix_target_size
 
 LOSSES = st.lists(st.floats(-100, 100, allow_subnormal=False), min_size=1, max_size=12)
 

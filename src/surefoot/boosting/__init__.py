@@ -2,7 +2,7 @@
 
 from surefoot.boosting.adaboost import AdaBoostClassifier
 from surefoot.boosting.bagged import BaggedBoostClassifier
-from surefoot.boosting.best import BestBoostClassifier
+from surefoot.boosting.best_boost import BestBoostClassifier
 from surefoot.boosting.larsen_ritzert import LarsenRitzertClassifier
 from surefoot.boosting.majority import MajorityBoostClassifier
 

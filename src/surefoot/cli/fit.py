@@ -9,9 +9,9 @@ import typer
 from rich.progress import TimeElapsedColumn
 
 from surefoot import ParameterError, save
-from surefoot.cli.cluster import ClusterOption, cluster_client
-from surefoot.cli.cluster_tables import ClusterTable
 from surefoot.cli.console import Bar, failures_in_one_line
+from surefoot.cli.dask_cluster import ClusterOption, cluster_client
+from surefoot.cli.dask_tables import ClusterTable
 from surefoot.cli.large_table import LargeTable, is_large
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_batches import is_read_in_batches

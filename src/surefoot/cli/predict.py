@@ -9,9 +9,9 @@ import typer
 
 from surefoot import DataError, UnknownCategoryWarning, load
 from surefoot._atomic_io import whole_file
-from surefoot.cli.cluster import ClusterOption, cluster_client
-from surefoot.cli.cluster_tables import predict_on
 from surefoot.cli.console import failures_in_one_line
+from surefoot.cli.dask_cluster import ClusterOption, cluster_client
+from surefoot.cli.dask_tables import predict_on
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_batches import is_read_in_batches, kinds_of_types, read_batches, read_rows, require_columns
 from surefoot.cli.table_file import read_table_file, with_kinds

@@ -9,8 +9,8 @@ import numpy as np
 import typer
 
 from surefoot._atomic_io import write_text
-from surefoot.cli.cluster import ClusterOption, task_runner
 from surefoot.cli.console import failures_in_one_line
+from surefoot.cli.dask_cluster import ClusterOption, task_runner
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import read_table_file, take_target
 from surefoot.report.inputs.table import AuditTable

@@ -4,8 +4,8 @@ from typing import Any
 
 from surefoot._parameters import check_integer
 from surefoot.boosting import bagged as local
-from surefoot.dask.boosters import DaskMemberEnsemble
 from surefoot.dask.member_training import MemberPlan
+from surefoot.dask.voting_base import DaskMemberEnsemble
 
 MAX_PARTS = 10  # a bag is then drawn from a tenth of the rows, or more
 

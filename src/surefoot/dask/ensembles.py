@@ -3,7 +3,7 @@
 from typing import Any
 
 from surefoot import uncertainty as local
-from surefoot.dask.booster import DaskBooster, DaskEnsemble, DaskRegressor
+from surefoot.dask.gradient_base import DaskBooster, DaskEnsemble, DaskRegressor
 from surefoot.dask.model import DaskClassifier
 
 

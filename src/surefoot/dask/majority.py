@@ -4,8 +4,8 @@ from typing import Any
 
 from surefoot._parameters import check_integer
 from surefoot.boosting import majority as local
-from surefoot.dask.boosters import DaskMemberEnsemble
 from surefoot.dask.member_training import MemberPlan
+from surefoot.dask.voting_base import DaskMemberEnsemble
 
 
 class MajorityBoostClassifier(DaskMemberEnsemble, local.MajorityBoostClassifier):

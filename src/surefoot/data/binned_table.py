@@ -8,9 +8,9 @@ import numpy as np
 
 from surefoot._exceptions import DataError
 from surefoot._parallel import RowThreads, threads_for
+from surefoot.data.bin_edges import BinEdges, midpoints
 from surefoot.data.binner import MAX_BINS, Binner
 from surefoot.data.columns import Columns
-from surefoot.data.edges import BinEdges, midpoints
 from surefoot.data.packed_words import pack_codes
 
 MAX_ROWS = 2**31 - 1

@@ -8,8 +8,8 @@ import numpy as np
 from surefoot._jit import kernel
 from surefoot._parallel import RowThreads, row_blocks
 from surefoot._random import random_bits, stream_key
+from surefoot.data.bin_edges import BinEdges
 from surefoot.data.columns import MAX_CATEGORIES, Columns, Schema
-from surefoot.data.edges import BinEdges
 
 EDGE_SAMPLE = 200_000  # with more rows, edges are computed from a sample of this size
 MAX_BINS = 255  # with the bin of missing values, these fit in one byte

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot.data.bin_edges import BinEdges
 from surefoot.data.binner import Binner
 from surefoot.data.columns import Schema
-from surefoot.data.edges import BinEdges
 
 VERSION = 1
 MANIFEST = "manifest.json"

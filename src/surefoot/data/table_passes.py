@@ -9,10 +9,10 @@ import numpy as np
 from surefoot._exceptions import DataError
 from surefoot._parallel import RowThreads
 from surefoot.data.arrow_columns import CATEGORIES, CHANGED, DATE, TEXT, CategoryLabels, kinds_of_columns, numbers_of
+from surefoot.data.bin_edges import BinEdges
 from surefoot.data.binned_table import MAX_ROWS
 from surefoot.data.binner import EDGE_SAMPLE, edge_sample, edges_with_rare, missed_values
 from surefoot.data.columns import Columns, Schema
-from surefoot.data.edges import BinEdges
 from surefoot.data.problem import check_weights
 from surefoot.data.record_batches import RecordBatches
 from surefoot.data.stored_target import GrowingArray, StoredTarget, TargetReader

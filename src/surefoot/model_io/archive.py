@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from surefoot._exceptions import ModelFileError
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 
 STATE = "model.json"
 MAX_MEMBERS = 1_000_000

@@ -7,7 +7,7 @@ import numpy as np
 from surefoot.data import BinEdges, Binner
 from surefoot.data.binner import MAX_BINS
 from surefoot.model_io.fields import Array, Record
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 
 MAX_CODES = 1 << 22  # of all categorical columns together; each takes only a few bytes in the file
 

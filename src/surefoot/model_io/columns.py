@@ -10,7 +10,7 @@ from surefoot.data import Binner, Schema
 from surefoot.data.columns import MAX_CATEGORIES
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Label
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 
 MAX_COLUMNS = 1 << 24
 

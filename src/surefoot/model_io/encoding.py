@@ -13,7 +13,7 @@ from surefoot.data.category_statistics import CategoryStatistics, Statistic
 from surefoot.model_io.binner import BINNER
 from surefoot.model_io.columns import POSITION
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 from surefoot.uncertainty.training_table import Encoding
 
 MAX_COMBINED = 8  # columns in a combination

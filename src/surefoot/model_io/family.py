@@ -8,7 +8,7 @@ import numpy as np
 from surefoot._exceptions import ModelFileError
 from surefoot.model_io.archive import Archive
 from surefoot.model_io.fields import Field, Record, Scalar
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 from surefoot.uncertainty.families import (
     DISPERSED,
     REGRESSION_FAMILIES,

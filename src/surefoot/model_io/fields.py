@@ -12,7 +12,7 @@ import numpy as np
 
 from surefoot._exceptions import ModelFileError, ParameterError
 from surefoot.model_io.archive import Archive
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 
 IN_A_MEMBER = "array"  # placeholder in the JSON for an array in its own member
 

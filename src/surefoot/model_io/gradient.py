@@ -9,7 +9,7 @@ from surefoot.model_io.encoding import ENCODINGS
 from surefoot.model_io.family import AnyFamily, Family
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Classes
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 from surefoot.model_io.vector_forest import VECTOR_FOREST
 from surefoot.trees.vector_forest import VectorForest
 from surefoot.uncertainty.base import SingleBooster

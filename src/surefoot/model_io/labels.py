@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot.model_io.archive import Archive
 from surefoot.model_io.fields import IN_A_MEMBER, Many
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 
 LABEL_KINDS = {np.dtype(name).newbyteorder("<").str for name in ("?", *np.typecodes["AllInteger"], "e", "f", "d")}
 MAX_CODE_POINT = 0x10FFFF

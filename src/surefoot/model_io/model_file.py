@@ -6,8 +6,8 @@ from typing import Any, BinaryIO
 from surefoot._atomic_io import whole_file
 from surefoot._exceptions import ModelFileError
 from surefoot.model_io.archive import Archive, write_archive
+from surefoot.model_io.model_json import read_json, write_json
 from surefoot.model_io.models import read_model, write_model
-from surefoot.model_io.strict_json import read_json, write_json
 
 MAX_MESSAGE = 500  # characters
 

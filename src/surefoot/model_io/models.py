@@ -16,8 +16,8 @@ from surefoot.boosting import (
 from surefoot.model_io.archive import Archive
 from surefoot.model_io.fields import Record
 from surefoot.model_io.gradient import GRADIENT
+from surefoot.model_io.model_json import require
 from surefoot.model_io.parameters import Parameters
-from surefoot.model_io.strict_json import require
 from surefoot.model_io.vmatrix import VMATRIX
 from surefoot.model_io.votes import VOTES
 from surefoot.shift import VMatrixBoostingClassifier, VMatrixBoostingRegressor

@@ -11,7 +11,7 @@ from surefoot._exceptions import ModelFileError, ParameterError
 from surefoot.model_io.archive import Archive
 from surefoot.model_io.family import Family, family_name, family_of
 from surefoot.model_io.labels import LABEL_KINDS, is_plain
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 from surefoot.uncertainty.families import RegressionFamily
 
 OF_THE_MACHINE = ("n_jobs", "verbose")  # not saved

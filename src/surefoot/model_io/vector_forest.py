@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.model_io.fields import Array, Record, Scalar
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 from surefoot.trees.vector_forest import ALL_LEFT, VectorForest
 
 MAX_DEPTH = 16  # no tree is as deep, and kernels use 16 bits for leaves

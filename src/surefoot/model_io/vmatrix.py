@@ -9,7 +9,7 @@ from surefoot.model_io.binner import BINNER
 from surefoot.model_io.columns import COLUMNS, FittedColumns
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Classes
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 from surefoot.model_io.vector_forest import VECTOR_FOREST
 from surefoot.shift import VMatrixBoostingClassifier
 from surefoot.shift.training import Boosted

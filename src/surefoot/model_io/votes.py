@@ -6,13 +6,13 @@ import numpy as np
 
 from surefoot.boosting import AdaBoostClassifier, BestBoostClassifier
 from surefoot.boosting.base import BaseBooster
-from surefoot.boosting.best import BOOSTERS
+from surefoot.boosting.best_boost import BOOSTERS
 from surefoot.boosting.committee import TreeCommittee
 from surefoot.boosting.vote_link import VoteLink
 from surefoot.model_io.columns import COLUMNS, FittedColumns
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Classes
-from surefoot.model_io.strict_json import require
+from surefoot.model_io.model_json import require
 from surefoot.trees import VotingForest
 
 MAX_DEPTH = 16  # no tree is as deep

@@ -5,7 +5,7 @@ from surefoot.shift.column_shift import ColumnShift
 from surefoot.shift.regressor import VMatrixBoostingRegressor
 from surefoot.shift.shift_report import ShiftReport, shift_report
 from surefoot.shift.v_matrix import VMatrix
-from surefoot.shift.vmatrix_bounds import vmatrix_error, vmatrix_target_size
+from surefoot.shift.v_matrix_bounds import vmatrix_error, vmatrix_target_size
 
 __all__ = [
     "ColumnShift",

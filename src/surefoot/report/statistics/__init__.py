@@ -29,7 +29,7 @@ from surefoot.report.statistics.means import (
 )
 from surefoot.report.statistics.rates import paired_rate_difference, rate_difference, rate_interval, rate_ratio
 from surefoot.report.statistics.rejection import rejection_ratio_interval
-from surefoot.report.statistics.spread import mean_of, size_of
+from surefoot.report.statistics.standard_errors import mean_of, size_of
 
 __all__ = [
     "INSIDE",

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from surefoot.metrics.auc import auc_of_ranks
 from surefoot.metrics.intervals import Z
 from surefoot.report.statistics.estimates import Estimate, withheld
-from surefoot.report.statistics.spread import Spread, mean_of, size_of, spread_of
+from surefoot.report.statistics.standard_errors import Spread, mean_of, size_of, spread_of
 
 Weights = np.ndarray | None
 

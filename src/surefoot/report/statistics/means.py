@@ -4,7 +4,7 @@ import numpy as np
 
 from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.statistics.estimates import Estimate, is_withheld, root_of, unpaired_ratio, withheld
-from surefoot.report.statistics.spread import (
+from surefoot.report.statistics.standard_errors import (
     MIN_PAIRED_ROWS,
     MIN_ROWS,
     Spread,

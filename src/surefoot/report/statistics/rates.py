@@ -5,7 +5,7 @@ from scipy.special import ndtri
 
 from surefoot.metrics.intervals import CONFIDENCE, Z, wilson_interval
 from surefoot.report.statistics.estimates import Estimate, unpaired_difference, unpaired_ratio, withheld
-from surefoot.report.statistics.spread import mean_of, size_of, spread_of
+from surefoot.report.statistics.standard_errors import mean_of, size_of, spread_of
 
 
 def rate_interval(

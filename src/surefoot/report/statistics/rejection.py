@@ -7,7 +7,7 @@ import numpy as np
 from surefoot.metrics.intervals import Z
 from surefoot.report.statistics.auc_intervals import Area, independent_rows
 from surefoot.report.statistics.estimates import Estimate, withheld
-from surefoot.report.statistics.spread import Spread, is_dominated, mean_of, size_of, spread_of
+from surefoot.report.statistics.standard_errors import Spread, is_dominated, mean_of, size_of, spread_of
 
 Weights = np.ndarray | None
 

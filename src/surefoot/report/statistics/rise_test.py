@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from surefoot.report.statistics.spread import MIN_GROUPS
+from surefoot.report.statistics.standard_errors import MIN_GROUPS
 
 N_PERMUTATIONS, FIRST_PERMUTATIONS = 9999, 999
 ENOUGH = 100  # first permutations with a larger rise: the p-value cannot become small

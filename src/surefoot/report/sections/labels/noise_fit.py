@@ -9,7 +9,7 @@ from scipy.stats import chi2
 from surefoot.metrics.intervals import CONFIDENCE
 from surefoot.report.sections.labels import label_noise, value_noise
 from surefoot.report.statistics import Estimate
-from surefoot.report.statistics.spread import spread_of
+from surefoot.report.statistics.standard_errors import spread_of
 
 MAX_CELLS, MIN_SAMPLE = 20_000, 2000  # rows times classes of a fit; larger tables are sampled
 OF_TAILS = 0.99  # confidence that numbers are wrong: tails may have another shape than Student's

@@ -16,7 +16,7 @@ from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.models.predictions import ModelPredictions
 from surefoot.report.sections.own_measure.findings import MetricFindings, MetricScore
 from surefoot.report.statistics import Estimate, withheld
-from surefoot.report.statistics.spread import spread_of
+from surefoot.report.statistics.standard_errors import spread_of
 
 N_DRAWS, ROWS_OF_DRAWS = (200, 1000), 4_000_000  # draws of the bootstrap: fewer in large tables
 MAX_FAILED = 0.05  # fraction of the draws for which a metric may be undefined

@@ -57,7 +57,7 @@ def vmatrix_error(losses: Any, *, n_target: int, one_feature: bool = False, conf
 
     Examples
     --------
-    >>> from surefoot.shift.vmatrix_bounds import vmatrix_error
+    >>> from surefoot.shift.v_matrix_bounds import vmatrix_error
     >>> residuals = [0.5, -0.2, 0.1, -0.4]
     >>> round(vmatrix_error(residuals, n_target=1000), 4)
     0.0137
@@ -94,7 +94,7 @@ def vmatrix_target_size(error: float, losses: Any, *, one_feature: bool = False,
 
     Examples
     --------
-    >>> from surefoot.shift.vmatrix_bounds import vmatrix_error, vmatrix_target_size
+    >>> from surefoot.shift.v_matrix_bounds import vmatrix_error, vmatrix_target_size
     >>> residuals = [0.5, -0.2, 0.1, -0.4]
     >>> vmatrix_target_size(0.01, residuals)
     1873

@@ -17,9 +17,9 @@ from surefoot.boosting.members import MemberEnsemble
 from surefoot.boosting.training import check_better_than_chance
 from surefoot.dask.cluster import find_client, retry_if_a_worker_leaves
 from surefoot.dask.collections import Blocks, known_lengths, read_partitions
-from surefoot.dask.likeness import warn_if_unlike
 from surefoot.dask.member_training import Links, MemberPlan, PieceReader, part_homes, train_on_parts
 from surefoot.dask.model import DaskClassifier
+from surefoot.dask.partition_comparison import warn_if_unlike
 from surefoot.dask.parts import Part, cut_parts, deal_parts, groups_of
 from surefoot.dask.worker_table import WorkerTable
 from surefoot.data.problem import require_target

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from reference.bins import code_of, masses, masses_by_bin
 
 from surefoot.data import BinEdges
-from surefoot.data.edges import midpoints
+from surefoot.data.bin_edges import midpoints
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 some_values = st.one_of(

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import f_oneway
 
 from surefoot.dask.collections import Partition
-from surefoot.dask.likeness import differs, unlike_columns
+from surefoot.dask.partition_comparison import differs, unlike_columns
 from surefoot.dask.summaries import summarise
 
 GENERATOR = np.random.default_rng(5)
