@@ -53,15 +53,19 @@ class TimeBudget:
         self.leave_out(name)
         return False
 
-    def within(self, name: str, fraction: float, function: Callable[[], Result]) -> Result | None:
+    def within(
+        self, name: str, fraction: float, function: Callable[[], Result], at_least: float = 0.0
+    ) -> Result | None:
         """What a function returns; None if this fraction of the time limit is over before it ends.
 
-        Then the step is noted as left out. Only fits of surefoot are stopped; others run to their end.
+        Then the step is noted as left out. Only fits of surefoot are stopped; others run to their end. The function has
+        ``at_least`` so many seconds.
         """
         if self.time_limit is None:
             return function()
         try:
-            return Deadline(self.started + fraction * self.time_limit).run(lambda task, _: task(), function)
+            end = max(self.started + fraction * self.time_limit, time.perf_counter() + at_least)
+            return Deadline(end).run(lambda task, _: task(), function)
         except DeadlinePassedError:
             self.leave_out(name)
             return None

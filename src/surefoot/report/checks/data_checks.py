@@ -20,7 +20,8 @@ from surefoot.report.time_budget import TimeBudget
 ORDER_MATTERS = "whether the order of the rows matters"
 COPIES, NEAR_COPIES, ROW_ORDER, ROLE, SEEN = "copies", "near copies", "row order", "column role", "predictions"
 TRAINING_ROWS = "training rows"
-STEP, ENOUGH_TIME = "checks of the order and of groups of rows", 0.8  # fraction of the time limit
+STEP = "checks of the order and of groups of rows"
+ENOUGH_TIME, MIN_SECONDS = 0.8, 5.0  # fraction of the time limit; what most tables need, whatever the limit
 NO_TIME = "There was not enough time to check whether the order of the rows, or columns that look like groups, matter."
 
 
@@ -46,7 +47,9 @@ def check_data(
     if near.matters:
         checks.append(DataCheck(NEAR_COPIES, True, near.sentence))
     comparison = SplitComparison.of(table.frame, table.target, copies.groups, seed, n_jobs)
-    compared = budget.within(STEP, ENOUGH_TIME, lambda: _compared_splits(table, comparison, groups, time))
+    compared = budget.within(
+        STEP, ENOUGH_TIME, lambda: _compared_splits(table, comparison, groups, time), at_least=MIN_SECONDS
+    )
     return checks + ([DataCheck(ROW_ORDER, False, NO_TIME, ORDER_MATTERS)] if compared is None else compared)
 
 
