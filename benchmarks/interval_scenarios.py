@@ -16,12 +16,12 @@ from surefoot.report.statistics import (
     paired_mean_difference,
     paired_rate_difference,
     paired_rms_ratio,
-    rate_difference,
     rate_interval,
-    rate_ratio,
     rejection_ratio_interval,
     rms_ratio,
     root_mean_square_interval,
+    unpaired_difference,
+    unpaired_ratio,
 )
 
 Errors = Callable[[np.random.Generator, int], np.ndarray]
@@ -120,13 +120,18 @@ def rate_cases() -> Iterator[Case]:
             for other in (n, 1000):
 
                 def ratio(rng: np.random.Generator, r=rate, n=n, m=other) -> Estimate:
-                    return rate_ratio(rng.random(n) < r, rng.random(m) < r / 2)
+                    return unpaired_ratio(*two_rates(rng, r, n, m))
 
                 def difference(rng: np.random.Generator, r=rate, n=n, m=other) -> Estimate:
-                    return rate_difference(rng.random(n) < r, rng.random(m) < r / 2)
+                    return unpaired_difference(*two_rates(rng, r, n, m))
 
                 yield Case(f"ratio of rates {rate} and {rate / 2} ({other} rows)", n, 2.0, ratio)
                 yield Case(f"difference of rates {rate} and {rate / 2} ({other} rows)", n, rate / 2, difference)
+
+
+def two_rates(rng: np.random.Generator, rate: float, n: int, m: int) -> tuple[Estimate, Estimate]:
+    """Intervals of a rate in some rows, and of half this rate in others."""
+    return rate_interval(rng.random(n) < rate), rate_interval(rng.random(m) < rate / 2)
 
 
 def repeats(rng: np.random.Generator, rate: float, n: int) -> Estimate:

@@ -14,10 +14,9 @@ from surefoot.report.statistics import (
     mean_interval,
     paired_auc_difference,
     paired_rate_difference,
-    rate_difference,
     rate_interval,
-    rate_ratio,
     rejection_ratio_interval,
+    unpaired_difference,
     unpaired_ratio,
 )
 from surefoot.report.statistics.standard_errors import spread_of
@@ -124,15 +123,20 @@ def test_paired_differences_of_0_and_1_are_those_of_bonett_and_price():
 
 
 def test_ratios_of_rates_are_about_those_of_scipy_and_allow_zeros():
-    there, here = np.arange(2000) < 300, np.arange(3000) < 300
-    result, expected = rate_ratio(there, here), relative_risk(300, 2000, 300, 3000).confidence_interval(0.95)
+    there, here = rate_interval(np.arange(2000) < 300), rate_interval(np.arange(3000) < 300)
+    result, expected = unpaired_ratio(there, here), relative_risk(300, 2000, 300, 3000).confidence_interval(0.95)
     np.testing.assert_allclose([result.low, result.high], [expected.low, expected.high], rtol=0.01)
-    none = rate_ratio(np.zeros(50), np.arange(100) < 10)
+    never, ever, tenth = (
+        rate_interval(np.zeros(100)),
+        rate_interval(np.arange(50) < 5),
+        rate_interval(np.arange(100) < 10),
+    )
+    none = unpaired_ratio(rate_interval(np.zeros(50)), tenth)
     assert none.value == none.low == 0.0
     assert 0 < none.high < 3
-    assert rate_ratio(np.arange(50) < 5, np.zeros(100)).high == np.inf
-    assert rate_ratio(np.arange(50) < 5, np.zeros(100)).low > 1
-    assert rate_difference(np.zeros(50), np.zeros(50)).value == 0.0
+    assert unpaired_ratio(ever, never).high == np.inf
+    assert unpaired_ratio(ever, never).low > 1
+    assert unpaired_difference(never, never).value == 0.0
     assert unpaired_ratio(Estimate(2.0, 2.0, 2.0), Estimate(1.0, 1.0, 1.0)).low == pytest.approx(2.0)
 
 

@@ -27,7 +27,7 @@ from surefoot.report.statistics.means import (
     rms_ratio,
     root_mean_square_interval,
 )
-from surefoot.report.statistics.rates import paired_rate_difference, rate_difference, rate_interval, rate_ratio
+from surefoot.report.statistics.rates import paired_rate_difference, rate_interval
 from surefoot.report.statistics.rejection import rejection_ratio_interval
 from surefoot.report.statistics.standard_errors import mean_of, size_of
 
@@ -52,9 +52,7 @@ __all__ = [
     "paired_rate_difference",
     "paired_rms_difference",
     "paired_rms_ratio",
-    "rate_difference",
     "rate_interval",
-    "rate_ratio",
     "redrawn",
     "rejection_ratio_interval",
     "rms_ratio",

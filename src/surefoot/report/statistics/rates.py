@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from surefoot.metrics.intervals import CONFIDENCE, Z, wilson_interval
-from surefoot.report.statistics.estimates import Estimate, unpaired_difference, unpaired_ratio, withheld
+from surefoot.report.statistics.estimates import Estimate, withheld
 from surefoot.report.statistics.standard_errors import mean_of, size_of, spread_of
 
 
@@ -72,23 +72,3 @@ def paired_rate_difference(
         skewed, reach = spread.skewed_ends(value), spread.quantile * max(spread.error, error)
         low, high = min(centre - reach, skewed[0]), max(centre + reach, skewed[1])
     return Estimate(value, max(min(low, value), -1.0), min(max(high, value), 1.0))
-
-
-def rate_difference(
-    first: np.ndarray,
-    second: np.ndarray,
-    first_groups: np.ndarray | None = None,
-    second_groups: np.ndarray | None = None,
-) -> Estimate:
-    """First rate minus the second, on different rows (Newcombe 1998, from two Wilson intervals)."""
-    return unpaired_difference(rate_interval(first, first_groups), rate_interval(second, second_groups))
-
-
-def rate_ratio(
-    first: np.ndarray,
-    second: np.ndarray,
-    first_groups: np.ndarray | None = None,
-    second_groups: np.ndarray | None = None,
-) -> Estimate:
-    """Ratio of the first rate to the second, on different rows; if the second may be 0, the upper end is open."""
-    return unpaired_ratio(rate_interval(first, first_groups), rate_interval(second, second_groups))
