@@ -15,7 +15,7 @@ from surefoot.trees.leaves import (
     inherit_leaves,
     weighted_sums,
 )
-from surefoot.trees.level_kernels import LeafInputs, LeafSums
+from surefoot.trees.level_kernels import LeafInputs, LeafSums, sum_leaves
 from surefoot.trees.row_blocks import BlockRows
 
 N_ROWS, N_LEAVES = 25, 4
@@ -49,7 +49,7 @@ def test_sums_of_leaves(seed, n_outputs, with_information):
         sums=by_block,
     )
     for block in range(blocks.n_blocks):
-        inputs.sum((block, block + 1), leaves)
+        sum_leaves(inputs, (block, block + 1), leaves)
     sums, totals, counts, squares = (part.sum(axis=0) for part in by_block)
     if n_outputs == 2 and not with_information:
         assert squares == pytest.approx(float(weights[rows] @ steps[0, rows] ** 2), rel=1e-12)

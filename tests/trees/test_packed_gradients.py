@@ -13,7 +13,7 @@ from surefoot._jit import kernel
 from surefoot.trees.level_kernels import pack_rows, sum_codes, widen_rows
 from surefoot.trees.packed_gradients import absolute_sums, field_bits
 
-sum_codes = kernel(sum_codes)
+sum_codes, pack_rows, widen_rows = kernel(sum_codes), kernel(pack_rows), kernel(widen_rows)
 
 
 def drawn(seed, n_scores, n_rows=20, whole=True):

@@ -28,11 +28,10 @@ from surefoot.trees.level_kernels import (
     SplitRules,
     SumFormat,
     TreeInputs,
+    fill_rows,
     grow_levels,
     grow_together,
     make_search_buffers,
-    pack_rows,
-    widen_rows,
     write_leaves_of_part,
 )
 from surefoot.trees.packed_codes import PackedCodes
@@ -246,20 +245,7 @@ class GradientTreeGrower:
 
     def fill(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> None:
         """Write whole numbers for the scores of the rows."""
-        self._fill(self._row_scores(scores, rows, scales, key))
-
-    def _fill(self, given: RowScores) -> None:
-        """As ``fill_places``, in one thread: a kernel that packs and nothing else compiles faster."""
-        n_rows, weights, form = len(given.rows), given.weights, self.format
-        rows, values = self._buffers.rows[0, :n_rows], self._buffers.values[0, :n_rows]
-        rows[:] = given.rows
-        if form.packed:
-            rounds_randomly, key = given.rounds_randomly, given.key
-            pack_rows(given.scores, weights, given.rows, given.scales, rounds_randomly, key, form.count_bits, values)
-            return
-        widen_rows(given.scores, weights, given.rows, given.scales, given.weight_scale, values)
-        if form.whole:
-            values[:, 0] = weights[given.rows]
+        fill_rows(self._row_scores(scores, rows, scales, key), self._form, self._buffers)
 
     def _row_scores(self, scores: np.ndarray, rows: BlockRows, scales: SumScales, key: np.uint64) -> RowScores:
         """The scores of some rows, for kernels; sums are read in the units of these scales from now on."""
@@ -281,14 +267,11 @@ class GradientTreeGrower:
 
     def _grow_alone(self, inputs: TreeInputs, levels_at_once: int) -> None:
         """Grow a tree in one thread, some levels in a call: a call takes longer than a level of a small table."""
-        depth, kinds = self.rules.depth, inputs[:4]
-        self._fill(inputs.scores)
+        depth = self.rules.depth
         for level in range(0, depth, levels_at_once):
             last = min(level + levels_at_once, depth)
             sorted_level = None if self._sorted_level is None else min(self._sorted_level, last)
-            grow_levels(*kinds, self._buffers, self._splits, level, last, sorted_level)
-        if inputs.leaves.n_blocks:
-            inputs.leaves.sum((0, inputs.leaves.n_blocks), self.tree.leaves)
+            grow_levels(inputs, self._buffers, self._splits, level, last, sorted_level)
 
     def _grow_together(self, inputs: TreeInputs, levels_at_once: int) -> None:
         """Grow a tree in several threads, some levels in a call."""

@@ -200,15 +200,6 @@ class LeafInputs(NamedTuple):
     starts: np.ndarray
     sums: LeafSums
 
-    @property
-    def n_blocks(self) -> int:
-        """The number of blocks whose rows are summed."""
-        return len(self.starts) - 1
-
-    def sum(self, blocks: tuple[int, int], leaves: np.ndarray) -> None:
-        """Write the sums of some blocks; ``leaves`` has the leaf of every row of the table."""
-        sum_leaves(self, self.information if len(self.information) else None, blocks, leaves)
-
 
 class GrowthBuffers(NamedTuple):
     """The buffers of a grower: each level reads one of the two buffers of rows and writes the other."""
@@ -297,7 +288,7 @@ def splits_of_level(tree, level, symmetric):
     )
 
 
-@kernel
+@inner_kernel
 def pack_rows(scores, weights, rows, scales, rounds_randomly, key, count_bits, values):
     """Write the word of each row: its whole weight times (first score, second score, 1), scaled and rounded."""
     n_scores = scores.shape[0]
@@ -322,7 +313,7 @@ def pack_rows(scores, weights, rows, scales, rounds_randomly, key, count_bits, v
         values[place, 0] = word * np.int64(weights[i])
 
 
-@kernel
+@inner_kernel
 def widen_rows(scores, weights, rows, scales, weight_scale, values):
     """Write the count, weight and weighted scores of each row as whole numbers, one word each."""
     for place in range(rows.shape[0]):
@@ -334,19 +325,25 @@ def widen_rows(scores, weights, rows, scales, weight_scale, values):
 
 
 @inner_kernel
-def fill_places(scores, count_bits, first, last, rows, values):
+def fill_places(scores, form, first, last, rows, values):
     """Write some rows of a tree, from place ``first`` to ``last``, and their scores as whole numbers."""
     own, values = scores.rows[first:last], values[first:last]
     for i in range(own.shape[0]):
         rows[first + i] = own[i]
-    if values.shape[1] == 1:
+    if form.n_words == 1:
         rounds_randomly, key = scores.rounds_randomly, scores.key
-        pack_rows(scores.scores, scores.weights, own, scores.scales, rounds_randomly, key, count_bits, values)
-    else:
-        widen_rows(scores.scores, scores.weights, own, scores.scales, scores.weight_scale, values)
-        if scores.counts_weights:
-            for i in range(own.shape[0]):
-                values[i, COUNT] = np.int64(scores.weights[own[i]])
+        pack_rows(scores.scores, scores.weights, own, scores.scales, rounds_randomly, key, form.count_bits, values)
+        return
+    widen_rows(scores.scores, scores.weights, own, scores.scales, scores.weight_scale, values)
+    if scores.counts_weights:
+        for i in range(own.shape[0]):
+            values[i, COUNT] = np.int64(scores.weights[own[i]])
+
+
+@kernel
+def fill_rows(scores, form, buffers):
+    """Write all rows of a tree, and their scores as whole numbers."""
+    fill_places(scores, form, START, scores.rows.shape[0], buffers.rows[0], buffers.values[0])
 
 
 @inner_kernel
@@ -1141,43 +1138,40 @@ def split_leaves(table, rules, level, splits, leaves):
 
 
 @inner_kernel
-def sum_leaf_block(given, information, block, leaves):
-    """Write the sums of each leaf over the rows of one block: weighted steps and information, and the weight.
-
-    Without ``information`` (None, or no outputs), that of each row is 1.
-    """
-    rows, sums, weights = given.rows[given.starts[block] : given.starts[block + 1]], given.sums, given.weights
-    totals, counts = sums.information[block], sums.counts[block]
-    sums.squares[block] = sum_steps(given.steps, information, weights, rows, leaves, sums.steps[block], counts)
-    for leaf in range(counts.shape[0]):
-        for k in range(totals.shape[1]):
-            totals[leaf, k] = counts[leaf]
-    if information is not None:
-        for k in range(information.shape[0]):
-            sum_one(information[k], weights, rows, leaves, totals[:, k])
+def sum_leaf_block(given, block, leaves):
+    """Write the sums of each leaf over the rows of one block: weighted steps and information, and the weight."""
+    rows, sums = given.rows[given.starts[block] : given.starts[block + 1]], given.sums
+    steps, totals, counts = sums.steps[block], sums.information[block], sums.counts[block]
+    squares = sum_leaf_rows(given.steps, given.information, given.weights, rows, leaves, steps, totals, counts)
+    sums.squares[block] = squares
 
 
 @kernel
-def sum_leaves(given, information, blocks, leaves):
+def sum_leaves(given, blocks, leaves):
     """Write the sums of each leaf in some blocks; ``leaves`` has the leaf of every row of the table."""
     for block in range(blocks[0], blocks[1]):
-        sum_leaf_block(given, information, block, leaves)
+        sum_leaf_block(given, block, leaves)
 
 
 @inner_kernel
-def sum_steps(steps, information, weights, rows, leaves, sums, counts):
-    """Write the weighted steps and the weight of each leaf; return the sum of squares of the first of two steps."""
-    is_pair = steps.shape[0] == 2
-    if information is not None:
-        is_pair = is_pair and information.shape[0] == 0
-    if is_pair:
-        return sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
-    counts[:] = 0.0
-    for i in rows:
-        counts[np.uint64(leaves[i])] += weights[i]
+def sum_leaf_rows(steps, information, weights, rows, leaves, sums, totals, counts):
+    """Write the sums of each leaf over some rows; return that of the squares of the first of two steps."""
+    squares = 0.0
+    if information.shape[0] == 0 and steps.shape[0] == 2:
+        squares = sum_pairs(steps[0], steps[1], weights, rows, leaves, sums, counts)
+    else:
+        counts[:] = 0.0
+        for i in rows:
+            counts[np.uint64(leaves[i])] += weights[i]
+        for k in range(steps.shape[0]):
+            sum_one(steps[k], weights, rows, leaves, sums[:, k])
     for k in range(steps.shape[0]):
-        sum_one(steps[k], weights, rows, leaves, sums[:, k])
-    return 0.0
+        if information.shape[0] == 0:
+            for leaf in range(counts.shape[0]):
+                totals[leaf, k] = counts[leaf]
+        else:
+            sum_one(information[k], weights, rows, leaves, totals[:, k])
+    return squares
 
 
 @inner_kernel
@@ -1240,12 +1234,18 @@ def count_node_rows(bounds, depth, counts):
 
 
 @kernel
-def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_level, sorted_level):
+def grow_levels(inputs, buffers, tree, first_level, last_level, sorted_level):
     """Grow some levels of a tree in one call, on one thread: histograms, splits and partition of each.
 
     From ``sorted_level`` on (None: never), sorted rows are read instead of histograms; the first histogram, that of all
-    nodes together, is then kept in the last slot. After the last level of the tree, the leaf of each row is written.
+    nodes together, is then kept in the last slot. Before the first level, the numbers of the rows are filled in. After
+    the last level of the tree, the leaf of each row is written, and leaves are summed.
     """
+    table, rules, form, noise = inputs.table, inputs.rules, inputs.form, inputs.noise
+    n_levels, given = noise.windows.shape[0], inputs.leaves
+    if first_level == 0:
+        scores = inputs.scores
+        fill_places(scores, form, START, scores.rows.shape[0], buffers.rows[0], buffers.values[0])
     n_groups, columns = table.words.shape[0], (START, table.n_codes.shape[0])
     is_categorical, constraints = table.is_categorical, rules.constraints
     last_slot, search, best = buffers.histograms.shape[0] - 1, buffers.search, buffers.best
@@ -1269,10 +1269,13 @@ def grow_levels(table, rules, form, noise, buffers, tree, first_level, last_leve
             )
         choose_splits(is_categorical, histograms, table, rules, form, best, splits)
         keep_nodes(constraints, histograms, table, rules, form, splits, buffers.smaller)
-        if depth + 1 < noise.windows.shape[0]:
+        if depth + 1 < n_levels:
             partition_level(table, rules, level, splits, rows_of_level(buffers, 0, depth + 1))
         else:
             split_leaves(table, rules, level, splits, buffers.leaves)
+    if last_level == n_levels and given.steps.shape[0] > 0:
+        for block in range(given.starts.shape[0] - 1):
+            sum_leaf_block(given, block, buffers.leaves)
 
 
 @inner_kernel
@@ -1398,11 +1401,11 @@ def do_task(inputs, buffers, tree, kind, depth, task):
     if kind == DIVIDE and depth == 0:
         n_rows, n_tasks = inputs.scores.rows.shape[0], n_parts * N_PIECES
         first, last = task * n_rows // n_tasks, (task + 1) * n_rows // n_tasks
-        fill_places(inputs.scores, inputs.form.count_bits, first, last, buffers.rows[0], buffers.values[0])
+        fill_places(inputs.scores, inputs.form, first, last, buffers.rows[0], buffers.values[0])
     elif kind == DIVIDE:
         divide_part(table, rules, buffers, tree, depth, task)
     elif kind == SUM and depth + 1 == buffers.bounds.shape[1]:
-        sum_leaf_block(inputs.leaves, inputs.leaves.information, task, buffers.leaves)
+        sum_leaf_block(inputs.leaves, task, buffers.leaves)
     elif kind == SUM:
         n_groups = np.int64(table.words.shape[0])
         sum_part(table, buffers, depth, task // n_groups, task % n_groups, False)

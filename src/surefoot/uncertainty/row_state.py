@@ -14,7 +14,7 @@ from surefoot._parallel import RowThreads
 from surefoot._random import skip_numbers
 from surefoot.trees import row_blocks
 from surefoot.trees.leaves import RowOutputs, RowsInBlocks, add_tree, weighted_sums
-from surefoot.trees.level_kernels import LeafInputs, LeafSums
+from surefoot.trees.level_kernels import LeafInputs, LeafSums, sum_leaves
 from surefoot.trees.row_blocks import BlockRows, even_ranges, rows_of_blocks
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.fit_spec import TrainingRows
@@ -172,7 +172,7 @@ class RowState:
         """Write the sums of each leaf, block by block."""
         leaves = self.leaves
         ranges = self.drawn.block_ranges(self.threads.n_threads)
-        self.threads.run(lambda blocks: inputs.sum(blocks, leaves), ranges)
+        self.threads.run(lambda blocks: sum_leaves(inputs, blocks, leaves), ranges)
 
     def sum_inverse_information(self) -> tuple[np.ndarray, np.ndarray]:
         """For each block, the inverse Fisher information: its sum over each leaf, and its part of the weighted mean."""
