@@ -322,6 +322,16 @@ def test_weights_are_refused_where_they_would_be_ignored():
         audit(X.assign(g=np.arange(160) % 8), y, groups="g", sample_weight="g")
 
 
+def test_new_rows_without_weight_are_refused_and_few_new_rows_are_not():
+    X, y = numbers(160)
+    X = X.assign(mass=weights_of(160))
+    new = X[:12].assign(mass=np.r_[0.0, np.ones(11)])
+    with pytest.raises(DataError, match="X_new has rows with a weight of 0") as caught:
+        audit(X, y, X_new=new, sample_weight="mass")
+    assert caught.value.argument == "sample_weight"
+    assert len(drawn_by_weight(np.r_[0.9, np.ones(11)], 12, 0)) >= 6
+
+
 def _without_weights(model, X, y):
     return -float(np.abs(model.predict(X) - y).mean())
 

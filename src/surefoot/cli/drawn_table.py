@@ -13,7 +13,6 @@ from surefoot.cli.table_batches import has_value, is_read_in_batches, rows_with_
 from surefoot.cli.table_file import kinds_of, read_table_file, require_target, take_target, with_kinds
 from surefoot.data.record_batches import RecordBatches
 from surefoot.report.inputs.other_rows import OtherRows
-from surefoot.report.inputs.row_weights import read_weights
 from surefoot.report.inputs.table import MIN_ROWS, drawn_rows
 from surefoot.report.subject import Subject, draw_sentence
 
@@ -74,7 +73,13 @@ class DrawnTable:
                 if is_other.any():
                     frame = pa.Table.from_batches([batch.filter(pa.array(is_other))]).to_pandas()
                     X, y = take_target(with_kinds(frame, kinds, self.path), target, self.path)
-                    yield X, y, None if weight is None else read_weights(X[weight].to_numpy())
+                    if weight is None:
+                        yield X, y, None
+                        continue
+                    weights = X[weight].to_numpy(np.float64)
+                    counted = (weights > 0) & np.isfinite(weights)  # others cannot be refused any more
+                    if counted.any():
+                        yield X[counted], y[counted], weights[counted]
 
         return OtherRows(self.n_with_target - len(drawn), parts)
 

@@ -211,7 +211,11 @@ class AuditArguments:
             X_new, y_new = tables.joined(columns, named)
         new_groups, new_time, new_weights = None, None, None
         if isinstance(self.sample_weight, str) and self.sample_weight in getattr(X_new, "columns", ()):
-            new_weights = unequal(self._weights(to_pandas(X_new, "X_new")))
+            new_weights = self._weights(to_pandas(X_new, "X_new"))
+            if new_weights is not None and not new_weights.all():
+                message = "X_new has rows with a weight of 0, which do not count: leave them out."
+                raise DataError(message, argument="sample_weight")
+            new_weights = unequal(new_weights)
         if isinstance(self.groups, str) and self.groups in getattr(X_new, "columns", ()):
             new_groups = _read_groups(to_pandas(X_new, "X_new"), self.groups)
         if isinstance(self.time, str) and kind_of_time is not None:

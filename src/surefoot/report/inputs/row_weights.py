@@ -4,7 +4,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 
-MIN_DRAWN = 20  # rows that must remain to compare two tables
+MIN_DRAWN = 20  # rows that must remain to compare two tables; of smaller ones, half
 
 
 def read_weights(values: np.ndarray | None) -> np.ndarray | None:
@@ -41,10 +41,11 @@ def drawn_by_weight(weights: np.ndarray | None, n_rows: int, seed: int) -> np.nd
     if weights is None:
         return np.arange(n_rows)
     drawn = np.flatnonzero(np.random.default_rng([seed, 4]).random(n_rows) * weights.max() < weights)
-    if len(drawn) < MIN_DRAWN:
+    enough = min(MIN_DRAWN, (n_rows + 1) // 2)
+    if len(drawn) < enough:
         message = (
             f"sample_weight is so uneven that only {len(drawn)} of {n_rows} rows would remain to compare the training "
-            f"data with the deployment data (at least {MIN_DRAWN}): limit the largest weights, or leave X_new out."
+            f"data with the deployment data (at least {enough}): limit the largest weights, or leave X_new out."
         )
         raise ParameterError(message, argument="sample_weight")
     return drawn

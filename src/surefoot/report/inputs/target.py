@@ -102,12 +102,11 @@ class Target:
         counts = np.bincount(self.y, self.weights, minlength=2)
         return int(counts.argmin()) if counts.min() < RARE * counts.sum() else None
 
-    def class_fractions(self, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """The fraction of each class in some rows; none for numbers."""
+    def class_fractions(self) -> np.ndarray:
+        """The fraction of each class; none for numbers."""
         if not self.is_classes:
             return np.empty(0)
-        weights = None if self.weights is None else self.weights[rows]
-        counts = np.bincount(self.y[rows], weights, minlength=len(self.classes))
+        counts = np.bincount(self.y, self.weights, minlength=len(self.classes))
         return np.asarray(counts / counts.sum())
 
     def spread(self, rows: np.ndarray) -> float:

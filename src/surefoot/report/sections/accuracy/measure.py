@@ -190,6 +190,8 @@ def loss_on_other_rows(
         seconds = (clock.perf_counter() - started) / n_done * (others.n_rows - n_done)
         if not budget.has_time_for(step, 0.8, seconds):
             return None
+    if not outcomes:  # no other row counts
+        return None
     outcome = Outcome.joined(outcomes)
     return OtherRowsLoss(
         n_rows=n_done,
