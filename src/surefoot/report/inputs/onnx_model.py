@@ -7,8 +7,9 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ModelFileError
 from surefoot._extras import require
+from surefoot.export.onnx_file import EXTRA, METADATA
+from surefoot.report.inputs.surefoot_onnx import read_surefoot_onnx
 
-EXTRA = "onnx"
 TYPES: dict[str, Any] = {
     "tensor(float)": np.float32,
     "tensor(double)": np.float64,
@@ -19,7 +20,7 @@ TYPES: dict[str, Any] = {
 }
 
 
-def read_onnx(path: str | Path) -> "OnnxModel":
+def read_onnx(path: str | Path) -> Any:
     """A fitted model in an ONNX file; nothing in the file is run but its graph."""
     require("onnxruntime", "A model in an ONNX file", EXTRA)
     import onnxruntime
@@ -31,6 +32,9 @@ def read_onnx(path: str | Path) -> "OnnxModel":
     except Exception as error:  # onnxruntime has a class of errors for each cause
         reason = " ".join(str(error).split())[:200]
         raise ModelFileError(f"{path} cannot be read as an ONNX model: {reason}") from error
+    description = session.get_modelmeta().custom_metadata_map.get(METADATA)
+    if description is not None:
+        return read_surefoot_onnx(session, description, path)
     kind = OnnxModel if len(session.get_outputs()) == 1 else OnnxClassifier
     return kind(session)
 
