@@ -37,6 +37,7 @@ class Subject:
     ignores_weight_scale: bool = False
     takes_missing: bool = True
     takes_categories: bool = True
+    takes_sparse: bool = False
     is_saved: bool = True
     takes_validation: bool = False
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -166,6 +167,7 @@ LEAVES = {"n_estimators": 4, "max_leaf_nodes": 5, "random_state": 0}
 DEEPER = {"max_depth 2": {"max_depth": 2}}
 GROWTH = {
     "depthwise": {"grow_policy": "depthwise"},
+    "leafwise, drawn columns": {"grow_policy": "leafwise", "max_leaf_nodes": 4, "max_features": 0.6},
     "subsample": {"subsample": 0.5},
     "no early stopping": {"early_stopping": False},
 }
@@ -176,8 +178,8 @@ ORDERS = {
     "plain": {"blend": 0.0},
 }
 WHOLE = {"n_estimators": 5, "early_stopping": False}
-VOTING = {"ignores_weight_scale": True, "variants": DEEPER, "wants": {"calibrate": False}}
-GRADIENT = {"takes_validation": True, "variants": GROWTH, "wants": WHOLE}
+VOTING = {"ignores_weight_scale": True, "takes_sparse": True, "variants": DEEPER, "wants": {"calibrate": False}}
+GRADIENT = {"takes_validation": True, "takes_sparse": True, "variants": GROWTH, "wants": WHOLE}
 DRAWN = {**GRADIENT, "chance": {"subsample": 0.5}}
 VMATRIX = {
     "variants": ORDERS,
@@ -186,7 +188,12 @@ VMATRIX = {
 }
 TREE = {"max_depth": 3, "random_state": 0}
 BAGS = {"weights": "refused", "takes_categories": False, "is_saved": False, "chance": {}}
-CALIBRATED = {**BAGS, "bad_parameters": {"confidence_level": 1.0}, "variants": {"folds": {"cv": 3}}}
+CALIBRATED = {
+    **BAGS,
+    "bad_parameters": {"confidence_level": 1.0},
+    "variants": {"folds": {"cv": 3}},
+    "takes_sparse": True,  # as their model does
+}
 
 SUBJECTS = (
     Subject("AdaBoost", surefoot.AdaBoostClassifier, VOTES, **VOTING),

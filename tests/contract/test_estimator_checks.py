@@ -4,6 +4,7 @@ import functools
 
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from contract.registry import SUBJECTS
@@ -50,12 +51,21 @@ OF_PROBABILITIES = {
 
 
 WEIGHTS_AND_COPIES = "check_sample_weight_equivalence_on_dense_data"
+COPIES_OF_SPARSE_ROWS = "check_sample_weight_equivalence_on_sparse_data"
 DRAWS_ROWS = "rows are drawn for every tree: k copies of a row fall apart, a row of weight k stays whole"
 COUNTS_ROWS = "min_samples_leaf counts rows: k copies of a row are k, a row of weight k is one"
 
 
 def expected_failures(estimator):
-    """The checks that must fail, and why.
+    """The checks that must fail, and why: rows of a sparse table are drawn like those of an array."""
+    failures = failures_of_arrays(estimator)
+    if WEIGHTS_AND_COPIES in failures and get_tags(estimator).input_tags.sparse:
+        return {**failures, COPIES_OF_SPARSE_ROWS: failures[WEIGHTS_AND_COPIES]}
+    return failures
+
+
+def failures_of_arrays(estimator):
+    """The checks of arrays that must fail, and why.
 
     Gradient boosters learn from all rows once trials have told the number of trees, which here is always the most
     allowed: so weights are copies where rows are held out, too.

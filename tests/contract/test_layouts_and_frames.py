@@ -197,7 +197,7 @@ def test_columns_that_are_no_numbers_are_refused_by_name(subject, make):
 SPARSE = {make.__name__: make for make in (scipy.sparse.csr_matrix, scipy.sparse.csc_array, scipy.sparse.coo_array)}
 
 
-@each_subject
+@each(those(takes_sparse=False))
 def test_sparse_tables_are_refused_by_name(subject):
     X, y = subject.problem()
     model = subject.make().fit(X, y)

@@ -12,7 +12,8 @@ from reference.models import FRAMES, make_frame
 
 from surefoot._exceptions import DataError
 from surefoot.data import Columns, Schema
-from surefoot.data.columns import MAX_CATEGORIES, is_frame
+from surefoot.data.category_codes import MAX_CATEGORIES
+from surefoot.data.columns import is_frame
 
 
 def values_of(columns):

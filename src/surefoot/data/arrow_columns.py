@@ -7,9 +7,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot.data.category_codes import ordered_categories
 from surefoot.data.category_matching import match_labels, plain_label
-from surefoot.data.columns import infinite, not_a_number, ordered_categories
 from surefoot.data.record_batches import RecordBatches
+from surefoot.data.refused_columns import infinite, refused_column
 
 NUMBER, DATE, TEXT, CATEGORY, VALUES = "number", "date", "text", "category", "category of values that are not text"
 CATEGORIES = (TEXT, CATEGORY, VALUES)
@@ -36,7 +37,7 @@ def _kind_of_column(name: str, batches: RecordBatches) -> str:
     if kind not in (NUMBER, *CATEGORIES) and not (kind == DATE and batches.dates_as_days):
         import pyarrow as pa
 
-        raise not_a_number(name, nw.from_native(pa.schema([field]).empty_table()).schema[name])
+        raise refused_column(nw.from_native(pa.schema([field]).empty_table())[name], name)
     return kind
 
 

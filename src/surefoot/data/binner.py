@@ -9,7 +9,9 @@ from surefoot._jit import kernel
 from surefoot._parallel import RowThreads, row_blocks
 from surefoot._random import random_bits, stream_key
 from surefoot.data.bin_edges import BinEdges
-from surefoot.data.columns import MAX_CATEGORIES, Columns, Schema
+from surefoot.data.category_codes import MAX_CATEGORIES
+from surefoot.data.columns import Columns, Schema
+from surefoot.data.sparse_columns import SparseColumns
 
 EDGE_SAMPLE = 200_000  # with more rows, edges are computed from a sample of this size
 MAX_BINS = 255  # with the bin of missing values, these fit in one byte
@@ -56,8 +58,15 @@ class Binner:
         find_bins(values, self._thresholds, self._starts, self.missing, 0, codes)
         return codes
 
+    def column_codes(self, j: int, values: np.ndarray) -> np.ndarray:
+        """The codes of some values of column ``j``: as ``codes_of``, for few values."""
+        table = self._thresholds[self._starts[j] : self._starts[j + 1]]
+        return np.where(np.isnan(values), self.missing[j], np.searchsorted(table, values))
+
     def codes(self, columns: Columns, threads: RowThreads) -> np.ndarray:
         """The codes of a whole table, (columns, rows)."""
+        if isinstance(columns, SparseColumns):
+            return columns.all_codes(self, threads)
         codes = np.empty((columns.n_columns, columns.n_rows), dtype=self.code_type)
 
         def fill(block: tuple[int, int]) -> None:
@@ -127,10 +136,19 @@ def _all_edges(
     edges: list[BinEdges | None] = [None] * columns.n_columns
 
     def find_edges(j: int) -> None:
-        edges[j] = _column_edges(columns, j, rows, max_bins, weights)
+        few = _few_values(columns, j, max_bins, weights)
+        edges[j] = _column_edges(columns, j, rows, max_bins, weights) if few is None else BinEdges(few, few)
 
     threads.each(find_edges, [j for j in range(columns.n_columns) if j not in columns.schema.categories])
     return edges
+
+
+def _few_values(columns: Columns, j: int, max_bins: int | None, weights: np.ndarray | None) -> np.ndarray | None:
+    """The distinct values of a sparse column, if each has a bin of its own; the zeros need not be sorted then."""
+    if not isinstance(columns, SparseColumns):
+        return None
+    distinct = columns.distinct_values(j, weights)
+    return distinct if max_bins is None or len(distinct) <= max_bins else None
 
 
 def _column_edges(

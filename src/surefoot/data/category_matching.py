@@ -29,7 +29,7 @@ def match_labels(labels: Sequence[Hashable], known: Sequence[Hashable]) -> np.nd
     codes = {label: code for code, label in enumerate(known)}
     texts: dict[str, int] = {}
     for label, code in codes.items():
-        for text in _spellings(label):
+        for text in spellings(label):
             texts.setdefault(text, code)
     has_numbers = any(isinstance(label, int | float) for label in known)
     matches = [_match(label, codes, texts, has_numbers) for label in labels]
@@ -41,10 +41,10 @@ def _match(label: Hashable, codes: dict[Hashable, int], texts: dict[str, int], h
         return codes[label]
     if isinstance(label, str):
         return texts.get(label, codes.get(_number(label)) if has_numbers else None)
-    return next((codes[text] for text in _spellings(label) if text in codes), None)
+    return next((codes[text] for text in spellings(label) if text in codes), None)
 
 
-def _spellings(label: Hashable) -> tuple[str, ...]:
+def spellings(label: Hashable) -> tuple[str, ...]:
     """The texts for a number or a truth value; other texts have no other spelling."""
     if isinstance(label, str):
         return SPELLINGS[TRUTH[label]] if label in TRUTH else ()

@@ -139,12 +139,16 @@ class CategoryStatistics:
         return fitted, values
 
     @property
+    def layout(self) -> list[tuple[Statistic, int | None]]:
+        """The statistic that each value is of, and the target that it is the mean of; None for a count."""
+        means = [(statistic, k) for statistic in self.statistics for k in range(len(self.prior))]
+        counted = zip(self.statistics, self._counted, strict=True)
+        return [*means, *((statistic, None) for statistic, is_counted in counted if is_counted)]
+
+    @property
     def sources(self) -> tuple[tuple[int, ...], ...]:
         """The columns of each value."""
-        means = tuple(statistic.columns for statistic in self.statistics for _ in self.prior)
-        return means + tuple(
-            statistic.columns for statistic, counted in zip(self.statistics, self._counted, strict=True) if counted
-        )
+        return tuple(statistic.columns for statistic, _ in self.layout)
 
     @property
     def _counted(self) -> list[bool]:
@@ -154,9 +158,25 @@ class CategoryStatistics:
 
     def transform(self, codes: np.ndarray) -> np.ndarray:
         """The values (values, rows) of new rows, from the codes of all columns; the code -2 is an unknown category."""
-        results = [statistic.lookup(codes, self.prior) for statistic in self.statistics]
+        return self._values([statistic.lookup(codes, self.prior) for statistic in self.statistics], codes.shape[1])
+
+    def transform_mixed(self, codes: np.ndarray, others: np.ndarray, mixture: int) -> np.ndarray:
+        """The values of rows that have the code of ``codes`` in column s of a statistic if bit s of ``mixture`` is 1.
+
+        In the other columns, they have that of ``others``.
+        """
+        results = []
+        for statistic in self.statistics:
+            mixed = codes.copy()
+            for s, column in enumerate(statistic.columns):
+                mixed[column] = (codes if mixture >> s & 1 else others)[column]
+            results.append(statistic.lookup(mixed, self.prior))
+        return self._values(results, codes.shape[1])
+
+    def _values(self, results: list[tuple[np.ndarray, np.ndarray]], n_rows: int) -> np.ndarray:
+        """The means of all statistics, then the counts of those that have one."""
         counts = [count for counted, (_, count) in zip(self._counted, results, strict=True) if counted]
-        return np.concatenate([*(means for means, _ in results), np.array(counts).reshape(len(counts), codes.shape[1])])
+        return np.concatenate([*(means for means, _ in results), np.array(counts).reshape(len(counts), n_rows)])
 
 
 def informative_pairs(

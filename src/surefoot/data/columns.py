@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -10,10 +10,13 @@ from narwhals.exceptions import DuplicateError
 
 from surefoot._exceptions import DataError
 from surefoot._parallel import row_blocks
-from surefoot.data.category_matching import UNKNOWN, match_labels, plain_label, warn_if_all_unknown
+from surefoot.data.category_codes import category_codes, few_codes, is_categorical, value_codes
+from surefoot.data.category_matching import UNKNOWN, warn_if_all_unknown
+from surefoot.data.refused_columns import has_no_type, infinite, refused_column
 
-# With more categories, codes are sorted by frequency; if codes must fit in a byte, the rarest share the last one.
-MAX_CATEGORIES = 255
+if TYPE_CHECKING:
+    from surefoot.data.binner import Binner
+
 RANGE_BLOCK = 1024  # rows: their values stay in the fastest cache while they are transposed
 
 
@@ -69,7 +72,7 @@ class Columns:
         categories = {}
         for position, labels in known.items():
             values = parts[position]
-            parts[position], categories[position] = _value_codes(values, labels, weights)
+            parts[position], categories[position] = value_codes(values, labels, weights)
             if schema is not None:
                 warn_if_all_unknown(f"Column {position}", parts[position], categories[position], values[:1].tolist())
         if schema is None:
@@ -99,10 +102,12 @@ class Columns:
         for position, name in enumerate(table.columns):
             series = table.get_column(name)
             known = None if schema is None else schema.categories.get(position)
-            if _is_categorical(series) or position in listed:
+            if schema is not None and has_no_type(series):  # all values of these rows are missing
+                parts.append(np.full(len(series), np.nan, dtype=np.float32))
+            elif is_categorical(series) or position in listed:
                 if schema is not None and known is None:
                     raise DataError(f"Column {name!r} of X is categorical, but was numeric when the model was fitted.")
-                codes, labels = _category_codes(series, known, weights, name)
+                codes, labels = category_codes(series, known, weights, name)
                 parts.append(codes)
                 categories[position] = labels
             elif known is not None:
@@ -127,6 +132,14 @@ class Columns:
         parts = [np.concatenate([table._parts[j] for table in tables]) for j in range(first.n_columns)]
         return cls(parts, first.schema, n_rows)
 
+    @classmethod
+    def of_probe(cls, array: np.ndarray, schema: Schema) -> "Columns":
+        """An array of one row of zeros; its categories are missing if some of them are text."""
+        if schema.has_only_numbers:
+            return cls.from_array(array, schema)
+        parts = [np.full(1, np.nan if j in schema.categories else 0.0) for j in range(schema.n_columns)]
+        return cls(parts, schema, 1)
+
     @property
     def nbytes(self) -> int:
         """The memory of the columns."""
@@ -141,7 +154,7 @@ class Columns:
         if not isinstance(self._parts, list):
             return self._parts[rows, position].astype(np.float64, copy=isinstance(rows, slice))
         part = self._parts[position][rows].astype(np.float64)
-        return _few_codes(part) if position in self.schema.categories else part
+        return few_codes(part) if position in self.schema.categories else part
 
     def category_codes(self, position: int, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Codes of all categories of a column, without shared codes; -1 if missing, -2 if unknown."""
@@ -172,6 +185,10 @@ class Columns:
         """Some rows, a part of them at a time, with the places of the part among ``rows``: here, all at once."""
         yield slice(None), self.take(rows)
 
+    def row_blocks(self, size: int) -> list[tuple[int, int]]:
+        """Blocks of at most ``size`` rows, which ``block`` takes."""
+        return row_blocks(self.n_rows, size)
+
     def block(self, start: int, stop: int) -> np.ndarray:
         """Rows ``start`` to ``stop`` as a contiguous (columns, rows) array of float64."""
         if not isinstance(self._parts, list):
@@ -180,13 +197,12 @@ class Columns:
         for position, part in enumerate(self._parts):
             out[position] = part[start:stop]
         for position in self.schema.categories:
-            out[position] = _few_codes(out[position])
+            out[position] = few_codes(out[position])
         return out
 
-
-def _few_codes(codes: np.ndarray) -> np.ndarray:
-    """Codes that fit in a byte, NaN where the category is missing or unknown."""
-    return np.minimum(np.where(codes == UNKNOWN, np.nan, codes), MAX_CATEGORIES - 1)
+    def block_codes(self, binner: "Binner", start: int, stop: int) -> np.ndarray:
+        """The codes of rows ``start`` to ``stop``, (columns, rows)."""
+        return binner.codes_of(self.block(start, stop))
 
 
 def is_frame(table: Any) -> bool:
@@ -197,37 +213,33 @@ def is_frame(table: Any) -> bool:
         raise DataError(f"X has duplicate column names: rename them. {' '.join(str(error).split())}") from error
     if isinstance(known, nw.LazyFrame):
         raise DataError("X is a lazy frame: collect it first, for example with X.collect().")
+    if type(table).__name__ == "RecordBatch" and type(table).__module__.startswith("pyarrow"):
+        raise DataError("X is a record batch: pass a table, with pyarrow.Table.from_batches([X]).")
     return isinstance(known, nw.DataFrame)
 
 
-def _is_categorical(series: nw.Series) -> bool:
-    return isinstance(series.dtype, nw.Categorical | nw.Enum)
-
-
-def _value_codes(
-    values: np.ndarray, known: tuple[Hashable, ...] | None, weights: np.ndarray | None = None
-) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-    """Codes of numbers that are categories: NaN where missing, ``UNKNOWN`` where not in ``known``."""
-    values = values.astype(np.float64)
-    if known is None:
-        used = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-        labels, places = np.unique(values[used], return_inverse=True)
-        if len(labels) > MAX_CATEGORIES:
-            mass = np.bincount(places, None if weights is None else weights[used])
-            labels = labels[np.argsort(-mass, kind="stable")]
-        known = tuple(plain_label(label) for label in labels)
-    unknown = np.where(np.isnan(values), np.nan, UNKNOWN).astype(np.float32)
-    if not known:
-        return unknown, known
-    labels = np.array(known, dtype=np.float64)
-    order = np.argsort(labels)
-    place = order[np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)]
-    return np.where(labels[place] == values, place, unknown).astype(np.float32), known
+def check_names(frame: Any) -> None:
+    """Refuse column names that are partly text: others are not compared when the model predicts."""
+    names = list(nw.from_native(frame, eager_only=True).columns)
+    kinds = sorted({type(name).__name__ for name in names})
+    if kinds == ["tuple"] and getattr(frame.columns, "nlevels", 1) > 1:
+        raise DataError(
+            "X has column names of several levels (MultiIndex): make one name of each, for example with "
+            "X.columns = ['_'.join(map(str, name)) for name in X.columns]."
+        )
+    if len(kinds) > 1 and "str" in kinds:
+        raise DataError(
+            f"X has column names of the types {', '.join(kinds)}: make all of them text, for example with "
+            "X.columns = X.columns.astype(str)."
+        )
 
 
 def _numbers(series: nw.Series, name: str) -> np.ndarray:
+    series = _dense(series)
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-        raise not_a_number(name, series.dtype)
+        raise refused_column(series, name)
+    if isinstance(series.dtype, nw.Int128 | nw.UInt128):  # NumPy has no such numbers
+        series = series.cast(nw.Float64)
     numbers = np.asarray(series.to_numpy())
     if numbers.dtype == object:  # nullable or decimal columns
         numbers = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
@@ -236,17 +248,11 @@ def _numbers(series: nw.Series, name: str) -> np.ndarray:
     return numbers
 
 
-def not_a_number(name: str, dtype: Any) -> DataError:
-    """The error for a column of a dtype that is neither numeric nor categorical."""
-    return DataError(
-        f"Column {name!r} of X has dtype {dtype}: "
-        "make it a number (for a date, days since a fixed day), or a categorical dtype if its values are groups."
-    )
-
-
-def infinite(name: str) -> DataError:
-    """The error for a column with infinite values."""
-    return DataError(f"Column {name!r} of X contains infinity: replace it by a number or by a missing value.")
+def _dense(series: nw.Series) -> nw.Series:
+    """The same series; a sparse one of pandas becomes dense."""
+    if series.implementation.is_pandas() and hasattr(series.to_native(), "sparse"):
+        return nw.from_native(series.to_native().sparse.to_dense(), series_only=True)
+    return series
 
 
 def _ranges(
@@ -274,42 +280,3 @@ def _array_ranges(array: np.ndarray, weights: np.ndarray | None) -> dict[int, tu
             np.fmin(lows, np.fmin.reduce(columns, axis=1), out=lows)
             np.fmax(highs, np.fmax.reduce(columns, axis=1), out=highs)
     return {j: (float(lows[j]), float(highs[j])) for j in range(len(lows)) if not np.isnan(lows[j])}
-
-
-def _category_codes(
-    series: nw.Series, known: tuple[Hashable, ...] | None, weights: np.ndarray | None, name: str
-) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-    """Codes as float32: NaN where missing, ``UNKNOWN`` where not in ``known`` (None: all categories are known)."""
-    labels, codes = _dictionary(series)
-    is_fitting = known is None
-    if known is None:
-        present = codes >= 0
-        mass = np.bincount(codes[present], None if weights is None else weights[present], minlength=len(labels))
-        known = ordered_categories(labels, mass)
-    lookup = np.append(match_labels(labels, known), np.float32(np.nan))
-    result = lookup[codes]  # a missing value has code -1: the last entry
-    if not is_fitting:
-        warn_if_all_unknown(f"Column {name!r}", result, known, [labels[code] for code in np.unique(codes[codes >= 0])])
-    return result, known
-
-
-def ordered_categories(labels: Sequence[Hashable], mass: np.ndarray) -> tuple[Hashable, ...]:
-    """The labels with weight, in the order of their codes; ``mass`` is the weight of each label."""
-    order = np.arange(len(labels)) if (mass > 0).sum() <= MAX_CATEGORIES else np.argsort(-mass, kind="stable")
-    return tuple(labels[code] for code in order if mass[code] > 0)
-
-
-def _dictionary(series: nw.Series) -> tuple[list[Hashable], np.ndarray]:
-    """The categories, and the index of each row's category (-1: missing)."""
-    if series.implementation.is_pandas_like() and _is_categorical(series):
-        native = series.to_native()
-        return [plain_label(label) for label in native.cat.categories], native.cat.codes.to_numpy()
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        codes, known = _value_codes(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64), None)
-        return list(known), np.where(np.isnan(codes), -1, codes).astype(np.int64)
-    text = series.cast(nw.String)
-    labels = sorted(text.drop_nulls().unique().to_list())
-    if not labels:
-        return [], np.full(len(series), -1)
-    places = text.replace_strict(labels, list(range(len(labels))), default=None, return_dtype=nw.Float64).to_numpy()
-    return labels, np.where(np.isnan(places), -1, places).astype(np.int64)

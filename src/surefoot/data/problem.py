@@ -3,15 +3,24 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d, compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_consistent_length
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._row_values import has_missing_labels, refuse_impossible_weights, scale_weights
-from surefoot.data.columns import Columns, Schema, is_frame
+from surefoot.data.checked_table import (
+    TEXT_IN_ARRAY,
+    categorical_positions,
+    check_table,
+    check_table_array,
+    columns_of_array,
+    is_time,
+)
+from surefoot.data.columns import Columns, is_frame
 
 MAX_ROWS = 2.0**53  # by weight: above it, a float cannot count every row
 
@@ -163,15 +172,14 @@ def _check_rows(
     if is_frame(X):
         weights = check_weights(sample_weight, len(X), relative)
         return check_table(estimator, X, weights=weights, categorical=categorical), weights
-    array = _check_array(estimator, X, reset=True)
-    weights = check_weights(sample_weight, len(array), relative)
-    positions = _categorical_positions(estimator, categorical)
-    return Columns.from_array(array, categorical=positions, weights=weights), weights
+    array = check_table_array(estimator, X, reset=True)
+    weights = check_weights(sample_weight, array.shape[0], relative)
+    return columns_of_array(array, None, categorical_positions(estimator, categorical), weights), weights
 
 
 def check_labels(y: Any, name: str = "y") -> np.ndarray:
     """Labels as an array; missing labels, infinities and continuous numbers are refused."""
-    labels = np.asarray(column_or_1d(y, warn=True))
+    labels = np.asarray(column_or_1d(_without_nulls(y), warn=True))
     is_float, is_object = labels.dtype.kind == "f", labels.dtype.kind == "O"
     if is_float and np.isinf(labels).any():
         raise DataError(f"Input {name} contains infinity or a value too large for dtype('float64').")
@@ -184,56 +192,22 @@ def check_labels(y: Any, name: str = "y") -> np.ndarray:
             raise DataError(
                 f"{name} mixes labels that cannot be compared ({error}): make them all of one type."
             ) from error
+        if type_of_target(labels) == "unknown":
+            kind = type(labels[0]).__name__
+            raise DataError(f"{name} has labels of the type {kind}: make them numbers or text (Unknown label type).")
     check_classification_targets(labels)
     return labels
 
 
-def check_table(
-    estimator: BaseEstimator,
-    X: Any,
-    schema: Schema | None = None,
-    weights: np.ndarray | None = None,
-    categorical: Any = None,
-) -> Columns:
-    """Columns of ``X`` for fitting (with ``weights``), or, given the fitted model's ``schema``, for predicting."""
-    reset = schema is None
-    if is_frame(X):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        return Columns.from_frame(X, schema, weights, _categorical_positions(estimator, categorical))
-    if schema is not None and not schema.has_only_numbers:
-        raise DataError(
-            "X is an array, but the model was fitted on a frame with categorical columns: "
-            "pass a frame with the same columns and dtypes."
-        )
-    array = _check_array(estimator, X, reset)
-    return Columns.from_array(array, schema, _categorical_positions(estimator, categorical), weights)
+def _without_nulls(y: Any) -> Any:
+    """A nullable column of pandas as whole numbers or booleans, if nothing is missing: as floats otherwise.
 
-
-def _check_array(estimator: BaseEstimator, X: Any, reset: bool) -> np.ndarray:
-    """``X`` as a table of numbers, some of which may be missing."""
-    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums the table to find infinities
-        return validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
-
-
-def _categorical_positions(estimator: BaseEstimator, categorical: Any) -> list[int]:
-    """Positions of the columns named in ``categorical_features``: positions, names, or one boolean per column."""
-    if categorical is None:
-        return []
-    chosen = np.asarray(categorical)
-    n_columns = int(estimator.n_features_in_)
-    if chosen.ndim == 1 and chosen.dtype.kind == "b" and len(chosen) == n_columns:
-        return np.flatnonzero(chosen).tolist()
-    if chosen.ndim == 1 and chosen.dtype.kind in "iu" and ((chosen >= 0) & (chosen < n_columns)).all():
-        return chosen.tolist()
-    names = list(getattr(estimator, "feature_names_in_", ()))
-    if chosen.ndim == 1 and chosen.dtype.kind in "OU" and set(chosen) <= set(names):
-        return [names.index(name) for name in chosen]
-    if chosen.size == 0:
-        return []
-    raise ParameterError(
-        "categorical_features must be 'from_dtype', None, or a list of column positions, of names that X has, or of "
-        f"one boolean per column; got {categorical!r}."
-    )
+    Labels that are predicted are of the type of the labels in training.
+    """
+    dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if dtype is None or dtype.kind not in "biu" or y.isna().any():
+        return y
+    return y.to_numpy(dtype=dtype)
 
 
 def encode_labels(labels: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -259,7 +233,7 @@ def check_weights(
         raise DataError(f"{name} must be numbers, got {sample_weight!r}: weights of classes go in class_weight.")
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_rows, sample_weight)
-    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
+    weights = _as_numbers(sample_weight, name)
     if weights.shape != (n_rows,):
         raise DataError(f"{name}.shape == {weights.shape}, expected {(n_rows,)}: one weight per row.")
     refuse_impossible_weights(weights, name)
@@ -267,6 +241,19 @@ def check_weights(
         _check_total_weight(weights, name)
         return np.array(weights)  # a copy: kernels would be compiled again for a read-only or strided array
     return scale_weights(weights)
+
+
+def _as_numbers(sample_weight: Any, name: str) -> np.ndarray:
+    """Weights as an array of float64; dates and text are refused."""
+    series = nw.from_native(sample_weight, pass_through=True, allow_series=True)
+    if series.dtype.is_temporal() if isinstance(series, nw.Series) else is_time(series):
+        raise DataError(f"{name} must be numbers, got {series.dtype}.")
+    try:
+        return check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
+    except ValueError as error:
+        if TEXT_IN_ARRAY in str(error):
+            raise DataError(f"{name} must be numbers: {error}.") from error
+        raise
 
 
 def _check_total_weight(weights: np.ndarray, name: str) -> None:

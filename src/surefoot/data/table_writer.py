@@ -13,7 +13,8 @@ from surefoot._exceptions import DataError, ParameterError
 from surefoot._parallel import RowThreads, threads_for
 from surefoot.data.arrow_columns import CHANGED
 from surefoot.data.binner import MAX_BINS, Binner
-from surefoot.data.columns import MAX_CATEGORIES, Schema
+from surefoot.data.category_codes import MAX_CATEGORIES
+from surefoot.data.columns import Schema
 from surefoot.data.packed_words import count_groups, pack_codes
 from surefoot.data.record_batches import RecordBatches, release_unused_memory
 from surefoot.data.stored_target import StoredTarget
