@@ -43,6 +43,15 @@ for labels in (two, three):
 surefoot.BoostingEnsembleRegressor(n_estimators=5, n_members=2).fit(holes, y).predict_uncertainty(holes)
 surefoot.GradientBoostingRegressor(n_estimators=2, n_jobs=2).fit(large, target)
 surefoot.GradientBoostingRegressor(n_estimators=5, subsample=0.5).fit(X, y)
+surefoot.GradientBoostingRegressor(n_estimators=2, max_features=0.5, early_stopping=False).fit(X, y)
+for table in (X, kinds):
+    surefoot.GradientBoostingRegressor(n_estimators=2, grow_policy="leafwise", early_stopping=False).fit(table, y)
+for grow_policy in ("symmetric", "depthwise"):
+    model = surefoot.GradientBoostingRegressor(n_estimators=2, grow_policy=grow_policy).fit(X, y)
+    model.shap_values(X, background=X[:2])
+    model.shap_values(X)
+codes = np.stack([np.arange(200) % 60, np.arange(200) % 55], axis=1)  # statistics of a pair of columns
+model.set_params(categorical_features=[0, 1]).fit(codes, y).shap_values(codes)
 stored_rows.SHARD_ROWS = 1 << 14
 for table in (kinds, whole.drop(columns="kind")):
     with tempfile.TemporaryDirectory() as folder:

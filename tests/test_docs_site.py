@@ -122,10 +122,10 @@ def test_workflows_are_yaml_with_options_that_exist():
     assert all(step["if"].startswith("always()") for step in steps[4:])  # also where a rule is broken
 
 
-@pytest.mark.parametrize("name", ["audit", "compare", "fit", "predict", "select", "reproduce", "doctor"])
+@pytest.mark.parametrize("name", ["audit", "compare", "export", "fit", "predict", "select", "reproduce", "doctor"])
 def test_every_command_is_explained(name):
     assert f"surefoot-{name}" in anchors(DOCS / "command-line.md")
-    commands = {"audit", "compare", "fit", "predict", "select", "reproduce", "doctor"}
+    commands = {"audit", "compare", "export", "fit", "predict", "select", "reproduce", "doctor"}
     assert set(typer.main.get_command(app).commands) == commands
 
 

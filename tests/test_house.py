@@ -58,13 +58,17 @@ def parents_of(code):
 
 
 def wide_functions(code, public):
-    """The functions with too many parameters, but for public functions and constructors of public classes."""
+    """The functions with too many parameters, but for public functions and methods."""
     return [
         f"{function.name} ({n_parameters(function)})"
         for owner, function in functions(code)
         if n_parameters(function) > MAX_PARAMETERS
-        and (owner if function.name == "__init__" else function.name if owner is None else None) not in public
+        and (owner or function.name) not in (() if is_private(function.name) else public)
     ]
+
+
+def is_private(name):
+    return name.startswith("_") and name != "__init__"
 
 
 def class_names(code):
@@ -152,7 +156,8 @@ TEN = ", ".join("abcdefghij")
         (f"class C:\n    def public(self, {TEN}, k): ...", ["public (11)"]),
         (f"class C:\n    def __init__(self, {TEN}, k): ...", ["__init__ (11)"]),
         (f"class Public:\n    def __init__(self, {TEN}, k): ...", []),
-        (f"class Public:\n    def f(self, {TEN}, k): ...", ["f (11)"]),
+        (f"class Public:\n    def f(self, {TEN}, k): ...", []),
+        (f"class Public:\n    def _f(self, {TEN}, k): ...", ["_f (11)"]),
     ],
 )
 def test_the_check_for_parameters_finds_what_it_should(code, found):

@@ -34,13 +34,14 @@ ALLOWED = {
     "shift": {"data", "trees", "metrics"},
     "conformal": {"data", "selection", "shift"},
     "model_io": {"data", "trees", "boosting", "uncertainty", "shift"},
+    "export": {"data", "trees", "uncertainty", "model_io", FACE},
     "plots": {"boosting", "uncertainty", "selection", "shift", "metrics", FACE},
     "dask": {"data", "trees", "boosting", "uncertainty", "selection"},
-    "report": {"boosting", "conformal", "uncertainty", "selection", "shift", "metrics", "plots", FACE},
+    "report": {"boosting", "conformal", "export", "uncertainty", "selection", "shift", "metrics", "plots", FACE},
     "cli": {"dask", "data", "model_io", "report", "selection", "uncertainty", FACE},
-    "__init__": {"boosting", "conformal", "uncertainty", "selection", "shift", "model_io", "report"},
+    "__init__": {"boosting", "conformal", "export", "uncertainty", "selection", "shift", "model_io", "report"},
 }
-HEAVY = ("dask", "distributed", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow")
+HEAVY = ("dask", "distributed", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow", "onnx", "onnxruntime")
 
 
 def rooms_imported(code, module):
@@ -176,6 +177,11 @@ def test_without_an_extra_its_name_is_said_before_any_work(package, run_without)
 def test_without_the_extra_of_dask_its_name_is_said(package, run_without):
     run = run_without((package,), "import surefoot.dask")
     assert re.search(r'surefoot.dask needs [\w.]+: pip install "surefoot\[dask\]"\.$', run.stderr.rstrip()), run.stderr
+
+
+def test_without_the_extra_of_onnx_its_name_is_said(run_without):
+    run = run_without(("onnx",), "import surefoot; surefoot.to_onnx(None)")
+    assert run.stderr.rstrip().endswith('to_onnx needs onnx: pip install "surefoot[onnx]".'), run.stderr
 
 
 def test_the_check_for_optional_packages_can_fail(run_without):

@@ -11,9 +11,9 @@ from sklearn.base import ClassifierMixin, TransformerMixin
 import surefoot
 
 ROOMS = [
-    "surefoot", "surefoot.boosting", "surefoot.conformal", "surefoot.dask", "surefoot.data", "surefoot.metrics",
-    "surefoot.model_io", "surefoot.plots", "surefoot.report", "surefoot.selection", "surefoot.shift", "surefoot.trees",
-    "surefoot.uncertainty",
+    "surefoot", "surefoot.boosting", "surefoot.conformal", "surefoot.dask", "surefoot.data", "surefoot.export",
+    "surefoot.metrics", "surefoot.model_io", "surefoot.plots", "surefoot.report", "surefoot.selection",
+    "surefoot.shift", "surefoot.trees", "surefoot.uncertainty",
 ]  # fmt: skip
 CLASSES = [name for name in surefoot.__all__ if inspect.isclass(getattr(surefoot, name))]
 ESTIMATORS = [name for name in CLASSES if hasattr(getattr(surefoot, name), "fit")]

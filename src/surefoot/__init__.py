@@ -26,6 +26,7 @@ from surefoot.boosting import (
     MajorityBoostClassifier,
 )
 from surefoot.conformal import ConformalClassifier, ConformalRegressor
+from surefoot.export import dump_model, to_onnx
 from surefoot.model_io import load, save
 from surefoot.selection import StableClassifier, StableSelector, inflated_argmax, stability_delta, stability_epsilon
 from surefoot.shift import (
@@ -44,6 +45,7 @@ from surefoot.uncertainty import (
     Distribution,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    RoundReport,
     Uncertainty,
     VirtualEnsemble,
 )
@@ -78,6 +80,7 @@ __all__ = [
     "ModelFileError",
     "NoTrainingNoiseWarning",
     "ParameterError",
+    "RoundReport",
     "ShiftReport",
     "StableClassifier",
     "StableSelector",
@@ -94,12 +97,14 @@ __all__ = [
     "__version__",
     "audit",
     "compare",
+    "dump_model",
     "inflated_argmax",
     "load",
     "save",
     "shift_report",
     "stability_delta",
     "stability_epsilon",
+    "to_onnx",
     "vmatrix_error",
     "vmatrix_target_size",
 ]

@@ -10,10 +10,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import warn_caller
-from surefoot._parallel import ROW_BLOCK, RowThreads, row_blocks, threads_for
+from surefoot._parallel import ROW_BLOCK, RowThreads, threads_for
 from surefoot._parameters import check_choice
 from surefoot.data import Columns, Schema
-from surefoot.data.problem import NumberProblem, Problem, check_table
+from surefoot.data.checked_table import check_table, is_probe
+from surefoot.data.problem import NumberProblem, Problem
 
 
 @contextmanager
@@ -35,16 +36,23 @@ class TableEstimator(BaseEstimator):
     n_features_in_: int
     feature_names_in_: np.ndarray
     _schema: Schema
+    _bins_sparse: ClassVar[bool] = False
 
     @property
     def _takes_raw_columns(self) -> bool:
         """Whether missing values and categorical columns are accepted."""
         return True
 
+    @property
+    def _takes_sparse(self) -> bool:
+        """Whether sparse matrices are accepted; an estimator of the user's gets the table as an array."""
+        return self._bins_sparse and self._takes_raw_columns
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._takes_raw_columns
         tags.input_tags.categorical = self._takes_raw_columns
+        tags.input_tags.sparse = self._takes_sparse
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -60,6 +68,8 @@ class TableEstimator(BaseEstimator):
     def _columns(self, X: Any) -> Columns:
         """Read the columns of a table to predict; raise an error if the model is not fitted."""
         check_is_fitted(self)
+        if is_probe(X, self._schema):
+            return Columns.of_probe(X, self._schema)
         return check_table(self, X, self._schema)
 
     def _predict_blocks(
@@ -79,7 +89,7 @@ class TableEstimator(BaseEstimator):
 
         n_cells = columns.n_rows * (columns.n_columns + n_trees)
         with RowThreads(threads_for(self.n_jobs, n_cells)) as threads:
-            threads.each(fill, row_blocks(columns.n_rows, size))
+            threads.each(fill, columns.row_blocks(size))
         return out
 
 

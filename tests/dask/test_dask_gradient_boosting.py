@@ -13,7 +13,7 @@ from dask import delayed
 from problems import cut, file_of
 
 import surefoot
-from surefoot import ClusterError, ParameterError
+from surefoot import ClusterError, DataError, ParameterError
 from surefoot import dask as on_cluster
 from surefoot.uncertainty.boosting_loop import BoostingLoop
 
@@ -68,11 +68,31 @@ def test_the_same_file(client, tmp_path, name):
         {"subsample": 0.5, "early_stopping": False, "grow_policy": "depthwise"},
         {"langevin": True, "temperature": 1.0, "max_bins": 20},
         {"monotonic_cst": {"a": 1}, "min_samples_leaf": 50, "distribution": "laplace"},
+        {"interaction_cst": [{"a", "b"}], "max_features": 0.7, "split_noise": 0.5, "early_stopping": False},
+        {"grow_policy": "leafwise", "max_leaf_nodes": 5, "monotonic_cst": {"a": 1}, "early_stopping": False},
     ],
 )
 def test_settings(client, tmp_path, settings):
     X, y, _ = table()
     assert_same_files(tmp_path, client, NAMES[0], X, y.to_numpy(), **settings)
+
+
+@pytest.mark.parametrize("name", NAMES[::3])
+def test_callbacks_and_named_sets(client, tmp_path, name):
+    X, y, _ = table(10_000)
+    y = targets(name, y)
+    given, seen = {"new": (X[:500], y[:500])}, []
+    local = getattr(surefoot, name)(**settings_of(name)).fit(X, y, eval_sets=given)
+    model = getattr(on_cluster, name)(client=client, **settings_of(name))
+    parts = cut(X, (5_000, 5_000)), cut(y, (5_000, 5_000))
+    model.fit(*parts, eval_sets=given, callbacks=seen.append)
+    assert file_of(model, tmp_path) == file_of(local, tmp_path)
+    np.testing.assert_array_equal(model.validation_losses_["new"], local.validation_losses_["new"])
+    assert {report.is_trial for report in seen} == {False, True}
+    model.fit(*parts, callbacks=lambda report: report.round == 2)
+    assert {member.trees.forest.n_trees for member in model._members} == {2}
+    with pytest.raises(DataError, match="must be a table in memory, got list"):
+        model.fit(*parts, eval_sets={"new": parts})
 
 
 def test_class_weights_decide_the_bins_too(client, tmp_path):
@@ -112,6 +132,11 @@ def test_predictions_are_lazy_and_equal(client, tmp_path):
     np.testing.assert_array_equal(found.predict(X), local.predict(X))
     with pytest.raises(surefoot.DataError, match="rows in memory"):
         found.predict_distribution(parts)
+    explained = found.shap_knowledge(X)
+    np.testing.assert_array_equal(explained.values, local.shap_knowledge(X).values)
+    for explain in (found.shap_values, found.shap_knowledge):
+        with pytest.raises(surefoot.DataError, match="rows in memory"):
+            explain(parts)
 
 
 def test_two_fits_at_once(client, tmp_path):

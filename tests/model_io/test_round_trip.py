@@ -167,6 +167,13 @@ def test_labels_keep_their_type(labels, tmp_path):
         (surefoot.GradientBoostingRegressor, {"distribution": Normal}),
         (surefoot.GradientBoostingRegressor, {"monotonic_cst": [1, 0], "categorical_features": None}),
         (surefoot.GradientBoostingRegressor, {"monotonic_cst": {"b": -1}, "temperature": 2.0, "langevin": True}),
+        (surefoot.GradientBoostingRegressor, {"interaction_cst": [{"b"}, {"a"}], "max_features": np.float64(0.5)}),
+        # a set has no order, so a test cannot be named after it
+        pytest.param(surefoot.GradientBoostingRegressor, {"interaction_cst": [{"b"}, {"a", 0}]}, id="sets"),
+        (surefoot.GradientBoostingRegressor, {"interaction_cst": (frozenset({0}), [1]), "split_noise": 0}),
+        (surefoot.GradientBoostingRegressor, {"interaction_cst": "pairwise", "max_features": 1, "split_noise": 1.5}),
+        (surefoot.GradientBoostingClassifier, {"grow_policy": "leafwise", "max_leaf_nodes": 3}),
+        (surefoot.BoostingEnsembleRegressor, {"n_members": 2, "grow_policy": "leafwise", "max_features": 0.5}),
         (surefoot.GradientBoostingRegressor, {"learning_rate": np.float32(0.25), "max_depth": np.int64(3)}),
         (surefoot.GradientBoostingRegressor, {"categorical_features": ["b"], "random_state": None}),
         (surefoot.GradientBoostingClassifier, {"class_weight": {True: 2.0, False: 0.1}, "subsample": 0.5}),
@@ -193,6 +200,24 @@ def test_parameters_that_are_arrays_are_saved(values, tmp_path):
     again = round_trip(model, tmp_path).get_params()[name]
     np.testing.assert_array_equal(again, values)
     assert again.dtype == values.dtype or values.dtype.kind == "U"
+
+
+def test_files_have_the_parameters_of_tree_growth_only_if_they_are_set(tmp_path):
+    """Files of models without them are as they were before these parameters existed."""
+    frame, y = table()
+    limits = {"interaction_cst": "pairwise", "max_features": 0.5, "split_noise": 0}
+    settings = {"n_estimators": 2, "random_state": 0, "grow_policy": "leafwise"}
+    names = {"interaction_cst", "max_features", "max_leaf_nodes", "split_noise"}
+    for given in ({}, {"max_features": 1.0, "split_noise": "auto"}, limits, {"max_leaf_nodes": 7}):
+        model = surefoot.GradientBoostingRegressor(**settings, **given).fit(frame, y)
+        surefoot.save(model, tmp_path / "model.surefoot")
+        stored = json.loads(zipfile.ZipFile(tmp_path / "model.surefoot").read("model.json"))["parameters"]
+        expected = names & given.keys() if len(given) != 2 else set()
+        assert names & stored.keys() == expected
+    vmatrix = surefoot.VMatrixBoostingRegressor(n_estimators=2).fit(frame[["a"]], y)
+    surefoot.save(vmatrix, tmp_path / "model.surefoot")
+    stored = json.loads(zipfile.ZipFile(tmp_path / "model.surefoot").read("model.json"))["parameters"]
+    assert stored["max_leaf_nodes"] == 16
 
 
 def test_parameters_of_the_machine_are_not_saved(tmp_path):

@@ -8,7 +8,16 @@ import math
 import numpy as np
 from scipy import special
 
-from surefoot.uncertainty.families import Gamma, Laplace, LogNormal, Normal, Poisson, StudentT
+from surefoot.uncertainty.families import (
+    Gamma,
+    Laplace,
+    LogNormal,
+    NegativeBinomial,
+    Normal,
+    Poisson,
+    StudentT,
+    ZeroInflatedPoisson,
+)
 
 REGRESSION = {
     "normal": Normal(),
@@ -21,10 +30,16 @@ REGRESSION = {
 }
 
 
+MORE = {  # their informations are bounded or approximate
+    "negative_binomial": NegativeBinomial(),
+    "zero_inflated_poisson": ZeroInflatedPoisson(),
+}
+
+
 def example_target(name, n=400, seed=0):
     """A target of the kind that the family ``name`` is for."""
     generator = np.random.default_rng(seed)
-    if name == "poisson":
+    if name in ("poisson", "negative_binomial", "zero_inflated_poisson"):
         return generator.poisson(generator.gamma(2.0, 2.0, n)).astype(float)
     if name == "gamma":
         return generator.gamma(2.5, 30.0, n)
@@ -114,6 +129,65 @@ def poisson_row(raw, y, log_mean, floor, cap, ratio_max, z_max):
 def poisson_row_nll(raw, y, log_mean, floor, cap):
     log_of_mean = log_mean + clip(raw[0], floor, cap)
     return math.exp(log_of_mean) - y * log_of_mean + math.lgamma(y + 1)
+
+
+def exposed_poisson_row(raw, y, exposure, log_mean, floor, cap, ratio_max, z_max):
+    """The step of a rate, y / exposure, whose weight is the exposure; counts and not rates are clipped."""
+    mean = math.exp(log_mean + clip(raw[0], floor, cap))
+    information = max(mean / exposure, 1 / ratio_max)
+    step = inside(raw[0], min((y - mean) / information, ratio_max), floor, cap)
+    return (step / exposure,), (clip(step * math.sqrt(information), -z_max, z_max) / exposure,)
+
+
+def negative_binomial_row(raw, y, stretch, exposure, floor, cap, ratio_max, z_max):
+    mean, alpha = math.exp(raw[0]), math.exp(clip(raw[1], floor, cap))
+    base = max(mean / exposure, 1 / ratio_max)
+    step = min((y - mean) / base, ratio_max)
+    score = clip(step * math.sqrt(base / (1 + alpha * mean)), -z_max, z_max)
+    k, count = 1 / alpha, max(mean + stretch * (y - mean), 0.0)
+    by_size = special.digamma(count + k) - special.digamma(k) + math.log(k / (k + mean)) + 1 - (k + count) / (k + mean)
+    root = math.sqrt(max(dispersion_information(mean, alpha), 1 / ratio_max))
+    second = inside(raw[1], clip(-k * by_size / root, -z_max, z_max), floor, cap)
+    return (step / exposure, second / root), (score / exposure, second / math.sqrt(exposure))
+
+
+def dispersion_information(mean, alpha):
+    """That of squared residuals (by the fourth moment of the distribution), and the limit for large means."""
+    variance = mean + alpha * mean**2
+    fourth = variance**2 * (3 + 6 * alpha) + variance
+    third = variance * (1 + 2 * alpha * mean)
+    noise = fourth - variance**2 + variance - 2 * third  # the variance of (y - mean)**2 - y
+    of_squares = (alpha * mean**2) ** 2 / noise
+    k = 1 / alpha
+    of_gamma = k * k * special.polygamma(1, k) - k
+    return 1 / (1 / of_squares + 1 / of_gamma - (2 + 6 * alpha))
+
+
+def zero_inflated_row(raw, y, exposure, floor, cap, ratio_max, z_max):
+    mean, zero = math.exp(raw[0]), special.expit(clip(raw[1], floor, cap))
+    no_count = zero + (1 - zero) * math.exp(-mean)
+    chances = [zero, (1 - zero) * math.exp(-mean)]
+    gradient = y - mean if y > 0 else -mean * chances[1] / no_count
+    of_zero = -zero if y > 0 else chances[0] / no_count - zero
+    square = (1 - zero) * (mean - mean**2 * math.exp(-mean)) + no_count * (mean * chances[1] / no_count) ** 2
+    square_of_zero = (1 - no_count) * zero**2 + no_count * (chances[0] / no_count - zero) ** 2
+    base = max(square / exposure, 1 / ratio_max)
+    step = min(gradient / base, ratio_max)
+    root = math.sqrt(max(square_of_zero, 1 / ratio_max))
+    second = inside(raw[1], clip(of_zero / root, -z_max, z_max), floor, cap)
+    first_score = clip(step * math.sqrt(base), -z_max, z_max) / exposure
+    return (step / exposure, second / root), (first_score, second / math.sqrt(exposure))
+
+
+def quantile_row(raw, y, stretch, levels, floor, cap, z_max):
+    """The steps of asymmetric Laplace distributions with one scale."""
+    scale = math.exp(clip(raw[-1], floor, cap))
+    signs = [0.0 if y == q else level - (y < q) for q, level in zip(raw, levels, strict=False)]
+    losses = [(y - q) * sign for q, sign in zip(raw, signs, strict=False)]
+    step = inside(raw[-1], sum(min(stretch * loss / scale, z_max) for loss in losses) / len(levels) - 1, floor, cap)
+    steps = [scale * s / (level * (1 - level)) for s, level in zip(signs, levels, strict=True)]
+    scores = [s / math.sqrt(level * (1 - level)) for s, level in zip(signs, levels, strict=True)]
+    return (*steps, step), (*scores, step * math.sqrt(len(levels)))
 
 
 def gamma_row(raw, y, stretch, floor, cap, ratio_max, z_max):

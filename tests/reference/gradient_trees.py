@@ -218,6 +218,44 @@ def noisy_place(gains, tie, scale, noise):
     return sums.index(max(sums))
 
 
+def split_of_rows(table, rows, columns, l2, least, has_missing):
+    """(gain, left rows, right rows) of the split with the highest gain, the first of those that tie; None: no gain."""
+    best = (Fraction(0), [], [])
+    for column in columns:
+        codes, n_codes = table.codes[column], table.n_codes[column]
+        node = sums_by_code(codes, n_codes, rows, table.scores, table.weights)
+        if table.is_categorical[column]:
+            sets = [part for k in range(len(table.scores)) for part in category_sets([node], k)]
+            gains = [(set_gain([node], part, l2, least), part) for part in sets]
+        else:
+            missing = int(n_codes) - 1
+            by_place = number_gains([node], has_missing[column], l2, least).items()
+            gains = [(gain, [*range(last + 1), *[missing] * side]) for (last, side), gain in by_place]
+        for gain, left_codes in gains:
+            if gain > best[0]:
+                left, right = (
+                    [i for i in rows if codes[i] in left_codes],
+                    [i for i in rows if codes[i] not in left_codes],
+                )
+                best = gain, left, right
+    return best if best[0] > 0 else None
+
+
+def best_first_leaves(table, max_leaf_nodes, depth, l2, least, has_missing):
+    """The rows of each leaf, if the leaf with the highest gain is always split next."""
+    columns, rows = range(len(table.codes)), list(range(table.codes.shape[1]))
+    leaves = [(rows, 0, split_of_rows(table, rows, columns, l2, least, has_missing))]
+    while len(leaves) < max_leaf_nodes:
+        can_split = [leaf for leaf in leaves if leaf[2] is not None and leaf[1] < depth]
+        if not can_split:
+            break
+        leaf = max(can_split, key=lambda one: one[2][0])
+        leaves.remove(leaf)
+        for side in leaf[2][1:]:
+            leaves.append((side, leaf[1] + 1, split_of_rows(table, side, columns, l2, least, has_missing)))
+    return sorted(rows for rows, _, _ in leaves)
+
+
 # partition.py
 
 

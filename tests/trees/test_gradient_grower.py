@@ -33,10 +33,14 @@ def grow(table, rules, *, weights=None, rows=None, scores=None, threads=ONE_THRE
 
 
 class Audit:
-    """Follows the splits of a tree with plain lists of rows, and compares each with every other possible split."""
+    """Follows the splits of a tree with plain lists of rows, and compares each with every other possible split.
 
-    def __init__(self, table, tree, rules, rows=None, weights=None):
+    ``allowed`` says which columns may be split at below a set of other columns.
+    """
+
+    def __init__(self, table, tree, rules, rows=None, weights=None, allowed=None):
         self.table, self.tree, self.rules = table, tree, rules
+        self.used, self.allowed = [frozenset()], allowed or (lambda used: range(len(table.codes)))
         n_rows = table.codes.shape[1]
         self.weights = np.ones(n_rows) if weights is None else weights
         self.nodes = [list(range(n_rows) if rows is None else rows)]
@@ -49,10 +53,10 @@ class Audit:
         for level in range(self.tree.depth):
             first = level if self.tree.symmetric else (1 << level) - 1
             if self.tree.symmetric:
-                self.check_split(first, self.nodes)
+                self.check_split(first, self.nodes, self.used[0])
             else:
-                for place, node in enumerate(self.nodes):
-                    self.check_split(first + place, [node])
+                for place, (node, used) in enumerate(zip(self.nodes, self.used, strict=True)):
+                    self.check_split(first + place, [node], used)
             self.partition(level, first)
         for leaf, rows in enumerate(self.nodes):
             assert (self.tree.leaves[rows] == leaf).all()
@@ -71,12 +75,13 @@ class Audit:
             return {tuple(part): naive.set_gain(sums, part, self.l2, min_rows) for part in sets}
         return naive.number_gains(sums, self.has_missing[column], self.l2, min_rows, self.constraints[column])
 
-    def check_split(self, split, nodes):
-        tree = self.tree
+    def check_split(self, split, nodes, used):
+        tree, allowed = self.tree, self.allowed(used)
         if not any(nodes):
             assert tree.features[split] == -1
             return
-        every = [self.column_gains(column, nodes) for column in range(len(self.table.codes))]
+        columns = range(len(self.table.codes))
+        every = [self.column_gains(column, nodes) if column in allowed else {} for column in columns]
         best = max((gain for gains in every for gain in gains.values()), default=Fraction(0))
         worths = [naive.worth(naive.total_of(sums, len(sums[0])), self.l2) for sums in self.sums(0, nodes)]
         noise = Fraction(1e-12) * (sum(worths) + sum(self.table.scores.ravel() ** 2))
@@ -130,6 +135,12 @@ class Audit:
             assert tree.kept[(1 << level) - 1 + place] == kept
             children += [left, right]
         self.nodes = children
+        if tree.symmetric:
+            self.used = [used | {int(tree.features[first])} for used in self.used]
+        else:
+            splits = enumerate(self.used, first)
+            below = [used | ({int(tree.features[k])} if tree.features[k] >= 0 else set()) for k, used in splits]
+            self.used = [used for used in below for _ in range(2)]
 
 
 @settings(deadline=None, max_examples=60)

@@ -1,5 +1,7 @@
 """CatBoost's models truncated, against models trained with fewer trees and CatBoost's own virtual ensembles."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -8,9 +10,11 @@ from sklearn.datasets import load_iris, make_regression
 from sklearn.exceptions import NotFittedError
 
 from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
-from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
+from surefoot.uncertainty import virtual_ensemble
 
 cb = pytest.importorskip("catboost")
+
+VirtualEnsemble = partial(virtual_ensemble.VirtualEnsemble, method="truncation")
 
 FLOWERS, SPECIES = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[SPECIES]

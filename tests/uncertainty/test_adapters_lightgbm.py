@@ -1,5 +1,7 @@
 """LightGBM's models truncated, against models trained with fewer rounds and models loaded from a shorter text."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import entropy
@@ -7,9 +9,11 @@ from sklearn.datasets import load_iris, make_regression
 from sklearn.exceptions import NotFittedError
 
 from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
-from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
+from surefoot.uncertainty import virtual_ensemble
 
 lgb = pytest.importorskip("lightgbm")
+
+VirtualEnsemble = partial(virtual_ensemble.VirtualEnsemble, method="truncation")
 
 FLOWERS, SPECIES = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[SPECIES]

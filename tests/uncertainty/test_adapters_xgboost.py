@@ -1,5 +1,7 @@
 """XGBoost's models truncated, against slices of their Booster and models trained with fewer rounds."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
@@ -8,9 +10,11 @@ from sklearn.datasets import load_iris, make_regression
 from sklearn.exceptions import NotFittedError
 
 from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError
-from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
+from surefoot.uncertainty import virtual_ensemble
 
 xgb = pytest.importorskip("xgboost")
+
+VirtualEnsemble = partial(virtual_ensemble.VirtualEnsemble, method="truncation")
 
 FLOWERS, SPECIES = load_iris(return_X_y=True)
 X, Y = make_regression(n_samples=200, n_features=5, noise=5.0, random_state=0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from contract.registry import assert_same_answers, assert_same_model
-from reference.families import REGRESSION, example_target
+from reference.families import MORE, REGRESSION, example_target
 from reference.gradient_boosters import numbers, small
 
 from surefoot import BoostingEnsembleRegressor, GradientBoostingClassifier, GradientBoostingRegressor
@@ -18,6 +18,18 @@ SETTINGS = {
     "deep trees": {"grow_policy": "depthwise", "max_depth": 6, "min_samples_leaf": 3, "early_stopping": False},
     "categories": {"categorical_features": [3], "early_stopping": False},
     "monotone": {"monotonic_cst": [1, 0, 0, 0], "early_stopping": False},
+    "interactions": {"interaction_cst": [[0, 1]], "early_stopping": False},
+    "columns drawn": {"max_features": 0.5, "split_noise": 0.7, "grow_policy": "depthwise", "early_stopping": False},
+    "leafwise": {"grow_policy": "leafwise", "max_leaf_nodes": 6, "max_depth": 5, "subsample": 0.7},
+    "leafwise, limited": {
+        "grow_policy": "leafwise",
+        "max_leaf_nodes": 5,
+        "interaction_cst": "pairwise",
+        "max_features": 0.8,
+        "monotonic_cst": [0, 1, 0, 0],
+        "categorical_features": [3],
+        "early_stopping": False,
+    },
 }
 
 
@@ -49,13 +61,13 @@ def test_any_number_of_threads_learns_the_same(small_blocks, name, weighted):
     same_for_any_number_of_threads(make, X, y, weights)
 
 
-@pytest.mark.parametrize("name", REGRESSION)
+@pytest.mark.parametrize("name", REGRESSION | MORE)
 def test_any_number_of_threads_learns_the_same_distribution(small_blocks, name):
     X, _ = table()
     y = example_target(name, len(X))
 
     def make(n_jobs):
-        return small(GradientBoostingRegressor, distribution=REGRESSION[name], n_jobs=n_jobs)
+        return small(GradientBoostingRegressor, distribution=(REGRESSION | MORE)[name], n_jobs=n_jobs)
 
     same_for_any_number_of_threads(make, X, y)
 

@@ -11,7 +11,7 @@ METHODS = {"sgb": {"subsample": 0.5}, "sglb": {"langevin": True}}
 
 
 def without_noise(monkeypatch):
-    monkeypatch.setattr("surefoot.uncertainty.boosting_loop.EMPTY_LEAF_TEMPERATURE", 0.0)
+    monkeypatch.setattr("surefoot.uncertainty.leaf_noise.EMPTY_LEAF_TEMPERATURE", 0.0)
 
 
 def three_cells(n_each):

@@ -39,6 +39,27 @@ BAD = {
     "temperature": [0.0, -1.0, NAN, INF, "warm"],
     "categorical_features": ["dtype", 3],
     "monotonic_cst": [[1], [1, 0, 0, 2], [0.5, 0, 0, 0], "up", {"a": 1}, [[1, 0, 0, 0]]],
+    "interaction_cst": [
+        "all",
+        b"x",
+        3,
+        {0: [1]},
+        [0, 1],
+        [[]],
+        [[0], "1"],
+        [{0: 1}],
+        [[4]],
+        [[-1]],
+        [["a"]],
+        [[0.5]],
+        [[True]],
+        [[None]],
+        [iter([0])],
+        np.array(1),
+    ],
+    "max_features": [0, 0.0, -0.5, 1.5, NAN, INF, "sqrt", None, True],
+    "max_leaf_nodes": [1, 0, 2.5, "many", True, 31],  # the last is for leafwise trees
+    "split_noise": [-1.0, NAN, INF, None, "none", True],
     "random_state": ["seed", -1],
 }
 FOR_ALL = [(name, value) for name, values in BAD.items() for value in values]

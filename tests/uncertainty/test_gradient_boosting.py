@@ -264,8 +264,11 @@ def test_parameters_are_those_of_the_contract(estimator):
     assert parameters["l2_regularization"] == l2
     rate = {GradientBoostingClassifier: 0.07, BoostingEnsembleRegressor: 0.15}.get(estimator, 0.1)
     assert parameters["learning_rate"] == rate
+    regresses = estimator in (GradientBoostingRegressor, BoostingEnsembleRegressor)
+    offsets = ["offset", "exposure", "offset_val", "exposure_val"] if regresses else ["offset", "offset_val"]
     assert list(inspect.signature(estimator.fit).parameters) == [
         "self", "X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val",
+        *offsets, "eval_sets", "callbacks", "snapshot",
     ]  # fmt: skip
 
 

@@ -265,7 +265,7 @@ def test_noise_is_bounded_as_regularisation_goes_to_zero(estimator, temperature)
 )
 def test_a_leaf_without_rows_has_the_noise_of_one_row_or_of_its_regularisation(temperature, l2, monkeypatch):
     monkeypatch.setattr(
-        "surefoot.uncertainty.boosting_loop.EMPTY_LEAF_TEMPERATURE", 0.0
+        "surefoot.uncertainty.leaf_noise.EMPTY_LEAF_TEMPERATURE", 0.0
     )  # without the additional noise of such leaves
     rate, cells = 0.1, [cell for cell in CELLS if cell != (1, 1)]
     X = np.repeat(np.array(cells, dtype=float), 12, axis=0)

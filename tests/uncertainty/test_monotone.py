@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
 
-each_policy = pytest.mark.parametrize("grow_policy", ["symmetric", "depthwise"])
+each_policy = pytest.mark.parametrize("grow_policy", ["symmetric", "depthwise", "leafwise"])
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)
 
 VARIANTS = {

@@ -7,9 +7,9 @@ import pytest
 
 from surefoot import BoostingEnsembleRegressor
 from surefoot.trees.gradient_grower import GrowthRules
-from surefoot.uncertainty.boosting_loop import LeafNoise
 from surefoot.uncertainty.families import Gamma, Normal
 from surefoot.uncertainty.fit_spec import TrainingConfig
+from surefoot.uncertainty.leaf_noise import LeafNoise
 
 CONFIG = TrainingConfig(n_estimators=100, learning_rate=0.1, rules=GrowthRules(depth=2), langevin=True)
 

@@ -97,6 +97,17 @@ MODELS = {
     "regressor": (GradientBoostingRegressor(**SETTINGS), {}),
     "regressor with weights": (GradientBoostingRegressor(**SETTINGS, subsample=0.5), {"weight": "w"}),
     "depthwise": (GradientBoostingRegressor(**SETTINGS, grow_policy="depthwise", min_samples_leaf=900), {}),
+    "leafwise, columns drawn": (
+        GradientBoostingRegressor(
+            **SETTINGS,
+            grow_policy="leafwise",
+            max_leaf_nodes=4,
+            max_features=0.7,
+            interaction_cst="pairwise",
+            early_stopping=False,
+        ),
+        {},
+    ),
     "few rows in a leaf": (GradientBoostingRegressor(**SETTINGS, min_samples_leaf=1500, early_stopping=False), {}),
     "one row drawn": (GradientBoostingRegressor(**SETTINGS, subsample=1e-9, early_stopping=False), {}),
     "classifier": (GradientBoostingClassifier(**SETTINGS), {"target": "label"}),
@@ -297,8 +308,8 @@ def test_a_full_disk(folder, monkeypatch):
 
     begin = training_log.ModelLog.__init__
 
-    def begin_on_full_disk(log, path):
-        begin(log, path)
+    def begin_on_full_disk(log, *given):
+        begin(log, *given)
         log._file = FullFile(log._file)
 
     with monkeypatch.context() as patch:

@@ -70,6 +70,8 @@ CASES = [
     ("normal", {"min_samples_leaf": 20}),  # nodes of symmetric trees that keep their rows together
     ("normal", {"min_samples_leaf": 40, "grow_policy": "depthwise"}),  # many nodes are not split
     ("normal", {"max_depth": 1}),
+    ("normal", {"grow_policy": "leafwise", "max_leaf_nodes": 7}),
+    ("binary", {"grow_policy": "leafwise", "max_depth": 7, "interaction_cst": "pairwise", "max_features": 0.7}),
     ("normal", {"max_bins": 255, "n_estimators": 60, "subsample": 0.5}),
     ("poisson", {}),
     ("poisson", {"grow_policy": "depthwise", "max_bins": 4}),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from contract.registry import assert_same_answers, assert_same_model
-from reference.families import REGRESSION, example_target
+from reference.families import MORE, REGRESSION, example_target
 from reference.gradient_boosters import small
 from uncertainty.test_blocks_of_rows import SETTINGS, table
 
@@ -79,10 +79,10 @@ def test_numbers_of_shards_and_threads(small_blocks, monkeypatch, cuts, n_thread
     same_in_shards(monkeypatch, model, X, y, cuts=cuts, n_threads=n_threads)
 
 
-@pytest.mark.parametrize("name", REGRESSION)
+@pytest.mark.parametrize("name", REGRESSION | MORE)
 def test_distributions(small_blocks, monkeypatch, name):
     X, _ = table()
-    model = small(GradientBoostingRegressor, distribution=REGRESSION[name], early_stopping=True)
+    model = small(GradientBoostingRegressor, distribution=(REGRESSION | MORE)[name], early_stopping=True)
     same_in_shards(monkeypatch, model, X, example_target(name, len(X)))
 
 

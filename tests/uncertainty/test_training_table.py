@@ -26,8 +26,9 @@ from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.families import REGRESSION_FAMILIES
-from surefoot.uncertainty.fit_spec import FitSpec, TrainingConfig, TrainingRows
+from surefoot.uncertainty.fit_spec import FitSpec, TrainingConfig
 from surefoot.uncertainty.model_rows import ModelRows
+from surefoot.uncertainty.training_rows import TrainingRows
 from surefoot.uncertainty.training_table import ENSEMBLE_MEMBER, SET_CATEGORIES, SINGLE_MODEL, Encoding, SharedTable
 
 each_estimator = pytest.mark.parametrize("estimator", GRADIENT_BOOSTERS)

@@ -27,7 +27,7 @@ def settings_of(variant):
 def test_regressors(variant):
     X, y = problem(GradientBoostingRegressor)
     model = small(GradientBoostingRegressor, n_estimators=26, **settings_of(variant)).fit(X, y)
-    ensemble = model.virtual_ensemble(n_members=4)
+    ensemble = model.virtual_ensemble(n_members=4, method="truncation")
     assert ensemble.members_ == (17, 20, 23, 26)
     members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
     models = [
@@ -50,7 +50,7 @@ def test_classifiers(variant, n_classes):
         pytest.skip("constraints are for two classes")
     X, y = problem(GradientBoostingClassifier, n_classes=n_classes)
     model = small(GradientBoostingClassifier, n_estimators=26, **settings_of(variant)).fit(X, y)
-    ensemble = model.virtual_ensemble(n_members=4)
+    ensemble = model.virtual_ensemble(n_members=4, method="truncation")
     members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
     models = [
         small(GradientBoostingClassifier, n_estimators=n, **settings_of(variant)).fit(X, y) for n in ensemble.members_
@@ -70,7 +70,10 @@ def test_every_distribution(distribution):
     y = np.round(np.exp(y / 10)) + 1
     settings = {"langevin": True, "early_stopping": False, "distribution": distribution}
     members = (
-        small(GradientBoostingRegressor, n_estimators=12, **settings).fit(X, y).virtual_ensemble(2).predict_members(X)
+        small(GradientBoostingRegressor, n_estimators=12, **settings)
+        .fit(X, y)
+        .virtual_ensemble(2, method="truncation")
+        .predict_members(X)
     )
     by_hand = [small(GradientBoostingRegressor, n_estimators=n, **settings).fit(X, y) for n in (9, 12)]
     np.testing.assert_allclose(members.means, [one.predict(X) for one in by_hand], rtol=1e-9)
@@ -121,7 +124,7 @@ def test_the_full_model_is_the_last_member_and_is_not_changed(estimator):
     X, y = problem(estimator)
     model = small(estimator, langevin=True, n_estimators=20).fit(X, y)
     before = answers(model, X)
-    members = VirtualEnsemble(model, 3).predict_members(X)
+    members = VirtualEnsemble(model, 3, method="truncation").predict_members(X)
     last = members.means[-1] if estimator is GradientBoostingRegressor else members.probabilities[-1]
     full = model.predict(X) if estimator is GradientBoostingRegressor else model.predict_proba(X)
     np.testing.assert_allclose(last, full, rtol=1e-12)

@@ -26,6 +26,10 @@ class StandIn(BaseEstimator):
         self.langevin = langevin
         self.subsample = subsample
 
+    @property
+    def _differs_by_seed(self):
+        return self.langevin or self.subsample < 1.0
+
     def fit(self, n_trees):
         self.n_iter_ = n_trees
         return self
@@ -45,7 +49,7 @@ class StandIn(BaseEstimator):
     ],
 )
 def test_sizes_are_evenly_spaced_in_the_second_half_up_to_the_full_model(n_trees, n_members, sizes):
-    ensemble = VirtualEnsemble(StandIn().fit(n_trees), n_members)
+    ensemble = VirtualEnsemble(StandIn().fit(n_trees), n_members, method="truncation")
     assert ensemble.members_ == sizes
     assert ensemble.n_members == n_members
 
@@ -53,7 +57,7 @@ def test_sizes_are_evenly_spaced_in_the_second_half_up_to_the_full_model(n_trees
 def test_own_regressor_means_and_variances_are_those_of_its_family():
     X, y = numbers()
     model = small(surefoot.GradientBoostingRegressor, distribution="lognormal", langevin=True, n_estimators=40)
-    ensemble = VirtualEnsemble(model.fit(X, np.exp(y / 4)), 5)
+    ensemble = VirtualEnsemble(model.fit(X, np.exp(y / 4)), 5, method="truncation")
     members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
     family = model.family_
     raw = np.stack([truncated(model, X, size) for size in (24, 28, 32, 36, 40)])
@@ -71,7 +75,7 @@ def test_own_classifier_probabilities_are_those_of_its_family():
     X, y = problem(surefoot.GradientBoostingClassifier, n_classes=3)
     labels = np.array(["a", "b", "c"])
     model = small(surefoot.GradientBoostingClassifier, subsample=0.5, n_estimators=40, early_stopping=False)
-    ensemble = VirtualEnsemble(model.fit(X, labels[y]), 4)
+    ensemble = VirtualEnsemble(model.fit(X, labels[y]), 4, method="truncation")
     members, parts = ensemble.predict_members(X), ensemble.predict_uncertainty(X)
     assert list(members.classes) == ["a", "b", "c"]
     probabilities = np.stack([softmax(truncated(model, X, size), axis=0).T for size in (25, 30, 35, 40)])
@@ -129,12 +133,18 @@ def test_own_model_that_is_not_fitted():
 )
 def test_too_few_trees(n_trees, n_members, message):
     with pytest.raises(ParameterError, match=message):
-        VirtualEnsemble(StandIn().fit(n_trees), n_members)
+        VirtualEnsemble(StandIn().fit(n_trees), n_members, method="truncation")
+
+
+def test_without_truncation_four_trees_are_enough():
+    assert VirtualEnsemble(StandIn().fit(4), 10).members_ == (4,) * 10
+    with pytest.raises(ParameterError, match="at least 4 trees, this StandIn uses 3: refit it"):
+        VirtualEnsemble(StandIn().fit(3))
 
 
 @pytest.mark.parametrize("advised", [9, 2])
 def test_as_many_members_as_advised_are_possible(advised):
-    assert len(VirtualEnsemble(StandIn().fit(19), advised).members_) == advised
+    assert len(VirtualEnsemble(StandIn().fit(19), advised, method="truncation").members_) == advised
 
 
 @pytest.mark.parametrize("n_members", [1, 0, -3, 2.5, True, "10", None])
@@ -143,9 +153,9 @@ def test_refused_numbers_of_members(n_members):
         VirtualEnsemble(StandIn().fit(100), n_members)
 
 
-def test_repr_is_short_and_shows_the_sizes():
+def test_repr_is_short_and_shows_the_method():
     ensemble = VirtualEnsemble(StandIn().fit(40), 4)
-    assert repr(ensemble) == "VirtualEnsemble(StandIn, n_members=4, members_=(25, 30, 35, 40))"
+    assert repr(ensemble) == "VirtualEnsemble(StandIn, n_members=4, method='increments')"
 
 
 def test_rows_keep_their_labels():

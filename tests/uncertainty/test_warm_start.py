@@ -2,8 +2,10 @@
 
 import pickle
 
+import joblib
 import numpy as np
 import pytest
+from contract.registry import learned
 from reference.gradient_boosters import (
     ENSEMBLES,
     SINGLE,
@@ -18,6 +20,7 @@ from reference.gradient_boosters import (
 from sklearn.base import clone
 
 from surefoot import GradientBoostingClassifier, GradientBoostingRegressor
+from surefoot.uncertainty.boosting_loop import STRETCH_ROWS
 
 each_single = pytest.mark.parametrize("estimator", SINGLE)
 SETTINGS = {
@@ -53,8 +56,22 @@ def test_two_fits_equal_one_longer_fit(estimator, name):
         assert_same_answers(model, small(estimator, n_estimators=5, **settings).fit(X, y), X)
     model.set_params(n_estimators=9).fit(X, y).set_params(n_estimators=12).fit(X, y)
     assert model.n_iter_ == full.n_iter_
-    assert_close_answers(full, model, X, rtol=1e-9)
-    np.testing.assert_allclose(model.validation_loss_, full.validation_loss_, rtol=1e-9)
+    assert learned(model) == learned(full)
+    if settings.get("early_stopping", "auto") is False:
+        cold = small(estimator, n_estimators=12, **settings).fit(X, y)
+        assert learned(model.set_params(warm_start=False)) == learned(cold)
+
+
+@each_single
+def test_large_tables_and_pickles_between_fits(estimator):
+    """The stretch of the rows of large tables is computed anew only every few rounds."""
+    X, y = problem(estimator, STRETCH_ROWS + 10)
+    settings = {"early_stopping": False, "subsample": 0.7, "max_depth": 2}
+    full = small(estimator, n_estimators=11, **settings).fit(X, y)
+    model = small(estimator, n_estimators=3, warm_start=True, **settings).fit(X, y)
+    model = pickle.loads(pickle.dumps(model)).set_params(n_estimators=9, n_jobs=2).fit(X, y)
+    model.set_params(n_estimators=11, n_jobs=None).fit(X, y)
+    assert learned(model.set_params(warm_start=False)) == learned(full)
 
 
 @each_single
@@ -205,7 +222,20 @@ def test_two_fits_of_an_ensemble_equal_one_longer_fit(estimator, name):
     model = small(estimator, n_estimators=5, n_jobs=2, **settings).fit(X, y)
     model.set_params(n_estimators=9).fit(X, y).set_params(n_estimators=12).fit(X, y)
     assert [one.n_iter_ for one in model.estimators_] == [one.n_iter_ for one in full.estimators_]
-    assert_close_answers(full, model, X, rtol=1e-9)
+    assert learned(model.set_params(n_jobs=None)) == learned(full)
+
+
+@each_ensemble
+def test_members_are_resumed_in_this_process(estimator):
+    X, y = table(estimator)
+    model = small(estimator, n_estimators=5, n_jobs=2, warm_start=True, early_stopping=False)
+    with joblib.parallel_config("loky"):
+        model.fit(X, y).set_params(n_estimators=8)
+        rounds = []
+        model.fit(X, y, callbacks=lambda report: rounds.append((report.member, report.round)))
+    assert sorted(rounds) == [(member, n) for member in (0, 1) for n in (6, 7, 8)]
+    cold = small(estimator, n_estimators=8, early_stopping=False).fit(X, y)
+    assert learned(model.set_params(n_jobs=None, warm_start=False)) == learned(cold)
 
 
 @each_ensemble

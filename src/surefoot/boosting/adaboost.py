@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._parallel import row_blocks
+from surefoot._parallel import ROW_BLOCK
 from surefoot.boosting.base import BaseBooster, break_ties
 from surefoot.boosting.calibration import cross_fitted_link
 from surefoot.boosting.committee import Committee, TreeCommittee, to_tally
@@ -19,8 +19,8 @@ class AdaBoostClassifier(BaseBooster):
     """AdaBoost with native trees on a binned table, or with any scikit-learn classifier.
 
     With stumps it finds the same splits and votes as scikit-learn's AdaBoostClassifier (on columns of at most 255
-    distinct values, or with ``max_bins=None``), and is hundreds of times faster on large tables. Missing values and
-    categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
+    distinct values, or with ``max_bins=None``), and is hundreds of times faster on large tables. Missing values,
+    categorical columns and sparse matrices are supported; there is no ``partial_fit``.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class AdaBoostClassifier(BaseBooster):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_features)
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_features)
             The rows to classify.
 
         Yields
@@ -173,6 +173,6 @@ class AdaBoostClassifier(BaseBooster):
         columns = self._columns(X)
         votes = np.zeros((columns.n_rows, len(self.classes_)))
         for t in range(len(self._committee)):
-            for start, stop in row_blocks(columns.n_rows):
+            for start, stop in columns.row_blocks(ROW_BLOCK):
                 self._committee.add_round(t, columns.block(start, stop), votes[start:stop])
             yield self._labels(self._decide(to_tally(votes.T / votes.sum(axis=1))))

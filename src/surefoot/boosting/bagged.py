@@ -16,7 +16,7 @@ class BaggedBoostClassifier(MemberEnsemble):
     With about ``log(n_rows / failure_probability)`` members its error is optimal, up to a constant, with probability
     ``1 - failure_probability``. Best on small tables.
 
-    Missing values and categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
+    Missing values, categorical columns and sparse matrices are supported; there is no ``partial_fit``.
 
     Parameters
     ----------

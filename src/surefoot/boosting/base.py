@@ -1,7 +1,7 @@
 """The base class of the five boosters: parameters and their checks, votes, labels, probabilities and margins."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -44,6 +44,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
     """Checks, predictions and margins; a booster adds ``_fit_problem`` and ``_tally_block``."""
 
     _link: VoteLink | None = None  # models from old files have none
+    _bins_sparse: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -137,7 +138,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns), path or StoredTable
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns), path or StoredTable
             The training data. A Parquet or Arrow file, a folder of Parquet files or a data set of pyarrow may be larger
             than memory: its bins are written to a temporary folder, about one byte for each cell, and read from there.
         y : array of shape (n_rows,), str or None
@@ -216,7 +217,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
             Rows with the columns of the training data.
 
         Returns
@@ -231,7 +232,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
             Rows with the columns of the training data.
 
         Returns
@@ -250,7 +251,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
             Rows with the columns of the training data.
 
         Returns
@@ -277,7 +278,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
             Rows with the columns of the training data.
         y : array of shape (n_rows,)
             True labels of the rows.

@@ -35,7 +35,7 @@ class BestBoostClassifier(BaseBooster):
     replaces the best one so far only if its log-loss is lower by more than two standard errors of the difference. If
     none does, the first candidate with stumps is kept.
 
-    Missing values and categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
+    Missing values, categorical columns and sparse matrices are supported; there is no ``partial_fit``.
 
     Parameters
     ----------

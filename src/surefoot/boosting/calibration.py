@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot._parallel import Cancellation, row_blocks, run_tasks
+from surefoot._parallel import ROW_BLOCK, Cancellation, run_tasks
 from surefoot.boosting.committee import Committee
 from surefoot.boosting.training import MemberRows, RowAssignment, Training, assign_folds, train_members
 from surefoot.boosting.vote_link import VoteLink, fit_link, fractions_of
@@ -77,7 +77,7 @@ def collect_votes(
 def _vote_fractions(committee: Committee, columns: Columns, n_classes: int, cancellation: Cancellation) -> np.ndarray:
     """Each class's fraction of the vote, (rows, classes)."""
     fractions = np.zeros((columns.n_rows, n_classes))
-    for start, stop in row_blocks(columns.n_rows):
+    for start, stop in columns.row_blocks(ROW_BLOCK):
         cancellation.check()
         fractions[start:stop] = fractions_of(committee.tally(columns.block(start, stop)))
     return fractions

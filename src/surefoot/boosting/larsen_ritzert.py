@@ -21,7 +21,7 @@ class LarsenRitzertClassifier(MemberEnsemble):
     ``n_rows**0.79`` sub-samples, each of about two thirds of the rows. ``n_members`` of them are drawn; each is built
     from its path through the division, without the list of all.
 
-    Missing values and categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
+    Missing values, categorical columns and sparse matrices are supported; there is no ``partial_fit``.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ class MajorityBoostClassifier(MemberEnsemble):
     single AdaBoost is not. The amount of work is the same. Best on large tables: on small ones, the parts are too
     small.
 
-    Missing values and categorical columns are supported; sparse input is refused; there is no ``partial_fit``.
+    Missing values, categorical columns and sparse matrices are supported; there is no ``partial_fit``.
 
     Parameters
     ----------

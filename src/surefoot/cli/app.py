@@ -10,6 +10,7 @@ from surefoot.cli.audit import audit
 from surefoot.cli.compare import compare
 from surefoot.cli.console import fail
 from surefoot.cli.doctor import doctor
+from surefoot.cli.export import export
 from surefoot.cli.fit import fit
 from surefoot.cli.predict import predict
 from surefoot.cli.select import select
@@ -45,7 +46,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (audit, compare, fit, predict, select):
+for command in (audit, compare, export, fit, predict, select):
     app.command()(command)
 add_extension(app, "reproduce", "Reproduce an experiment of a paper.", distribution="surefoot-experiments")
 app.command()(doctor)

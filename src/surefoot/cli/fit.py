@@ -38,7 +38,8 @@ def fit(
     distribution: Annotated[
         str | None,
         typer.Option(
-            help="For regression: normal (default), lognormal, laplace, student_t, poisson (for counts) or gamma."
+            help="For regression: normal (default), lognormal, laplace, student_t or gamma; for counts: poisson, "
+            "negative_binomial or zero_inflated_poisson."
         ),
     ] = None,
     members: Annotated[int, typer.Option(help="Number of models in the ensemble.")] = 10,

@@ -49,7 +49,7 @@ class ConformalEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         if hasattr(self.model, "__sklearn_tags__") and not isinstance(self.model, type):
             own = get_tags(self.model)
-            for name in ("allow_nan", "categorical", "string"):
+            for name in ("allow_nan", "categorical", "string", "sparse"):
                 setattr(tags.input_tags, name, getattr(own.input_tags, name))
             if own.classifier_tags is not None and tags.classifier_tags is not None:
                 tags.classifier_tags.multi_class = own.classifier_tags.multi_class

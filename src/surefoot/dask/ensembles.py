@@ -7,7 +7,7 @@ from surefoot.dask.gradient_base import DaskBooster, DaskEnsemble, DaskRegressor
 from surefoot.dask.model import DaskClassifier
 
 
-class BoostingEnsembleRegressor(DaskEnsemble, DaskRegressor, DaskBooster, local.BoostingEnsembleRegressor):
+class BoostingEnsembleRegressor(DaskEnsemble, DaskRegressor, DaskBooster, local.BoostingEnsembleRegressor):  # type: ignore[misc]
     """An ensemble that separates the noise of the data from the model's lack of knowledge, on a Dask cluster.
 
     The model is that of ``surefoot.BoostingEnsembleRegressor``, to the byte, for any number of workers and partitions.
@@ -25,17 +25,19 @@ class BoostingEnsembleRegressor(DaskEnsemble, DaskRegressor, DaskBooster, local.
         Probability that a row is used for a tree; None: 0.5 for ``"sgb"``, 1 for ``"sglb"``.
     distribution : str or family, default="normal"
         ``"normal"``, ``"lognormal"``, ``"laplace"``, ``"student_t"`` (5 degrees of freedom; ``StudentT(df=...)`` of
-        ``surefoot.uncertainty`` for others), ``"poisson"`` or ``"gamma"``. Held-out rows correct the shape of two of
-        them: normal distributions become Student t distributions (with the predicted mean and standard deviation) if
-        tails are heavier, Poisson distributions become negative binomial if counts vary more.
+        ``surefoot.uncertainty`` for others), ``"gamma"``, or for counts ``"poisson"``, ``"negative_binomial"`` or
+        ``"zero_inflated_poisson"``. Held-out rows correct the shape of two of them: normal distributions become
+        Student t distributions (with the predicted mean and standard deviation) if tails are heavier, Poisson
+        distributions become negative binomial, with one dispersion for all rows, if counts vary more.
+        A family of your own is an object of a subclass of ``CustomFamily``.
     n_estimators : int, default=3000
         Maximum number of trees; early stopping usually ends training sooner.
     learning_rate : float, default=0.15
         Fraction of each step that a round takes.
     max_depth : int, default=6
         Depth of the trees, from 1 to 10.
-    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
-        One split for a whole level of the tree, or one for each node.
+    grow_policy : {"symmetric", "depthwise", "leafwise"}, default="symmetric"
+        One split for a whole level, one for each node, or the best one first, up to ``max_leaf_nodes`` leaves.
     min_samples_leaf : int, default=1
         Minimum number of rows on each side of a split.
     l2_regularization : float, default=1.0
@@ -45,8 +47,15 @@ class BoostingEnsembleRegressor(DaskEnsemble, DaskRegressor, DaskBooster, local.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns of categorical dtype, always; further columns by position, name or a boolean for each.
     monotonic_cst : list or dict, default=None
-        For each column (or by name) 1, -1 or 0: the first parameter of the distribution never falls, never rises,
-        or is free along it.
+        For each column (or by name) 1, -1 or 0: the predicted mean never falls, never rises, or is free along it.
+    interaction_cst : {"pairwise", "no_interactions"}, list of sets or None, default=None
+        Groups of columns, by position or name, that may interact in a tree; columns in no group are one more group.
+    max_features : float, default=1.0
+        Fraction of the columns that are drawn for each tree.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves of a tree with ``grow_policy="leafwise"``, and for these only; None: 31.
+    split_noise : "auto" or float, default="auto"
+        Noise in the choice of splits, in standard errors; ``"auto"`` depends on the target and on other noise.
     temperature : float, default=None
         Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
         posterior. 1: the rounds converge to the posterior, but each model has a larger error.
@@ -79,6 +88,9 @@ class BoostingEnsembleRegressor(DaskEnsemble, DaskRegressor, DaskBooster, local.
         Names of the columns, if X was a frame.
     family_ : family
         The distribution, fitted to the target's units.
+    validation_losses_ : dict
+        For each name in ``eval_sets`` the loss of these rows after each round: the mean over the members, as far as all
+        were trained. Those of a member are in ``estimators_``.
     feature_importances_ : array of shape (n_columns,)
         Each column's fraction of the gains of all splits.
 
@@ -115,6 +127,10 @@ class BoostingEnsembleRegressor(DaskEnsemble, DaskRegressor, DaskBooster, local.
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        max_features: float = 1.0,
+        max_leaf_nodes: int | None = None,
+        split_noise: Any = "auto",
         temperature: float | None = None,
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
@@ -138,6 +154,10 @@ class BoostingEnsembleRegressor(DaskEnsemble, DaskRegressor, DaskBooster, local.
             max_bins=max_bins,
             categorical_features=categorical_features,
             monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            split_noise=split_noise,
             temperature=temperature,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
@@ -150,7 +170,7 @@ class BoostingEnsembleRegressor(DaskEnsemble, DaskRegressor, DaskBooster, local.
         self.client = client
 
 
-class BoostingEnsembleClassifier(DaskEnsemble, DaskClassifier, DaskBooster, local.BoostingEnsembleClassifier):
+class BoostingEnsembleClassifier(DaskEnsemble, DaskClassifier, DaskBooster, local.BoostingEnsembleClassifier):  # type: ignore[misc]
     """An ensemble of classifiers that separates data and knowledge uncertainty, on a Dask cluster.
 
     The model is that of ``surefoot.BoostingEnsembleClassifier``, to the byte, for any number of workers and partitions.
@@ -172,8 +192,8 @@ class BoostingEnsembleClassifier(DaskEnsemble, DaskClassifier, DaskBooster, loca
         Fraction of each step that a round takes.
     max_depth : int, default=6
         Depth of the trees, from 1 to 10.
-    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
-        One split for a whole level of the tree, or one for each node.
+    grow_policy : {"symmetric", "depthwise", "leafwise"}, default="symmetric"
+        One split for a whole level, one for each node, or the best one first, up to ``max_leaf_nodes`` leaves.
     min_samples_leaf : int, default=1
         Minimum number of rows on each side of a split.
     l2_regularization : float, default=0.1
@@ -185,6 +205,14 @@ class BoostingEnsembleClassifier(DaskEnsemble, DaskClassifier, DaskBooster, loca
     monotonic_cst : list or dict, default=None
         For each column (or by name) 1, -1 or 0: the probability of the second class never falls, never rises, or is
         free along it. For two classes only.
+    interaction_cst : {"pairwise", "no_interactions"}, list of sets or None, default=None
+        Groups of columns, by position or name, that may interact in a tree; columns in no group are one more group.
+    max_features : float, default=1.0
+        Fraction of the columns that are drawn for each tree.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves of a tree with ``grow_policy="leafwise"``, and for these only; None: 31.
+    split_noise : "auto" or float, default="auto"
+        Noise in the choice of splits, in standard errors; ``"auto"`` depends on the target and on other noise.
     temperature : float, default=None
         Temperature of the Langevin noise. None: 1 / (number of rows), as in the paper and in CatBoost, narrower than a
         posterior. 1: the rounds converge to the posterior, but each model has a larger error.
@@ -221,6 +249,9 @@ class BoostingEnsembleClassifier(DaskEnsemble, DaskClassifier, DaskBooster, loca
         Names of the columns, if X was a frame.
     family_ : family
         The distribution, fitted to the target's units.
+    validation_losses_ : dict
+        For each name in ``eval_sets`` the loss of these rows after each round: the mean over the members, as far as all
+        were trained. Those of a member are in ``estimators_``.
     feature_importances_ : array of shape (n_columns,)
         Each column's fraction of the gains of all splits.
 
@@ -256,6 +287,10 @@ class BoostingEnsembleClassifier(DaskEnsemble, DaskClassifier, DaskBooster, loca
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        max_features: float = 1.0,
+        max_leaf_nodes: int | None = None,
+        split_noise: Any = "auto",
         temperature: float | None = None,
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
@@ -279,6 +314,10 @@ class BoostingEnsembleClassifier(DaskEnsemble, DaskClassifier, DaskBooster, loca
             max_bins=max_bins,
             categorical_features=categorical_features,
             monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            split_noise=split_noise,
             temperature=temperature,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,

@@ -7,7 +7,7 @@ from surefoot.dask.gradient_base import DaskBooster, DaskRegressor
 from surefoot.dask.model import DaskClassifier
 
 
-class GradientBoostingRegressor(DaskRegressor, DaskBooster, local.GradientBoostingRegressor):
+class GradientBoostingRegressor(DaskRegressor, DaskBooster, local.GradientBoostingRegressor):  # type: ignore[misc]
     """Gradient boosting that predicts a distribution for every row, on a Dask cluster.
 
     The model is that of ``surefoot.GradientBoostingRegressor``, to the byte, for any number of workers and partitions.
@@ -19,17 +19,20 @@ class GradientBoostingRegressor(DaskRegressor, DaskBooster, local.GradientBoosti
         The cluster; None: the client that was created last.
     distribution : str or family, default="normal"
         ``"normal"``, ``"lognormal"``, ``"laplace"``, ``"student_t"`` (5 degrees of freedom; ``StudentT(df=...)`` of
-        ``surefoot.uncertainty`` for others), ``"poisson"`` or ``"gamma"``. Held-out rows correct the shape of two of
-        them: normal distributions become Student t distributions (with the predicted mean and standard deviation) if
-        tails are heavier, Poisson distributions become negative binomial if counts vary more.
+        ``surefoot.uncertainty`` for others), ``"gamma"``, or for counts ``"poisson"``, ``"negative_binomial"`` or
+        ``"zero_inflated_poisson"``. Held-out rows correct the shape of two of them: normal distributions become
+        Student t distributions (with the predicted mean and standard deviation) if tails are heavier, Poisson
+        distributions become negative binomial, with one dispersion for all rows, if counts vary more.
+        ``"quantile"`` (the median; ``Quantile(levels)`` for others) predicts only quantiles. A family of your own is
+        an object of a subclass of ``CustomFamily``.
     n_estimators : int, default=3000
         Maximum number of trees; early stopping usually ends training sooner.
     learning_rate : float, default=0.1
         Fraction of each step that a round takes.
     max_depth : int, default=6
         Depth of the trees, from 1 to 10.
-    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
-        One split for a whole level of the tree, or one for each node.
+    grow_policy : {"symmetric", "depthwise", "leafwise"}, default="symmetric"
+        One split for a whole level, one for each node, or the best one first, up to ``max_leaf_nodes`` leaves.
     min_samples_leaf : int, default=1
         Minimum number of rows on each side of a split.
     l2_regularization : float, default=1.0
@@ -39,8 +42,15 @@ class GradientBoostingRegressor(DaskRegressor, DaskBooster, local.GradientBoosti
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns of categorical dtype, always; further columns by position, name or a boolean for each.
     monotonic_cst : list or dict, default=None
-        For each column (or by name) 1, -1 or 0: the first parameter of the distribution never falls, never rises,
-        or is free along it.
+        For each column (or by name) 1, -1 or 0: the predicted mean never falls, never rises, or is free along it.
+    interaction_cst : {"pairwise", "no_interactions"}, list of sets or None, default=None
+        Groups of columns, by position or name, that may interact in a tree; columns in no group are one more group.
+    max_features : float, default=1.0
+        Fraction of the columns that are drawn for each tree.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves of a tree with ``grow_policy="leafwise"``, and for these only; None: 31.
+    split_noise : "auto" or float, default="auto"
+        Noise in the choice of splits, in standard errors; ``"auto"`` depends on the target and on other noise.
     subsample : float, default=1.0
         Probability that a row is used for a tree.
     langevin : bool, default=False
@@ -80,6 +90,9 @@ class GradientBoostingRegressor(DaskRegressor, DaskBooster, local.GradientBoosti
         Number of boosting rounds kept: one tree each.
     validation_loss_ : array of shape (n_rounds,)
         Loss of the held-out rows after each round, the mean negative log-likelihood; empty without early stopping.
+    validation_losses_ : dict
+        For each name in ``eval_sets`` the loss of these rows after each round, as an array: their mean negative
+        log-likelihood, as ``metrics.nll`` has it. Rounds that early stopping does not keep come last.
     feature_importances_ : array of shape (n_columns,)
         Each column's fraction of the gains of all splits.
 
@@ -117,6 +130,10 @@ class GradientBoostingRegressor(DaskRegressor, DaskBooster, local.GradientBoosti
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        max_features: float = 1.0,
+        max_leaf_nodes: int | None = None,
+        split_noise: Any = "auto",
         subsample: float = 1.0,
         langevin: bool = False,
         temperature: float | None = None,
@@ -139,6 +156,10 @@ class GradientBoostingRegressor(DaskRegressor, DaskBooster, local.GradientBoosti
             max_bins=max_bins,
             categorical_features=categorical_features,
             monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            split_noise=split_noise,
             subsample=subsample,
             langevin=langevin,
             temperature=temperature,
@@ -153,7 +174,7 @@ class GradientBoostingRegressor(DaskRegressor, DaskBooster, local.GradientBoosti
         self.client = client
 
 
-class GradientBoostingClassifier(DaskClassifier, DaskBooster, local.GradientBoostingClassifier):
+class GradientBoostingClassifier(DaskClassifier, DaskBooster, local.GradientBoostingClassifier):  # type: ignore[misc]
     """Gradient boosting of class probabilities on a Dask cluster.
 
     The model is that of ``surefoot.GradientBoostingClassifier``, to the byte, for any number of workers and partitions.
@@ -169,8 +190,8 @@ class GradientBoostingClassifier(DaskClassifier, DaskBooster, local.GradientBoos
         Fraction of each step that a round takes.
     max_depth : int, default=6
         Depth of the trees, from 1 to 10.
-    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
-        One split for a whole level of the tree, or one for each node.
+    grow_policy : {"symmetric", "depthwise", "leafwise"}, default="symmetric"
+        One split for a whole level, one for each node, or the best one first, up to ``max_leaf_nodes`` leaves.
     min_samples_leaf : int, default=1
         Minimum number of rows on each side of a split.
     l2_regularization : float, default=3.0
@@ -182,6 +203,14 @@ class GradientBoostingClassifier(DaskClassifier, DaskBooster, local.GradientBoos
     monotonic_cst : list or dict, default=None
         For each column (or by name) 1, -1 or 0: the probability of the second class never falls, never rises, or is
         free along it. For two classes only.
+    interaction_cst : {"pairwise", "no_interactions"}, list of sets or None, default=None
+        Groups of columns, by position or name, that may interact in a tree; columns in no group are one more group.
+    max_features : float, default=1.0
+        Fraction of the columns that are drawn for each tree.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves of a tree with ``grow_policy="leafwise"``, and for these only; None: 31.
+    split_noise : "auto" or float, default="auto"
+        Noise in the choice of splits, in standard errors; ``"auto"`` depends on the target and on other noise.
     subsample : float, default=1.0
         Probability that a row is used for a tree.
     langevin : bool, default=False
@@ -225,6 +254,9 @@ class GradientBoostingClassifier(DaskClassifier, DaskBooster, local.GradientBoos
         Number of boosting rounds kept: one tree each.
     validation_loss_ : array of shape (n_rounds,)
         Loss of the held-out rows after each round, the mean negative log-likelihood; empty without early stopping.
+    validation_losses_ : dict
+        For each name in ``eval_sets`` the loss of these rows after each round, as an array: their mean negative
+        log-likelihood, as ``metrics.nll`` has it. Rounds that early stopping does not keep come last.
     feature_importances_ : array of shape (n_columns,)
         Each column's fraction of the gains of all splits.
 
@@ -257,6 +289,10 @@ class GradientBoostingClassifier(DaskClassifier, DaskBooster, local.GradientBoos
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        max_features: float = 1.0,
+        max_leaf_nodes: int | None = None,
+        split_noise: Any = "auto",
         subsample: float = 1.0,
         langevin: bool = False,
         temperature: float | None = None,
@@ -279,6 +315,10 @@ class GradientBoostingClassifier(DaskClassifier, DaskBooster, local.GradientBoos
             max_bins=max_bins,
             categorical_features=categorical_features,
             monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            split_noise=split_noise,
             subsample=subsample,
             langevin=langevin,
             temperature=temperature,

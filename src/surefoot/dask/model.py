@@ -1,7 +1,7 @@
 """What the estimators on Dask collections share: the client, the local model, and answers for collections."""
 
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -18,6 +18,7 @@ class DaskModel(BaseEstimator):
     tables in memory, and `lazily` answers for Dask collections.
     """
 
+    _bins_sparse: ClassVar[bool] = False
     client: Any
     _local_class: type[BaseEstimator]
 

@@ -15,9 +15,11 @@ from surefoot._estimator import TableEstimator
 from surefoot._exceptions import DataError
 from surefoot.dask.collections import Partition
 from surefoot.data import Columns, Schema
+from surefoot.data.category_codes import MAX_CATEGORIES
 from surefoot.data.category_matching import plain_label
-from surefoot.data.columns import MAX_CATEGORIES, is_frame
-from surefoot.data.problem import check_labels, check_table, check_weights
+from surefoot.data.checked_table import check_table
+from surefoot.data.columns import is_frame
+from surefoot.data.problem import check_labels, check_weights
 
 
 class CategorySummary(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.data import Binner, Schema
-from surefoot.data.columns import MAX_CATEGORIES
+from surefoot.data.category_codes import MAX_CATEGORIES
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Label
 from surefoot.model_io.model_json import require

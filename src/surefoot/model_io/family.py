@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot._exceptions import ModelFileError
 from surefoot.model_io.archive import Archive
-from surefoot.model_io.fields import Field, Record, Scalar
+from surefoot.model_io.fields import Field, Many, Record, Scalar
 from surefoot.model_io.model_json import require
 from surefoot.uncertainty.families import (
     DISPERSED,
@@ -54,10 +54,8 @@ def family_of(name: Any) -> type[AnyFamily]:
 
 def _parameters_of(kind: type[AnyFamily]) -> Record:
     """The parameters of a family, which are all numbers."""
-    parameters: dict[str, Field] = {
-        field.name: Scalar(int, 2, MAX_CLASSES) if field.name == "n_classes" else Scalar(float)
-        for field in fields(kind)
-    }
+    special: dict[str, Field] = {"n_classes": Scalar(int, 2, MAX_CLASSES), "levels": Many(Scalar(float))}
+    parameters: dict[str, Field] = {field.name: special.get(field.name, Scalar(float)) for field in fields(kind)}
 
     def make(**values: Any) -> AnyFamily:
         family = kind(**values)

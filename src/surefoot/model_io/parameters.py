@@ -16,10 +16,18 @@ from surefoot.uncertainty.families import RegressionFamily
 
 OF_THE_MACHINE = ("n_jobs", "verbose")  # not saved
 OLD_NAMES = {"max_target": "max_target_rows"}  # parameters that were renamed: files may have the old name
+ADDED: dict[str, Any] = {
+    "interaction_cst": None,
+    "max_features": 1.0,
+    "max_leaf_nodes": None,
+    "split_noise": "auto",
+}  # later than the first files, with their defaults, which are not saved: the file of a model without them is as before
 OBJECT = "object"
 ARRAY_KINDS: dict[str, Any] = {OBJECT: object} | {kind: kind for kind in LABEL_KINDS}
 MAKERS: dict[str, Callable[[Any], Any]] = {
     "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
     "dict": dict,
     "array": lambda pair: np.array(pair[1], dtype=ARRAY_KINDS[pair[0]]),
     "family class": family_of,
@@ -40,7 +48,7 @@ class Parameters:
             given = kept.pop(old)
             if not isinstance(given, str):  # not "deprecated"
                 kept[OLD_NAMES[old]] = given
-        return {name: write_value(kept[name], name) for name in kept if name not in OF_THE_MACHINE}
+        return {name: write_value(kept[name], name) for name in kept if not _is_left_out(name, kept[name])}
 
     def read(self, stored: Any, path: str, archive: Archive) -> BaseEstimator:
         """An unfitted estimator with these parameters; parameters that are not in the file have their defaults."""
@@ -56,6 +64,13 @@ class Parameters:
         return model
 
 
+def _is_left_out(name: str, value: Any) -> bool:
+    """Whether a parameter is not saved."""
+    if name in ADDED:
+        return value is None if ADDED[name] is None else type(value) is type(ADDED[name]) and value == ADDED[name]
+    return name in OF_THE_MACHINE
+
+
 def write_value(value: Any, name: str) -> Any:
     """The JSON of a parameter."""
     value = value.item() if isinstance(value, np.generic) else value
@@ -64,6 +79,11 @@ def write_value(value: Any, name: str) -> Any:
     if isinstance(value, list | tuple):
         inner = [write_value(one, name) for one in value]
         return inner if isinstance(value, list) else {"tuple": inner}
+    if isinstance(value, set | frozenset):
+        kind = "set" if isinstance(value, set) else "frozenset"
+        return {kind: [write_value(one, name) for one in sorted(value, key=lambda one: (isinstance(one, str), one))]}
+    if isinstance(value, range):
+        return write_value(list(value), name)
     if isinstance(value, dict):
         return {"dict": [[write_value(key, name), write_value(value[key], name)] for key in value]}
     if isinstance(value, np.ndarray):

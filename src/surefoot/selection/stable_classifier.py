@@ -293,8 +293,9 @@ class MemberPrediction:
     def __call__(self, member: Any, cancellation: Cancellation) -> np.ndarray:
         cancellation.check()
         if hasattr(member, "predict_proba"):
-            probabilities = np.zeros((len(self.X), len(self.classes)))
-            probabilities[:, np.searchsorted(self.classes, member.classes_)] = member.predict_proba(self.X)
+            predicted = member.predict_proba(self.X)
+            probabilities = np.zeros((len(predicted), len(self.classes)))
+            probabilities[:, np.searchsorted(self.classes, member.classes_)] = predicted
             return probabilities
         return np.eye(len(self.classes))[np.searchsorted(self.classes, member.predict(self.X))]
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, validate_data
@@ -15,8 +16,9 @@ from surefoot._exceptions import DataError
 from surefoot._jit import inner_kernel, kernel
 from surefoot._parameters import check_choice
 from surefoot.data import Columns
+from surefoot.data.checked_table import check_table
 from surefoot.data.columns import is_frame
-from surefoot.data.problem import check_labels, check_numbers, check_table, encode_labels, require_target
+from surefoot.data.problem import check_labels, check_numbers, encode_labels, require_target
 from surefoot.selection.guarantee import refuse_few_rows
 
 NO_TARGET, NUMBERS, CLASSES, ANY_TARGET = "none", "numbers", "classes", "any"  # what a selector needs as y
@@ -66,9 +68,11 @@ class SelectionTable:
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:
-    """Some rows of an array, a frame or a series; a frame stays a frame."""
+    """Some rows of an array, a frame or a series; a frame stays a frame, and a CSR matrix stays one."""
     if table is None:
         return None
+    if issparse(table):
+        return table[rows]
     native = nw.from_native(table, pass_through=True, allow_series=True)
     return native[rows].to_native() if isinstance(native, nw.DataFrame | nw.Series) else np.asarray(table)[rows]
 
@@ -84,12 +88,16 @@ def take_columns(table: Any, positions: np.ndarray) -> Any:
 
 
 def check_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """A frame unchanged, anything else as an array; its columns are stored (``reset``), or compared with the fit."""
+    """A frame unchanged, anything else as an array; its columns are stored (``reset``), or compared with the fit.
+
+    Sparse matrices become CSR matrices if the estimator's tags accept them.
+    """
     if is_frame(X):
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
-    finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
+    tags = get_tags(estimator).input_tags
+    finite, formats = "allow-nan" if tags.allow_nan else True, "csr" if tags.sparse else False
     with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up the table to look for infinities
-        return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=finite)
+        return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=finite, accept_sparse=formats)
 
 
 def fills_missing(selector: Any) -> bool:

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from surefoot._exceptions import DataError
 from surefoot._parallel import row_blocks
 from surefoot.data import Columns
+from surefoot.data.checked_table import check_table
 from surefoot.data.columns import is_frame
-from surefoot.data.problem import check_table
 from surefoot.shift.dominance_gram import COMPARE_CELLS, DominanceGram
 from surefoot.shift.gram import Gram
 from surefoot.shift.product_gram import ProductGram

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator
 from surefoot._exceptions import DataError
 from surefoot._parameters import check_choice
 from surefoot.data import Columns
+from surefoot.data.checked_table import check_table
 from surefoot.data.columns import Schema, is_frame
-from surefoot.data.problem import check_table
 
 MAX_NAMED = 5  # columns that an error lists
 

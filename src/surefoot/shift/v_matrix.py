@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_choice
-from surefoot.data.problem import check_table
+from surefoot.data.checked_table import check_table
 from surefoot.shift.builders import (
     KINDS,
     ORIENTATIONS,

@@ -1,7 +1,6 @@
 """Grow trees on gradients: Python drives the levels, kernels make the passes over rows and bins."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from math import ceil, log2, pi, sqrt
 from typing import Any
@@ -12,6 +11,7 @@ from surefoot._jit import address_of_yield
 from surefoot._parallel import RowThreads
 from surefoot._random import random_bits, random_normals, stream_key
 from surefoot.trees.grown_tree import GrownGradientTree
+from surefoot.trees.growth_rules import GrowthRules
 from surefoot.trees.level_kernels import (
     N_STEPS,
     NOISE_LENGTH,
@@ -32,8 +32,10 @@ from surefoot.trees.level_kernels import (
     grow_levels,
     grow_together,
     make_search_buffers,
+    sum_leaves,
     write_leaves_of_part,
 )
+from surefoot.trees.node_limits import NodeLimits
 from surefoot.trees.packed_codes import PackedCodes
 from surefoot.trees.packed_gradients import MIN_SUM, GradientFormat, SumScales, absolute_sums
 from surefoot.trees.row_blocks import BlockRows, even_ranges
@@ -53,17 +55,6 @@ NO_LEAVES = LeafInputs(
     sums=LeafSums.empty(0, 0, 0),
 )
 MIN_L2 = 1e-9  # so that the worth of an empty side is 0, and not 0/0
-
-
-@dataclass(frozen=True)
-class GrowthRules:
-    """The parameters that decide where a tree is split."""
-
-    depth: int = 6
-    symmetric: bool = True
-    min_samples_leaf: int = 1
-    l2: float = 3.0
-    constraints: tuple[int, ...] | None = None  # per column -1, 0, 1: the first output falls, is free, or rises
 
 
 class GradientTreeGrower:
@@ -101,6 +92,7 @@ class GradientTreeGrower:
         shape = (1 if self.rules.symmetric else 1 << (depth - 1), n_columns)
         n_sorted = n_rows if self.table.is_sorted else 0
         n_nodes = 1 << (depth - 1)
+        self._limits = NodeLimits.of(self.rules, n_columns)
         self.read(self.table)
         form = self.format
         self._form = SumFormat(
@@ -151,14 +143,26 @@ class GradientTreeGrower:
         """Grow the next trees on another table of the same shape."""
         self.table, rules = table, self.rules
         self._packed_table = packed_table(table)
-        has_conditions = rules.constraints is not None or rules.min_samples_leaf > 1 or table.has_missing.any()
-        has_conditions = has_conditions or table.is_categorical.any()
+        has_conditions = rules.constraints is not None or rules.min_samples_leaf > 1 or bool(table.has_missing.any())
+        has_conditions = has_conditions or bool(table.is_categorical.any())
+        has_conditions = has_conditions or self._limits is not None  # not needed, but less is compiled
         self._split_rules = SplitRules(
             symmetric=rules.symmetric,
             l2=float(max(rules.l2, MIN_L2)),
             min_rows=rules.min_samples_leaf,
             constraints=self.constraints if has_conditions or not self.format.packed else None,
+            allowed=None if self._limits is None else self._limits.allowed,
         )
+
+    def begin_tree(self, column_key: np.uint64) -> None:
+        """Draw the columns of the next tree, if not all are used."""
+        if self._limits is not None:
+            self._limits.begin_tree(column_key)
+
+    def _begin_level(self, level: int) -> None:
+        """Find out which columns the nodes of a level may be split at."""
+        if self._limits is not None and level < self.rules.depth:
+            self._limits.begin_level(self.tree, level)
 
     def grow(
         self,
@@ -172,7 +176,8 @@ class GradientTreeGrower:
         """A tree on ``rows`` for ``scores`` of shape (n_scores, n_rows).
 
         Splits are chosen by their gain plus ``noise`` standard errors times a random normal number. ``absolute`` is
-        what ``absolute_sums`` returns, if that is known. The sums of ``leaves`` are written.
+        what ``absolute_sums`` returns, if that is known. The sums of ``leaves`` are written. ``begin_tree`` comes
+        first, if not all columns are used.
         """
         self.divide(rows)
         if absolute is None:
@@ -180,21 +185,35 @@ class GradientTreeGrower:
         *sums, total = (absolute[0] if len(absolute) == 1 else absolute.sum(axis=0)).tolist()
         self.use_noise(noise, sums, total, key)
         own_scores = self._row_scores(scores, rows, self.format.scales(sums, total, len(rows)), key)
+        all_are_kept = self.rules.max_leaf_nodes is None
         inputs = TreeInputs(
             table=self._packed_table,
             rules=self._split_rules,
             form=self._form,
             noise=self._noise,
             scores=own_scores,
-            leaves=leaves,
+            leaves=leaves if all_are_kept else NO_LEAVES,
         )
-        cells_of_thread = len(rows) * self.table.n_columns / self.threads.n_threads
-        levels_at_once = self.rules.depth if cells_of_thread <= CELLS_AT_ONCE else 1
         if self.threads.n_threads > 1:
-            self._grow_together(inputs, levels_at_once)
+            self._grow_together(inputs, self._levels_at_once(rows))
         else:
-            self._grow_alone(inputs, levels_at_once)
+            self._grow_alone(inputs, self._levels_at_once(rows))
+        if not all_are_kept:
+            self._keep_best_splits(rows, leaves)
         return self.tree
+
+    def _levels_at_once(self, rows: BlockRows) -> int:
+        """How many levels are grown in one call."""
+        is_small = len(rows) * self.table.n_columns / self.threads.n_threads <= CELLS_AT_ONCE
+        return self.rules.depth if is_small and (self._limits is None or self._limits.is_fixed) else 1
+
+    def _keep_best_splits(self, rows: BlockRows, leaves: LeafInputs) -> None:
+        """Undo all splits but the best; move the rows to the leaves that are left, and write the sums of these."""
+        assert self.rules.max_leaf_nodes is not None
+        self.tree.move_rows(self.tree.keep_best_splits(self.rules.max_leaf_nodes))
+        if len(leaves.steps):
+            ranges = rows.block_ranges(self.threads.n_threads)
+            self.threads.run(lambda blocks: sum_leaves(leaves, blocks, self.tree.leaves), ranges)
 
     def divide(self, rows: BlockRows) -> None:
         """Divide the rows among threads: each part has its own partition and its own sums.
@@ -270,7 +289,8 @@ class GradientTreeGrower:
         depth = self.rules.depth
         for level in range(0, depth, levels_at_once):
             last = min(level + levels_at_once, depth)
-            sorted_level = None if self._sorted_level is None else min(self._sorted_level, last)
+            sorted_level = None if self._sorted_level is None else min(self._sorted_level, depth)
+            self._begin_level(level)
             grow_levels(inputs, self._buffers, self._splits, level, last, sorted_level)
 
     def _grow_together(self, inputs: TreeInputs, levels_at_once: int) -> None:
@@ -290,6 +310,7 @@ class GradientTreeGrower:
 
         for first in range(0, n_steps, steps_at_once):
             last = min(first + steps_at_once, n_steps)
+            self._begin_level(first // N_STEPS)
             self.threads.run(lambda member: grow(member, first, last), range(self.threads.n_threads))  # noqa: B023
 
     def _first_sorted_level(self) -> int | None:

@@ -1,6 +1,7 @@
 """A tree as its grower leaves it: splits, and the leaf of every row."""
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -95,12 +96,41 @@ class GrownGradientTree:
         """Find the leaves of the rows that the tree was grown on, which nodes in ``kept`` have kept on the left."""
         self.assign_leaves(words, rows)
         if self.kept.any():
-            places, node = np.arange(1 << self.depth), np.zeros(1 << self.depth, dtype=np.int64)
-            for level in range(self.depth):
-                goes_right = (places >> (self.depth - 1 - level)) & 1
-                node = 2 * node + 1 + np.where(self.kept[node], 0, goes_right)
-            first_leaf = (1 << self.depth) - 1
-            self.leaves[rows] = (node - first_leaf).astype(self.leaves.dtype)[self.leaves[rows]]
+            self.leaves[rows] = self._leaves_of_kept()[self.leaves[rows]]
+
+    def _leaves_of_kept(self) -> np.ndarray:
+        """For each leaf, the one where its rows are if nodes in ``kept`` keep theirs on the left."""
+        places, node = np.arange(1 << self.depth), np.zeros(1 << self.depth, dtype=np.int64)
+        for level in range(self.depth):
+            goes_right = (places >> (self.depth - 1 - level)) & 1
+            node = 2 * node + 1 + np.where(self.kept[node], 0, goes_right)
+        first_leaf = (1 << self.depth) - 1
+        return (node - first_leaf).astype(self.leaves.dtype)
+
+    def keep_best_splits(self, max_leaf_nodes: int) -> np.ndarray:
+        """Undo all splits but those of best-first growth; return the new leaf of each leaf.
+
+        Best-first growth splits the leaf with the highest gain (the first if leaves tie) until there are
+        ``max_leaf_nodes`` leaves. The best split of a node depends on its own rows only, so it makes no difference that
+        the nodes have been split level by level. The tree must have a split for each node.
+        """
+        n_splits, is_split = max_leaf_nodes - 1, self.features >= 0
+        best = [(-float(self.gains[0]), 0)] if is_split[0] else []
+        self.kept[:] = True
+        while best and n_splits > 0:
+            node = heappop(best)[1]
+            self.kept[node], n_splits = False, n_splits - 1
+            for child in (2 * node + 1, 2 * node + 2):
+                if child < len(is_split) and is_split[child]:
+                    heappush(best, (-float(self.gains[child]), child))
+        self.features[self.kept] = -1
+        for part in (self.codes, self.missing_left, self.gains, self.tables):
+            part[self.kept] = 0
+        return self._leaves_of_kept()
+
+    def move_rows(self, new_leaves: np.ndarray) -> None:
+        """Move all rows of each leaf to another leaf."""
+        np.take(new_leaves, self.leaves, out=self.leaves)
 
     def assign_leaves(self, words: np.ndarray, rows: np.ndarray) -> None:
         """Find the leaves of further rows of the table."""

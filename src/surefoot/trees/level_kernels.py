@@ -26,7 +26,8 @@ wrote before, then from the queues of others. Once all tasks of a step are taken
 thread has work that only it may do: threads that start late, or not at all, leave their tasks to the others.
 
 *What is not needed is not compiled.* Where an argument is None, the code for the other case is not compiled: that of
-categories, of conditions, of sorted rows. The argument must be one of the function, not a field of a record.
+categories, of conditions, of limited columns, of sorted rows. The argument must be one of the function, not a field of
+a record.
 
 Kernels that call each other must be in the same file: this is the only reason why this file is long.
 """
@@ -81,6 +82,7 @@ class SplitRules(NamedTuple):
     l2: float
     min_rows: int  # rows of a side, unless it is empty
     constraints: np.ndarray | None  # (columns,): -1, 0 or 1; None: all searches are plain, see ``search_plain_numbers``
+    allowed: np.ndarray | None = None  # (nodes of a level or 1, columns): 0 for columns not to split at; None: all are
 
 
 class SumFormat(NamedTuple):
@@ -769,6 +771,14 @@ def is_plain(constraints, column, table, rules, form):
 
 
 @inner_kernel
+def is_allowed(allowed, row, column):
+    """Return whether a node, or all nodes of a level, may be split at a column; see ``SplitRules``."""
+    if allowed is None:
+        return True
+    return allowed[row % allowed.shape[0], column] != 0
+
+
+@inner_kernel
 def search_columns(is_categorical, constraints, histograms, columns, table, rules, form, noise, buffers, best):
     """Write the best split of some columns to ``best``: for all nodes together if symmetric, else for each node.
 
@@ -791,6 +801,8 @@ def search_columns(is_categorical, constraints, histograms, columns, table, rule
             own_noise = noise.numbers[place : place + 256]
             best.values[row, column], best.gains[row, column] = -np.inf, 0.0
             best.places[row, column], best.sides[row, column] = 0, 0
+            if not is_allowed(rules.allowed, row, column):
+                continue
             for score in range(n_orders):
                 worth = 0.0
                 if is_categorical is not None and by_category:
@@ -886,7 +898,7 @@ def search_sorted_rows(table, level, rules, noise, buffers, sums, best):
         n_places = n_codes - 1 if has_missing else n_codes - 2
         best.values[0, column], best.gains[0, column] = -np.inf, 0.0
         best.places[0, column], best.sides[0, column] = 0, 0
-        if n_places < 1:
+        if n_places < 1 or not is_allowed(rules.allowed, 0, column):
             continue
         n_present = np.int64(order.shape[0])
         while n_present > 0 and codes[n_present - 1] == n_codes - 1:
@@ -1260,7 +1272,7 @@ def grow_levels(inputs, buffers, tree, first_level, last_level, sorted_level):
             histograms = buffers.histograms[last_slot:]
         else:
             build_level(table, START, n_groups, level, search.group, histograms)
-            if sorted_level is not None and depth == 0 and sorted_level < last_level:
+            if sorted_level is not None and depth == 0 and sorted_level < n_levels:
                 for b in range(histograms.shape[1]):
                     buffers.histograms[last_slot, b] = histograms[0, b]
             count_node_rows(buffers.bounds, depth, search.counts)

@@ -78,6 +78,7 @@ class SplitSearch(GradientTreeGrower):
     def split(self, depth: int, level: LevelSums) -> LevelSplits:
         """Find the splits of a level from its sums over all shards."""
         buffers, n_nodes = self._buffers, 1 << depth
+        self._begin_level(depth)
         self._join(depth, level.sums)
         given = self._packed_table, self._split_rules, self._form
         noise = SplitNoise(numbers=self._noise.numbers, windows=self._noise.windows[depth])
@@ -91,6 +92,11 @@ class SplitSearch(GradientTreeGrower):
         self.threads.run(search, even_ranges(self.table.n_columns, self.threads.n_threads))
         split_level(*given, buffers, self._splits, depth)
         return LevelSplits(splits=self.tree.level(depth), smaller=buffers.smaller[:n_nodes])
+
+    def keep_best_splits(self) -> np.ndarray | None:
+        """Undo all splits of a whole tree but the best: the new leaf of each leaf, or None if all splits are kept."""
+        n_leaves = self.rules.max_leaf_nodes
+        return None if n_leaves is None else self.tree.keep_best_splits(n_leaves)
 
     def _join(self, depth: int, sums: np.ndarray) -> None:
         """Write the histograms of all nodes of a level, from the sums of smaller children and the level above.

@@ -45,8 +45,12 @@ class VectorForest:
 
     def first(self, n_trees: int) -> "VectorForest":
         """A forest of the first trees."""
+        return self.part(0, n_trees)
+
+    def part(self, start: int, stop: int) -> "VectorForest":
+        """A forest of the trees ``start`` to ``stop``."""
         names = ("features", "shifts", "limits", "sets", "gains", "covers", "leaves")
-        return replace(self, **{name: getattr(self, name)[:n_trees] for name in names})
+        return replace(self, **{name: getattr(self, name)[start:stop] for name in names})
 
     def add(self, codes: np.ndarray, start: int, stop: int, raw: np.ndarray) -> None:
         """Add the leaves of the trees ``start`` to ``stop`` to ``raw``, for a block of ``codes`` (columns, rows)."""
@@ -95,6 +99,13 @@ class ForestBuilder:
         """Set the last output of the trees from number ``start`` on to 0."""
         for *_, leaves in self._trees[start:]:
             leaves[:, -1] = 0.0
+
+    def last_tree(self) -> VectorForest:
+        """A forest of the last tree alone."""
+        alone = ForestBuilder(self.n_codes, self.is_categorical)
+        alone._trees, alone._tables = self._trees[-1:], self._tables[-1:]
+        alone._symmetric, alone._depth = self._symmetric, self._depth
+        return alone.forest(1)
 
     def forest(self, n_trees: int) -> VectorForest:
         """A forest of the first ``n_trees`` trees."""

@@ -1,6 +1,6 @@
-"""What the gradient boosters share: parameters, checks and ``fit``; what a single model adds, and what an ensemble."""
+"""What the gradient boosters share: parameters, checks and ``fit``; and what a single model adds."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -9,24 +9,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEstimator, restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_boolean, check_boolean_or, check_choice, check_integer, check_number
-from surefoot.data.binner import MAX_BINS
+from surefoot._parameters import check_boolean, check_boolean_or, check_integer, check_number
 from surefoot.data.problem import NumberProblem, PreparedTable, Problem
 from surefoot.data.stored_input import is_stored
-from surefoot.uncertainty.decomposition import Uncertainty, row_index
+from surefoot.uncertainty.eval_sets import read_eval_sets, with_losses
+from surefoot.uncertainty.explanations.explained import ExplainedBooster, ExplainedModel
 from surefoot.uncertainty.families import DISPERSED, ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.fit_spec import FitSpec, ValidationRows, make_fit_spec, read_problem
-from surefoot.uncertainty.member import Member, members_uncertainty, raw_outputs
-from surefoot.uncertainty.shap_trees import shap_models
+from surefoot.uncertainty.fit_options import NO_OPTIONS, FitOptions, GivenOptions
+from surefoot.uncertainty.fit_spec import FitSpec, make_fit_spec, read_problem
+from surefoot.uncertainty.growth_parameters import GrowthParameters
+from surefoot.uncertainty.member import Member, raw_outputs
+from surefoot.uncertainty.offsets import NO_OFFSETS, GivenOffsets, new_offset
+from surefoot.uncertainty.snapshot import describe
 from surefoot.uncertainty.stored_rows import open_table
 from surefoot.uncertainty.training import train_members
+from surefoot.uncertainty.training_rows import ValidationRows, check_validation
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 from surefoot.uncertainty.warm_start import MemberRun, begin_runs, check_runs, resume_runs
 
-MAX_DEPTH = 10
 
-
-class GradientBooster(CategoricalParameter, TableEstimator):
+class GradientBooster(GrowthParameters, CategoricalParameter, TableEstimator, ExplainedBooster):
     """Parameters, checks, training and raw outputs.
 
     A subclass adds the kind of target (regression or classification), another the number of models (one or several).
@@ -34,6 +36,7 @@ class GradientBooster(CategoricalParameter, TableEstimator):
 
     family_: Any
     _members: list[Member]
+    _bins_sparse: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -47,6 +50,10 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         max_bins: int,
         categorical_features: Any,
         monotonic_cst: Any,
+        interaction_cst: Any,
+        max_features: float,
+        max_leaf_nodes: int | None,
+        split_noise: Any,
         early_stopping: Any,
         validation_fraction: float,
         n_iter_no_change: int,
@@ -66,6 +73,10 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.split_noise = split_noise
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -76,24 +87,11 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @property
-    def _uses_langevin(self) -> bool:
-        raise NotImplementedError
-
-    @property
-    def _row_fraction(self) -> float:
-        """Fraction of the rows that each tree is grown on."""
-        raise NotImplementedError
-
     def _check_parameters(self) -> None:
         check_boolean("warm_start", self.warm_start)
         check_integer("n_estimators", self.n_estimators, 1)
         check_number("learning_rate", self.learning_rate, 0, 1, include_boundaries="right")
-        check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
-        check_choice("grow_policy", self.grow_policy, ("symmetric", "depthwise"))
-        check_integer("min_samples_leaf", self.min_samples_leaf, 1)
-        check_number("l2_regularization", self.l2_regularization, 0, 1e12, include_boundaries="both")
-        check_integer("max_bins", self.max_bins, 2, MAX_BINS)
+        self._check_growth()
         check_number("validation_fraction", self.validation_fraction, 0, 1, include_boundaries="neither")
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
         check_boolean_or("early_stopping", self.early_stopping, "auto", "scale")
@@ -103,52 +101,30 @@ class GradientBooster(CategoricalParameter, TableEstimator):
                 raise ParameterError("temperature is for Langevin noise: leave it at None without it.")
         self._check_categorical_features()
 
-    def fit(
+    def _fit_rows(
         self,
         X: Any,
         y: Any,
-        sample_weight: Any = None,
-        *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
+        sample_weight: Any,
+        validation: ValidationRows,
+        given: GivenOffsets = NO_OFFSETS,
+        more: GivenOptions = NO_OPTIONS,
     ) -> Self:
-        """Fit on a table and its target.
-
-        Parameters
-        ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns), path or StoredTable
-            The training data. A Parquet or Arrow file, a folder of Parquet files or a data set of pyarrow may be larger
-            than memory: its bins are written to a temporary folder, about one byte for each cell, and read from there.
-            In the folder of a ``StoredTable`` that is kept, trees are recorded: after a stop, the same fit continues.
-        y : array of shape (n_rows,), str or None
-            The targets of the training rows; of a table in files, the name of their column; None for a ``StoredTable``.
-        sample_weight : array of shape (n_rows,) or str, default=None
-            A row of weight 2 counts as two rows; of a table in files, the name of a column.
-        X_val : array, pandas or polars frame of shape (n_val, n_columns), default=None
-            Validation rows for early stopping, used instead of a part of the training rows.
-        y_val : array of shape (n_val,), default=None
-            The targets of the validation rows.
-        sample_weight_val : array of shape (n_val,), default=None
-            The weights of the validation rows.
-
-        Returns
-        -------
-        self : object
-            The fitted model.
-        """
+        """Fit on a table and its target; without ``validation.X``, a part of the training rows is held out."""
         with restore_on_failure(self):
             self._check_parameters()
-            if (X_val is None) != (y_val is None):
-                raise DataError("X_val and y_val go together: pass both or neither.")
-            if X_val is None and sample_weight_val is not None:
-                raise DataError("sample_weight_val is for X_val and y_val: pass them too.")
-            if is_stored(X) or isinstance(X, PreparedTable):
-                self._check_prepared(X_val)
+            check_validation(validation, given)
+            is_in_memory = not (is_stored(X) or isinstance(X, PreparedTable))
+            if not is_in_memory:
+                self._check_prepared(validation.X)
+            options = FitOptions.of(self, more, is_in_memory)
+            if options.given_sets and not given.are_missing:
+                message = "eval_sets take no offset or exposure: leave them out, or use X_val with offset_val."
+                raise DataError(message, argument="eval_sets")
             if is_stored(X):
                 X, y, sample_weight = open_table(self, X, y, sample_weight)
-            validation = None if X_val is None else ValidationRows(X_val, y_val, sample_weight_val)
-            return self._fit(read_problem(self, X, y, sample_weight), validation)
+            problem = read_problem(self, X, y, sample_weight)
+            return self._fit(problem, None if validation.X is None else validation, given, options)
 
     def _check_prepared(self, X_val: Any) -> None:
         """Refuse what rows that are not in memory cannot be used for."""
@@ -157,16 +133,24 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         if self.warm_start:
             raise ParameterError("warm_start is for tables in memory: set it to False.")
 
-    def _fit(self, problem: Problem | NumberProblem, validation: ValidationRows | None) -> Self:
+    def _fit(
+        self,
+        problem: Problem | NumberProblem,
+        validation: ValidationRows | None,
+        given: GivenOffsets,
+        options: FitOptions,
+    ) -> Self:
         self._remember(problem)
         if isinstance(problem, Problem):
             self.classes_ = problem.classes
-        spec = make_fit_spec(self, problem, validation)
-        members = self._train(spec)
+        spec = make_fit_spec(self, problem, validation, given)
         family = spec.family
+        eval_sets = read_eval_sets(self, problem, family, options.given_sets)
+        options = replace(options, eval_sets=eval_sets, description=describe(options, problem, validation, given, spec))
+        members = self._train(replace(spec, options=options))
         if isinstance(family, DISPERSED):
             family = replace(family, dispersion=float(np.mean([member.dispersion for member in members])))
-        self._adopt(family, members)
+        self._adopt(family, with_losses(members, family, eval_sets, self.n_jobs))
         return self
 
     def _train(self, spec: FitSpec) -> list[Member]:
@@ -186,10 +170,11 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         self._run_so_far = runs
         return members
 
-    def _raw(self, X: Any) -> np.ndarray:
+    def _raw(self, X: Any, given: GivenOffsets = NO_OFFSETS) -> np.ndarray:
         """Raw outputs of every member, (members, outputs, rows)."""
         columns = self._columns(X)  # first, because it checks that the model is fitted
-        return raw_outputs(self._members, columns, self.n_jobs)
+        offset = new_offset(self.family_, given, columns.n_rows)
+        return raw_outputs(self._members, columns, self.n_jobs, offset=offset)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -204,7 +189,7 @@ class GradientBooster(CategoricalParameter, TableEstimator):
         return np.mean(fractions, axis=0)
 
 
-class SingleBooster(RenamedAttributes, GradientBooster):
+class SingleBooster(RenamedAttributes, GradientBooster, ExplainedModel):
     """One model: predictions after each tree, a virtual ensemble cut out of it, and its trees for shap."""
 
     langevin: bool
@@ -239,19 +224,25 @@ class SingleBooster(RenamedAttributes, GradientBooster):
         self._members = list(members)
         self.n_iter_ = members[0].trees.forest.n_trees
         self.validation_loss_ = members[0].trees.held_out_nll
+        self.validation_losses_ = members[0].losses
 
     def _member_raw(self, X: Any, cuts: Sequence[int]) -> np.ndarray:
         """Raw outputs of the model truncated after each number of trees in ``cuts``, (cuts, outputs, rows)."""
         columns = self._columns(X)
         return raw_outputs(self._members, columns, self.n_jobs, cuts)
 
-    def virtual_ensemble(self, n_members: int = 10) -> VirtualEnsemble:
-        """Return an ensemble cut out of this model, without training.
+    def virtual_ensemble(self, n_members: int = 10, *, method: str = "auto", X_train: Any = None) -> VirtualEnsemble:
+        """Return an ensemble made from this model, without training.
 
         Parameters
         ----------
         n_members : int, default=10
-            Number of members, at least 2; the model needs twice as many trees.
+            Number of members, at least 2.
+        method : {"auto", "copies", "increments", "truncation"}, default="auto"
+            How members are made; see ``VirtualEnsemble``.
+        X_train : table, default=None
+            The training table, or a sample of its rows: with it, members differ by about as much as models that are
+            trained independently.
 
         Returns
         -------
@@ -259,91 +250,9 @@ class SingleBooster(RenamedAttributes, GradientBooster):
             Its ``predict_uncertainty`` gives total, data and knowledge uncertainty.
         """
         check_is_fitted(self)
-        return VirtualEnsemble(self, n_members)
+        return VirtualEnsemble(self, n_members, method=method, X_train=X_train)
 
-    def to_shap(self) -> dict[Hashable, dict[str, Any]]:
-        """Return the trees in the form that ``shap.TreeExplainer`` takes, for each parameter of the distribution.
-
-        SHAP values and the expected value add up to the parameter as the trees see it: for a normal distribution,
-        ``mu`` is in units of ``family_.spread`` from ``family_.location``. The last parameter is the sum of the trees
-        before the bound that keeps the scale of a row from being much smaller than that of the others. Pass X as
-        numbers, missing values as NaN. Models that split on categories are refused.
-
-        Returns
-        -------
-        dict
-            From each name in ``family_.parameters`` to a model; for three or more classes, from each label.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from surefoot import GradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> models = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y).to_shap()
-        >>> list(models), len(models["mu"]["trees"])
-        (['mu', 'log_sigma'], 20)
-        >>> # shap.TreeExplainer(models["log_sigma"]).shap_values(X): what makes a prediction uncertain
-        """
-        check_is_fitted(self)
-        labels = getattr(self, "classes_", np.empty(0)).tolist()
-        outputs = labels if len(labels) > 2 else self.family_.parameters
-        return shap_models(self._members[0], self._schema, outputs, getattr(self, "feature_names_in_", None))
-
-    def _stages(self, X: Any) -> Iterator[np.ndarray]:
+    def _stages(self, X: Any, given: GivenOffsets = NO_OFFSETS) -> Iterator[np.ndarray]:
         """Raw outputs after one tree, after two, and so on."""
         columns = self._columns(X)  # first, because it checks that the model is fitted
-        return self._members[0].stages(columns)
-
-
-class EnsembleBooster(GradientBooster):
-    """Several models on one table that differ by Langevin noise or by the rows drawn for each tree."""
-
-    method: str
-    n_members: int
-    _member_class: ClassVar[type[Any]]
-
-    @property
-    def _uses_langevin(self) -> bool:
-        return self.method == "sglb"
-
-    @property
-    def _row_fraction(self) -> float:
-        if self.subsample is None:
-            return 1.0 if self.method == "sglb" else 0.5
-        return float(self.subsample)
-
-    def _check_parameters(self) -> None:
-        check_choice("method", self.method, ("sglb", "sgb"))
-        check_integer("n_members", self.n_members, 1)
-        if self.subsample is not None:
-            check_number("subsample", self.subsample, 0, 1, include_boundaries="right")
-        if self.method == "sgb" and self._row_fraction == 1.0:
-            raise ParameterError("subsample must be below 1 with method='sgb': otherwise all members are the same.")
-        super()._check_parameters()
-
-    @property
-    def _n_members(self) -> int:
-        return int(self.n_members)
-
-    def _new_member(self) -> SingleBooster:
-        """An unfitted model with the parameters of one member."""
-        member = self._member_class()
-        parameters = {**self.get_params(deep=False), "warm_start": False}
-        parameters |= {"subsample": self._row_fraction, "langevin": self._uses_langevin}
-        return member.set_params(**{name: parameters[name] for name in member.get_params(deep=False)})
-
-    def _uncertainty(self, X: Any) -> Uncertainty:
-        columns = self._columns(X)  # first, because it checks that the model is fitted
-        return members_uncertainty(self._members, self.family_, columns, self.n_jobs, index=row_index(X))
-
-    def _adopt(self, family: RegressionFamily | ClassificationFamily, members: Sequence[Member]) -> None:
-        self.family_ = family
-        self._members = list(members)
-        self.estimators_ = []
-        for member in members:
-            estimator = self._new_member()
-            for name in ("n_features_in_", "feature_names_in_", "_schema", "classes_"):
-                if hasattr(self, name):
-                    setattr(estimator, name, getattr(self, name))
-            estimator._adopt(family, [member])
-            self.estimators_.append(estimator)
+        return self._members[0].stages(columns, new_offset(self.family_, given, columns.n_rows))

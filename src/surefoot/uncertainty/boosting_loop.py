@@ -10,7 +10,6 @@ are inflated (``residual_inflation``).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 
 import numpy as np
@@ -21,20 +20,19 @@ from surefoot.trees.grown_tree import GrownGradientTree
 from surefoot.trees.leaves import bound_leaves, inherit_leaves
 from surefoot.trees.vector_forest import ForestBuilder
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.families.base import LocationScaleFamily
-from surefoot.uncertainty.fit_spec import InflationSchedule, TrainingConfig, TrainingRows
+from surefoot.uncertainty.fit_spec import InflationSchedule, TrainingConfig
+from surefoot.uncertainty.leaf_noise import LeafNoise
 from surefoot.uncertainty.member import BoostedTrees
 from surefoot.uncertainty.model_rows import ModelRows, Round
+from surefoot.uncertainty.training_rows import TrainingRows
 
-DITHER, DRAW, NOISE, EMPTY_LEAVES = range(4)  # streams of random numbers: what they are for
+DITHER, DRAW, NOISE, EMPTY_LEAVES, DRAWN_COLUMNS = range(5)  # streams of random numbers: what they are for
 MAX_STEP = 10.0  # of log-odds in a round, before the learning rate
 SCALE_L2 = 3.0  # factor of l2 for the scale: it is learned from fewer numbers than a mean, and from larger groups
 STRETCH_ROWS = 8192  # larger tables update the stretch of rows only every few rounds: leverage grows slowly there
 STRETCH_EVERY = 8
 SPLIT_NOISE, MIN_NOISE = 1.0, 1e-3  # in half standard errors, at first; the fraction that remains breaks ties
 CLASS_NOISE, LONG_NOISE = 1.0, 3.0  # for classes; for counts, and for classifiers whose members never stop early
-EVEN_ODDS = 0.25  # information of a row for which two classes are equally probable
-EMPTY_LEAF_TEMPERATURE = 0.5
 
 
 class BoostingLoop:
@@ -69,7 +67,7 @@ class BoostingLoop:
         self.noise = LeafNoise(config=config, family=self.family, n_train=self.n_train)
         self.use(threads)
         seed = self.seed if config.differs_by_seed else (0, 0)
-        streams = range(EMPTY_LEAVES + 1)
+        streams = range(DRAWN_COLUMNS + 1)
         self._keys = np.stack([random_bits(stream_key(*seed, use), config.n_estimators) for use in streams])
         n_leaves = 1 << config.rules.depth
         self._noise_normals = NormalRows(self._keys[NOISE], n_leaves * self.family.n_outputs)
@@ -97,6 +95,7 @@ class BoostingLoop:
             draw_key=keys[DRAW],
             dither_key=keys[DITHER],
             split_noise=self._split_noise(),
+            column_key=keys[DRAWN_COLUMNS],
         )
         tree = self.model_rows.grow(start)
         values = self._leaf_values(tree)
@@ -124,6 +123,8 @@ class BoostingLoop:
         some noise too. Without it, columns with many places to split at would win by chance, and other columns with the
         same information would never be used.
         """
+        if self.config.split_noise is not None:
+            return 2.0 * self.config.split_noise
         if not self.config.differs_by_seed:
             return CLASS_NOISE if isinstance(self.family, ClassificationFamily) else 0.0
         if not self.family.has_scale:
@@ -160,10 +161,10 @@ class BoostingLoop:
         if self.scale_is_frozen:
             values[:, -1] = config.learning_rate * self.level_step
         if config.rules.constraints is not None:
-            first = config.learning_rate * sums[:, 0]
-            bound_leaves(
-                tree.node_features(), self.model_rows.constraints, first, totals[:, 0], config.rules.l2, values[:, 0]
-            )
+            features, constraints = tree.node_features(), self.model_rows.constraints
+            for k in self.family.constrained_outputs[: 1 if self.scale_is_frozen else None]:
+                steps = config.learning_rate * sums[:, k]
+                bound_leaves(features, constraints, steps, totals[:, k], config.rules.l2, values[:, k])
         tree.repeat_kept(values)
         return values
 
@@ -194,6 +195,11 @@ class BoostingLoop:
         else:
             self._bounds.append((-inf, inf))
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Bounds of the last output after the last round."""
+        return self._bounds[-1]
+
     def measure_held_out(self) -> tuple[float, float, float]:
         """Mean held-out losses, of the whole distribution and of the mean, and the mean step of the scale."""
         return self.model_rows.measure_held_out(self._bounds[-1])
@@ -220,7 +226,7 @@ class BoostingLoop:
         """
         raw, rows = self.model_rows.saved_held_out(uses_saved_scale), self.rows
         np.clip(raw[-1], *self._bounds[n_trees - 1], out=raw[-1])
-        return raw, rows.y[rows.held_out], rows.all_weights[rows.held_out]
+        return raw, rows.y[rows.held_out], rows.held_out_weights
 
     def held_out_residuals(self) -> np.ndarray:
         """The remaining step of each output for the held-out rows, (outputs, rows)."""
@@ -260,86 +266,3 @@ def scale_bounds(typical: float, n_train: float, dispersion_sign: float) -> tupl
     """
     step = log(max(MIN_ROOM, ROOM * sqrt(n_train / ROOM_ROWS)))
     return (typical - step, inf) if dispersion_sign > 0 else (-inf, typical + 2.0 * step)
-
-
-@dataclass(frozen=True)
-class LeafNoise:
-    """Noise in the values of leaves: Langevin noise in all of them, and noise in leaves without training rows.
-
-    The value of a leaf without training rows cannot be learned. If it were 0 in every member, members would agree on
-    rows that are unlike all training rows, as if these were well known. Each member draws its own value instead, so
-    that members disagree there. Training rows never reach these leaves: what is learned from them, and the distribution
-    of a Langevin chain, are the same with and without this noise.
-    """
-
-    config: TrainingConfig
-    family: RegressionFamily | ClassificationFamily
-    n_train: float
-
-    def l2(self, totals: np.ndarray) -> float | np.ndarray:
-        """The l2 penalty of each leaf, as a number of rows without a residual.
-
-        The noise of a leaf falls with the information in it. A leaf with next to no information, because it has no rows
-        or because its classes are almost certain, would be determined by noise alone: it counts as one row, for noise
-        and step. For classification that is the information of a row with even odds, and four times as much if the
-        noise has a temperature of its own.
-        """
-        l2 = self.config.rules.l2
-        min_information = EVEN_ODDS if not self.family.natural and self.config.temperature is None else 1.0
-        return np.maximum(l2, min_information - totals) if self.config.langevin else l2
-
-    def of_sums(
-        self,
-        totals: np.ndarray,
-        l2: float | np.ndarray,
-        normals: np.ndarray,
-        typical_scale: float,
-        model_rows: ModelRows,
-    ) -> np.ndarray:
-        """Noise of the sums of each leaf; ``totals`` is the information in each.
-
-        As in the paper: variance ``2 / (rate * N)`` for each row. With a temperature: ``2 * temperature / rate`` in the
-        metric of the natural gradient, for which the posterior is the stationary distribution at temperature 1.
-        """
-        config = self.config
-        if config.temperature is None:
-            noise = np.sqrt(2.0 / (config.learning_rate * self.n_train) * (totals + l2)) * normals
-            if self.shrinks_with_scale:
-                noise[:, 0] *= min(exp(typical_scale), 1.0)
-            return noise
-        spread = totals
-        if isinstance(self.family, RegressionFamily):
-            spread, typical = model_rows.sum_inverse_information()
-            l2 = l2 * np.where(totals > 0, spread / np.maximum(totals, 1e-300), typical)
-        return np.sqrt(2.0 * config.temperature / config.learning_rate * (spread + l2)) * normals
-
-    @property
-    def shrinks_with_scale(self) -> bool:
-        """Whether the noise of a location shrinks with the typical scale of the residuals.
-
-        The noise of the paper is relative to the spread of the target. Where the columns explain nearly all of it, that
-        is far more than the noise of the target, and a mixture of such members would be too wide after any number of
-        rounds. A chain that runs its length has the noise of the paper; where trial models end training, the noise is
-        relative to that of the data.
-        """
-        return isinstance(self.family, LocationScaleFamily) and not self.config.runs_its_length
-
-    @property
-    def perturbs_empty_leaves(self) -> bool:
-        """Whether leaves without training rows get noise.
-
-        For classification they have the value of their sibling. With a temperature they are sampled like all others.
-        Where the output is the log of a mean their value is 0: the log of a single rare count is far from that of the
-        mean, and noise of this size would add up to means far beyond all training rows.
-        """
-        is_location = isinstance(self.family, LocationScaleFamily)
-        return is_location and self.config.differs_by_seed and self.config.temperature is None
-
-    @property
-    def size_in_empty_leaves(self) -> float:
-        """The noise in leaves without training rows, as a multiple of the root mean square of the remaining steps.
-
-        It is the Langevin noise, at a temperature of one half, of a leaf with one row: over all rounds it adds up to
-        about the same for any number of rounds and any learning rate.
-        """
-        return sqrt(2.0 * EMPTY_LEAF_TEMPERATURE / (self.config.learning_rate * (1.0 + self.config.rules.l2)))

@@ -1,12 +1,15 @@
 """Gradient boosting of the log-odds of classes."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from surefoot.uncertainty.base import GradientBooster, SingleBooster
+from surefoot.uncertainty.fit_options import GivenOptions
+from surefoot.uncertainty.offsets import GivenOffsets
+from surefoot.uncertainty.training_rows import ValidationRows
 
 
 class ClassificationBooster(ClassifierMixin, GradientBooster):
@@ -14,36 +17,99 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
 
     class_weight: Any
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        offset: Any = None,
+        offset_val: Any = None,
+        eval_sets: Any = None,
+        callbacks: Any = None,
+        snapshot: Any = None,
+    ) -> Self:
+        """Fit on a table and its target.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns), path or StoredTable
+            The training data. A Parquet or Arrow file, a folder of Parquet files or a data set of pyarrow may be larger
+            than memory: its bins are written to a temporary folder, about one byte for each cell, and read from there.
+            In the folder of a ``StoredTable`` that is kept, trees are recorded: after a stop, the same fit continues.
+        y : array of shape (n_rows,), str or None
+            The targets of the training rows; of a table in files, the name of their column; None for a ``StoredTable``.
+        sample_weight : array of shape (n_rows,) or str, default=None
+            A row of weight 2 counts as two rows; of a table in files, the name of a column.
+        X_val : array, sparse matrix, pandas or polars frame of shape (n_val, n_columns), default=None
+            Validation rows for early stopping, used instead of a part of the training rows.
+        y_val : array of shape (n_val,), default=None
+            The targets of the validation rows.
+        sample_weight_val : array of shape (n_val,), default=None
+            The weights of the validation rows.
+        offset : array of shape (n_rows,) or (n_rows, n_classes), default=None
+            A known part of the outputs, which trees do not learn: with two classes, of the log-odds of the second; with
+            several, of the score of each class, in the order of ``classes_``.
+        offset_val : array of shape (n_val,) or (n_val, n_classes), default=None
+            The offsets of the validation rows; required if there are ``X_val`` and ``offset``.
+        eval_sets : dict, default=None
+            Further sets of rows, ``{"name": (X, y)}`` or ``{"name": (X, y, sample_weight)}``, in memory. Their losses
+            after each round are in ``validation_losses_``; they decide nothing.
+        callbacks : callable or list of callables, default=None
+            Called with a ``RoundReport`` after each round, of trial models too, in the thread that trains. The rounds
+            of a member come in order; members may be trained side by side. If one returns True, the model (or the trial
+            models) ends as if ``n_estimators`` were reached. Errors are raised by ``fit``.
+        snapshot : path, default=None
+            A folder where trees are recorded. If this ``fit`` is stopped, however it is stopped, the same ``fit`` with
+            this folder continues, to the same bytes; other data or parameters are refused. After a fit it is removed.
+            For tables in memory and a fixed ``random_state``.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
+        validation = ValidationRows(X_val, y_val, sample_weight_val, GivenOffsets(offset_val))
+        more = GivenOptions(eval_sets, callbacks, snapshot)
+        return self._fit_rows(X, y, sample_weight, validation, GivenOffsets(offset), more)
+
+    def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Predict the probabilities of the classes; those of an ensemble are the mean over its members.
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
             Rows to predict, with the columns of the training data.
+        offset : array of shape (n_rows,) or (n_rows, n_classes), default=None
+            Offsets as in ``fit``; None: 0.
 
         Returns
         -------
         array of shape (n_rows, n_classes)
             One column per class, in the order of ``classes_``.
         """
-        raw = self._raw(X)
+        raw = self._raw(X, GivenOffsets(offset))
         return sum(self.family_.probabilities(member) for member in raw) / len(raw)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Predict the most probable class of every row.
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
             Rows to predict, with the columns of the training data.
+        offset : array of shape (n_rows,) or (n_rows, n_classes), default=None
+            Offsets as in ``fit``; None: 0.
 
         Returns
         -------
         array of shape (n_rows,)
             Labels.
         """
-        probabilities = self.predict_proba(X)
+        probabilities = self.predict_proba(X, offset=offset)
         return self.classes_[probabilities.argmax(axis=1)]
 
 
@@ -51,8 +117,7 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
     """Gradient boosting for two or several classes, by the logistic loss.
 
     Each round grows one tree, with an entry for each class in its leaves (two classes: one entry, the log-odds of the
-    second). Missing values and categorical columns need no preprocessing; sparse input is refused. There is no
-    ``partial_fit``.
+    second). Missing values, categorical columns and sparse matrices need no preprocessing. There is no ``partial_fit``.
 
     Parameters
     ----------
@@ -62,8 +127,8 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         Fraction of each step that a round takes.
     max_depth : int, default=6
         Depth of the trees, from 1 to 10.
-    grow_policy : {"symmetric", "depthwise"}, default="symmetric"
-        One split for a whole level of the tree, or one for each node.
+    grow_policy : {"symmetric", "depthwise", "leafwise"}, default="symmetric"
+        One split for a whole level, one for each node, or the best one first, up to ``max_leaf_nodes`` leaves.
     min_samples_leaf : int, default=1
         Minimum number of rows on each side of a split.
     l2_regularization : float, default=3.0
@@ -75,6 +140,14 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
     monotonic_cst : list or dict, default=None
         For each column (or by name) 1, -1 or 0: the probability of the second class never falls, never rises, or is
         free along it. For two classes only.
+    interaction_cst : {"pairwise", "no_interactions"}, list of sets or None, default=None
+        Groups of columns, by position or name, that may interact in a tree; columns in no group are one more group.
+    max_features : float, default=1.0
+        Fraction of the columns that are drawn for each tree.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves of a tree with ``grow_policy="leafwise"``, and for these only; None: 31.
+    split_noise : "auto" or float, default="auto"
+        Noise in the choice of splits, in standard errors; ``"auto"`` depends on the target and on other noise.
     subsample : float, default=1.0
         Probability that a row is used for a tree.
     langevin : bool, default=False
@@ -118,6 +191,9 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         Number of boosting rounds kept: one tree each.
     validation_loss_ : array of shape (n_rounds,)
         Loss of the held-out rows after each round, the mean negative log-likelihood; empty without early stopping.
+    validation_losses_ : dict
+        For each name in ``eval_sets`` the loss of these rows after each round, as an array: their mean negative
+        log-likelihood, as ``metrics.nll`` has it. Rounds that early stopping does not keep come last.
     feature_importances_ : array of shape (n_columns,)
         Each column's fraction of the gains of all splits.
 
@@ -143,6 +219,10 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        max_features: float = 1.0,
+        max_leaf_nodes: int | None = None,
+        split_noise: Any = "auto",
         subsample: float = 1.0,
         langevin: bool = False,
         temperature: float | None = None,
@@ -165,6 +245,10 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
             max_bins=max_bins,
             categorical_features=categorical_features,
             monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            split_noise=split_noise,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -178,18 +262,20 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         self.langevin = langevin
         self.class_weight = class_weight
 
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[np.ndarray]:
         """Predict the most probable class of every row after one tree, after two, and so on.
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
             Rows to predict, with the columns of the training data.
+        offset : array of shape (n_rows,) or (n_rows, n_classes), default=None
+            Offsets as in ``fit``; None: 0.
 
         Yields
         ------
         array of shape (n_rows,)
             Predicted labels.
         """
-        for raw in self._stages(X):
+        for raw in self._stages(X, GivenOffsets(offset)):
             yield self.classes_[self.family_.probabilities(raw).argmax(axis=1)]

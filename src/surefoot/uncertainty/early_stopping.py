@@ -61,7 +61,7 @@ class StoppingRule:
         self.best_nll = len(self.nll) if better_nll else self.best_nll
         self.best_mean = len(self.nll) if better_mean else self.best_mean
         min_gain = MIN_GAIN if self.has_scale else MIN_NLL_GAIN
-        if self.last_gain == 0 or mean_loss < (1.0 - min_gain) * self.mean_loss[self.last_gain - 1]:
+        if self.last_gain == 0 or mean_loss < less(self.mean_loss[self.last_gain - 1], min_gain):
             self.last_gain = len(self.nll)
         return better_nll or (better_mean and self.freezes_scale)
 
@@ -89,6 +89,11 @@ class StoppingRule:
         if self.freezes_scale:
             last = max(self.best_nll, self.last_gain)
         return self.n_rounds - last >= self.patience
+
+
+def less(loss: float, gain: float) -> float:
+    """A loss that is lower by this fraction of its size; the log of a density may be above 0, and the loss below."""
+    return (1.0 - gain) * loss if loss >= 0 else (1.0 + gain) * loss
 
 
 INFLATION_RATE = 0.05
@@ -228,3 +233,9 @@ class MonitoredTraining:
         history = self.stopping.nll if self.stopping.patience is not None else ()
         trees = self.models[0].result(self.n_trees, history, self._scale_until)
         return self.recalibration().applied_to(trees)
+
+    def all_trees(self) -> BoostedTrees | None:
+        """The first model with the trees after those that are kept; None if there are none."""
+        if self.n_trees == self.n_done:
+            return None
+        return self.recalibration().applied_to(self.models[0].result(self.n_done, (), self._scale_until))

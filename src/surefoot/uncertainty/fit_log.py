@@ -46,13 +46,16 @@ def fingerprint(spec: FitSpec, n_members: int, folder: Path) -> str:
         digest.update(b"none" if array is None else f"{array.dtype} {array.shape}".encode())
         if array is not None:
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+    if spec.offsets is not None:
+        digest.update(np.ascontiguousarray(spec.offsets.raw).view(np.uint8).data)
     family = type(spec.family).__name__, sorted(vars(spec.family).items())
-    rest = (FORMAT, [_version(name) for name in LIBRARIES], family, spec.config, spec.max_bins, spec.hold_out)
+    rest = (FORMAT, [library_version(name) for name in LIBRARIES], family, spec.config, spec.max_bins, spec.hold_out)
     digest.update(repr((*rest, spec.seed, n_members)).encode())
     return digest.hexdigest()[:16]
 
 
-def _version(name: str) -> str:
+def library_version(name: str) -> str:
+    """The version of a package; empty if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

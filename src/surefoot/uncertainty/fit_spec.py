@@ -1,10 +1,8 @@
 """What one call of ``fit`` trains: the configuration of the models, the rows, and what all members share."""
 
-import inspect
 from dataclasses import dataclass, field
-from functools import cached_property
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -14,6 +12,7 @@ from surefoot._parallel import threads_for
 from surefoot._progress import Progress
 from surefoot._random import seed_from
 from surefoot.data import Columns
+from surefoot.data.checked_table import check_table
 from surefoot.data.problem import (
     NumberProblem,
     Problem,
@@ -21,18 +20,29 @@ from surefoot.data.problem import (
     check_number_problem,
     check_numbers,
     check_problem,
-    check_table,
-    check_weights,
 )
-from surefoot.trees.gradient_grower import GrowthRules
+from surefoot.trees.growth_rules import GrowthRules
 from surefoot.uncertainty.families import (
-    REGRESSION_FAMILIES,
     Bernoulli,
     Categorical,
     ClassificationFamily,
     RegressionFamily,
 )
+from surefoot.uncertainty.families.chosen import unfitted_family
+from surefoot.uncertainty.fit_options import FitOptions
+from surefoot.uncertainty.interactions import interaction_groups
+from surefoot.uncertainty.offsets import (
+    NO_OFFSETS,
+    GivenOffsets,
+    RowOffsets,
+    fitted_family,
+    read_offset,
+    row_offsets,
+    times_exposures,
+    without_offset,
+)
 from surefoot.uncertainty.recalibration import Recalibration
+from surefoot.uncertainty.training_rows import TrainingRows, ValidationRows, joined_weights, n_validation_rows
 
 MAX_CLASSES = 500  # every bin of every column has a sum for each class
 MAX_TARGETS = 8  # with many classes, statistics of categories cover only the most frequent
@@ -50,14 +60,17 @@ class TrainingConfig:
     temperature: float | None = None  # None: one over the number of rows, as in the paper
     patience: int | None = None  # rounds without a better held-out likelihood before training stops; None: never
     runs_its_length: bool = True  # held-out rows never end training
+    split_noise: float | None = None  # in standard errors, in every round; None: see ``BoostingLoop``
 
     @property
     def differs_by_seed(self) -> bool:
         """Whether models with different seeds differ; a single model without noise is the same for every seed."""
-        return self.langevin or self.subsample < 1.0
+        return self.langevin or self.subsample < 1.0 or self.rules.max_features < 1.0 or bool(self.split_noise)
 
     @classmethod
-    def of(cls, model: Any, constraints: tuple[int, ...] | None) -> "TrainingConfig":
+    def of(
+        cls, model: Any, constraints: tuple[int, ...] | None, interactions: tuple[tuple[int, ...], ...] | int | None
+    ) -> "TrainingConfig":
         """The configuration that the parameters of a gradient booster describe."""
         choice = model.early_stopping
         stops = model.temperature is None if choice == "auto" else choice != "scale" and bool(choice)
@@ -71,12 +84,16 @@ class TrainingConfig:
                 min_samples_leaf=int(model.min_samples_leaf),
                 l2=float(model.l2_regularization),
                 constraints=constraints,
+                max_features=float(model.max_features),
+                max_leaf_nodes=model._leaf_limit,
+                interactions=interactions,
             ),
             subsample=model._row_fraction,
             langevin=model._uses_langevin,
             temperature=model.temperature,
             patience=int(model.n_iter_no_change) if stops else None,
             runs_its_length=not may_stop,
+            split_noise=model._noise_of_splits,
         )
 
 
@@ -93,48 +110,6 @@ class InflationSchedule:
 
 
 @dataclass(frozen=True)
-class TrainingRows:
-    """The internal target and the weight of every row of the table; which rows are trained on and which held out."""
-
-    y: np.ndarray
-    weights: np.ndarray | None
-    train: np.ndarray  # uint32
-    held_out: np.ndarray  # uint32
-
-    def shard(self, first: int, stop: int) -> "TrainingRows":
-        """The rows from ``first`` to ``stop``, numbered from 0."""
-
-        def own(rows: np.ndarray) -> np.ndarray:
-            return rows[np.searchsorted(rows, first) : np.searchsorted(rows, stop)] - np.uint32(first)
-
-        weights = None if self.weights is None else self.weights[first:stop]
-        return TrainingRows(y=self.y[first:stop], weights=weights, train=own(self.train), held_out=own(self.held_out))
-
-    @property
-    def all_weights(self) -> np.ndarray:
-        """The weights as an array."""
-        return np.ones(len(self.y)) if self.weights is None else self.weights
-
-    @cached_property
-    def train_weight(self) -> float:
-        """The weight of the rows that are trained on."""
-        return float(len(self.train)) if self.weights is None else float(self.weights[self.train].sum())
-
-    @cached_property
-    def held_out_weight(self) -> float:
-        """The weight of the rows that are held out."""
-        return float(len(self.held_out)) if self.weights is None else float(self.weights[self.held_out].sum())
-
-
-class ValidationRows(NamedTuple):
-    """The validation rows as the user passed them."""
-
-    X: Any
-    y: Any
-    weights: Any
-
-
-@dataclass(frozen=True)
 class FitSpec:
     """A table with its target, and everything that all members share.
 
@@ -144,7 +119,7 @@ class FitSpec:
     columns: Columns
     validation: Columns | None
     y: np.ndarray
-    weights: np.ndarray | None
+    weights: np.ndarray | None  # with which trees are grown: times the exposures, if there are any
     family: RegressionFamily | ClassificationFamily
     strata: np.ndarray | None  # the class of each row: every class is held out in proportion
     config: TrainingConfig
@@ -156,6 +131,8 @@ class FitSpec:
     inflation_schedule: InflationSchedule | None = None  # from the held-out rows of trial models
     history: tuple[float, ...] = ()  # their held-out losses, round by round
     is_repeatable: bool = False  # whether another fit with the same parameters has the same seed
+    options: FitOptions = field(default_factory=FitOptions)
+    offsets: RowOffsets | None = None
 
     @property
     def n_training_rows(self) -> int:
@@ -177,7 +154,8 @@ class FitSpec:
         The target itself; for several classes, an indicator of each of the most frequent.
         """
         if self.family.n_outputs == 1 or self.family.natural:
-            return self.y[np.newaxis].astype(np.float64)
+            y = self.y[np.newaxis].astype(np.float64)
+            return y if self.exposures is None else y / self.exposures
         return (self.y == self.informative_outputs[:, np.newaxis]).astype(np.float64)
 
     @property
@@ -187,9 +165,27 @@ class FitSpec:
             return np.array([0])
         return np.argsort(-np.bincount(self.y[: self.n_training_rows]), kind="stable")[:MAX_TARGETS]
 
+    @property
+    def exposures(self) -> np.ndarray | None:
+        """The exposure of every row, relative to their mean; None if all are the same."""
+        return None if self.offsets is None else self.offsets.exposures
+
+    @property
+    def likelihood_weights(self) -> np.ndarray | None:
+        """The weights of rows without their exposures."""
+        if self.weights is None or self.exposures is None:
+            return self.weights
+        return self.weights / self.exposures
+
+    def rows(self, train: np.ndarray, held_out: np.ndarray) -> TrainingRows:
+        """What one model is trained on."""
+        return TrainingRows(y=self.y, weights=self.weights, train=train, held_out=held_out, offsets=self.offsets)
+
     def start(self, rows: np.ndarray) -> np.ndarray:
-        """The constant outputs under which some rows are most likely."""
-        weights = None if self.weights is None else self.weights[rows]
+        """The constant outputs under which some rows are most likely, given their offsets."""
+        weights = None if self.likelihood_weights is None else self.likelihood_weights[rows]
+        if self.offsets is not None:
+            return self.family.start_with_offset(self.y[rows], weights, self.offsets.raw[:, rows])
         if isinstance(self.family, RegressionFamily):
             return self.family.start(self.y[rows], weights)
         return self.family.start(self.y[rows], weights, max(2, self.family.n_outputs))
@@ -210,31 +206,34 @@ def read_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> Problem | Nu
     return problem
 
 
-def make_fit_spec(model: Any, problem: Problem | NumberProblem, validation: ValidationRows | None) -> FitSpec:
-    """What a gradient booster trains on a checked problem."""
-    family: RegressionFamily | ClassificationFamily
-    if isinstance(problem, NumberProblem):
-        family, strata = regression_family(model.distribution, problem.y, problem.weights), None
-        target = family.internal(problem.y)
-    else:
-        two_classes = problem.n_classes == 2
-        family, strata = Bernoulli() if two_classes else Categorical(n_classes=problem.n_classes), problem.codes
-        target = problem.codes.astype(np.float64 if two_classes else np.int32)
-    weights, columns_val = problem.weights, None
+def make_fit_spec(
+    model: Any,
+    problem: Problem | NumberProblem,
+    validation: ValidationRows | None,
+    given: GivenOffsets = NO_OFFSETS,
+) -> FitSpec:
+    """What a gradient booster trains on a checked problem, with the offsets that are ``given`` for its rows."""
+    family, target, offset = _family_and_target(model, problem, given)
+    strata = None if isinstance(problem, NumberProblem) else problem.codes
+    weights, columns_val, n_rows = problem.weights, None, len(target)
     if validation is not None:
-        target_val = _validation_target(problem, family, validation.y).astype(target.dtype)
-        columns_val = check_table(model, validation.X, problem.columns.schema)
+        n_val, columns_val = n_validation_rows(validation), check_table(model, validation.X, problem.columns.schema)
+        offset_val = read_offset(family, validation.offsets, n_val, "_val")
+        target_val = validation_target(problem, family, validation.y, offset_val).astype(target.dtype)
         if columns_val.n_rows != len(target_val):
             raise DataError(f"X_val has {columns_val.n_rows} rows, but y_val has {len(target_val)}.")
-        weights = _joined_weights(weights, len(target), validation.weights, len(target_val))
+        weights = joined_weights(weights, n_rows, validation.weights, len(target_val))
         target = np.concatenate([target, target_val])
-    config = TrainingConfig.of(model, monotone_constraints(model, problem.columns, family))
+        offset = None if offset is None or offset_val is None else np.concatenate([offset, offset_val], axis=-1)
+    offsets = row_offsets(family, offset, weights, n_rows)
+    constraints = monotone_constraints(model, problem.columns, family)
+    config = TrainingConfig.of(model, constraints, interaction_groups(model, problem.columns))
     uses_held_out_rows = model.early_stopping and (config.patience is not None or family.has_scale)
     return FitSpec(
         columns=problem.columns,
         validation=columns_val,
         y=target,
-        weights=weights,
+        weights=times_exposures(weights, offsets),
         family=family,
         strata=strata,
         config=config,
@@ -244,54 +243,47 @@ def make_fit_spec(model: Any, problem: Problem | NumberProblem, validation: Vali
         is_repeatable=isinstance(model.random_state, Integral),
         n_jobs=model.n_jobs,
         progress=Progress(type(model).__name__, model._n_members, model.verbose, "held-out negative log-likelihood"),
+        offsets=offsets,
     )
 
 
-def regression_family(distribution: Any, y: np.ndarray, weights: np.ndarray | None = None) -> RegressionFamily:
-    """The family that the parameter ``distribution`` describes, fitted to a target.
-
-    Parameters
-    ----------
-    distribution : str, family or class of families
-        A name such as ``"normal"``, or a family with settings, such as ``StudentT(df=4)``.
-    y : array of shape (n_rows,)
-    weights : array of shape (n_rows,) or None
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from surefoot.uncertainty.families import StudentT
-    >>> from surefoot.uncertainty.fit_spec import regression_family
-    >>> regression_family("normal", np.array([1.0, 2.0]))
-    Normal()
-    >>> regression_family(StudentT(df=4), np.array([1.0, 2.0]))
-    StudentT(df=4.0)
-    """
-    if isinstance(distribution, str) and distribution in REGRESSION_FAMILIES:
-        distribution = REGRESSION_FAMILIES[distribution]
-    if inspect.isclass(distribution) and issubclass(distribution, RegressionFamily):
-        if not inspect.isabstract(distribution):
-            return distribution.for_target(y, weights)
-    elif isinstance(distribution, RegressionFamily):
-        return distribution.fitted_to(y, weights)
-    names = ", ".join(map(repr, REGRESSION_FAMILIES))
-    raise ParameterError(
-        f"distribution must be one of {names}, or a family such as StudentT(df=4), got {distribution!r}."
-    )
+def _family_and_target(
+    model: Any, problem: Problem | NumberProblem, given: GivenOffsets
+) -> tuple[RegressionFamily | ClassificationFamily, np.ndarray, np.ndarray | None]:
+    """The fitted family, the internal target, and the offsets of the rows in the terms of the target."""
+    if isinstance(problem, NumberProblem):
+        unfitted = unfitted_family(model.distribution)
+        if hasattr(model, "n_members") and not unfitted.is_distribution:
+            message = (
+                f"distribution={unfitted.name!r} is for single models: an ensemble needs variances of its members."
+            )
+            raise ParameterError(message, argument="distribution")
+        offset = read_offset(unfitted, given, len(problem.y))
+        y = without_offset(unfitted, problem.y, offset)
+        family = fitted_family(unfitted, y, problem.weights, offset)
+        return family, family.internal(y), offset
+    two_classes = problem.n_classes == 2
+    kind = Bernoulli() if two_classes else Categorical(n_classes=problem.n_classes)
+    target = problem.codes.astype(np.float64 if two_classes else np.int32)
+    return kind, target, read_offset(kind, given, len(target))
 
 
-def _validation_target(
-    problem: Problem | NumberProblem, family: RegressionFamily | ClassificationFamily, y_val: Any
+def validation_target(
+    problem: Problem | NumberProblem,
+    family: RegressionFamily | ClassificationFamily,
+    y_val: Any,
+    offset: np.ndarray | None = None,
+    name: str = "y_val",
 ) -> np.ndarray:
     """The target of the validation rows: internal to the family, or the codes of labels."""
     if isinstance(family, RegressionFamily):
-        return family.internal(check_numbers(y_val, "y_val"), "y_val")
+        return family.internal(without_offset(family, check_numbers(y_val, name), offset, name), name)
     assert isinstance(problem, Problem)
-    labels, classes = check_labels(y_val, "y_val"), problem.classes
+    labels, classes = check_labels(y_val, name), problem.classes
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     unknown = classes[codes] != labels
     if unknown.any():
-        raise DataError(f"y_val has labels that y does not have: {np.unique(labels[unknown])[:5].tolist()}.")
+        raise DataError(f"{name} has labels that y does not have: {np.unique(labels[unknown])[:5].tolist()}.")
     return codes
 
 
@@ -320,14 +312,9 @@ def monotone_constraints(
         return None
     if isinstance(family, ClassificationFamily) and family.n_outputs > 1:
         raise ParameterError(f"monotonic_cst is for two classes, y has {family.n_outputs}: leave it at None.")
+    if not family.constrained_outputs:
+        message = f"monotonic_cst is not for distribution={family.name!r}, whose mean depends on two outputs: "
+        raise ParameterError(f"{message}choose another, or leave it at None.", argument="monotonic_cst")
+    if isinstance(family, RegressionFamily) and family.n_locations > 1:
+        raise ParameterError("monotonic_cst would hold for the lowest quantile only: fit a model for each level.")
     return tuple(signs.astype(np.int64).tolist())
-
-
-def _joined_weights(weights: np.ndarray | None, n_rows: int, given_val: Any, n_val: int) -> np.ndarray | None:
-    """Weights of the training rows, then of the validation rows."""
-    weights_val = check_weights(given_val, n_val, relative=False, name="sample_weight_val")
-    if weights is None and weights_val is None:
-        return None
-    return np.concatenate(
-        [np.ones(n_rows) if weights is None else weights, np.ones(n_val) if weights_val is None else weights_val]
-    )

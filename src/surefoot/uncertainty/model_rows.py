@@ -11,14 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot.trees.gradient_grower import GradientTreeGrower, GrowthRules
+from surefoot.trees.gradient_grower import GradientTreeGrower
 from surefoot.trees.grown_tree import GrownGradientTree
-from surefoot.trees.level_kernels import LeafSums
+from surefoot.trees.growth_rules import GrowthRules
+from surefoot.trees.level_kernels import LeafSums, TreeSplits
 from surefoot.trees.packed_codes import PackedCodes, mixed_rows, weight_of_identical_rows
 from surefoot.trees.row_blocks import even_ranges
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.fit_spec import TrainingRows
 from surefoot.uncertainty.row_state import RowState, RowTotals, max_leverage
+from surefoot.uncertainty.training_log import ModelLog
+from surefoot.uncertainty.training_rows import TrainingRows
 
 
 class Round(NamedTuple):
@@ -31,7 +33,8 @@ class Round(NamedTuple):
     subsample: float
     draw_key: np.uint64
     dither_key: np.uint64
-    split_noise: float  # in standard errors
+    split_noise: float  # in half standard errors
+    column_key: np.uint64
 
 
 class ModelShard(RowState):
@@ -82,6 +85,15 @@ class ModelShard(RowState):
         self.assign_others(tree)
         return tree
 
+    def use_tree(self, splits: TreeSplits) -> LeafSums:
+        """As if a tree with these splits had been grown on the drawn rows: return the sums of its leaves."""
+        tree, rows, words = self.grower.tree, self.drawn.rows, self.grower.table.words
+        tree.copy_splits(splits)
+        ranges = even_ranges(len(rows), self.threads.n_threads)
+        self.threads.run(lambda own: tree.assign_own_leaves(words, rows[slice(*own)]), ranges)
+        self.assign_others(tree)
+        return self.sum_leaves()
+
     def assign_others(self, tree: GrownGradientTree) -> None:
         """Find the leaves of the rows that the tree was not grown on."""
         others, words = self.others, self.grower.table.words
@@ -96,7 +108,12 @@ def add_blocks(parts: np.ndarray) -> np.ndarray:
 
 
 class ModelRows:
-    """All rows of a model, in this process."""
+    """All rows of a model, in this process.
+
+    With a ``log``, trees that it has from an earlier run are not grown again, and new ones are recorded in it.
+    """
+
+    log: ModelLog | None = None
 
     def __init__(self, shard: ModelShard) -> None:
         self._shard = shard
@@ -145,7 +162,30 @@ class ModelRows:
 
     def grow(self, start: Round) -> GrownGradientTree:
         """Begin a round: a tree, without the values of its leaves."""
+        if self.log is None:
+            return self._grow(start)
+        recorded = self.log.next_tree(self._tree.splits())
+        if recorded is not None:
+            return self._grow_again(start, recorded)
+        tree = self._grow(start)
+        self.log.add(tree.splits())
+        return tree
+
+    @property
+    def _tree(self) -> GrownGradientTree:
+        """The last tree, whose arrays are those of the next."""
+        return self._shard.grower.tree
+
+    def _grow_again(self, start: Round, splits: TreeSplits) -> GrownGradientTree:
+        """A tree whose splits are known: only the leaves of the rows and their sums are computed."""
+        if not self._shard.begin(start):
+            self._shard.draw_only(int(self._shard.train.rows[0]))
+        self._shard.use_tree(splits)
+        return self._tree
+
+    def _grow(self, start: Round) -> GrownGradientTree:
         self._shard.begin(start)
+        self._shard.grower.begin_tree(start.column_key)
         return self._shard.grow(start.dither_key, start.split_noise)
 
     def sum_leaves(self) -> LeafSums:
@@ -191,3 +231,5 @@ class ModelRows:
 
     def drop(self) -> None:
         """Forget the rows: no more rounds follow."""
+        if self.log is not None:
+            self.log.close()

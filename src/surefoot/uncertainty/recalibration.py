@@ -17,13 +17,15 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import norm
 
-from surefoot.uncertainty.families import DISPERSED, Normal, Poisson, RegressionFamily
-from surefoot.uncertainty.families.base import LocationScaleFamily, weighted_sum
+from surefoot.uncertainty.families import DISPERSED, ClassificationFamily, Normal, Poisson, Quantile, RegressionFamily
+from surefoot.uncertainty.families.base import LocationScaleFamily, rows_with_weight, weighted_sum
 from surefoot.uncertainty.families.normal import MAX_DISPERSION, MIN_DISPERSION
+from surefoot.uncertainty.families.quantile import weighted_quantile
 
 if TYPE_CHECKING:
     from surefoot.uncertainty.member import BoostedTrees
 
+AnyFamily = RegressionFamily | ClassificationFamily
 SLOPES = np.linspace(0.0, 1.0, 21)
 MAX_SHIFT = 3.0  # of the log of a scale or of a mean
 MAX_STEP, MAX_COST = 0.5, 0.005  # to calibrate intervals: of the log of a scale; in nats per row
@@ -48,17 +50,31 @@ class Recalibration:
     shift: float = 0.0
     mean_shift: float = 0.0
     dispersion: float = 0.0  # of counts; for a normal distribution, one over the degrees of freedom of its tails
+    quantile_shifts: tuple[float, ...] = ()  # added to predicted quantiles, one for each level
 
     def applied_to(self, trees: "BoostedTrees") -> "BoostedTrees":
         """The corrected model: as outputs are sums, all terms of the last output are multiplied by the slope."""
         start, leaves = trees.start.copy(), trees.forest.leaves.copy()
         start[0] += self.mean_shift
+        start[: len(self.quantile_shifts)] += self.quantile_shifts
         if len(start) > 1:
             start[-1] = self.shift + self.slope * start[-1]
             leaves[:, :, -1] *= self.slope
         finite = np.where(np.isfinite(trees.bounds), trees.bounds, 0.0)
         bounds = np.where(np.isfinite(trees.bounds), self.shift + self.slope * finite, trees.bounds)
         return replace(trees, start=start, forest=replace(trees.forest, leaves=leaves), bounds=bounds)
+
+    def predicted(
+        self, family: AnyFamily, raw: np.ndarray, bounds: tuple[float, float]
+    ) -> tuple[AnyFamily, np.ndarray]:
+        """The family, and raw outputs (outputs, rows) under given bounds of the last, as predictions have them."""
+        raw = raw.copy()
+        np.clip(raw[-1], *bounds, out=raw[-1])
+        if isinstance(family, RegressionFamily):
+            raw[0] += self.mean_shift
+            if len(raw) > 1:
+                raw[-1] = self.shift + self.slope * raw[-1]
+        return (replace(family, dispersion=self.dispersion) if isinstance(family, DISPERSED) else family), raw
 
 
 def fit_recalibration(
@@ -97,17 +113,22 @@ class RecalibrationSearch:
         family, line = self.family, Recalibration()
         if len(self.y) < MIN_ROWS:
             return line
+        if isinstance(family, Quantile):
+            return replace(line, quantile_shifts=self.best_quantile_shifts(family))
         for _ in range(1 if isinstance(family, LocationScaleFamily) else N_PASSES):
             if not isinstance(family, LocationScaleFamily):
                 line = replace(line, mean_shift=self.best_mean_shift(line))
             if isinstance(family, Poisson):
                 line = replace(line, dispersion=self.best_dispersion(line))
-            else:
+            elif family.has_scale:
                 slope, shift = self.best_line(line)
                 line = replace(line, slope=slope, shift=shift)
         if calibrates_intervals and isinstance(family, Normal):
             line = self.with_tails(line)
-        return self.with_calibrated_intervals(line) if calibrates_intervals and family.has_scale else line
+        can_calibrate = (
+            family.has_scale and family.is_distribution and not family.is_discrete
+        )  # levels of counts are not uniform
+        return self.with_calibrated_intervals(line) if calibrates_intervals and can_calibrate else line
 
     def corrected(self, line: Recalibration) -> np.ndarray:
         raw = self.raw.copy()
@@ -141,6 +162,14 @@ class RecalibrationSearch:
         cost = self.loss(replace(line, shift=line.shift + step)) - self.loss(line)
         step *= np.sqrt(min(1.0, MAX_COST / max(cost, np.finfo(float).tiny)))  # the cost grows with its square
         return replace(line, shift=line.shift + float(step))
+
+    def best_quantile_shifts(self, family: Quantile) -> tuple[float, ...]:
+        """For each level, what makes its fraction of the rows lie below the predicted quantile."""
+        residuals = self.y - self.raw[0, :-1]
+        return tuple(
+            weighted_quantile(*rows_with_weight(own, self.weights), level)
+            for own, level in zip(residuals, family.levels, strict=True)
+        )
 
     def best_mean_shift(self, line: Recalibration) -> float:
         return _minimum(lambda shift: self.loss(replace(line, mean_shift=shift)))[1]

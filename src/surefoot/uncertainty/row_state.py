@@ -17,7 +17,7 @@ from surefoot.trees.leaves import RowOutputs, RowsInBlocks, add_tree, weighted_s
 from surefoot.trees.level_kernels import LeafInputs, LeafSums, sum_leaves
 from surefoot.trees.row_blocks import BlockRows, even_ranges, rows_of_blocks
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.fit_spec import TrainingRows
+from surefoot.uncertainty.training_rows import TrainingRows
 
 NO_INFORMATION = np.empty((0, 0))  # that of each row is 1
 MIN_TOTAL = 1e-300  # of weights: no division by 0 where there are no rows
@@ -65,11 +65,14 @@ class RowState:
         self.family, self.y, self.totals, self.max_leverage = family, rows.y, totals, max_leverage
         self.weights = rows.all_weights
         self.raw = np.repeat(start[:, np.newaxis], n_rows, axis=1)
+        self.offsets = rows.offsets
+        if rows.offsets is not None:
+            self.raw[: len(rows.offsets.raw)] += rows.offsets.raw
         self.steps, self.scores = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows))
         self.leverage, self.stretch = np.zeros(n_rows), np.ones(n_rows)
         self.train = self.drawn = BlockRows.of(rows.train, n_rows)
         self._fractions = self.weights[rows.train] / totals.train_weight
-        self.held_out = HeldOutRows(family, rows, self.weights, totals.held_out_weight, start)
+        self.held_out = HeldOutRows(family, rows, totals.held_out_weight, start)
         self.others = rows.held_out
         self._saved_scale = self.raw[-1].copy()
         n_blocks = self.train.n_blocks
@@ -81,6 +84,8 @@ class RowState:
         """Replace every array with a number for each row by its copy elsewhere."""
         for name in ("y", "weights", "max_leverage", "raw", "steps", "scores", "leverage", "stretch"):
             setattr(self, name, move(getattr(self, name)))
+        if self.offsets is not None:
+            self.offsets = self.offsets.moved(move)
         self._fractions, self._saved_scale = move(self._fractions), move(self._saved_scale)
         self.train = self.drawn = BlockRows(move(self.train.rows), self.train.starts)
 
@@ -117,12 +122,15 @@ class RowState:
             rows = rows_of_blocks(blocks, len(self.y))
             own = slice(*rows)
             if shrink < 1.0:
-                raw[:, own] *= shrink
+                self._shrink(own, shrink)
             if inflation is not None:
                 stretch = self.stretch[own]
                 np.exp(np.multiply(self.leverage[own], inflation, out=stretch), out=stretch)
             if isinstance(family, RegressionFamily):
-                family.gradients(raw, self.y, self.stretch, rows, steps, scores)
+                if self.offsets is None or self.offsets.exposures is None:
+                    family.gradients(raw, self.y, self.stretch, rows, steps, scores)
+                else:
+                    family.exposed_gradients(raw, self.y, self.stretch, self.offsets.exposures, rows, steps, scores)
             else:
                 family.gradients(raw, self.y, rows, steps, scores)
             if frozen:
@@ -131,6 +139,12 @@ class RowState:
                 then(blocks)
 
         self.threads.run(fill, self._block_ranges)
+
+    def _shrink(self, own: slice, factor: float) -> None:
+        """Multiply the outputs of the trees by a factor; offsets do not change."""
+        self.raw[:, own] *= factor
+        if self.offsets is not None:
+            self.raw[: len(self.offsets.raw), own] += (1.0 - factor) * self.offsets.raw[:, own]
 
     def draw(self, key: np.uint64, fraction: float) -> int:
         """Draw the training rows of a tree, each with the same probability; return how many there are.
@@ -178,6 +192,8 @@ class RowState:
         """For each block, the inverse Fisher information: its sum over each leaf, and its part of the weighted mean."""
         assert isinstance(self.family, RegressionFamily)
         metric = self.family.inverse_information(self.raw)
+        if self.offsets is not None and self.offsets.exposures is not None:
+            metric *= self.offsets.exposures  # that of a row of exposure 1: weights are multiplied by exposures
         sums = LeafSums(*map(np.empty_like, self.leaf_sums))
         self._sum(self._inputs_of(metric, NO_INFORMATION, sums))
         means = np.empty((self.train.n_blocks, len(metric)))
@@ -253,7 +269,6 @@ class HeldOutRows:
         self,
         family: RegressionFamily | ClassificationFamily,
         rows: TrainingRows,
-        weights: np.ndarray,
         total_weight: float,
         start: np.ndarray,
     ) -> None:
@@ -262,9 +277,12 @@ class HeldOutRows:
         self.y = rows.y[rows.held_out]
         self.raw = np.repeat(start[:, np.newaxis], len(self.y), axis=1)
         self.saved = self.raw.copy()
-        self._fractions = weights[rows.held_out] / max(total_weight, MIN_TOTAL)
+        self._fractions = rows.held_out_weights / max(total_weight, MIN_TOTAL)
         self._sums = np.zeros((self.rows.n_blocks, 3))
-        self._min_losses = self._at_one_scale(self.y, self.y) if family.has_scale and len(self.y) else np.empty(0)
+        self._min_losses = np.empty(0)
+        if isinstance(family, RegressionFamily) and family.has_scale and len(self.y):
+            best = family.saturated_output(self.y)
+            self._min_losses = self._at_one_scale(np.tile(best, (family.n_outputs - 1, 1)), self.y)
 
     def measure(
         self, raw: np.ndarray, steps: np.ndarray, scale_bounds: tuple[float, float], threads: RowThreads
@@ -283,7 +301,7 @@ class HeldOutRows:
             losses = self._losses(own, scale_bounds) * fractions
             kinds = [losses, losses, np.zeros(0)]
             if self.family.has_scale:
-                above = self._at_one_scale(self.raw[0, own], self.y[own]) - self._min_losses[own]
+                above = self._at_one_scale(self.raw[:-1, own], self.y[own]) - self._min_losses[own]
                 kinds[1:] = [above * fractions, steps[-1, places] * fractions]
             starts = self.rows.starts - own.start
             for block in range(*blocks):
@@ -299,9 +317,9 @@ class HeldOutRows:
         np.clip(raw[-1], *scale_bounds, out=raw[-1])
         return self.family.nll(raw, self.y[own])
 
-    def _at_one_scale(self, first: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Losses with these first outputs, which every family with a scale has in the target's units."""
-        return self.family.nll(np.stack([first, np.full(len(first), self._scale)]), y)
+    def _at_one_scale(self, others: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Losses with these outputs before the last one, which is the same for all rows."""
+        return self.family.nll(np.concatenate([others, np.full((1, len(y)), self._scale)]), y)
 
     def save(self) -> None:
         """Keep the outputs of the last round that was measured."""

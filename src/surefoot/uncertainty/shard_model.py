@@ -3,7 +3,7 @@
 import numpy as np
 
 from surefoot._random import skip_numbers
-from surefoot.trees.level_kernels import LeafSums, TreeSplits
+from surefoot.trees.level_kernels import LeafSums
 from surefoot.trees.packed_gradients import SumScales
 from surefoot.trees.shard_grower import LevelSplits, ShardGrower
 from surefoot.uncertainty.model_rows import ModelShard, Round
@@ -42,17 +42,14 @@ class ShardModel(ModelShard):
         self.grower.use_splits(depth - 1, above)
         return self.grower.sum_level(depth, sums, adds)
 
-    def finish_tree(self, last: LevelSplits) -> LeafSums:
-        """Find the leaves of all rows by the splits of the last level; return the sums of the leaves."""
+    def finish_tree(self, last: LevelSplits, new_leaves: np.ndarray | None) -> LeafSums:
+        """Find the leaves of all rows by the splits of the last level; return the sums of the leaves.
+
+        If splits have been undone since, ``new_leaves`` has the new leaf of each leaf.
+        """
         self.grower.use_splits(self.grower.rules.depth - 1, last)
         self.grower.find_leaves()
         self.assign_others(self.grower.tree)
-        return self.sum_leaves()
-
-    def use_tree(self, splits: TreeSplits) -> LeafSums:
-        """As if a tree with these splits had been grown on the drawn rows: return the sums of its leaves."""
-        tree = self.grower.tree
-        tree.copy_splits(splits)
-        tree.assign_own_leaves(self.grower.table.words, self.drawn.rows)
-        self.assign_others(tree)
+        if new_leaves is not None:
+            self.grower.tree.move_rows(new_leaves)
         return self.sum_leaves()

@@ -12,18 +12,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from surefoot._parallel import RowThreads
-from surefoot.trees.gradient_grower import GrowthRules
 from surefoot.trees.grown_tree import GrownGradientTree
+from surefoot.trees.growth_rules import GrowthRules
 from surefoot.trees.level_kernels import LeafSums, TreeSplits
 from surefoot.trees.packed_codes import PackedCodes, weight_of_identical_rows
 from surefoot.trees.packed_gradients import GradientFormat
 from surefoot.trees.shard_grower import LevelSums, ShardGrower, SplitSearch
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
-from surefoot.uncertainty.fit_spec import TrainingRows
 from surefoot.uncertainty.model_rows import ModelRows, Round, add_blocks
 from surefoot.uncertainty.row_state import RowTotals, max_leverage
 from surefoot.uncertainty.shard_model import ShardModel
-from surefoot.uncertainty.training_log import ModelLog
+from surefoot.uncertainty.training_rows import TrainingRows
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,7 @@ class Shards(Protocol):
 
 
 class ShardedRows(ModelRows):
-    """All rows of a model, in shards.
-
-    With a ``log``, trees that it has from an earlier run are not grown again, and new ones are recorded in it.
-    """
-
-    log: ModelLog | None = None
+    """All rows of a model, in shards."""
 
     def __init__(
         self, shards: Shards, model: int, search: SplitSearch, tables: Sequence[PackedCodes], first_train: int
@@ -163,17 +157,13 @@ class ShardedRows(ModelRows):
         search = self._search
         if self._tables[start.table] is not search.table:
             search.read(self._tables[start.table])
-        if self.log is None:
-            return self._grow(start)
-        recorded = self.log.next_tree(search.tree.splits())
-        if recorded is not None:
-            return self._grow_again(start, recorded)
-        tree = self._grow(start)
-        self.log.add(tree.splits())
-        return tree
+        return super().grow(start)
+
+    @property
+    def _tree(self) -> GrownGradientTree:
+        return self._search.tree
 
     def _grow_again(self, start: Round, splits: TreeSplits) -> GrownGradientTree:
-        """A tree whose splits are known: only the leaves of the rows and their sums are computed."""
         if not sum(self._call("begin", start)):
             self._call("draw_only", self._first_train)
         self._search.tree.copy_splits(splits)
@@ -185,12 +175,15 @@ class ShardedRows(ModelRows):
         n_drawn, absolute = self._begin(start)
         *sums, total = add_blocks(absolute).tolist()
         search.use_noise(start.split_noise, sums, total, key)
+        search.begin_tree(start.column_key)
         scales = search.use_scales(sums, total, n_drawn)
         level = self._shards.add_up(self._model, "sum_root", scales, key)
         for number in range(depth - 1):
             splits = search.split(number, level)
             level = self._shards.add_up(self._model, "sum_level", number + 1, splits)
-        self._add_leaf_sums(self._call("finish_tree", search.split(depth - 1, level)))
+        last = search.split(depth - 1, level)
+        new_leaves = search.keep_best_splits()
+        self._add_leaf_sums(self._call("finish_tree", last, new_leaves))
         return search.tree
 
     def _add_leaf_sums(self, parts: list[LeafSums]) -> None:
@@ -228,4 +221,5 @@ class ShardedRows(ModelRows):
         return np.concatenate(self._call("held_out_residuals", inflation), axis=1)
 
     def drop(self) -> None:
+        super().drop()
         self._shards.drop(self._model)

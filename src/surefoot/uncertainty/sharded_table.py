@@ -10,10 +10,11 @@ from surefoot._parallel import RowThreads
 from surefoot.data import Binner, Schema
 from surefoot.data.packed_words import count_groups, unpack_column
 from surefoot.trees.packed_codes import MAX_SORTED_ROWS, PackedCodes
-from surefoot.uncertainty.fit_spec import FitSpec, TrainingRows
+from surefoot.uncertainty.fit_spec import FitSpec
 from surefoot.uncertainty.model_rows import ModelRows
 from surefoot.uncertainty.sharded_rows import ShardedRows, Shards
 from surefoot.uncertainty.training_log import TrainingLog
+from surefoot.uncertainty.training_rows import TrainingRows
 from surefoot.uncertainty.training_table import Encoding, SharedTable
 
 
@@ -60,7 +61,6 @@ class ShardedTable(SharedTable):
     """What all members share of a table in shards; ``codes`` are only those of combinations of categories."""
 
     table: TableInShards
-    log: TrainingLog | None = None
 
     @classmethod
     def of(cls, spec: FitSpec, log: TrainingLog | None = None) -> "ShardedTable":
@@ -83,9 +83,7 @@ class ShardedTable(SharedTable):
         tables = [described(encoding, self.table.has_missing, codes) for codes in further]
         rules, shards = encoding.rules(spec.config.rules), self.table.shards
         begun = ShardedRows.begin(shards, member, tables, further, rules, spec.family, rows, start, threads)
-        if self.log is not None:
-            begun.log = self.log.of_model(member)
-        return begun, encoding
+        return self.logged(begun, member), encoding
 
 
 def described(encoding: Encoding, has_missing: np.ndarray, further: np.ndarray) -> PackedCodes:

@@ -23,9 +23,11 @@ from surefoot.uncertainty.boosting_loop import BoostingLoop
 from surefoot.uncertainty.early_stopping import MonitoredTraining
 from surefoot.uncertainty.families import RegressionFamily
 from surefoot.uncertainty.fit_log import log_of_fit
-from surefoot.uncertainty.fit_spec import FitSpec, InflationSchedule, TrainingRows
+from surefoot.uncertainty.fit_spec import FitSpec, InflationSchedule
 from surefoot.uncertainty.member import Member
+from surefoot.uncertainty.round_reporter import round_reporter
 from surefoot.uncertainty.sharded_table import TableInShards, shared_table
+from surefoot.uncertainty.snapshot import log_of_snapshot
 from surefoot.uncertainty.training_table import Encoding, SharedTable, statistics_config
 
 # Labels of streams of random numbers: the order in which rows are held out; the order of the rows in first models.
@@ -41,7 +43,9 @@ FIRST_PART, FIRST_TREES, FIRST_RATE = 8, 100, 0.1  # one of FIRST_PART rows trai
 def open_table(spec: FitSpec, n_members: int) -> Iterator[SharedTable]:
     """What all members share of the table; trees on a table in a folder that is kept are recorded there."""
     if not isinstance(spec.columns, TableInShards):
-        yield SharedTable.of(spec)
+        with log_of_snapshot(spec) as log:
+            table = SharedTable.of(spec)
+            yield table if log is None else replace(table, log=log)
         return
     with log_of_fit(spec, n_members) as log:
         yield shared_table(spec, log)
@@ -62,14 +66,16 @@ def _train_members(spec: FitSpec, n_members: int, table: SharedTable) -> list[Me
         with RowThreads(n_threads) as threads:
             loop, encoding = start_loop(spec, table, member, threads)
             monitored = MonitoredTraining([loop], spec.config)
-            run_loop(monitored, member, spec, cancellation)
+            run_loop(monitored, member, spec, cancellation, encoding)
         schedule, trees = spec.inflation_schedule, monitored.result()
         recalibration = schedule.recalibration if schedule else monitored.recalibration()
         loop.model_rows.drop()
         trees = replace(trees, held_out_nll=np.array(spec.history)) if spec.history else trees
-        return Member(encoding, trees, recalibration.dispersion)
+        all_trees = monitored.all_trees() if spec.options.eval_sets else None
+        return Member(encoding, trees, recalibration.dispersion, all_trees=all_trees)
 
-    return run_tasks(train, range(n_members), spec.n_jobs, spec.n_models_at_once)
+    at_once = spec.n_models_at_once or spec.options.n_models_at_once(spec.n_jobs)
+    return run_tasks(train, range(n_members), spec.n_jobs, at_once)
 
 
 def with_trial_results(spec: FitSpec, table: SharedTable, n_members: int) -> FitSpec:
@@ -107,20 +113,33 @@ def with_trial_results(spec: FitSpec, table: SharedTable, n_members: int) -> Fit
 def start_loop(spec: FitSpec, table: SharedTable, member: int, threads: RowThreads) -> tuple[BoostingLoop, Encoding]:
     """One member before its first tree."""
     train, held_out = split_rows(spec, member)
-    rows = TrainingRows(y=spec.y, weights=spec.weights, train=train, held_out=held_out)
+    rows = spec.rows(train, held_out)
     seed, start = (spec.seed, member), spec.start(train)
     model_rows, encoding = table.begin(spec, member, rows, start, threads)
     return BoostingLoop(model_rows, spec.family, rows, spec.config, seed, start, spec.inflation_schedule), encoding
 
 
-def run_loop(monitored: MonitoredTraining, member: int, spec: FitSpec, cancellation: Cancellation) -> None:
-    """Train a member, or all trial models, to the end."""
+def run_loop(
+    monitored: MonitoredTraining,
+    member: int,
+    spec: FitSpec,
+    cancellation: Cancellation,
+    encoding: Encoding | None = None,
+) -> None:
+    """Train a member, or all trial models, to the end, or until a callback stops it."""
     progress = spec.progress.of_member(member, spec.config.n_estimators, cancellation)
-    while monitored.n_done < spec.config.n_estimators and not monitored.is_at_end:
+    report, is_stopped = round_reporter(spec, member, monitored, encoding), False
+
+    def goes_on() -> bool:
+        return not is_stopped and monitored.n_done < spec.config.n_estimators and not monitored.is_at_end
+
+    while goes_on():
         until = time.monotonic() + SLICE_SECONDS
-        monitored.step()
-        while monitored.n_done < spec.config.n_estimators and not monitored.is_at_end and time.monotonic() < until:
+        while True:
             monitored.step()
+            is_stopped = report is not None and report(monitored)
+            if not goes_on() or time.monotonic() >= until:
+                break
         progress(monitored.n_done, monitored.last_loss)
     progress.finish(monitored.n_trees, monitored.last_loss)
 
@@ -190,12 +209,13 @@ def train_first_model(
         spec.config,
         n_estimators=FIRST_TREES,
         learning_rate=FIRST_RATE,
+        rules=replace(spec.config.rules, max_features=1.0),
         subsample=1.0,
         langevin=False,
         temperature=None,
         patience=None,
     )
-    rows = TrainingRows(y=spec.y, weights=spec.weights, train=train.astype(np.uint32), held_out=later.astype(np.uint32))
+    rows = spec.rows(train.astype(np.uint32), later.astype(np.uint32))
     # The scale must not be learned from the later rows: their residuals would then depend on them.
     schedule = InflationSchedule(np.ones(FIRST_TREES))
     with RowThreads(spec.n_threads) as threads:

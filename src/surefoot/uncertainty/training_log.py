@@ -13,7 +13,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,11 @@ from surefoot.trees.level_kernels import TreeSplits
 HEADER = struct.Struct("<4sIII")  # mark, number of the tree, length and checksum of the record
 MARK = b"TREE"
 SYNC_SECONDS = 10.0  # a power cut loses the trees of about this time
+WHEN = {"folder": "on a folder that is kept", "snapshot": "with a snapshot"}
+ADVICE = {
+    "folder": "allow it, or copy the folder. With random_state=None, nothing is recorded.",
+    "snapshot": "allow it, or name another folder.",
+}
 FOLDER_PREFIX, LOCK = "training-", "lock"
 
 
@@ -34,9 +39,9 @@ class ModelLog:
     A record that is not complete ends the earlier run: it and all after it are overwritten.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path, self._n_trees, self._synced = path, 0, time.monotonic()
-        with errors_of_folder(path.parent):
+    def __init__(self, path: Path, argument: str = "folder") -> None:
+        self.path, self.argument, self._n_trees, self._synced = path, argument, 0, time.monotonic()
+        with self._errors():
             self._file = open(path, "r+b" if path.exists() else "x+b", buffering=0)  # noqa: SIM115
         self._is_at_end = False
 
@@ -49,7 +54,7 @@ class ModelLog:
         if record is None or len(record) != sum(array.nbytes for array in like):
             self._is_at_end = True
             self._file.seek(start)
-            with errors_of_folder(self.path.parent):
+            with self._errors():
                 self._file.truncate()
             return None
         self._n_trees += 1
@@ -79,13 +84,16 @@ class ModelLog:
         packed = zlib.compress(b"".join(array.tobytes() for array in splits), 1)
         header = HEADER.pack(MARK, self._n_trees, len(packed), zlib.crc32(packed, self._n_trees))
         rest = memoryview(header + packed)
-        with errors_of_folder(self.path.parent):
+        with self._errors():
             while len(rest):
                 rest = rest[self._file.write(rest) or 0 :]
             if time.monotonic() - self._synced > SYNC_SECONDS:
                 os.fsync(self._file.fileno())
                 self._synced = time.monotonic()
         self._n_trees += 1
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return errors_of_folder(self.path.parent, self.argument)
 
     def close(self) -> None:
         """Close the file."""
@@ -95,8 +103,9 @@ class ModelLog:
 class TrainingLog:
     """A folder with a file for each model of one fit; models with the same number are told apart by their order."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, argument: str = "folder") -> None:
+        """``argument`` is the name of the folder in messages."""
+        self.folder, self.argument = folder, argument
         self._begun, self._open = Counter[int](), list[ModelLog]()
         self._lock = threading.Lock()  # members may begin in several threads
 
@@ -108,7 +117,7 @@ class TrainingLog:
     def of_model(self, number: int) -> ModelLog:
         """The trees of the next model with this number."""
         with self._lock:
-            log = ModelLog(self.folder / f"model{number}-{self._begun[number]}")
+            log = ModelLog(self.folder / f"model{number}-{self._begun[number]}", self.argument)
             self._begun[number] += 1
             self._open.append(log)
             return log
@@ -135,7 +144,7 @@ def open_log(folder: Path, name: str) -> Iterator[TrainingLog | None]:
         with errors_of_folder(folder):
             own.mkdir(exist_ok=True)
             lock = files.enter_context(open(own / LOCK, "wb"))
-        if not _is_locked(lock.fileno()):
+        if not is_locked(lock.fileno()):
             yield None
             return
         log = TrainingLog(own)
@@ -144,7 +153,7 @@ def open_log(folder: Path, name: str) -> Iterator[TrainingLog | None]:
         log.remove()
 
 
-def _is_locked(descriptor: int) -> bool:
+def is_locked(descriptor: int) -> bool:
     """Lock a file, where the system and its disk can: return False if another process has locked it."""
     try:
         import fcntl
@@ -160,7 +169,7 @@ def _is_locked(descriptor: int) -> bool:
 
 
 @contextmanager
-def errors_of_folder(folder: Path) -> Iterator[None]:
+def errors_of_folder(folder: Path, argument: str = "folder") -> Iterator[None]:
     """Say what is wrong with a folder that trees are recorded in."""
     try:
         yield
@@ -172,7 +181,7 @@ def errors_of_folder(folder: Path) -> Iterator[None]:
             )
         else:
             message = (
-                f"{folder} cannot be written to ({error.strerror}), and training on a folder that is kept records its "
-                "trees there: allow it, or copy the folder. With random_state=None, nothing is recorded."
+                f"{folder} cannot be written to ({error.strerror}), and training {WHEN[argument]} records its "
+                f"trees there: {ADVICE[argument]}"
             )
-        raise DataError(message, argument="folder") from error
+        raise DataError(message, argument=argument) from error

@@ -11,10 +11,12 @@ from surefoot._random import random_permutation, stream_key
 from surefoot.data import BinEdges, Binner, Columns, Schema
 from surefoot.data.category_combinations import STRENGTH, informative_combinations
 from surefoot.data.category_statistics import CategoryStatistics, informative_pairs
-from surefoot.trees.gradient_grower import GrowthRules
+from surefoot.trees.growth_rules import GrowthRules
 from surefoot.trees.packed_codes import PackedCodes
-from surefoot.uncertainty.fit_spec import FitSpec, TrainingRows
+from surefoot.uncertainty.fit_spec import FitSpec
 from surefoot.uncertainty.model_rows import ModelRows
+from surefoot.uncertainty.training_log import TrainingLog
+from surefoot.uncertainty.training_rows import TrainingRows
 
 SET_CATEGORIES = 50  # trees read columns with more categories through statistics of the target
 MAX_TRIED = 30  # combinations are tried only for this many of the most important categorical columns
@@ -123,11 +125,9 @@ class Encoding:
 
     def reads_like(self, other: "Encoding") -> bool:
         """Whether every value has the same code in both."""
-        mine = [edges for binner in self._binners for edges in binner.edges]
-        theirs = [edges for binner in other._binners for edges in binner.edges]
-        return len(mine) == len(theirs) and all(
+        return len(self.edges) == len(other.edges) and all(
             (a is None) == (b is None) and (a is None or b is None or np.array_equal(a.thresholds, b.thresholds))
-            for a, b in zip(mine, theirs, strict=True)
+            for a, b in zip(self.edges, other.edges, strict=True)
         )
 
     @property
@@ -137,7 +137,12 @@ class Encoding:
 
     @property
     def is_categorical(self) -> np.ndarray:
-        return np.array([edges is None for binner in self._binners for edges in binner.edges], dtype=np.bool_)
+        return np.array([edges is None for edges in self.edges], dtype=np.bool_)
+
+    @property
+    def edges(self) -> list[BinEdges | None]:
+        """The bins of every column that trees read; None where a category is a code."""
+        return [edges for binner in self._binners for edges in binner.edges]
 
     @property
     def _binners(self) -> list[Binner]:
@@ -154,9 +159,9 @@ class Encoding:
 
     def codes(self, columns: Columns, start: int, stop: int) -> np.ndarray:
         """Codes (columns that trees read, rows) of the rows ``start`` to ``stop``."""
-        values = columns.block(start, stop)
         if self.statistics is None:
-            return self.binner.codes_of(values)
+            return columns.block_codes(self.binner, start, stop)
+        values = columns.block(start, stop)
         categories = self.category_codes(columns, start, stop)
         parts = [values[list(self.plain)]]
         for statistics in (self.combinations, self.statistics):
@@ -164,12 +169,23 @@ class Encoding:
                 parts.append(statistics.transform(categories))
         return np.concatenate([binner.codes_of(part) for binner, part in zip(self._binners, parts, strict=True)])
 
+    def mixed_codes(self, categories: np.ndarray, others: np.ndarray, mixture: int) -> np.ndarray:
+        """Codes of the statistics (statistics, rows) of mixtures of two rows (see ``transform_mixed``)."""
+        kinds = ((self.combinations, self.combinations_binner), (self.statistics, self.statistics_binner))
+        return np.concatenate(
+            [
+                binner.codes_of(statistics.transform_mixed(categories, others, mixture))
+                for statistics, binner in kinds
+                if statistics is not None and binner is not None
+            ]
+        )
+
     def rules(self, rules: GrowthRules) -> GrowthRules:
-        """The same rules with the monotone constraint of every column that trees read."""
+        """The same rules for the columns that trees read: their monotone constraints, and what they are made from."""
         by_column = rules.constraints
-        if by_column is None:
-            return rules
-        return replace(rules, constraints=tuple(by_column[source[0]] for source in self.sources))
+        if by_column is not None:
+            rules = replace(rules, constraints=tuple(by_column[source[0]] for source in self.sources))
+        return replace(rules, sources=self.sources) if rules.limits_columns else rules
 
     def split_importances(self, importances: np.ndarray, n_columns: int) -> np.ndarray:
         """Importances of the columns of the table; that of a column made from several is divided among them."""
@@ -216,10 +232,11 @@ class SharedTable:
     categories: np.ndarray | None
     packed: PackedCodes | None  # None: each member reads columns of its own in addition
     pairs: tuple[tuple[int, int], ...] = ()  # pairs that have statistics, as places among the categories
+    log: TrainingLog | None = None  # where trees are recorded
 
     @classmethod
     def of(cls, spec: FitSpec) -> "SharedTable":
-        weights = None if spec.weights is None else spec.weights[: spec.n_training_rows]
+        weights = None if spec.likelihood_weights is None else spec.likelihood_weights[: spec.n_training_rows]
         with RowThreads(spec.n_threads) as threads:
             encoding = Encoding.fit(spec.columns, spec.max_bins, weights, threads)
             parts = [spec.columns] if spec.validation is None else [spec.columns, spec.validation]
@@ -253,7 +270,13 @@ class SharedTable:
         """The rows of one member before its first tree."""
         tables, encoding = self.for_member(spec, member, rows.train)
         rules = encoding.rules(spec.config.rules)
-        return ModelRows.of(tables, rules, spec.family, rows, start, threads), encoding
+        return self.logged(ModelRows.of(tables, rules, spec.family, rows, start, threads), member), encoding
+
+    def logged(self, begun: ModelRows, member: int) -> ModelRows:
+        """The rows of a model whose trees are recorded, if there is a log."""
+        if self.log is not None:
+            begun.log = self.log.of_model(member)
+        return begun
 
     def for_member(self, spec: FitSpec, member: int, train: np.ndarray) -> tuple[tuple[PackedCodes, ...], Encoding]:
         """The table as one member reads it, once for each order of the rows in its statistics."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parallel import Cancellation, RowThreads, run_tasks
+from surefoot._parallel import Cancellation, RowThreads, count_jobs, run_tasks
 from surefoot.uncertainty.early_stopping import MonitoredTraining
 from surefoot.uncertainty.fit_spec import FitSpec
 from surefoot.uncertainty.member import Member
+from surefoot.uncertainty.offsets import same_offsets
 from surefoot.uncertainty.training import run_loop, split_rows, start_loop, with_combinations
 from surefoot.uncertainty.training_table import Encoding, SharedTable
 
@@ -37,10 +38,13 @@ class MemberRun:
         with RowThreads(n_threads) as threads:
             self.is_complete = False
             loop.resume(spec.config, threads)
-            run_loop(self.monitored, member, spec, cancellation)
+            run_loop(self.monitored, member, spec, cancellation, self.encoding)
             loop.use(RowThreads(1))  # a pool of threads cannot be pickled
             self.is_complete = True
-            return Member(self.encoding, self.monitored.result(), self.monitored.recalibration().dispersion)
+            monitored = self.monitored
+            all_trees = monitored.all_trees() if spec.options.eval_sets else None
+            dispersion = monitored.recalibration().dispersion
+            return Member(self.encoding, monitored.result(), dispersion, all_trees=all_trees)
 
     def check_trees(self, spec: FitSpec) -> None:
         """Refuse fewer trees than are trained already."""
@@ -63,9 +67,11 @@ class MemberRun:
             and np.array_equal(other.rows.y, mine.rows.y)
             and np.array_equal(other.rows.all_weights, mine.rows.all_weights)
             and np.array_equal(other.rows.train, mine.rows.train)
+            and same_offsets(other.rows.offsets, mine.rows.offsets)
         ):
             raise DataError(
-                "X, y or sample_weight is not that of the last fit, which warm_start=True resumes: pass the same data."
+                "X, y, sample_weight, offset or exposure is not that of the last fit, which warm_start=True resumes: "
+                "pass the same data."
             )
         config = replace(spec.config, n_estimators=mine.config.n_estimators)
         if config != mine.config or spec.family != mine.family:
@@ -85,7 +91,8 @@ def resume_runs(runs: list[MemberRun], spec: FitSpec) -> list[Member]:
     def resume(member: int, cancellation: Cancellation) -> Member:
         return runs[member].run(spec, member, n_threads, cancellation)
 
-    return run_tasks(resume, range(len(runs)), spec.n_jobs)
+    # In threads, whatever the backend of joblib: another process would keep the new state to itself.
+    return run_tasks(resume, range(len(runs)), spec.n_jobs, count_jobs(spec.n_jobs))
 
 
 def check_runs(runs: list[MemberRun], spec: FitSpec, n_members: int) -> None:

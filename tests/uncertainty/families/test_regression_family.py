@@ -16,7 +16,7 @@ from surefoot.uncertainty.families import (
     RegressionFamily,
     StudentT,
 )
-from surefoot.uncertainty.fit_spec import regression_family
+from surefoot.uncertainty.families.chosen import regression_family
 
 Y = np.array([1.0, 2.0, 5.0])
 
@@ -31,7 +31,10 @@ def test_names_classes_and_instances_mean_the_same(name):
 
 
 def test_the_names():
-    assert list(REGRESSION_FAMILIES) == ["normal", "lognormal", "laplace", "student_t", "poisson", "gamma"]
+    assert list(REGRESSION_FAMILIES) == [
+        *("normal", "lognormal", "laplace", "student_t", "poisson", "gamma"),
+        *("negative_binomial", "zero_inflated_poisson", "quantile"),
+    ]
 
 
 def test_settings_are_kept():

@@ -19,8 +19,23 @@ def train_boosters(
     problem: Problem, method: str, chosen: TuningLine, settings: UncertaintySettings, n_jobs: int | None
 ) -> dict[str, Predictor]:
     """Train an ensemble on all training rows with the tuned settings; return its predictors by method."""
+    models = train_ensemble(problem, method, chosen, settings, n_jobs).estimators_
+    single, several, *_ = BOOSTER_TRAININGS[method]
+    predictors: dict[str, Predictor] = {
+        single: lambda X: predict_members(models[:1], X),
+        several: lambda X: predict_members(models, X),
+    }
+    if method == SGLB:
+        predictors[VIRTUAL_SGLB] = VirtualEnsemble(models[0], settings.members, method="truncation").predict_members
+    return predictors
+
+
+def train_ensemble(
+    problem: Problem, method: str, chosen: TuningLine, settings: UncertaintySettings, n_jobs: int | None
+) -> BoostingEnsembleRegressor | BoostingEnsembleClassifier:
+    """Train an ensemble on all training rows with the tuned settings."""
     kind = BoostingEnsembleRegressor if problem.is_regression else BoostingEnsembleClassifier
-    ensemble = kind(
+    return kind(
         method="sglb" if method == SGLB else "sgb",
         n_members=settings.members,
         n_estimators=chosen.trees,
@@ -31,15 +46,6 @@ def train_boosters(
         l2_regularization=L2[problem.is_regression],
         **_early_stopping(problem, method, chosen.trees),
     ).fit(problem.X, problem.y)
-    models = ensemble.estimators_
-    single, several, *_ = BOOSTER_TRAININGS[method]
-    predictors: dict[str, Predictor] = {
-        single: lambda X: predict_members(models[:1], X),
-        several: lambda X: predict_members(models, X),
-    }
-    if method == SGLB:
-        predictors[VIRTUAL_SGLB] = VirtualEnsemble(models[0], settings.members).predict_members
-    return predictors
 
 
 def _early_stopping(problem: Problem, method: str, trees: int) -> dict[str, Any]:

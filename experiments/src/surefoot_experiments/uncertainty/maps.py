@@ -17,7 +17,7 @@ def make_map(places: Any, ensemble: Any, X: Any, n_members: int) -> Any:
     """Add columns to the frame ``places``: the uncertainties of the rows ``X`` at these places."""
     uncertainties = {
         SGLB_ENSEMBLE: ensemble.predict_uncertainty(X),
-        VIRTUAL_SGLB: VirtualEnsemble(ensemble.estimators_[0], n_members).predict_uncertainty(X),
+        VIRTUAL_SGLB: VirtualEnsemble(ensemble.estimators_[0], n_members, method="truncation").predict_uncertainty(X),
     }
     columns = {f"{method} {kind}": getattr(uncertainties[method], kind) for method in uncertainties for kind in KINDS}
     return places.assign(**columns)

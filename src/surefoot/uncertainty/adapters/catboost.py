@@ -44,7 +44,7 @@ class CatBoostModel(TreeSequence):
         self._loss = _checked_loss(model, self._settings.get("loss_function", "unknown"))
         super().__init__(model, int(model.tree_count_), _noise_advice(self._settings))
 
-    def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
+    def predict_truncated(self, X: Any, sizes: tuple[int, ...]) -> Members:
         raws = np.stack([self._raw(X, size) for size in sizes])
         if self._loss == MEAN_AND_SPREAD:
             return RegressionMembers(raws[..., 0], np.exp(2 * raws[..., 1]))

@@ -56,7 +56,7 @@ class LightGBMModel(TreeSequence):
         n_trees = booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
         super().__init__(model, n_trees, _noise_advice(settings))
 
-    def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
+    def predict_truncated(self, X: Any, sizes: tuple[int, ...]) -> Members:
         predict = getattr(self.model, "predict_proba", self.model.predict) if self._classifies else self.model.predict
         predictions = np.stack([np.asarray(predict(X, num_iteration=size)) for size in sizes])
         if not self._classifies:

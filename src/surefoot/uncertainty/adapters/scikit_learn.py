@@ -61,7 +61,7 @@ class StagedModel(TreeSequence):
         check_fitted(model)
         super().__init__(model, int(getattr(model, rounds)), noise_advice(model))
 
-    def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
+    def predict_truncated(self, X: Any, sizes: tuple[int, ...]) -> Members:
         if is_classifier(self.model):
             stages = self._at(sizes, self.model.staged_predict_proba(X))
             return ClassificationMembers(stages, self.model.classes_)
@@ -85,6 +85,8 @@ def _histogram_booster_noise_advice(model: Any) -> str | None:
 class Forest(TreeSequence):
     """A forest, divided into smaller forests: its trees are grown independently."""
 
+    methods = ("parts",)
+
     def __init__(self, model: Any) -> None:
         check_fitted(model)
         if model.n_outputs_ > 1:
@@ -102,7 +104,7 @@ class Forest(TreeSequence):
             raise self._too_few(n_members, trees_per_member=1)
         return tuple(len(part) for part in np.array_split(np.arange(self.n_trees), n_members))
 
-    def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
+    def predict_truncated(self, X: Any, sizes: tuple[int, ...]) -> Members:
         stops = np.cumsum(sizes)
         parts = [self._part(stop - size, stop) for size, stop in zip(sizes, stops, strict=True)]
         if is_classifier(self.model):

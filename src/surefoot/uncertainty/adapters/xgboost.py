@@ -42,7 +42,7 @@ class XGBoostModel(TreeSequence):
         n_trees = model.best_iteration + 1 if stops_early else booster.num_boosted_rounds()
         super().__init__(model, int(n_trees), _noise_advice(grower))
 
-    def predict_members(self, X: Any, sizes: tuple[int, ...]) -> Members:
+    def predict_truncated(self, X: Any, sizes: tuple[int, ...]) -> Members:
         classifies = self._objective in TWO_CLASSES + SEVERAL_CLASSES
         predictions = np.stack([self._predict(X, size, margin=classifies) for size in sizes]).astype(np.float64)
         if not classifies:

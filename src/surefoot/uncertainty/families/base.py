@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.optimize import minimize
 
-from surefoot._exceptions import DataError
+from surefoot._exceptions import DataError, ParameterError
 from surefoot.uncertainty.distribution import FLOAT_RANGE, Distribution
 
 Z_MAX = 8.0  # residuals are clipped to this many scales
@@ -16,7 +17,7 @@ FINEST = 1e-4  # no scale is below this fraction of the target's spread
 ROUNDING = 1e-6  # values closer than this fraction of the spread are equal: they differ by rounding
 MIN_SPREAD = 1e-290  # divided by less, a target could leave the range of floats
 MAX_LOG = 700.0  # e to this power is still a float
-MIN_FRACTION = 1e-9  # a class without weight starts with this fraction: its log is finite
+MAX_SEARCH = 1000  # evaluations of the likelihood
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,11 @@ class RegressionFamily(ABC):
     natural: ClassVar[bool] = True
     dispersion_sign: ClassVar[float] = 1.0  # whether the last output grows (1) or falls (-1) with the dispersion
     reads_logs: ClassVar[bool] = False  # whether the internal target is that of log y
+    constrained_outputs: ClassVar[tuple[int, ...]] = (0,)  # the mean is monotone if these are; none: never
+    is_discrete: ClassVar[bool] = False
+    is_distribution: ClassVar[bool] = True  # whether more is predicted than quantiles
+    takes_exposure: ClassVar[bool] = False  # whether the first output is the log of a mean or of a scale of the target
+    offset_moves_target: ClassVar[bool] = False  # whether an offset is the same as another target
 
     location: float = field(default=0.0, repr=False)
     spread: float = field(default=1.0, repr=False)
@@ -53,6 +59,11 @@ class RegressionFamily(ABC):
     @property
     def n_outputs(self) -> int:
         return len(self.parameters)
+
+    @property
+    def n_locations(self) -> int:
+        """The number of outputs, from the first on, that an offset is added to."""
+        return 1
 
     @property
     def has_scale(self) -> bool:
@@ -104,6 +115,45 @@ class RegressionFamily(ABC):
     def distribution(self, raw: np.ndarray) -> Distribution:
         """The predicted distributions, in the user's units."""
 
+    def without_offset(self, y: np.ndarray, offset: np.ndarray, name: str = "y") -> np.ndarray:
+        """The target less an offset, or divided by its exponential if the family models log y."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(np.log(check_positive(y, name, self.name)) - offset) if self.reads_logs else y - offset
+
+    def fitted_with_offset(self, y: np.ndarray, weights: np.ndarray | None, offset: np.ndarray) -> Self:
+        """As ``fitted_to``, if rows have offsets."""
+        return self.fitted_to(y, weights)
+
+    def start_with_offset(self, y: np.ndarray, weights: np.ndarray | None, offset: np.ndarray) -> np.ndarray:
+        """As ``start``, if the first output of rows has an ``offset`` of shape (1, n_rows)."""
+        fractions = np.full(len(y), 1 / len(y)) if weights is None else weights / weights.sum()
+        first = self.start(y, weights)
+        first[0] -= weighted_sum(offset[0], fractions)
+        return most_likely(self, y, weights, offset[0], first)
+
+    def exposed_gradients(
+        self,
+        raw: np.ndarray,
+        y: np.ndarray,
+        stretch: np.ndarray,
+        exposures: np.ndarray,
+        rows: tuple[int, int],
+        steps: np.ndarray,
+        scores: np.ndarray,
+    ) -> None:
+        """As ``gradients``, for rows whose weights are multiplied by their ``exposures`` when trees are grown."""
+        self.gradients(raw, y, stretch, rows, steps, scores)
+        own = slice(*rows)
+        scores[:, own] /= np.sqrt(exposures[own])  # so that their weighted sums have a variance of the summed weights
+
+    def saturated_output(self, y: np.ndarray) -> np.ndarray:
+        """The first output under which each internal target is most likely, in families with a scale."""
+        return y
+
+    def point(self, distribution: Distribution) -> np.ndarray:
+        """The number that ``predict`` returns for each row."""
+        return distribution.mean
+
     def log_density(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Log of the density (or mass) of each internal target under the predicted distribution."""
         return -self.nll(raw, y)
@@ -118,12 +168,20 @@ class RegressionFamily(ABC):
         distribution = self.distribution(raw)
         return distribution.mean, distribution.var
 
+    def mean_slopes(self, raw: np.ndarray) -> np.ndarray:
+        """The derivatives of the predicted means by each output, (n_outputs, n_rows)."""
+        raise ParameterError(
+            f"The knowledge uncertainty of distribution={self.name!r} cannot be divided among columns: explain the "
+            "parameters with shap_values."
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class LocationScaleFamily(RegressionFamily):
     """A family of a location and the log of a scale, on the standardised target."""
 
     parameters: ClassVar[tuple[str, ...]] = ("mu", "log_sigma")
+    offset_moves_target: ClassVar[bool] = True
 
     def _values(self, y: np.ndarray, name: str = "y") -> np.ndarray:
         """The values that have a location and a scale: the target itself, or its log."""
@@ -148,6 +206,10 @@ class LocationScaleFamily(RegressionFamily):
     def nll_offset(self, y: np.ndarray) -> np.ndarray:
         return np.full(len(y), math.log(self.spread))
 
+    def _location_slopes(self, raw: np.ndarray) -> np.ndarray:
+        """As ``mean_slopes``, for families whose location is their mean."""
+        return np.stack([np.full(raw.shape[1], self.spread), np.zeros(raw.shape[1])])
+
     def _scale(self, raw: np.ndarray) -> np.ndarray:
         return np.exp(np.clip(raw[1], self.floor, self.cap))
 
@@ -162,50 +224,26 @@ class LocationScaleFamily(RegressionFamily):
         return np.array([location, math.log(min(max(scale, low), high))])
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassificationFamily(ABC):
-    """Probabilities of classes from raw outputs of trees; ``raw`` has shape (n_outputs, n_rows).
+def most_likely(
+    family: RegressionFamily, y: np.ndarray, weights: np.ndarray | None, offset: np.ndarray, first: np.ndarray
+) -> np.ndarray:
+    """The constant outputs under which rows with an offset of the first output are most likely; ``first`` is a guess.
 
-    The Fisher information of several classes is singular. Steps are therefore plain gradients, and the diagonal
-    of the information is written separately.
+    The likelihood is searched without derivatives.
     """
+    fractions = np.full(len(y), 1 / len(y)) if weights is None else weights / weights.sum()
 
-    name: ClassVar[str]
-    natural: ClassVar[bool] = False
-    has_scale: ClassVar[bool] = False
+    def loss(constants: np.ndarray) -> float:
+        raw = np.repeat(constants[:, np.newaxis], len(y), axis=1)
+        raw[0] += offset
+        with np.errstate(all="ignore"):
+            mean = weighted_sum(family.nll(raw, y), fractions)
+        return mean if math.isfinite(mean) else math.inf
 
-    @property
-    @abstractmethod
-    def parameters(self) -> tuple[str, ...]:
-        """Names of the outputs."""
-
-    @property
-    def n_outputs(self) -> int:
-        return len(self.parameters)
-
-    @abstractmethod
-    def start(self, y: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
-        """The constant outputs (n_outputs,) that give each class its fraction of the weight."""
-
-    @abstractmethod
-    def gradients(
-        self, raw: np.ndarray, y: np.ndarray, rows: tuple[int, int], steps: np.ndarray, information: np.ndarray
-    ) -> None:
-        """Write ``1[y = k] - p_k`` into ``steps`` and ``p_k (1 - p_k)`` into ``information``, for a range of rows."""
-
-    @abstractmethod
-    def nll(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Minus the log of the probability of each row's class."""
-
-    @abstractmethod
-    def probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """Probabilities of the classes, (n_rows, n_classes)."""
-
-
-def class_fractions(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
-    """Each class's fraction of the weight, or a tiny fraction for a class without weight."""
-    kept, fractions = rows_with_weight(codes.astype(np.int64), weights)
-    return np.maximum(np.bincount(kept, weights=fractions, minlength=n_classes), MIN_FRACTION)
+    result = minimize(
+        loss, first, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12, "maxiter": MAX_SEARCH}
+    )
+    return np.asarray(result.x)
 
 
 def rows_with_weight(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

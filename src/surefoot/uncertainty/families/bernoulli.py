@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from surefoot._jit import kernel
-from surefoot.uncertainty.families.base import ClassificationFamily, class_fractions
+from surefoot.uncertainty.families.base import rows_with_weight, weighted_sum
+from surefoot.uncertainty.families.classification import ClassificationFamily, class_fractions
+
+SLACK = 1e-3  # so that rounding does not move the solution out of its bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,18 @@ class Bernoulli(ClassificationFamily):
     def start(self, y: np.ndarray, weights: np.ndarray | None, n_classes: int = 2) -> np.ndarray:
         fractions = class_fractions(y, weights, n_classes)
         return np.array([math.log(fractions[1] / fractions[0])])
+
+    def start_with_offset(self, y: np.ndarray, weights: np.ndarray | None, offset: np.ndarray) -> np.ndarray:
+        """The log-odds with which the mean probability is the fraction of the second class."""
+        fractions = class_fractions(y, weights, 2)
+        log_odds, shares = rows_with_weight(offset[0], weights)
+        centre, expected = math.log(fractions[1] / fractions[0]), fractions[1] / fractions.sum()
+        low, high = centre - float(log_odds.max()) - SLACK, centre - float(log_odds.min()) + SLACK
+
+        def excess(constant: float) -> float:
+            return weighted_sum(special.expit(log_odds + constant), shares) - expected
+
+        return np.array([optimize.brentq(excess, low, high, xtol=1e-13, rtol=1e-14)])
 
     def gradients(
         self, raw: np.ndarray, y: np.ndarray, rows: tuple[int, int], steps: np.ndarray, information: np.ndarray

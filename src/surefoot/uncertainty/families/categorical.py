@@ -8,8 +8,10 @@ import numpy as np
 
 from surefoot._jit import inner_kernel, kernel
 from surefoot._parameters import check_integer
-from surefoot.uncertainty.families.base import ClassificationFamily, class_fractions
+from surefoot.uncertainty.families.base import rows_with_weight
+from surefoot.uncertainty.families.classification import ClassificationFamily, class_fractions
 
+MAX_ROUNDS, PRECISION = 500, 1e-10  # of the start of rows with offsets
 BATCH = 256  # rows at a time, so that their largest scores and sums stay in the first-level cache
 
 
@@ -49,6 +51,21 @@ class Categorical(ClassificationFamily):
     def start(self, y: np.ndarray, weights: np.ndarray | None, n_classes: int | None = None) -> np.ndarray:
         log_fractions = np.log(class_fractions(y, weights, self.n_classes if n_classes is None else n_classes))
         return log_fractions - log_fractions.mean()
+
+    def start_with_offset(self, y: np.ndarray, weights: np.ndarray | None, offset: np.ndarray) -> np.ndarray:
+        """The scores with which the mean probability of each class is its fraction, by iterative scaling."""
+        log_fractions = np.log(class_fractions(y, weights, self.n_classes))
+        log_fractions -= np.log(np.exp(log_fractions).sum())
+        rows = slice(None) if weights is None else weights > 0
+        fractions = rows_with_weight(y, weights)[1]
+        scores = log_fractions - log_fractions.mean()
+        for _ in range(MAX_ROUNDS):
+            probabilities = self.probabilities(np.ascontiguousarray((offset + scores[:, np.newaxis])[:, rows]))
+            step = log_fractions - np.log((probabilities * fractions[:, np.newaxis]).sum(axis=0))
+            scores = scores + step
+            if np.abs(step).max() < PRECISION:
+                break
+        return scores - scores.mean()
 
     def gradients(
         self, raw: np.ndarray, y: np.ndarray, rows: tuple[int, int], steps: np.ndarray, information: np.ndarray

@@ -48,6 +48,8 @@ class Gamma(RegressionFamily):
 
     name: ClassVar[str] = "gamma"
     reads_logs: ClassVar[bool] = True
+    takes_exposure: ClassVar[bool] = True
+    offset_moves_target: ClassVar[bool] = True
     dispersion_sign: ClassVar[float] = -1.0
     parameters: ClassVar[tuple[str, ...]] = ("log_mean", "log_shape")
     floor: float = field(default=-math.log(MIN_LOG_RANGE), repr=False)
@@ -104,6 +106,10 @@ class Gamma(RegressionFamily):
         with np.errstate(over="ignore", under="ignore"):
             scale = np.clip(np.exp(self.location + raw[0] - log_shape), np.finfo(np.float64).tiny, LARGEST)
         return Distribution(self.name, stats.gamma, a=np.exp(log_shape), scale=scale)
+
+    def mean_slopes(self, raw: np.ndarray) -> np.ndarray:
+        mean = self.moments(raw)[0]
+        return np.stack([mean, np.zeros_like(mean)])
 
 
 def best_log_shape(excess: float, floor: float, cap: float) -> float:

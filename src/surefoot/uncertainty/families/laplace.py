@@ -61,6 +61,9 @@ class Laplace(LocationScaleFamily):
         location, scale = self._user_location_and_scale(raw)
         return Distribution(self.name, stats.laplace, loc=location, scale=scale)
 
+    def mean_slopes(self, raw: np.ndarray) -> np.ndarray:
+        return self._location_slopes(raw)
+
 
 def weighted_median(values: np.ndarray, fractions: np.ndarray) -> float:
     """The middle of the first value with half of the weight at or below it and the first with more than half."""

@@ -28,6 +28,8 @@ class LogNormal(NormalSteps):
 
     name: ClassVar[str] = "lognormal"
     reads_logs: ClassVar[bool] = True
+    constrained_outputs: ClassVar[tuple[int, ...]] = (0, 1)  # the mean rises with both
+    takes_exposure: ClassVar[bool] = True
 
     def _values(self, y: np.ndarray, name: str = "y") -> np.ndarray:
         return np.log(check_positive(y, name, self.name))
@@ -40,3 +42,8 @@ class LogNormal(NormalSteps):
         with np.errstate(over="ignore", under="ignore"):
             median = np.clip(np.exp(location), np.finfo(np.float64).tiny, LARGEST)
         return Distribution(self.name, stats.lognorm, s=scale, scale=median)
+
+    def mean_slopes(self, raw: np.ndarray) -> np.ndarray:
+        mean = self.moments(raw)[0]
+        scale = self._user_location_and_scale(raw)[1]
+        return np.stack([self.spread * mean, scale * scale * mean])

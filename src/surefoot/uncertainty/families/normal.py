@@ -117,6 +117,9 @@ class Normal(NormalSteps):
         with np.errstate(over="ignore"):
             return location, np.clip(scale * scale, *FLOAT_RANGE)  # saves a scipy object for every block of rows
 
+    def mean_slopes(self, raw: np.ndarray) -> np.ndarray:
+        return self._location_slopes(raw)
+
     def log_density(self, raw: np.ndarray, y: np.ndarray) -> np.ndarray:
         if not self.has_heavy_tails:
             return super().log_density(raw, y)

@@ -48,27 +48,31 @@ class Poisson(RegressionFamily):
 
     name: ClassVar[str] = "poisson"
     parameters: ClassVar[tuple[str, ...]] = ("log_mean",)
+    is_discrete: ClassVar[bool] = True
+    takes_exposure: ClassVar[bool] = True
     log_mean: float = field(default=0.0, repr=False)
     dispersion: float = field(default=0.0, repr=False)
     floor: float = field(default=-math.log(MAX_COUNT), repr=False)
     cap: float = field(default=math.log(MAX_COUNT), repr=False)
 
     def fitted_to(self, y: np.ndarray, weights: np.ndarray | None = None) -> Self:
-        log_mean = bounded_log_mean(self.internal(y), weights)
+        return self._with_log_mean(bounded_log_mean(self.internal(y), weights))
+
+    def fitted_with_offset(self, y: np.ndarray, weights: np.ndarray | None, offset: np.ndarray) -> Self:
+        return self._with_log_mean(log_rate(self.internal(y), weights, offset))
+
+    def _with_log_mean(self, log_mean: float) -> Self:
         limit = math.log(MAX_COUNT)
         return replace(self, log_mean=log_mean, floor=-limit - log_mean, cap=limit - log_mean)
 
     def internal(self, y: np.ndarray, name: str = "y") -> np.ndarray:
-        values = np.ascontiguousarray(y, dtype=np.float64)
-        if not ((values >= 0) & (values <= MAX_COUNT) & (values == np.floor(values))).all():
-            raise DataError(
-                f"{name} has values that are not counts, which distribution='poisson' does not allow: pass whole "
-                "numbers from 0 to 2**53, or choose distribution='normal' or, for positive fractions, 'gamma'."
-            )
-        return values
+        return check_counts(y, name, self.name)
 
     def start(self, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         return np.array([bounded_log_mean(y, weights) - self.log_mean])
+
+    def start_with_offset(self, y: np.ndarray, weights: np.ndarray | None, offset: np.ndarray) -> np.ndarray:
+        return np.array([log_rate(y, weights, offset[0]) - self.log_mean])
 
     def gradients(
         self,
@@ -81,6 +85,20 @@ class Poisson(RegressionFamily):
     ) -> None:
         """As in every family; ``stretch`` is not used, because there is no scale."""
         poisson_steps(raw, y, self.log_mean, self.floor, self.cap, RATIO_MAX, Z_MAX, rows, steps, scores)
+
+    def exposed_gradients(
+        self,
+        raw: np.ndarray,
+        y: np.ndarray,
+        stretch: np.ndarray,
+        exposures: np.ndarray,
+        rows: tuple[int, int],
+        steps: np.ndarray,
+        scores: np.ndarray,
+    ) -> None:
+        """Steps and scores, divided by exposures, are those of rates: their weights are multiplied by exposures."""
+        bounds = (self.log_mean, self.floor, self.cap)
+        exposed_poisson_steps(raw, y, exposures, bounds, RATIO_MAX, Z_MAX, rows, steps, scores)
 
     def inverse_information(self, raw: np.ndarray) -> np.ndarray:
         return 1 / np.maximum(self._mean(raw), 1 / RATIO_MAX)[np.newaxis]
@@ -107,14 +125,38 @@ class Poisson(RegressionFamily):
         mean = self._mean(raw)
         return mean, mean + self.dispersion * mean * mean
 
+    def mean_slopes(self, raw: np.ndarray) -> np.ndarray:
+        return self._mean(raw)[np.newaxis]
+
     def _mean(self, raw: np.ndarray) -> np.ndarray:
         return np.exp(self.log_mean + np.clip(raw[0], self.floor, self.cap))
+
+
+def check_counts(y: np.ndarray, name: str, family: str) -> np.ndarray:
+    """The target as floats; a DataError if it is not counts."""
+    values = np.ascontiguousarray(y, dtype=np.float64)
+    if not ((values >= 0) & (values <= MAX_COUNT) & (values == np.floor(values))).all():
+        raise DataError(
+            f"{name} has values that are not counts, which distribution={family!r} does not allow: pass whole "
+            "numbers from 0 to 2**53, or choose distribution='normal' or, for positive fractions, 'gamma'."
+        )
+    return values
 
 
 def bounded_log_mean(y: np.ndarray, weights: np.ndarray | None) -> float:
     """Log of the weighted mean; if all counts are 0, of a negligible mean."""
     values, fractions = rows_with_weight(y, weights)
     return math.log(min(max(weighted_sum(values, fractions), 1 / MAX_COUNT), MAX_COUNT))
+
+
+def log_rate(y: np.ndarray, weights: np.ndarray | None, offset: np.ndarray) -> float:
+    """Log of the sum of all counts over the sum of all exposures, which are the exponentials of offsets."""
+    counts, fractions = rows_with_weight(y, weights)
+    logs, _ = rows_with_weight(offset, weights)
+    largest = float(logs.max())
+    log_exposure = math.log(weighted_sum(np.exp(logs - largest), fractions)) + largest
+    count = min(max(weighted_sum(counts, fractions), 1 / MAX_COUNT), MAX_COUNT)
+    return math.log(count) - log_exposure
 
 
 @kernel
@@ -131,6 +173,26 @@ def poisson_steps(raw, y, log_mean, floor, cap, ratio_max, z_max, rows, steps, s
             step = 0.0
         mean_steps[i] = step
         mean_scores[i] = min(max(step * math.sqrt(information), -z_max), z_max)
+
+
+@kernel
+def exposed_poisson_steps(raw, y, exposures, bounds, ratio_max, z_max, rows, steps, scores):
+    """Read outputs, counts and relative exposures of some rows; write natural gradients of rates, and their scores.
+
+    A row of exposure e has the weight e: its sums are those of its count, without the noise of a rate of few counts.
+    """
+    start, stop = rows
+    log_mean, floor, cap = bounds
+    y, outputs, exposures = y[start:stop], raw[0, start:stop], exposures[start:stop]
+    mean_steps, mean_scores = steps[0, start:stop], scores[0, start:stop]
+    for i in range(y.shape[0]):
+        mean = math.exp(log_mean + min(max(outputs[i], floor), cap))
+        information = max(mean / exposures[i], 1.0 / ratio_max)
+        step = min((y[i] - mean) / information, ratio_max)
+        if (outputs[i] <= floor and step < 0) or (outputs[i] >= cap and step > 0):
+            step = 0.0
+        mean_steps[i] = step / exposures[i]
+        mean_scores[i] = min(max(step * math.sqrt(information), -z_max), z_max) / exposures[i]
 
 
 @kernel

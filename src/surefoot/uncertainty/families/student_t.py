@@ -92,6 +92,9 @@ class StudentT(LocationScaleFamily):
         location, scale = self._user_location_and_scale(raw)
         return Distribution(self.name, stats.t, df=self.df, loc=location, scale=scale)
 
+    def mean_slopes(self, raw: np.ndarray) -> np.ndarray:
+        return self._location_slopes(raw)
+
 
 @kernel
 def student_t_steps(raw, y, stretch, df, floor, cap, z_max, rows, steps, scores):

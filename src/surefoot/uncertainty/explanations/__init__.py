@@ -1,0 +1,1 @@
+"""Which columns a prediction, and its uncertainty, come from."""
