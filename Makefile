@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test faults lint docs bench clean
 
 demo: $(INSTALLED)
 	$(RUN) examples/demo.py
@@ -14,6 +14,10 @@ test: $(INSTALLED)
 	$(RUN) tests/compile_kernels.py
 	$(RUN) -m pytest -n auto --dist worksteal -m "not alone"
 	$(RUN) -m pytest -m alone $$(grep -rl --include="test_*.py" "mark.alone" tests experiments/tests)
+
+faults: export SUREFOOT_FAULTS = long
+faults: $(INSTALLED)
+	$(RUN) -m pytest -m fault tests
 
 lint: $(INSTALLED)
 	$(RUN) -m ruff check .

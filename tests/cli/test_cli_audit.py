@@ -106,6 +106,7 @@ def test_a_broken_rule_is_exit_code_1_and_the_page_is_still_written(tmp_path):
     assert (tmp_path / "p.html").exists()
 
 
+@pytest.mark.fault(number=27)
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
@@ -137,6 +138,7 @@ def test_input_that_cannot_be_audited_gives_one_line_and_exit_code_2(tmp_path, t
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.fault(number=27)
 def test_errors_name_files_and_options(tmp_path):
     X, y = two_classes()
     table, new = tmp_path / "table.csv", tmp_path / "new.csv"
@@ -161,6 +163,7 @@ def test_a_missing_folder_is_refused_before_the_work(tmp_path):
     assert "question" not in result.stderr
 
 
+@pytest.mark.fault(number=19)
 def test_ctrl_c_leaves_no_files(tmp_path, monkeypatch):
     X, y = numbers(40)
     X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)

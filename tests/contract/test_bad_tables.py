@@ -17,6 +17,7 @@ NO_ROWS = {
 NO_COLUMNS = {"array": np.empty((60, 0)), "pandas": pd.DataFrame(index=range(60))}
 
 
+@pytest.mark.fault(number=5)
 @each_subject
 @pytest.mark.parametrize("kind", NO_ROWS)
 def test_no_rows(subject, kind):
@@ -24,6 +25,7 @@ def test_no_rows(subject, kind):
         subject.make().fit(NO_ROWS[kind], [])
 
 
+@pytest.mark.fault(number=5)
 @each_subject
 @pytest.mark.parametrize("kind", NO_COLUMNS)
 def test_no_columns(subject, kind):
@@ -33,6 +35,7 @@ def test_no_columns(subject, kind):
         subject.make().fit(NO_COLUMNS[kind], np.arange(60) % 2)
 
 
+@pytest.mark.fault(number=5)
 @each([subject for subject in SUBJECTS if not subject.selects])
 @pytest.mark.parametrize("kind", ["array", "pandas"])
 def test_predicting_no_rows(subject, kind):
@@ -56,6 +59,7 @@ def test_the_target_must_have_one_value_per_row(subject):
         subject.make().fit(X, y[:-1])
 
 
+@pytest.mark.fault(number=5)
 @each([subject for subject in SUBJECTS if subject.is_classifier])
 def test_one_row_has_one_class(subject):
     with pytest.raises(ValueError, match=r"\by\b.*one class|one class.*\by\b|1 sample|n_samples=1"):

@@ -24,6 +24,7 @@ def ask(subject, model, X):
     return np.asarray(model.transform(X) if subject.selects else model.predict(X))
 
 
+@pytest.mark.fault(number=10)
 @each_subject
 @each_frame
 def test_names_are_remembered(subject, kind):
@@ -33,6 +34,7 @@ def test_names_are_remembered(subject, kind):
     assert model.n_features_in_ == 4
 
 
+@pytest.mark.fault(number=10)
 @each_subject
 @each_frame
 def test_renamed_columns_are_refused(subject, kind):
@@ -42,6 +44,7 @@ def test_renamed_columns_are_refused(subject, kind):
         ask(subject, model, frame("abcz"))
 
 
+@pytest.mark.fault(number=10)
 @each_subject
 @each_frame
 def test_reordered_columns_are_refused(subject, kind):
@@ -51,6 +54,7 @@ def test_reordered_columns_are_refused(subject, kind):
         ask(subject, model, frame("bacd", [1, 0, 2, 3]))
 
 
+@pytest.mark.fault(number=10)
 @each_subject
 @each_frame
 def test_columns_too_many_or_too_few_are_refused(subject, kind):
@@ -63,6 +67,7 @@ def test_columns_too_many_or_too_few_are_refused(subject, kind):
         ask(subject, unnamed, X[:, :3])
 
 
+@pytest.mark.fault(number=10)
 @each_subject
 @each_frame
 def test_an_array_after_a_frame_warns_and_counts_by_position(subject, kind):
@@ -73,6 +78,7 @@ def test_an_array_after_a_frame_warns_and_counts_by_position(subject, kind):
     np.testing.assert_array_equal(votes, ask(subject, model, frame("abcd")))
 
 
+@pytest.mark.fault(number=10)
 @each_subject
 @each_frame
 def test_a_frame_after_an_array_warns_and_counts_by_position(subject, kind):
@@ -83,6 +89,7 @@ def test_a_frame_after_an_array_warns_and_counts_by_position(subject, kind):
     np.testing.assert_array_equal(votes, ask(subject, model, X))
 
 
+@pytest.mark.fault(number=10)
 @each_subject
 def test_the_same_names_in_another_kind_of_frame_are_fine(subject):
     _, y, pandas = framed(subject, "pandas")
@@ -91,6 +98,7 @@ def test_the_same_names_in_another_kind_of_frame_are_fine(subject):
     assert_same_answers(model, model, pandas("abcd"), polars("abcd"))
 
 
+@pytest.mark.fault(number=10)
 @each_subject
 def test_two_columns_of_one_name_are_refused(subject):
     X, y = subject.problem()
@@ -98,6 +106,7 @@ def test_two_columns_of_one_name_are_refused(subject):
         subject.make().fit(pd.DataFrame(X, columns=list("aacd")), y)
 
 
+@pytest.mark.fault(number=10)
 @each_subject
 @each_frame
 def test_a_second_fit_forgets_the_names_of_the_first(subject, kind):
@@ -108,6 +117,7 @@ def test_a_second_fit_forgets_the_names_of_the_first(subject, kind):
     assert len(ask(subject, model, X[:, :3])) == len(X)
 
 
+@pytest.mark.fault(number=10)
 @each(those(takes_validation=True))
 @each_frame
 def test_columns_of_validation_rows_are_known_by_name(subject, kind):

@@ -83,6 +83,7 @@ TRUTH = {
 SETTINGS = ((NUMBERS, HALVES), (INTEGERS, WHOLE), (TRUTH, WHOLE > 5))
 
 
+@pytest.mark.fault(number=8)
 @pytest.mark.parametrize(
     ("subject", "has_missing"),
     [(one, gaps) for one in those() if one.name in SMALL for gaps in (False, True) if one.takes_missing or not gaps],
@@ -121,6 +122,7 @@ CATEGORIES = {
 }
 
 
+@pytest.mark.fault(number=8)
 @each_question
 def test_categories_of_every_dtype_are_those_of_pandas(subject):
     y = subject.target(HALVES[::-1] + 10.0 * (PLACES == "north"))

@@ -106,6 +106,7 @@ def name_of(check):
     return check.func.__name__ if isinstance(check, functools.partial) else check.__name__
 
 
+@pytest.mark.fault(number=1)
 @pytest.mark.filterwarnings("ignore::surefoot.InfiniteIntervalWarning")  # tables of a few rows
 @pytest.mark.filterwarnings("ignore::surefoot.UndecidedWarning")  # random tables, few bags
 @parametrize_with_checks(list(checked()))

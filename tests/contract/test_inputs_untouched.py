@@ -37,6 +37,7 @@ def table(subject, order):
     return np.array(X, order=order), y
 
 
+@pytest.mark.fault(number=4)
 @each_variant
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_arrays_and_parameters_stay_as_they_were(subject, order):
@@ -57,6 +58,7 @@ def test_arrays_and_parameters_stay_as_they_were(subject, order):
     assert repr(model.get_params(deep=False)) == shown
 
 
+@pytest.mark.fault(number=4)
 @each(those(takes_validation=True))
 def test_lists_of_columns_stay_as_they_were(subject):
     X, y = subject.problem()
@@ -69,6 +71,7 @@ def test_lists_of_columns_stay_as_they_were(subject):
     assert model.get_params() == shown
 
 
+@pytest.mark.fault(number=4)
 @each(those(ignores_weight_scale=True))
 @pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_depth=1)])
 def test_weak_learners_and_weights_of_classes_stay_as_they_were(subject, estimator):
@@ -82,6 +85,7 @@ def test_weak_learners_and_weights_of_classes_stay_as_they_were(subject, estimat
     assert estimator is None or not hasattr(estimator, "tree_")
 
 
+@pytest.mark.fault(number=4)
 @each(those(takes_categories=True))
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames_stay_as_they_were(subject, kind):
@@ -92,6 +96,7 @@ def test_frames_stay_as_they_were(subject, kind):
     assert before.equals(frame)
 
 
+@pytest.mark.fault(number=4)
 @each_variant
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_read_only_arrays_give_the_same_model(subject, order):
@@ -103,6 +108,7 @@ def test_read_only_arrays_give_the_same_model(subject, order):
     assert_same_answers(free, model, X, locked(X))
 
 
+@pytest.mark.fault(number=4)
 @each_subject
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_memory_mapped_files_give_the_same_model(subject, order, tmp_path):
@@ -117,6 +123,7 @@ def test_memory_mapped_files_give_the_same_model(subject, order, tmp_path):
     assert_same_answers(free, model, X, X_file)
 
 
+@pytest.mark.fault(number=4)
 @each_subject
 def test_later_changes_of_the_table_do_not_reach_the_model(subject):
     X, y = subject.problem()

@@ -117,10 +117,12 @@ def press_ctrl_c(at_work, stopped, times):
         delay = 30.0
 
 
+@pytest.mark.fault(number=19)
 def test_every_estimator_is_interrupted():
     assert {subject.estimator for subject in SUBJECTS} - {estimator for estimator, _, _ in FITS.values()} == set()
 
 
+@pytest.mark.fault(number=19)
 @pytest.mark.parametrize("name", FITS)
 @pytest.mark.parametrize("fitted_before", [False, True])
 def test_a_fit_stops_at_once_and_leaves_the_estimator_as_it_was(name, fitted_before, at_work):

@@ -29,6 +29,7 @@ LABELS = {
 }
 
 
+@pytest.mark.fault(number=6)
 @each_classifier
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_of_every_type_give_the_same_vote(subject, kind):
@@ -44,6 +45,7 @@ def test_labels_of_every_type_give_the_same_vote(subject, kind):
     np.testing.assert_array_equal(model.predict(X) == given, plain.predict(X) == CODES)
 
 
+@pytest.mark.fault(number=6)
 @each_classifier
 @pytest.mark.parametrize("label", ["only", 3, True])
 def test_one_class_is_refused_and_named(subject, label):
@@ -51,6 +53,7 @@ def test_one_class_is_refused_and_named(subject, label):
         subject.make().fit(X, [label] * len(X))
 
 
+@pytest.mark.fault(number=6)
 @each_classifier
 @pytest.mark.parametrize(
     "labels",
@@ -73,12 +76,14 @@ def test_missing_labels_are_refused_and_y_is_named(subject, labels):
             subject.make().fit(X, CODES, X_val=X, y_val=labels)
 
 
+@pytest.mark.fault(number=6)
 @each_classifier
 def test_numbers_that_are_no_labels_are_refused(subject):
     with pytest.raises(ValueError, match="Unknown label type"):
         subject.make().fit(X, X[:, 0])
 
 
+@pytest.mark.fault(number=6)
 @each_classifier
 def test_three_classes_of_strings(subject):
     labels = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [-0.5, 0.5])]
@@ -92,6 +97,7 @@ def test_three_classes_of_strings(subject):
         assert model.score(X, labels) > 0.6
 
 
+@pytest.mark.fault(number=6)
 @pytest.mark.parametrize("max_depth", [1, 2])
 def test_ten_thousand_classes(max_depth):
     n_classes = 10_000

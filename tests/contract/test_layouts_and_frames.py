@@ -69,6 +69,7 @@ STORED = {
 }
 
 
+@pytest.mark.fault(number=8)
 @each_subject
 def test_storage_does_not_matter(subject):
     X, y = whole_numbers(subject)
@@ -84,6 +85,7 @@ def test_storage_does_not_matter(subject):
     assert failing(STORED, check) == {}
 
 
+@pytest.mark.fault(number=8)
 @each(those(is_classifier=True))
 def test_storage_does_not_matter_to_deeper_trees_of_several_classes(subject):
     X, y = whole_numbers(subject, n_classes=3)
@@ -106,6 +108,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.fault(number=8)
 @each_subject
 def test_storage_of_the_target_does_not_matter(subject):
     X, y = subject.problem()
@@ -131,6 +134,7 @@ WITH_HOLES = {
 }
 
 
+@pytest.mark.fault(number=8)
 @each(those(takes_missing=True))
 def test_missing_values_of_every_storage_are_alike(subject):
     X, y = whole_numbers(subject)
@@ -154,6 +158,7 @@ BOOLEANS = {
 }
 
 
+@pytest.mark.fault(number=8)
 @each_subject
 def test_booleans_are_zeros_and_ones(subject):
     X, y = whole_numbers(subject)
@@ -168,6 +173,7 @@ def test_booleans_are_zeros_and_ones(subject):
     assert failing(BOOLEANS, check) == {}
 
 
+@pytest.mark.fault(number=8)
 @each_subject
 def test_the_model_is_the_same_for_rows_far_apart_in_memory(subject):
     for n_classes in (2, 3) if subject.is_classifier else (2,):
@@ -186,6 +192,7 @@ NO_NUMBERS = {
 }
 
 
+@pytest.mark.fault(number=8)
 @each(those(is_saved=True))
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_columns_that_are_no_numbers_are_refused_by_name(subject, make):
@@ -197,6 +204,7 @@ def test_columns_that_are_no_numbers_are_refused_by_name(subject, make):
 SPARSE = {make.__name__: make for make in (scipy.sparse.csr_matrix, scipy.sparse.csc_array, scipy.sparse.coo_array)}
 
 
+@pytest.mark.fault(number=8)
 @each(those(takes_sparse=False))
 def test_sparse_tables_are_refused_by_name(subject):
     X, y = subject.problem()

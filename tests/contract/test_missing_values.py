@@ -19,6 +19,7 @@ from contract.registry import (
 TOLERANT = [subject for subject in VARIANTS if subject.takes_missing]
 
 
+@pytest.mark.fault(number=5)
 @each_with_classes(TOLERANT)
 def test_holes_in_the_training_table(subject, n_classes):
     X, y = subject.problem(n_rows=200, n_classes=n_classes)
@@ -31,6 +32,7 @@ def test_holes_in_the_training_table(subject, n_classes):
         assert model.score(X, y) > (least if subject.is_classifier else 0.3)
 
 
+@pytest.mark.fault(number=5)
 @each(TOLERANT)
 def test_missing_values_that_come_later(subject):
     X, y = subject.problem(n_rows=150)
@@ -41,6 +43,7 @@ def test_missing_values_that_come_later(subject):
     assert [name for name, a in answers(model, X[::2]).items() if bits(a) != bits(np.repeat(first[name], 75, 0))] == []
 
 
+@pytest.mark.fault(number=5)
 @each([subject for subject in TOLERANT if subject.is_saved])
 def test_being_missing_can_be_all_there_is_to_know(subject):
     X = np.full((40, 2), 5.0)
@@ -51,6 +54,7 @@ def test_being_missing_can_be_all_there_is_to_know(subject):
     assert (model.predict([[5.0, 1e9], [5.0, -1e9], [5.0, np.nan]]) > 0.5).tolist() == [True, True, False]
 
 
+@pytest.mark.fault(number=5)
 @each([subject for subject in TOLERANT if subject.is_saved])
 @pytest.mark.parametrize("filler", [np.nan, 7.0])
 def test_a_column_without_any_news_is_never_used(subject, filler):
@@ -64,6 +68,7 @@ def test_a_column_without_any_news_is_never_used(subject, filler):
         assert_same_answers(subject.make().fit(X, y), model, X, wider)
 
 
+@pytest.mark.fault(number=5)
 @each_subject
 @pytest.mark.parametrize("kind", ["array", *FRAMES])
 def test_infinity_is_refused_when_fitting_and_when_predicting(subject, kind):
@@ -83,6 +88,7 @@ def test_infinity_is_refused_when_fitting_and_when_predicting(subject, kind):
                 model.predict(table(broken))
 
 
+@pytest.mark.fault(number=5)
 @each(those(takes_missing=False))
 def test_missing_values_are_refused_by_name_where_they_have_no_meaning(subject):
     X, y = subject.problem()

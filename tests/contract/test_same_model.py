@@ -9,6 +9,7 @@ from pathlib import Path
 
 import joblib
 import numpy as np
+import pytest
 from reference.models import make_frame
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
@@ -36,6 +37,7 @@ LARGE = {"n_estimators": 2}
 FOREIGN = those(ignores_weight_scale=True)  # the voters take weak learners of other libraries
 
 
+@pytest.mark.fault(number=11)
 @each_with_classes(VARIANTS)
 def test_jobs_change_nothing_on_small_tables(subject, n_classes):
     X, y = subject.problem(n_rows=150, n_classes=n_classes)
@@ -47,6 +49,7 @@ def test_jobs_change_nothing_on_small_tables(subject, n_classes):
         assert_same_answers(one, model, X)
 
 
+@pytest.mark.fault(number=11)
 @each([subject for subject in SUBJECTS if "n_estimators" in subject.settings])
 def test_jobs_change_nothing_on_tables_with_threads_of_their_own(subject):
     X, y = subject.problem(n_rows=26_000, n_columns=40)
@@ -63,6 +66,7 @@ def test_jobs_change_nothing_on_tables_with_threads_of_their_own(subject):
     assert model.predict(X).tobytes() == said
 
 
+@pytest.mark.fault(number=11)
 @each_subject
 def test_the_threads_of_blas_change_nothing(subject):
     """From 10,000 rows on it adds up in as many parts as it has threads; the machine must not show in a model."""
@@ -133,6 +137,7 @@ def test_borrowed_learners_follow_the_seed_too(subject):
     assert not np.array_equal(votes[0], votes[2])
 
 
+@pytest.mark.fault(number=17)
 @each([subject for subject in SUBJECTS if "n_members" in subject.settings])
 def test_members_come_out_alike_from_other_backends(subject):
     X, y = subject.problem()
@@ -158,6 +163,7 @@ def digests():
     return out
 
 
+@pytest.mark.fault(number=12)
 def test_another_process_learns_the_same():
     hash_seed = "0" if os.environ.get("PYTHONHASHSEED") != "0" else "12345"  # not that of this process
     tests = str(Path(__file__).parents[1])

@@ -56,6 +56,7 @@ COPIES = [
 ]
 
 
+@pytest.mark.fault(number=2)
 @pytest.mark.parametrize(("subject", "kind"), COPIES, ids=str)
 def test_integer_weights_are_copies(subject, kind):
     for n_classes in (2, 4) if subject.is_classifier else (2,):
@@ -77,6 +78,7 @@ def rows_without_weight(subject, n_classes):
     return X, y, weights
 
 
+@pytest.mark.fault(number=2)
 @each_with_classes(WEIGHTED)
 def test_weight_zero_is_removal(subject, n_classes):
     X, y, weights = rows_without_weight(subject, n_classes)

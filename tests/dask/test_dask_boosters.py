@@ -82,6 +82,7 @@ def test_rows_without_weight_are_left_out(client, tmp_path):
     assert file_of(ours, tmp_path) == file_of(local, tmp_path)
 
 
+@pytest.mark.fault(number=29)
 @pytest.mark.parametrize("shuffle", [False, True])
 @EACH
 def test_the_model_does_not_depend_on_the_workers(booster, shuffle, client, tmp_path):
@@ -139,6 +140,7 @@ def test_a_part_that_lacks_a_class_still_knows_it(client):
     assert all(member.classes_.tolist() == ["no", "rare", "yes"] for member in model.estimators_)
 
 
+@pytest.mark.fault(number=29)
 def test_categories_of_partitions_may_differ(client, tmp_path):
     pieces = [X[:200], X[200:]]
     own = [
@@ -198,6 +200,7 @@ def slow(pieces, seconds):
     return [delayed(lambda piece: (time.sleep(seconds), piece)[1])(piece) for piece in pieces]
 
 
+@pytest.mark.fault(number=28)
 def test_a_killed_worker_is_replaced(other_client, client, tmp_path):
     expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
     killer = kill_a_worker_after(other_client, 1.0)
@@ -209,6 +212,7 @@ def test_a_killed_worker_is_replaced(other_client, client, tmp_path):
     assert file_of(model, tmp_path) == expected
 
 
+@pytest.mark.fault(number=19)
 def test_ctrl_c_cancels_the_tasks(client):
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -238,6 +242,7 @@ def test_rows_on_workers_survive_a_failed_fit(client):
     pd.testing.assert_frame_equal(table.compute(), X)
 
 
+@pytest.mark.fault(number=28)
 def test_a_killed_worker_with_rows_is_replaced(other_client, client, tmp_path):
     expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
     table = other_client.compute(slow(cut(X, LENGTHS), 0.3))

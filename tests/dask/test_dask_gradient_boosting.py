@@ -55,6 +55,7 @@ def assert_same_files(tmp_path, client, name, X, y, weights=None, lengths=LENGTH
     return local, found
 
 
+@pytest.mark.fault(number=29)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_file(client, tmp_path, name):
     X, y, weights = table()
@@ -166,6 +167,7 @@ def kill_in_round(client, monkeypatch, n):
     return rounds
 
 
+@pytest.mark.fault(number=28)
 @pytest.mark.parametrize("n", [0, 8])
 def test_a_worker_that_is_killed(other_client, tmp_path, monkeypatch, n):
     X, y, _ = table()

@@ -126,6 +126,7 @@ def test_errors_are_those_of_the_local_classes(client):
     assert clone(StableSelector(LassoSelector(alpha=0.1), client=client)).client is client
 
 
+@pytest.mark.fault(number=28)
 def test_a_selection_goes_on_without_a_killed_worker(other_client):
     def sign(seconds):
         return FunctionSelector(lambda X, y: (time.sleep(seconds), int(X[:, 0].sum() > 0))[1])

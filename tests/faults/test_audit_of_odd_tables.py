@@ -43,6 +43,7 @@ def fifty_rows(small_candidates):
     return audit(X, 2 * X[SCRIPT] + rng.normal(size=50) / 2, X_new=odd_columns(30, rng))
 
 
+@pytest.mark.fault(number=27)
 def test_fifty_rows_of_every_kind_of_column_make_a_page(fifty_rows):
     page = fifty_rows.to_html()
     assert SCRIPT not in page
@@ -86,6 +87,7 @@ def test_thirty_classes_most_of_them_rare():
     assert "kind" in result.to_html()
 
 
+@pytest.mark.fault(number=19)
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of a POSIX system")
 def test_a_real_ctrl_c_stops_at_once_and_leaves_no_files(tmp_path):
     rng = np.random.default_rng(0)

@@ -52,6 +52,7 @@ def twin_tables(request):
     return as_table(codes), as_table(at_the_end(codes, n_rows)), middle, n_rows - N_USED
 
 
+@pytest.mark.fault(number=9)
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_stumps_on_the_last_rows(twin_tables, n_threads):
     small, large, middle, before = twin_tables
@@ -65,6 +66,7 @@ def test_stumps_on_the_last_rows(twin_tables, n_threads):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
 
 
+@pytest.mark.fault(number=9)
 def test_trees_on_the_last_rows(twin_tables):
     small, large, middle, before = twin_tables
     classes = (np.arange(N_USED) >= middle).astype(np.int32)
@@ -81,6 +83,7 @@ def test_trees_on_the_last_rows(twin_tables):
     np.testing.assert_array_equal(found.rows.astype(np.int64) - before, expected.rows)
 
 
+@pytest.mark.fault(number=9)
 def test_codes_are_written_to_the_last_rows(twin_tables):
     _, large, _, before = twin_tables
     values = np.random.default_rng(2).normal(size=(large.n_columns, N_USED))
@@ -92,6 +95,7 @@ def test_codes_are_written_to_the_last_rows(twin_tables):
     assert not large.codes[1, :4096].any()
 
 
+@pytest.mark.fault(number=9)
 def test_rows_are_fetched_from_the_end(twin_tables):
     small, large, _, before = twin_tables
     order = np.arange(before, before + N_USED)[::-1].astype(np.int32)
@@ -99,6 +103,7 @@ def test_rows_are_fetched_from_the_end(twin_tables):
     np.testing.assert_array_equal(large.codes[:, :N_USED], small.codes[:, ::-1])
 
 
+@pytest.mark.fault(number=9)
 def test_more_rows_than_supported_are_refused():
     one_cell = np.broadcast_to(np.zeros((1, 1)), (MAX_ROWS + 1, 1))
     with pytest.raises(DataError, match=f"X has {MAX_ROWS + 1} rows"):

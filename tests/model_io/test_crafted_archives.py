@@ -13,6 +13,7 @@ import surefoot
 from surefoot.model_io.models import VERSION
 
 
+@pytest.mark.fault(number=24)
 def test_members_missing_or_too_many():
     state, arrays = parts_of("stumps")
     for name in arrays:
@@ -25,6 +26,7 @@ def test_members_missing_or_too_many():
     assert refusal(stream.getvalue()) == "model.json is missing"
 
 
+@pytest.mark.fault(number=24)
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_members_with_the_same_name():
     stream = io.BytesIO(pack(*parts_of("stumps")))
@@ -33,6 +35,7 @@ def test_members_with_the_same_name():
     assert "members have the same name" in refusal(stream.getvalue())
 
 
+@pytest.mark.fault(number=24)
 def test_compressed_members():
     state, arrays = parts_of("stumps")
     arrays["model.committees.0.errors.npy"] = np.zeros(10_000_000)
@@ -47,6 +50,7 @@ def with_sizes(data, size):
     return data[: start + 20] + struct.pack("<II", size, size) + data[start + 28 :]
 
 
+@pytest.mark.fault(number=24)
 def test_members_that_declare_another_size():
     data = pack(*parts_of("stumps"))
     assert "larger than the file" in refusal(with_sizes(data, 2**31))
@@ -54,16 +58,19 @@ def test_members_that_declare_another_size():
         read(with_sizes(data, 10))
 
 
+@pytest.mark.fault(number=24)
 def test_a_text_that_is_too_long(monkeypatch):
     monkeypatch.setattr("surefoot.model_io.archive.MAX_TEXT", 100)
     assert "more than any model needs" in refusal(pack(*parts_of("stumps")))
 
 
+@pytest.mark.fault(number=24)
 def test_too_many_members(monkeypatch):
     monkeypatch.setattr("surefoot.model_io.archive.MAX_MEMBERS", 5)
     assert "more than any model needs" in refusal(pack(*parts_of("stumps")))
 
 
+@pytest.mark.fault(number=24)
 def test_the_error_names_the_file(tmp_path):
     state, arrays = parts_of("stumps")
     path = tmp_path / "newer.surefoot"
@@ -75,6 +82,7 @@ def test_the_error_names_the_file(tmp_path):
     assert isinstance(caught.value, ValueError)
 
 
+@pytest.mark.fault(number=24)
 def test_the_error_is_one_short_line(tmp_path):
     state, arrays = parts_of("stumps")
     path = tmp_path / "long.surefoot"
@@ -85,6 +93,7 @@ def test_the_error_is_one_short_line(tmp_path):
     assert len(str(caught.value)) < 1000
 
 
+@pytest.mark.fault(number=24)
 def test_unpacked_and_packed_files_are_the_same():
     state, arrays = parts_of("ensemble")
     assert read(pack(state, arrays)).get_params() == surefoot.load(STORED / "1" / "ensemble.surefoot").get_params()

@@ -99,6 +99,7 @@ ARRAYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.fault(number=24)
 @pytest.mark.parametrize(("name", "array", "change", "message"), ARRAYS)
 def test_arrays(name, array, change, message):
     state, arrays = parts_of(name)
@@ -106,6 +107,7 @@ def test_arrays(name, array, change, message):
     assert re.search(message, refusal(pack(state, arrays)))
 
 
+@pytest.mark.fault(number=24)
 @pytest.mark.parametrize(
     "text",
     [
@@ -125,6 +127,7 @@ def test_invalid_headers(text):
         read(pack(state, arrays))
 
 
+@pytest.mark.fault(number=24)
 def test_a_header_that_is_too_long():
     state, arrays = parts_of("normal")
     arrays[f"{MEMBER}.leaves.npy"] = header(
@@ -134,6 +137,7 @@ def test_a_header_that_is_too_long():
         read(pack(state, arrays))
 
 
+@pytest.mark.fault(number=24)
 def test_columns_of_very_many_categories():
     state, arrays = parts_of("vmatrix")
     arrays["model.binner.missing.npy"] = np.full(1_000_000, 255)

@@ -88,6 +88,7 @@ STATES = [
 ]  # fmt: skip
 
 
+@pytest.mark.fault(number=24)
 @pytest.mark.parametrize(("name", "place", "value", "message"), STATES)
 def test_json(name, place, value, message):
     state, arrays = parts_of(name)
@@ -101,6 +102,7 @@ def test_json(name, place, value, message):
     assert re.search(message, refusal(pack(state, arrays)))
 
 
+@pytest.mark.fault(number=24)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -130,18 +132,21 @@ def test_texts_that_are_not_a_state(text, message):
     assert re.search(message, refusal(pack(text, {})))
 
 
+@pytest.mark.fault(number=24)
 def test_brackets_in_strings_are_not_nesting():
     state, arrays = parts_of("stumps")
     state["model"]["columns"]["names"][0] = '\\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\'
     assert read(pack(state, arrays)).feature_names_in_[0] == state["model"]["columns"]["names"][0]
 
 
+@pytest.mark.fault(number=24)
 def test_a_number_of_columns_that_is_too_large():
     state, arrays = parts_of("vmatrix")
     state["model"]["columns"] |= {"n_columns": 1 << 24, "names": None}
     assert "bins and columns differ in number" in refusal(pack(state, arrays))
 
 
+@pytest.mark.fault(number=24)
 def test_more_members_and_columns_than_any_model_has(monkeypatch):
     monkeypatch.setattr("surefoot.model_io.encoding.MAX_READ", 7)  # two members of four columns read eight
     assert "more members and columns than any model has" in refusal(pack(*parts_of("ensemble")))

@@ -34,6 +34,7 @@ def damaged(data, generator):
     return bytes(data)
 
 
+@pytest.mark.fault(number=23)
 def test_truncated_files_are_refused():
     data = file_of("stumps")
     for length in range(len(data)):
@@ -41,6 +42,7 @@ def test_truncated_files_are_refused():
             read(data[:length])
 
 
+@pytest.mark.fault(number=23)
 @pytest.mark.parametrize(("name", "fraction"), [("stumps", 0.8), ("sets", 0.1), ("ensemble", 0.1)])
 def test_damaged_files_are_refused_or_predict_as_before(name, fraction):
     data, generator = file_of(name), np.random.default_rng(0)
@@ -60,6 +62,7 @@ def test_damaged_files_are_refused_or_predict_as_before(name, fraction):
     assert 0 < n_read < fraction * N_MUTATIONS / 4  # dates, for example, are not used
 
 
+@pytest.mark.fault(number=23)
 @pytest.mark.parametrize(
     "data",
     [b"", b"PK", b"PK\5\6" + bytes(18), b"{}", bytes(10_000), b"\x80\x04N.", b"PK\3\4" * 1000],

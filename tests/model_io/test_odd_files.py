@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 N_FILES = int(os.environ.get("SUREFOOT_ODD_FILES", "600"))
 SCRIPT = """
 import sys, warnings
@@ -56,6 +58,7 @@ def run_odd_files(n_files, seed, folder):
     return tuple(map(int, run.stdout.split()))
 
 
+@pytest.mark.fault(number=24)
 def test_odd_files_are_harmless(tmp_path):
     refused, damaged, models, for_other_tables = run_odd_files(N_FILES, 0, tmp_path)
     assert refused + models == N_FILES

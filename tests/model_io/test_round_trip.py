@@ -281,6 +281,7 @@ def test_headers_of_arrays_of_more_than_two_gigabytes(tmp_path, monkeypatch):
         assert_same(values, expected[method])
 
 
+@pytest.mark.fault(number=26)
 def test_loading_imports_and_unpickles_nothing(fresh_process):
     script = f"""
 import sys, pathlib, surefoot

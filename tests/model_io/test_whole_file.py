@@ -44,6 +44,7 @@ def fails_after_half(error):
     return write
 
 
+@pytest.mark.fault(number=22)
 @pytest.mark.parametrize(
     "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), MemoryError()], ids=repr
 )
@@ -55,6 +56,7 @@ def test_a_failure_while_writing_keeps_the_old_file(error, old_file, monkeypatch
     assert os.listdir(old_file.parent) == [old_file.name]
 
 
+@pytest.mark.fault(number=22)
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 def test_a_failure_after_writing_keeps_the_old_file(step, old_file, monkeypatch):
     def fail(*arguments):
@@ -67,6 +69,7 @@ def test_a_failure_after_writing_keeps_the_old_file(step, old_file, monkeypatch)
     assert os.listdir(old_file.parent) == [old_file.name]
 
 
+@pytest.mark.fault(number=22)
 def test_a_file_that_cannot_be_read_back_is_removed(old_file, monkeypatch):
     def fail(stream):
         raise surefoot.ModelFileError("a part is missing")
@@ -78,6 +81,7 @@ def test_a_file_that_cannot_be_read_back_is_removed(old_file, monkeypatch):
     assert os.listdir(old_file.parent) == [old_file.name]
 
 
+@pytest.mark.fault(number=22)
 @needs_posix
 def test_a_full_disk_keeps_the_old_file(old_file):
     limit = "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))"
@@ -87,6 +91,7 @@ def test_a_full_disk_keeps_the_old_file(old_file):
     assert os.listdir(old_file.parent) == [old_file.name]
 
 
+@pytest.mark.fault(number=22)
 @needs_posix
 def test_a_killed_process_keeps_the_old_file(old_file, fresh_process):
     killed = "os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)"
@@ -97,6 +102,7 @@ def test_a_killed_process_keeps_the_old_file(old_file, fresh_process):
     surefoot.load(old_file)
 
 
+@pytest.mark.fault(number=22)
 def test_the_new_file_replaces_the_old_one(old_file):
     surefoot.save(small_model("majority"), old_file)
     assert type(surefoot.load(old_file)) is surefoot.MajorityBoostClassifier
@@ -105,6 +111,7 @@ def test_the_new_file_replaces_the_old_one(old_file):
     assert os.listdir(old_file.parent) == [old_file.name]
 
 
+@pytest.mark.fault(number=22)
 @needs_posix
 def test_links_and_permissions_are_kept(old_file):
     link = old_file.with_name("link")
@@ -116,6 +123,7 @@ def test_links_and_permissions_are_kept(old_file):
     assert old_file.stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.fault(number=22)
 @needs_posix
 def test_a_new_file_has_the_default_permissions(tmp_path):
     surefoot.save(small_model("stumps"), tmp_path / "model.surefoot")
@@ -123,6 +131,7 @@ def test_a_new_file_has_the_default_permissions(tmp_path):
     assert (tmp_path / "model.surefoot").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
+@pytest.mark.fault(number=22)
 def test_invalid_paths(tmp_path):
     with pytest.raises(FileNotFoundError):
         surefoot.save(small_model("stumps"), tmp_path / "nowhere" / "model.surefoot")
