@@ -1,4 +1,4 @@
-"""Slow versions of the kernels of chain noise, one row at a time, and the small numbers that a word holds."""
+"""Slow versions of the kernels of chain noise, one row at a time, and a slow way to fit leaves."""
 
 import numpy as np
 
@@ -16,29 +16,30 @@ def leaf_of(codes, forest, t):
     return node - (2**forest.depth - 1)
 
 
-def sums_of_row(codes, forest, values, numbers, words):
-    """The values of the leaves of all trees, and the words of the traced ones, added up for one row."""
-    added, small = np.zeros(values.shape[2]), np.zeros(words.shape[1:2] + words.shape[3:], dtype=object)
-    for t in range(len(values)):
-        leaf = leaf_of(codes, forest, t)
-        added += values[t, leaf]
-        if numbers[t] >= 0:
-            small = small + words[numbers[t], :, leaf].astype(object)
-    return added, small
+def sums_of_row(codes, forest, values):
+    """The values (trees, leaves, outputs) of the leaves of all trees, added up for one row."""
+    return sum((values[t, leaf_of(codes, forest, t)] for t in range(len(values))), start=np.zeros(values.shape[2]))
 
 
-def small_numbers(word, n=4, bits=16):
-    """The signed numbers in a word, by division with the nearest remainder."""
-    out = []
-    for _ in range(n):
-        low = (int(word) + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
-        out.append(low)
-        word = (int(word) - low) // 2**bits
-    return out
+def leaves_fitted_in_turn(codes, forest, target, weights, passes, rate):
+    """A start, and values of leaves, each moved in turn towards the mean residual of its rows and one more, of 0."""
+    start = np.average(target, weights=weights)
+    predicted, values = np.full(len(target), start), np.zeros((forest.n_trees, 2**forest.depth))
+    for _ in range(passes):
+        for t in range(forest.n_trees):
+            leaves = np.array([leaf_of(codes[:, i], forest, t) for i in range(len(target))])
+            steps = np.zeros(2**forest.depth)
+            for leaf in np.unique(leaves):
+                own = leaves == leaf
+                residual = weights[own] @ (target[own] - predicted[own])
+                steps[leaf] = rate * residual / (weights[own].sum() + 1.0)
+            values[t] += steps
+            predicted += steps[leaves]
+    return start, values
 
 
-def copies_of_rows(codes, forest, traced, signs, rate, l2):
-    """Deviations (rows, copies) of the copies of a chain of regression, all rows being training rows, tree by tree."""
+def copies_of_rows(codes, forest, traced, signs, rate, l2, n_train):
+    """Deviations (rows, copies) of the copies of a chain of regression, tree by tree; the first rows correct them."""
     n_rows = codes.shape[1]
     deviations = np.zeros((n_rows, signs.shape[1]))
     first = None
@@ -47,7 +48,8 @@ def copies_of_rows(codes, forest, traced, signs, rate, l2):
         corrected = deviations.copy()
         for leaf in np.unique(leaves):
             own = leaves == leaf
-            corrected[own] -= rate * deviations[own].sum(axis=0) / (own.sum() + l2)
+            train = own & (np.arange(n_rows) < n_train)
+            corrected[own] -= rate * deviations[train].sum(axis=0) / (train.sum() + l2)
         deviations = corrected
         values = forest.leaves[t, leaves, 0]
         if number % 2:

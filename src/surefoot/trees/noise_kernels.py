@@ -1,8 +1,4 @@
-"""Passes over the trees of a chain that add up, besides its outputs, where other noise would have led it.
-
-A *traced* tree has two whole numbers, or words, for each output of a leaf: see ``uncertainty/chain_noise.py``. Each
-holds several smaller numbers: one addition adds them all.
-"""
+"""Passes over the trees of a chain for the noise of its training: see ``uncertainty/chain_noise.py``."""
 
 from typing import NamedTuple
 
@@ -10,7 +6,6 @@ import numpy as np
 
 from surefoot._jit import inner_kernel, kernel
 
-WORDS = 2  # of each output of a leaf
 TOGETHER = 4  # trees
 
 
@@ -26,11 +21,10 @@ class TreeArrays(NamedTuple):
 
 
 @kernel
-def add_trees_and_words(codes, symmetric, trees, numbers, words, raw, sums):
-    """Read the codes of a block of rows; add the leaves of all trees to ``raw``, the words of traced ones to ``sums``.
+def add_trees_together(codes, symmetric, trees, raw):
+    """Read the codes of a block of rows; add the leaves of all trees to ``raw`` (outputs, rows).
 
-    ``numbers`` has the place of each tree among the traced ones, or -1; ``words`` has the shape (traced trees, outputs,
-    leaves, 2), ``sums`` (outputs, rows, 2). Trees are added four at a time: sums are read and written less often.
+    Trees are added four at a time, so that sums are read and written less often.
     """
     n_rows, n_trees = codes.shape[1], trees.leaves.shape[0]
     place = np.empty((TOGETHER, n_rows), np.uint16)
@@ -40,32 +34,21 @@ def add_trees_and_words(codes, symmetric, trees, numbers, words, raw, sums):
         if is_small:
             for j in range(TOGETHER):
                 find_leaves_in_bytes(codes, trees, first + j, small[j])
-            add_four(small, trees.leaves, first, raw)
+            add_four_trees(small, trees.leaves, first, raw)
         else:
             for j in range(TOGETHER):
                 find_leaves(codes, symmetric, trees, first + j, place[j])
-            add_four(place, trees.leaves, first, raw)
-        for j in range(TOGETHER):
-            number = numbers[first + j]
-            if number >= 0:
-                for k in range(sums.shape[0]):
-                    if is_small:
-                        add_words(small[j], words[number, k], sums[k])
-                    else:
-                        add_words(place[j], words[number, k], sums[k])
+            add_four_trees(place, trees.leaves, first, raw)
     for t in range(n_trees - n_trees % TOGETHER, n_trees):
         find_leaves(codes, symmetric, trees, t, place[0])
         for k in range(raw.shape[0]):
             out, values = raw[k], trees.leaves[t, :, k]
             for i in range(n_rows):
                 out[i] += values[np.uint64(place[0, i])]
-        if numbers[t] >= 0:
-            for k in range(sums.shape[0]):
-                add_words(place[0], words[numbers[t], k], sums[k])
 
 
 @inner_kernel
-def add_four(place, leaves, first, raw):
+def add_four_trees(place, leaves, first, raw):
     """Add the leaves of four trees to the outputs of each row."""
     p, q, r, s = place[0], place[1], place[2], place[3]
     for k in range(raw.shape[0]):
@@ -86,15 +69,6 @@ def find_leaves_in_bytes(codes, trees, t, place):
         for i in range(place.shape[0]):
             place[i] = np.uint8(place[i] + place[i]) | np.uint8(np.uint8(column[i] - shift) > limit)
         level *= 2
-
-
-@inner_kernel
-def add_words(place, words, sums):
-    """Add the words of its leaf to those of each row."""
-    for i in range(np.uint64(place.shape[0])):
-        leaf = np.uint64(place[i])
-        sums[i, np.uint64(0)] += words[leaf, np.uint64(0)]
-        sums[i, np.uint64(1)] += words[leaf, np.uint64(1)]
 
 
 @kernel
@@ -157,3 +131,25 @@ def add_to_deviations(place, values, deviations):
         own = values[np.uint64(place[i])]
         for m in range(deviations.shape[1]):
             deviations[i, m] += own[m]
+
+
+@kernel
+def fit_leaves(place, weights, rate, residuals, values, sums, totals):
+    """Move the values of leaves towards the weighted mean residual of their rows, at a rate; lower the residuals.
+
+    ``residuals`` is (rows, outputs); ``values``, ``sums`` and ``totals`` are of the leaves. The last two are for work.
+    """
+    sums[:], totals[:] = 0.0, 0.0
+    for i in range(place.shape[0]):
+        leaf = np.uint64(place[i])
+        totals[leaf] += weights[i]
+        for k in range(residuals.shape[1]):
+            sums[leaf, k] += weights[i] * residuals[i, k]
+    for leaf in range(values.shape[0]):
+        for k in range(residuals.shape[1]):
+            sums[leaf, k] *= rate / (totals[leaf] + 1.0)
+            values[leaf, k] += sums[leaf, k]
+    for i in range(place.shape[0]):
+        leaf = np.uint64(place[i])
+        for k in range(residuals.shape[1]):
+            residuals[i, k] -= sums[leaf, k]

@@ -7,35 +7,42 @@ rows: a tree moves the rows of a leaf back by the learning rate times the mean d
 Rows that are alike are corrected together; rows that share leaves with rows that are unlike them are hardly corrected,
 and rows in leaves without training rows are not corrected at all.
 
-All that a copy adds to a row is a sum over leaves, so copies of the chain cost little more than the chain itself.
+Many copies are followed, on training rows and on made-up rows, to find the variance between them. The log of this
+variance is then written into the leaves of the trees as one more output, by boosting with the trees as they are. So
+the variance of a new row costs little more than its prediction.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 from scipy.linalg import hadamard
 
-from surefoot._random import random_bits, stream_key
+from surefoot._random import random_bits, random_permutation, stream_key
 from surefoot.trees.noise_kernels import (
-    WORDS,
     TreeArrays,
     add_to_deviations,
-    add_trees_and_words,
+    add_trees_together,
     find_leaves_of,
+    fit_leaves,
     sum_deviations,
 )
 from surefoot.trees.vector_forest import VectorForest
 from surefoot.uncertainty.families import ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.member import Member
 
-MAX_TRACED = 256  # trees: enough for the copies, and few enough that predictions take hardly longer
-N_COPIES, BITS = 8, 16  # of each deviation: four in each of two words
-MAX_SUM = 32_000  # no sum of deviations is above this, in its unit
-SIGNS = 1  # label of the stream of random signs
+N_COPIES = 64
+MAX_TRACED = 1024  # trees that the copies follow; of a longer chain, every second, third, ...
+SIGNS, MADE_UP = 1, 4  # labels of the streams of random signs, and of made-up rows
 
-# The squares of leaves, which are averaged with those of copies: the weight of leaves without training rows, the part
-# of the trees that still learn more than noise, and the rate at which noise fades, per unit of rounds times rate.
+MIN_MADE_UP = 5000  # rows, which count as much as the training rows do
+PASSES, RATE = 6, 0.3  # over the trees, in which the log of the variance is written into their leaves
+MIN_LOG_VARIANCE, MIN_RELATIVE = -600.0, 1e-9  # of a chain without noise; of a row, over a typical one
+
+# The squares of leaves, with which the variance of copies is averaged: the weight of the copies in the mean, that of
+# leaves without training rows, the part of the trees that still learn more than noise, and the rate at which noise
+# fades, per rounds times rate.
+COPIES_WEIGHT = 0.75
 EMPTY_WEIGHT, LEARNING_PART, FADING = 10.0, 0.25, 0.04
 
 
@@ -50,80 +57,63 @@ class ChainConfig:
 
 @dataclass(frozen=True)
 class ChainNoise:
-    """Copies of a chain with other noise, as whole numbers in the leaves of the traced trees.
+    """How far a chain could have come out elsewhere.
 
     Attributes
     ----------
-    values : array of shape (n_trees, leaves, raw outputs + outputs)
-        The values of the leaves, and their weighted squares.
-    numbers : int32 array of shape (n_trees,)
-        The place of each tree among the traced ones, or -1.
-    words : int64 array of shape (traced trees, outputs, leaves, 2)
-        The deviations of copies, as multiples of ``units``.
-    units : array of shape (outputs,)
+    member : Member
+    start : array of shape (outputs,)
+        Where the raw outputs and the log of the variance start.
+    values : array of shape (n_trees, leaves, outputs)
+        What each leaf adds to them.
     """
 
     member: Member
+    start: np.ndarray
     values: np.ndarray
-    numbers: np.ndarray
-    words: np.ndarray
-    units: np.ndarray
 
     @classmethod
     def of(
         cls, member: Member, family: RegressionFamily | ClassificationFamily, config: ChainConfig, codes: np.ndarray
     ) -> "ChainNoise":
-        """Copies that are corrected by rows with these ``codes``: the training rows, or a sample of them."""
-        numbers = traced_numbers(member.trees.forest.n_trees)
-        traced = np.flatnonzero(numbers >= 0).tolist()
-        copies = NoisyCopies(member, family, config, codes)
-        units = units_of(np.stack([copies.add(t) for t in traced]))
-        # Once more, in whole numbers: later trees correct what is due to rounding, as they correct other noise.
-        copies = NoisyCopies(member, family, config, codes, units)
-        words = packed(np.stack([copies.add(t) for t in traced]), units)
-        squares = leaf_squares(member.trees.forest, config, copies.n_outputs)
-        values = np.concatenate([member.trees.forest.leaves, squares], axis=2)
-        return cls(member=member, values=values, numbers=numbers, words=words, units=units)._balanced(codes)
-
-    def _balanced(self, codes: np.ndarray) -> "ChainNoise":
-        """The same noise with squares as large as those of the copies, in a typical row."""
-        _, deviations, squares = self._sums(codes)
-        typical = np.median(np.mean(deviations**2, axis=2), axis=1)
-        balance = np.divide(typical, np.median(squares, axis=1), out=np.ones(len(typical)), where=typical > 0.0)
-        values = self.values.copy()
-        values[:, :, -len(balance) :] *= balance
-        return replace(self, values=values)
+        """The noise that is corrected by rows with these ``codes``: the training rows, or a sample of them."""
+        forest, n_train = member.trees.forest, codes.shape[1]
+        rows = np.concatenate([codes, made_up_rows(codes)], axis=1)
+        copies = NoisyCopies(member, family, config, rows, n_train)
+        for t in traced_trees(forest.n_trees):
+            copies.add(t)
+        target = log_variance(copies, n_train)
+        made_up = n_train / (rows.shape[1] - n_train)
+        weights = np.repeat([1.0, made_up], [n_train, rows.shape[1] - n_train])
+        start, values = written_into_leaves(forest, rows, target, weights)
+        return cls(
+            member=member,
+            start=np.append(member.trees.start, start),
+            values=np.concatenate([forest.leaves, values], axis=2),
+        )
 
     def raw_and_variance(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The raw outputs (outputs, rows) of the chain, and the variance of those that its noise moves.
-
-        The copies have the right size, but are few; the sum of squares has little chance in it, but knows nothing of
-        corrections. Their geometric mean has half of each.
-        """
-        raw, deviations, squares = self._sums(codes)
-        return raw, np.sqrt(np.mean(deviations**2, axis=2) * squares)
-
-    def _sums(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The raw outputs, the deviations of the copies (outputs, rows, copies), and the sums of squares."""
-        trees, n_rows = self.member.trees, codes.shape[1]
-        n_raw, n_outputs = len(trees.start), len(self.units)
-        added = np.zeros((n_raw + n_outputs, n_rows))
-        added[:n_raw] = trees.start[:, np.newaxis]
-        sums = np.zeros((n_outputs, n_rows, WORDS), dtype=np.int64)
+        """The raw outputs (outputs, rows) of the chain, and the variance (1, rows) of those that its noise moves."""
+        trees = self.member.trees
+        added = np.repeat(self.start[:, np.newaxis], codes.shape[1], axis=1)
         arrays = arrays_of(trees.forest)._replace(leaves=self.values)
-        add_trees_and_words(codes, trees.forest.symmetric, arrays, self.numbers, self.words, added, sums)
-        raw, squares = added[:n_raw], added[n_raw:]
+        add_trees_together(codes, trees.forest.symmetric, arrays, added)
+        raw, log_of_variance = added[:-1], added[-1:]
         np.clip(raw[-1], *trees.bounds[-1], out=raw[-1])
-        return raw, unpacked(sums) * self.units[:, np.newaxis, np.newaxis], squares
+        return raw, np.exp(np.maximum(log_of_variance, MIN_LOG_VARIANCE))
 
 
 class NoisyCopies:
-    """Copies of a chain, followed through its training on some rows.
+    """Copies of a chain, followed through its training.
 
     Attributes
     ----------
     deviations : float32 array of shape (n_rows, outputs times copies)
-        How far each copy is from the chain, after the trees so far: multiples of the ``units`` of the outputs, if any.
+        How far each copy is from the chain, after the trees so far.
+    raw : array of shape (raw outputs, n_rows)
+        The raw outputs of the chain before the last tree.
+    squares : array of shape (n_rows, outputs)
+        The weighted squares of the leaves so far.
     """
 
     def __init__(
@@ -132,22 +122,23 @@ class NoisyCopies:
         family: RegressionFamily | ClassificationFamily,
         config: ChainConfig,
         codes: np.ndarray,
-        units: np.ndarray | None = None,
+        n_train: int,
     ) -> None:
-        self.member, self.family, self.config, self.codes = member, family, config, codes
+        self.family, self.config, self.codes = family, config, codes
         self.n_outputs = count_moved(family)
         self._forest, n_rows = member.trees.forest, codes.shape[1]
-        self._arrays = arrays_of(self._forest)
-        self._stride = stride_of(self._forest.n_trees)
+        self._arrays, self._stride = arrays_of(self._forest), stride_of(self._forest.n_trees)
+        self._leaf_squares = leaf_squares(self._forest, config, self.n_outputs)
+        self._train = slice(n_train)  # the rows that correct the copies
         self.deviations = np.zeros((n_rows, self.n_outputs * N_COPIES), dtype=np.float32)
-        self._raw, self._n_added = np.repeat(member.trees.start[:, np.newaxis], n_rows, axis=1), 0
+        self.raw, self._n_added = np.repeat(member.trees.start[:, np.newaxis], n_rows, axis=1), 0
+        self.squares = np.zeros((n_rows, self.n_outputs))
         self._signs = signs_of_pairs()
         self._first_place, self._first_shock = np.empty(0, dtype=np.uint16), np.empty(0, dtype=np.float32)
         self._n_traced = 0
-        self._units = None if units is None else np.repeat(units, N_COPIES)
 
-    def add(self, t: int) -> np.ndarray:
-        """Follow the copies through a traced tree; return what it adds to them, (outputs, leaves, copies).
+    def add(self, t: int) -> None:
+        """Follow the copies through a traced tree.
 
         The tree corrects the copies. Then each gets noise of its own: the difference of this tree and the next traced
         one, with a sign for each copy. The next one adds its own part, so that their difference is complete then.
@@ -156,20 +147,16 @@ class NoisyCopies:
         find_leaves_of(self.codes, self._forest.symmetric, self._arrays, t, place)
         pair, second = divmod(self._n_traced, 2)
         values = self._forest.leaves[t, :, : self.n_outputs, np.newaxis]
-        shock = self._rounded((values * self._signs[pair] * sqrt(self._stride)).reshape(len(values), -1))
-        trace = self._rounded(-self._correction(t, place))
+        shock = (values * self._signs[pair] * sqrt(self._stride)).reshape(len(values), -1)
+        change = -self._correction(t, place[self._train])
         if second:
-            add_to_deviations(place, (trace - shock).astype(np.float32), self.deviations)
             add_to_deviations(self._first_place, self._first_shock, self.deviations)
+            change -= shock
         else:
-            add_to_deviations(place, trace.astype(np.float32), self.deviations)
             self._first_place, self._first_shock = place, shock.astype(np.float32)
+        add_to_deviations(place, change.astype(np.float32), self.deviations)
+        self.squares += self._leaf_squares[t, place]
         self._n_traced += 1
-        trace += -shock if second else shock
-        return trace.reshape(len(values), self.n_outputs, N_COPIES).transpose(1, 0, 2)
-
-    def _rounded(self, trace: np.ndarray) -> np.ndarray:
-        return trace if self._units is None else np.rint(trace / self._units) * self._units
 
     def _correction(self, t: int, place: np.ndarray) -> np.ndarray:
         """How far the traced tree, and those up to the next, move the rows of each leaf towards the chain."""
@@ -177,7 +164,7 @@ class NoisyCopies:
         n_leaves = self._forest.leaves.shape[1]
         sums, totals = np.zeros((n_leaves, self.deviations.shape[1])), np.zeros((n_leaves, self.n_outputs))
         counts = np.zeros(n_leaves)
-        sum_deviations(place, information, self.deviations, sums, totals, counts)
+        sum_deviations(place, information, self.deviations[self._train], sums, totals, counts)
         # The rows may be a sample: all training rows have as much more information as there are more of them.
         full = totals * np.divide(self._forest.covers[t], counts, out=np.zeros(n_leaves), where=counts > 0)[:, None]
         l2 = self.config.l2 if self.family.natural else np.maximum(self.config.l2, self.config.min_information - full)
@@ -186,13 +173,67 @@ class NoisyCopies:
         return (1.0 - (1.0 - self.config.rate) ** self._stride) * sums * np.repeat(means, N_COPIES, axis=1)
 
     def _information(self, t: int) -> np.ndarray:
-        """The information of each row about each output before tree ``t``, (rows, outputs)."""
+        """The information of each training row about each output before tree ``t``, (rows, outputs)."""
         if isinstance(self.family, RegressionFamily):
-            return np.ones((self.codes.shape[1], self.n_outputs))
-        self._forest.add(self.codes, self._n_added, t, self._raw)
+            return np.ones((len(self.deviations[self._train]), self.n_outputs))
+        self._forest.add(self.codes, self._n_added, t, self.raw)
         self._n_added = t
-        probabilities = self.family.probabilities(self._raw)[:, -self.n_outputs :]
+        probabilities = self.family.probabilities(self.raw[:, self._train])[:, -self.n_outputs :]
         return probabilities * (1.0 - probabilities)
+
+
+def made_up_rows(codes: np.ndarray) -> np.ndarray:
+    """Rows with values of training rows, drawn for each column alone: many are unlike all training rows."""
+    n_rows, parts = codes.shape[1], []
+    for repeat in range(-(-MIN_MADE_UP // n_rows)):
+        orders = [random_permutation(stream_key(0, MADE_UP, repeat, j), n_rows) for j in range(len(codes))]
+        parts.append(np.stack([column[order] for column, order in zip(codes, orders, strict=True)]))
+    return np.concatenate(parts, axis=1)
+
+
+def log_variance(copies: NoisyCopies, n_train: int) -> np.ndarray:
+    """The log of the variance that noise gives each row, (rows, 1).
+
+    The copies have the right size, but there is chance in them; the sum of squares has little chance in it, but knows
+    nothing of corrections. Their weighted geometric mean has some of each. For several classes, it is the variance of
+    all outputs that gives the same knowledge uncertainty, to first order, as their own variances.
+    """
+    n_rows, n_outputs = copies.squares.shape
+    weights = np.ones((n_rows, n_outputs))
+    if n_outputs > 1:
+        probabilities = copies.family.probabilities(copies.raw)
+        weights = np.maximum(probabilities * (1.0 - probabilities), np.finfo(np.float64).tiny)
+    by_output = np.square(copies.deviations.reshape(n_rows, n_outputs, N_COPIES)).mean(axis=2, dtype=np.float64)
+    variances, squares = (np.average(each, axis=1, weights=weights) for each in (by_output, copies.squares))
+    typical = np.median(variances[:n_train])
+    if typical == 0.0:  # trees without splits
+        return np.full((n_rows, 1), MIN_LOG_VARIANCE)
+    relative = COPIES_WEIGHT * relative_logs(variances, n_train)
+    relative += (1.0 - COPIES_WEIGHT) * relative_logs(squares, n_train)
+    return (np.log(typical) + relative)[:, np.newaxis]
+
+
+def relative_logs(values: np.ndarray, n_train: int) -> np.ndarray:
+    """The logs of positive numbers over that of a typical training row."""
+    typical = np.median(values[:n_train])
+    return np.log(np.maximum(values / typical, MIN_RELATIVE)) if typical > 0.0 else np.zeros(len(values))
+
+
+def written_into_leaves(
+    forest: VectorForest, codes: np.ndarray, target: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A start and values of leaves (trees, leaves, outputs) whose sums are close to a ``target`` (rows, outputs)."""
+    arrays, n_leaves = arrays_of(forest), forest.leaves.shape[1]
+    start = np.average(target, axis=0, weights=weights)
+    residuals = target - start
+    values = np.zeros((forest.n_trees, n_leaves, target.shape[1]))
+    sums, totals = np.empty((n_leaves, target.shape[1])), np.empty(n_leaves)
+    place = np.empty(codes.shape[1], dtype=np.uint16)
+    for _ in range(PASSES):
+        for t in range(forest.n_trees):
+            find_leaves_of(codes, forest.symmetric, arrays, t, place)
+            fit_leaves(place, weights, RATE, residuals, values[t], sums, totals)
+    return start, values
 
 
 def count_moved(family: RegressionFamily | ClassificationFamily) -> int:
@@ -216,14 +257,11 @@ def stride_of(n_trees: int) -> int:
     return -(-n_trees // MAX_TRACED)
 
 
-def traced_numbers(n_trees: int) -> np.ndarray:
-    """The place of each tree among the traced ones, which come in pairs; -1 for the others."""
+def traced_trees(n_trees: int) -> range:
+    """The trees that the copies follow: pairs, at equal distances, up to the last tree."""
     stride = stride_of(n_trees)
-    places = np.arange(stride - 1, n_trees, stride)
-    numbers = np.full(n_trees, -1, dtype=np.int32)
-    n_traced = len(places) // 2 * 2
-    numbers[places[len(places) - n_traced :]] = np.arange(n_traced)
-    return numbers
+    n_traced = n_trees // stride // 2 * 2
+    return range(n_trees - 1 - (n_traced - 1) * stride, n_trees, stride)
 
 
 def leaf_squares(forest: VectorForest, config: ChainConfig, n_outputs: int) -> np.ndarray:
@@ -232,29 +270,6 @@ def leaf_squares(forest: VectorForest, config: ChainConfig, n_outputs: int) -> n
     fades = np.exp(-FADING * config.rate * (forest.n_trees - rounds)) * (rounds >= LEARNING_PART * forest.n_trees)
     weights = np.where(forest.covers > 0.0, fades[:, np.newaxis], EMPTY_WEIGHT)
     return weights[:, :, np.newaxis] * np.square(forest.leaves[:, :, :n_outputs])
-
-
-def units_of(traces: np.ndarray) -> np.ndarray:
-    """The unit of each output with which no sum of ``traces`` (trees, outputs, leaves, copies) is too large."""
-    largest = np.abs(traces).max(axis=(2, 3)).sum(axis=0)
-    return np.where(largest > 0.0, largest, 1.0) / MAX_SUM
-
-
-def packed(traces: np.ndarray, units: np.ndarray) -> np.ndarray:
-    """The words of each leaf, four deviations in each."""
-    numbers = np.rint(traces / units[:, np.newaxis, np.newaxis]).astype(np.int64)
-    fours = numbers.reshape(*traces.shape[:-1], WORDS, N_COPIES // WORDS)
-    return sum((fours[..., j] << (BITS * j) for j in range(N_COPIES // WORDS)), start=np.zeros_like(fours[..., 0]))
-
-
-def unpacked(sums: np.ndarray) -> np.ndarray:
-    """The numbers (..., copies) that sums of words hold."""
-    parts, rest = [], sums
-    for _ in range(N_COPIES // WORDS):
-        low = (rest << (64 - BITS)) >> (64 - BITS)  # with its sign: what is left is a multiple of the next place
-        parts.append(low)
-        rest = (rest - low) >> BITS
-    return np.stack(parts, axis=-1).reshape(*sums.shape[:-1], N_COPIES)
 
 
 def arrays_of(forest: VectorForest) -> TreeArrays:

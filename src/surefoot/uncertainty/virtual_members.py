@@ -17,7 +17,7 @@ from surefoot.uncertainty.member_predictions import (
     RegressionMembers,
     two_class_probabilities,
 )
-from surefoot.uncertainty.spread_kernels import spread_uncertainty
+from surefoot.uncertainty.spread_kernels import spread_two_classes, spread_uncertainty
 
 MAX_INCREMENTS = 40
 SCORES = 2  # label of the stream of random orders
@@ -63,32 +63,35 @@ class SpreadChain(VirtualMembers):
 
     def __init__(self, chain: Member, n_members: int, n_spread: int) -> None:
         super().__init__(chain, n_members)
-        self.scores = normal_scores(n_members, n_spread)
+        self.scores, self.orders = normal_scores(n_members), random_orders(n_members, n_spread)
 
     @abstractmethod
     def raw_and_variance(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The raw outputs (outputs, rows) of the chain, and the variance of those that its noise moves."""
+        """The raw outputs (outputs, rows) of the chain, and the variance of those that its noise moves, or of all."""
 
     def uncertainty(self, codes: np.ndarray, family: RegressionFamily | ClassificationFamily) -> Uncertainty:
         if isinstance(family, RegressionFamily):
             return super().uncertainty(codes, family)
         raw, variance = self.raw_and_variance(codes)
         data, knowledge = np.empty((2, codes.shape[1]))
-        spread_uncertainty(raw, np.sqrt(variance), self.scores, data, knowledge)
+        if len(raw) == 1:
+            spread_two_classes(raw[0], np.sqrt(variance[0]), self.scores, data, knowledge)
+        else:
+            spread_uncertainty(raw, np.sqrt(variance), self.scores, self.orders, data, knowledge)
         return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit=NATS)
 
     def raw(self, codes: np.ndarray) -> np.ndarray:
         raw, variance = self.raw_and_variance(codes)
         members = np.repeat(raw[np.newaxis], self.n_members, axis=0)
-        members[:, : len(variance)] += self.scores[:, :, np.newaxis] * np.sqrt(variance)
+        members[:, : self.orders.shape[1]] += self.scores[self.orders][:, :, np.newaxis] * np.sqrt(variance)
         return members
 
 
 class CopiesOfChain(SpreadChain):
     """The chain, and how far copies of it with other noise come out from it."""
 
-    def __init__(self, noise: ChainNoise, n_members: int) -> None:
-        super().__init__(noise.member, n_members, len(noise.units))
+    def __init__(self, noise: ChainNoise, n_members: int, n_spread: int) -> None:
+        super().__init__(noise.member, n_members, n_spread)
         self.noise = noise
 
     def raw_and_variance(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -102,7 +105,7 @@ class IncrementsOfChain(SpreadChain):
         sizes = increment_sizes(self.chain.trees.forest.n_trees)
         cuts = np.empty((len(sizes), self.n_outputs, codes.shape[1]))
         self.chain.add_cut(codes, sizes, cuts)
-        return cuts[-1], increment_variance(cuts[:, : self.scores.shape[1]])
+        return cuts[-1], increment_variance(cuts[:, : self.orders.shape[1]])
 
 
 def increment_sizes(n_trees: int) -> tuple[int, ...]:
@@ -124,8 +127,8 @@ def increment_variance(cuts: np.ndarray) -> np.ndarray:
 def spread_by_increments(truncated: Members, n_members: int) -> Members:
     """Members of a model, spread by how much its truncated versions move to and fro; the last of them is the model."""
     if isinstance(truncated, RegressionMembers):
-        scores = normal_scores(n_members, 1)
-        spread = scores * np.sqrt(increment_variance(truncated.means))
+        scores = normal_scores(n_members)
+        spread = scores[:, np.newaxis] * np.sqrt(increment_variance(truncated.means))
         variances = None if truncated.variances is None else np.repeat(truncated.variances[-1:], n_members, axis=0)
         return RegressionMembers(truncated.means[-1] + spread, variances)
     tiny = np.finfo(np.float64).tiny
@@ -133,15 +136,20 @@ def spread_by_increments(truncated: Members, n_members: int) -> Members:
     two_classes = outputs.shape[-1] == 2
     if two_classes:
         outputs = outputs[..., 1:] - outputs[..., :1]  # the log-odds
-    scores = normal_scores(n_members, outputs.shape[-1])[:, np.newaxis, :]
+    scores = normal_scores(n_members)[random_orders(n_members, outputs.shape[-1])][:, np.newaxis, :]
     members = outputs[-1] + scores * np.sqrt(increment_variance(outputs))
     probabilities = two_class_probabilities(members[..., 0]) if two_classes else softmax(members, axis=-1)
     return ClassificationMembers(probabilities, truncated.classes)
 
 
-def normal_scores(n_members: int, n_outputs: int) -> np.ndarray:
-    """Numbers (members, outputs) with mean 0 and variance 1 over the members, distributed like normal ones."""
+def normal_scores(n_members: int) -> np.ndarray:
+    """Numbers with mean 0 and variance 1 over the members, distributed like normal ones, in order and symmetric."""
     scores = ndtri((np.arange(n_members) + 0.5) / n_members)
-    scores /= scores.std()
+    scores = (scores - scores[::-1]) / 2.0
+    return scores / scores.std()
+
+
+def random_orders(n_members: int, n_outputs: int) -> np.ndarray:
+    """The place among the scores that each member has, for each output."""
     orders = [random_permutation(stream_key(0, SCORES, k), n_members) for k in range(n_outputs)]
-    return np.stack([scores[order] for order in orders], axis=1)
+    return np.stack(orders, axis=1)

@@ -19,7 +19,7 @@ from surefoot.uncertainty.member import PREDICT_BLOCK, Member
 from surefoot.uncertainty.member_predictions import ClassificationMembers, Members, RegressionMembers
 from surefoot.uncertainty.virtual_members import CopiesOfChain, IncrementsOfChain, TruncatedChain, VirtualMembers
 
-MAX_REFERENCE_ROWS = 20_000  # the mean of a leaf is as good from a sample
+MAX_REFERENCE_ROWS = 10_000  # the mean of a leaf is as good from a sample
 REFERENCE_ROWS = 3  # label of the stream of random numbers that draws them
 
 
@@ -98,7 +98,7 @@ class OwnModel(TreeSequence):
         if self.method == "truncation":
             return TruncatedChain(self._chain, sizes)
         if self.method == "copies":
-            return CopiesOfChain(self._noise, len(sizes))
+            return CopiesOfChain(self._noise, len(sizes), count_moved(self.model.family_))
         return IncrementsOfChain(self._chain, len(sizes), count_moved(self.model.family_))
 
     def _for_each_block(self, columns: Columns, use: Callable[[np.ndarray, int, int], None]) -> None:
