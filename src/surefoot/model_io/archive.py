@@ -18,6 +18,8 @@ MAX_HEADER = 512  # bytes of the header of an array
 NPY_VERSION = (1, 0)
 DATE = (1980, 1, 1, 0, 0, 0)  # the same in all files: equal models give equal files
 UNIX = 3
+LOCAL_HEADER, DIRECTORY_ENTRY, END = 30, 46, 22  # bytes of the records of a ZIP archive, without names
+ZIP64_SIZES, ZIP64_END = 20, 76  # bytes that large members and large archives have in addition
 
 
 def write_archive(stream: BinaryIO, text: bytes, arrays: dict[str, np.ndarray]) -> None:
@@ -50,6 +52,7 @@ class Archive:
             raise ModelFileError(f"it is not a model file, or it is damaged: {error}") from error
         self._members = {member.filename: member for member in self._zip.infolist()}
         _check_members(self._zip.infolist(), size)
+        _check_places(self._zip.infolist(), size, _tail(stream, size))
         self._unread = set(self._members)
 
     def text(self) -> bytes:
@@ -95,3 +98,21 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
         sum(member.file_size for member in members) <= size,
         "the declared sizes of its members are larger than the file",
     )
+
+
+def _tail(stream: BinaryIO, size: int) -> bytes:
+    stream.seek(max(0, size - END))
+    return stream.read(END)
+
+
+def _check_places(members: list[zipfile.ZipInfo], size: int, tail: bytes) -> None:
+    """Refuse bytes that belong to no member: before the first, between members, or after the end of the archive."""
+    place = 0
+    for member in members:
+        gap = member.header_offset - place
+        require(gap in (0, ZIP64_SIZES), f"there are unknown bytes before its member {member.filename!r}")
+        place = member.header_offset + LOCAL_HEADER + len(member.filename.encode()) + member.file_size
+    directory = sum(DIRECTORY_ENTRY + len(m.filename.encode()) + len(m.extra) + len(m.comment) for m in members)
+    rest = size - place - directory - END
+    is_known = any(rest == sizes + end for sizes in (0, ZIP64_SIZES) for end in (0, ZIP64_END))
+    require(is_known and tail.startswith(b"PK\5\6") and tail.endswith(b"\0\0"), "there are bytes after its end")

@@ -4,19 +4,28 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.data import BinEdges, Binner
+from surefoot.data import Binner
 from surefoot.data.binner import MAX_BINS
+from surefoot.data.joined_edges import JoinedEdges
 from surefoot.model_io.fields import Array, Record
 from surefoot.model_io.model_json import require
 
 MAX_CODES = 1 << 22  # of all categorical columns together; each takes only a few bytes in the file
 
 
+def are_categorical(binner: Binner) -> np.ndarray:
+    """Whether each column is categorical."""
+    edges = binner.edges
+    if isinstance(edges, JoinedEdges):
+        return edges.categorical
+    return np.array([edge is None for edge in edges], dtype=np.bool_)
+
+
 def _take(binner: Binner) -> dict[str, Any]:
     edges = [edge for edge in binner.edges if edge is not None]
     return {
         "missing": binner.missing,
-        "categorical": np.array([edge is None for edge in binner.edges], dtype=np.bool_),
+        "categorical": are_categorical(binner),
         "low": np.concatenate([np.empty(0), *(edge.low for edge in edges)]),
         "high": np.concatenate([np.empty(0), *(edge.high for edge in edges)]),
     }
@@ -32,11 +41,7 @@ def _make(missing: np.ndarray, categorical: np.ndarray, low: np.ndarray, high: n
     rises = high[:-1] < low[1:]
     rises[starts[(starts > 0) & (starts < len(low))] - 1] = True  # the next column may start anywhere
     require((low <= high).all() and rises.all(), "edges of bins do not increase")
-    edges = [
-        None if is_categorical else BinEdges(low[start : start + n], high[start : start + n])
-        for is_categorical, start, n in zip(categorical, starts, n_bins, strict=True)
-    ]
-    return Binner(edges, missing)
+    return Binner(JoinedEdges(categorical, missing, low, high), missing)
 
 
 BINNER = Record(
