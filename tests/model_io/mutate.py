@@ -39,7 +39,9 @@ def rows_for(model):
 
     names = getattr(model, "feature_names_in_", range(model.n_features_in_))
     columns = [
-        pd.Series(list(categories[j][:1]) * N_ROWS or [None] * N_ROWS, dtype="category") if j in categories else numbers[:, j]
+        pd.Series(list(categories[j][:1]) * N_ROWS or [None] * N_ROWS, dtype="category")
+        if j in categories
+        else numbers[:, j]
         for j in range(len(names))
     ]
     return pd.concat([pd.Series(column) for column in columns], axis=1).set_axis(list(names), axis=1)
@@ -87,7 +89,7 @@ def mutate(path, n_random, n_odd, seed):
         try:
             n_refused += check(copy, expected if is_random else None)
         except BaseException:
-            print(f"copy {k} of {path}, seed {seed}", file=sys.stderr)
+            sys.stderr.write(f"copy {k} of {path}, seed {seed}\n")
             raise
     assert memory() - base < 2 * len(data) + MAX_MEMORY, f"{(memory() - base) >> 20} MB more memory"
     return n_refused
@@ -96,4 +98,4 @@ def mutate(path, n_random, n_odd, seed):
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     for path in sys.argv[4:]:
-        print(mutate(path, *map(int, sys.argv[1:4])), flush=True)
+        sys.stdout.write(f"{mutate(path, *map(int, sys.argv[1:4]))}\n")

@@ -23,7 +23,12 @@ def saved_kinds():
     regressor, classifier = surefoot.GradientBoostingRegressor, surefoot.GradientBoostingClassifier
     kinds = {
         "votes, categories": (surefoot.AdaBoostClassifier(n_estimators=4, max_depth=2), few, three, {}),
-        "votes, text": (surefoot.MajorityBoostClassifier(n_members=2, n_estimators=2), X, np.where(y > 1, "a", "b"), {}),
+        "votes, text": (
+            surefoot.MajorityBoostClassifier(n_members=2, n_estimators=2),
+            X,
+            np.where(y > 1, "a", "b"),
+            {},
+        ),
         "sparse": (classifier(**TREES), csr_matrix(np.nan_to_num(X)), three, {}),
         "leafwise": (regressor(grow_policy="leafwise", max_leaf_nodes=3, **TREES), few, y, {}),
         "interactions": (regressor(interaction_cst="pairwise", **TREES), few, y, {}),

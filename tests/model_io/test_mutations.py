@@ -11,6 +11,7 @@ import pytest
 from contract.registry import those
 from fault_sizes import usual_or_long
 from saved_kinds import save_kind, saved_kinds
+from small_models import STORED
 
 from surefoot.model_io.models import BY_NAME
 
@@ -35,7 +36,7 @@ def test_every_estimator_is_tested():
 
 
 def mutate(paths, seed, cache):
-    """The number of refused copies of each file; kernels check every index, so they are compiled again into ``cache``."""
+    """The number of refused copies of each file; with ``cache``, kernels check indices, and are compiled again there."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)])}
     if cache is not None:
         environment |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(cache)}
@@ -61,3 +62,30 @@ def test_damaged_copies(folder, tmp_path):
     assert n_refused.keys() == set(names)
     for name, n in n_refused.items():
         assert (N_RANDOM + N_ODD) / 2 < n < N_RANDOM + N_ODD, name  # some copies are read, and predict
+
+
+@pytest.mark.fault(number=26)
+def test_loading_imports_and_unpickles_nothing(folder, fresh_process):
+    script = f"""
+import sys, pathlib, surefoot
+files = sorted([*pathlib.Path({str(STORED)!r}).glob("*/*.surefoot"), *pathlib.Path({str(folder)!r}).iterdir()])
+surefoot.load(files[0])
+events = []
+
+def record(event, details):
+    if event.split(".")[0] in ("import", "pickle", "exec"):
+        events.append(event)
+
+sys.addaudithook(record)
+for path in files:
+    surefoot.load(path)
+print(len(files), sorted(set(events)))
+import tabnanny
+print(sorted(set(events)))
+"""
+    run = fresh_process(script)
+    assert run.returncode == 0, run.stderr
+    after_load, after_import = run.stdout.splitlines()
+    assert after_load.endswith(" []")
+    assert int(after_load.split()[0]) > 15 + len(saved_kinds())
+    assert "import" in after_import  # the hook works

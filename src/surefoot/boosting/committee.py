@@ -10,7 +10,7 @@ from surefoot.trees import StepFunctions, Tree, VotingForest
 from surefoot.trees.steps import count_steps
 
 MAX_STUMPS = 100_000  # step functions are made stump by stump
-MAX_STEP_NUMBERS, MAX_STEP_SUMS = 1 << 23, 1 << 30  # 64 MB, and about a second
+MAX_STEP_NUMBERS, MAX_STEP_SUMS = 1 << 23, 1 << 28  # 64 MB, and some tenths of a second
 ROUNDING = 1e-12  # votes this close are a tie
 MAX_STEP_OUTPUTS = 64  # step functions hold a value per class and break: too much memory for very many classes
 

@@ -44,11 +44,14 @@ class JoinedEdges(Sequence[BinEdges | None]):
 
         Category codes are searched like numbers: code c is between thresholds c - 1/2 and c + 1/2.
         """
-        n_cuts = np.maximum(self.n_codes - 1, 0)
-        starts = starts_of(np.left_shift(1, np.frexp(n_cuts)[1], dtype=np.int64))
+        starts = np.zeros(len(self) + 1, dtype=np.int64)
+        for first, stop in row_blocks(len(self), COLUMN_BLOCK):
+            bits = np.frexp(self._count_cuts(first, stop))[1]
+            starts[first + 1 : stop + 1] = np.left_shift(1, bits, dtype=np.int64)
+        np.cumsum(starts, out=starts)
         thresholds = np.full(starts[-1], np.inf)
         for first, stop in row_blocks(len(self), COLUMN_BLOCK):
-            cuts = n_cuts[first:stop]
+            cuts = self._count_cuts(first, stop)
             place = np.arange(cuts.sum()) - np.repeat(np.cumsum(cuts) - cuts, cuts)  # of each cut in its column
             is_code = np.repeat(self.categorical[first:stop], cuts)
             left = (place + np.repeat(self.starts[first:stop], cuts))[~is_code]
@@ -56,6 +59,9 @@ class JoinedEdges(Sequence[BinEdges | None]):
             values[~is_code] = midpoints(self.high[left], self.low[left + 1])
             thresholds[place + np.repeat(starts[first:stop], cuts)] = values
         return thresholds, starts
+
+    def _count_cuts(self, first: int, stop: int) -> np.ndarray:
+        return np.maximum(self.n_codes[first:stop] - 1, 0)
 
 
 def starts_of(sizes: np.ndarray) -> np.ndarray:

@@ -35,13 +35,13 @@ def _make(missing: np.ndarray, categorical: np.ndarray, low: np.ndarray, high: n
     require(missing.shape == categorical.shape, "bins and columns differ in number")
     require(((missing >= 0) & (missing <= MAX_BINS)).all(), f"a column does not have 0 to {MAX_BINS} bins")
     require(missing[categorical].sum() <= MAX_CODES, "there are more categories than any table has")
-    n_bins = np.where(categorical, 0, missing)
-    require(len(low) == len(high) == n_bins.sum(), "edges and bins differ in number")
-    starts = np.cumsum(n_bins) - n_bins
+    edges = JoinedEdges(categorical, missing, low, high)
+    require(len(low) == len(high) == edges.starts[-1], "edges and bins differ in number")
     rises = high[:-1] < low[1:]
-    rises[starts[(starts > 0) & (starts < len(low))] - 1] = True  # the next column may start anywhere
+    starts = edges.starts[(edges.starts > 0) & (edges.starts < len(low))]
+    rises[starts - 1] = True  # the next column may start anywhere
     require((low <= high).all() and rises.all(), "edges of bins do not increase")
-    return Binner(JoinedEdges(categorical, missing, low, high), missing)
+    return Binner(edges, missing)
 
 
 BINNER = Record(

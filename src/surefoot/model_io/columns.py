@@ -52,7 +52,10 @@ class FittedColumns:
         labels = self.schema.categories
         known = np.zeros(self.n_columns, dtype=np.bool_)
         known[list(labels)] = True
-        is_categorical = known[np.asarray(positions)]
+        if isinstance(positions, range):  # NumPy would make a list of it
+            is_categorical = known[positions.start : positions.stop]
+        else:
+            is_categorical = known[np.array(positions, dtype=np.int64)]
         is_wrong = are_categorical(binner) != is_categorical
         require(not is_wrong.any(), f"column {positions[is_wrong.argmax()]} is both numeric and categorical")
         for k in np.flatnonzero(is_categorical).tolist():

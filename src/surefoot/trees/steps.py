@@ -64,7 +64,9 @@ def count_steps(forest: VotingForest, n_outputs: int) -> tuple[int, int]:
     root, thresholds = root[order], thresholds[order]
     is_new = np.append(True, (root[1:] != root[:-1]) | (thresholds[1:] != thresholds[:-1]))
     features, first, n_stumps = np.unique(root, return_index=True, return_counts=True)
-    n_cuts = np.add.reduceat(is_new & ~np.isnan(thresholds), first) + N_CODES * np.isnan(thresholds[first + n_stumps - 1])
+    n_cuts = np.add.reduceat(is_new & ~np.isnan(thresholds), first) + N_CODES * np.isnan(
+        thresholds[first + n_stumps - 1]
+    )
     n_points = 2 * (n_cuts + 1)[features >= 0]  # padded to a power of two
     n_sums = int((n_points * n_stumps[features >= 0]).sum())
     return n_outputs * (2 * len(root) + int(n_points.sum())), n_outputs * n_sums
