@@ -125,7 +125,7 @@ def _new_file(folder: str) -> tuple[BinaryIO, str]:
     """
     while True:
         path = os.path.join(folder, f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}")
-        stream = open(path, "x+b")
+        stream = open(path, "x+b")  # noqa: SIM115 (the caller closes it)
         if fcntl is None:
             return stream, path
         with suppress(OSError):  # a file system without locks

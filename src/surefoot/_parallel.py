@@ -217,7 +217,7 @@ def row_blocks(n_rows: int, size: int = ROW_BLOCK) -> list[tuple[int, int]]:
 
 
 def rows_in_memory(size: int, n_outputs: int) -> int:
-    """The rows of a block with so many outputs for each row: ``size``, or fewer if their outputs fill too much memory."""
+    """The rows of a block: ``size``, or fewer if so many outputs for each row take too much memory."""
     return max(1, min(size, BLOCK_OUTPUTS // n_outputs))
 
 

@@ -36,7 +36,7 @@ def test_every_estimator_is_tested():
 
 
 def mutate(paths, seed, cache):
-    """The number of refused copies of each file; with ``cache``, kernels check indices, and are compiled again there."""
+    """The number of refused copies of each file; with ``cache``, kernels check indices and are compiled into it."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)])}
     if cache is not None:
         environment |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(cache)}

@@ -27,7 +27,7 @@ class JoinedEdges(Sequence[BinEdges | None]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[BinEdges | None]: ...
 
-    def __getitem__(self, place: int | slice) -> BinEdges | None | Sequence[BinEdges | None]:
+    def __getitem__(self, place: int | slice) -> BinEdges | Sequence[BinEdges | None] | None:
         if isinstance(place, slice):
             return [self[j] for j in range(len(self))[place]]
         if self.categorical[place]:
