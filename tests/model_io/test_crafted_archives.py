@@ -85,6 +85,13 @@ def test_bytes_that_belong_to_no_member():
         assert "unknown bytes" in refusal(stream.getvalue())
     hidden = bytearray(data)
     start = hidden.index(b"PK\1\2")
+    hidden[start + 30 : start + 32] = struct.pack("<H", 40)  # more bytes about the first member, in the directory only
+    place = start + 46 + len("model.json")
+    hidden[place:place] = struct.pack("<HH", 0x7075, 36) + bytes(36)
+    hidden[-10:-6] = struct.pack("<I", struct.unpack("<I", hidden[-10:-6])[0] + 40)
+    assert "unknown bytes" in refusal(bytes(hidden))
+    hidden = bytearray(data)
+    start = hidden.index(b"PK\1\2")
     hidden[start:start] = b"hidden"  # between the last member and the directory
     with pytest.raises(surefoot.ModelFileError):
         read(bytes(hidden))

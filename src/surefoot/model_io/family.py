@@ -22,7 +22,7 @@ from surefoot.uncertainty.families.base import MAX_LOG
 from surefoot.uncertainty.fit_spec import MAX_CLASSES
 
 MAX_BOUND = 2000.0  # of outputs that are logs: those of the smallest and the largest float are below 750
-MAX_DISPERSION = 1e9
+MAX_DISPERSION = 1e9  # with a larger one, the probability of a count rounds to 0
 AnyFamily: TypeAlias = RegressionFamily | ClassificationFamily
 FAMILIES: dict[str, type[AnyFamily]] = {**REGRESSION_FAMILIES, Bernoulli.name: Bernoulli, Categorical.name: Categorical}
 
