@@ -16,7 +16,7 @@ from small_models import STORED
 from surefoot.model_io.models import BY_NAME
 
 N_RANDOM, N_ODD = usual_or_long((40, 20), (100_000, 10_000))  # for each kind
-N_BATCHES = usual_or_long(1, 20)  # of each kind, each in a process of its own
+N_BATCHES = usual_or_long(1, 4)  # of each kind, each in a process of its own
 SECONDS = 3600
 HERE = Path(__file__).parent
 
