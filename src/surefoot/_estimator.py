@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import warn_caller
-from surefoot._parallel import ROW_BLOCK, RowThreads, threads_for
+from surefoot._parallel import ROW_BLOCK, RowThreads, rows_in_memory, threads_for
 from surefoot._parameters import check_choice
 from surefoot.data import Columns, Schema
 from surefoot.data.checked_table import check_table, is_probe
@@ -89,7 +89,7 @@ class TableEstimator(BaseEstimator):
 
         n_cells = columns.n_rows * (columns.n_columns + n_trees)
         with RowThreads(threads_for(self.n_jobs, n_cells)) as threads:
-            threads.each(fill, columns.row_blocks(size))
+            threads.each(fill, columns.row_blocks(rows_in_memory(size, n_outputs)))
         return out
 
 

@@ -20,6 +20,7 @@ from joblib.parallel import ThreadingBackend, get_active_backend
 from surefoot._exceptions import ParameterError
 
 ROW_BLOCK = 8192
+BLOCK_OUTPUTS = 1 << 22  # numbers that are computed for a block of rows: 32 MB
 SIGNAL_SECONDS = 0.1  # another thread may receive the signal of Ctrl-C: the waiting thread checks this often
 THREADED_CELLS = 1_000_000  # with fewer cells, synchronising threads costs more than they save
 
@@ -213,6 +214,11 @@ def _work(tasks: "SimpleQueue[Any]") -> None:
 def row_blocks(n_rows: int, size: int = ROW_BLOCK) -> list[tuple[int, int]]:
     """``(start, stop)`` of consecutive blocks; their size does not depend on the number of threads."""
     return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def rows_in_memory(size: int, n_outputs: int) -> int:
+    """The rows of a block: ``size``, or fewer if so many outputs for each row take too much memory."""
+    return max(1, min(size, BLOCK_OUTPUTS // n_outputs))
 
 
 def threads_for(n_jobs: int | None, n_cells: int) -> int:

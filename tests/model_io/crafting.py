@@ -78,6 +78,22 @@ def refusal(data):
     return str(caught.value)
 
 
+def damaged(data, generator):
+    """The data with a few bytes changed, or a part lost or repeated."""
+    data, damage = bytearray(data), generator.integers(10)
+    start, length = generator.integers(len(data)), generator.integers(1, 200)
+    if damage == 0:
+        del data[start : start + length]
+    elif damage == 1:
+        data[start:start] = data[start : start + length]
+    elif damage == 2:
+        data[start : start + length] = bytes(min(length, len(data) - start))
+    else:
+        for place in generator.integers(len(data), size=generator.integers(1, 4)):
+            data[place] = generator.integers(256)
+    return bytes(data)
+
+
 def odd_file(state, arrays, generator):
     """The same file with one or two changes: of an array, or of the JSON."""
     state, arrays = json.loads(json.dumps(state)), dict(arrays)

@@ -1,6 +1,7 @@
 """Malicious archives are refused before anything in them is read."""
 
 import io
+import json
 import struct
 import zipfile
 
@@ -56,6 +57,44 @@ def test_members_that_declare_another_size():
     assert "larger than the file" in refusal(with_sizes(data, 2**31))
     with pytest.raises(surefoot.ModelFileError):
         read(with_sizes(data, 10))
+
+
+@pytest.mark.fault(number=24)
+@pytest.mark.parametrize("more", [b"x", b"#!/bin/sh\n", bytes(100_000), b"PK\3\4", b"PK\5\6" + bytes(18)], ids=len)
+def test_bytes_before_or_after_the_archive(more):
+    data = pack(*parts_of("stumps"))
+    for changed in (more + data, data + more):
+        with pytest.raises(surefoot.ModelFileError):
+            read(changed)
+
+
+@pytest.mark.fault(number=24)
+def test_bytes_that_belong_to_no_member():
+    state, arrays = parts_of("stumps")
+    data = pack(state, arrays)
+    with zipfile.ZipFile(stream := io.BytesIO(data), "a") as archive:
+        archive.comment = b"a comment"
+    assert "there are bytes after its end" in refusal(stream.getvalue())
+    for name, value in (("comment", b"evil"), ("extra", struct.pack("<HH", 0x7075, 40) + bytes(40))):
+        member = zipfile.ZipInfo("model.json")
+        setattr(member, name, value)
+        with zipfile.ZipFile(stream := io.BytesIO(), "w") as archive:
+            archive.writestr(member, json.dumps(state))
+            for other, array in arrays.items():
+                archive.writestr(other, npy(array))
+        assert "unknown bytes" in refusal(stream.getvalue())
+    hidden = bytearray(data)
+    start = hidden.index(b"PK\1\2")
+    hidden[start + 30 : start + 32] = struct.pack("<H", 40)  # more bytes about the first member, in the directory only
+    place = start + 46 + len("model.json")
+    hidden[place:place] = struct.pack("<HH", 0x7075, 36) + bytes(36)
+    hidden[-10:-6] = struct.pack("<I", struct.unpack("<I", hidden[-10:-6])[0] + 40)
+    assert "unknown bytes" in refusal(bytes(hidden))
+    hidden = bytearray(data)
+    start = hidden.index(b"PK\1\2")
+    hidden[start:start] = b"hidden"  # between the last member and the directory
+    with pytest.raises(surefoot.ModelFileError):
+        read(bytes(hidden))
 
 
 @pytest.mark.fault(number=24)

@@ -45,6 +45,9 @@ ARRAYS = [
     ("trees", f"{FOREST}.sets", lambda array: array[..., :3], "sets of categories and nodes differ in number"),
     ("trees", f"{FOREST}.missing_right", lambda array: (array.view(np.uint8) + 2).view(np.bool_), "neither 0 nor 1"),
     ("trees", "model.committees.0.vote_weights", element(0, np.inf), "vote_weights has values that are not finite"),
+    ("trees", "model.committees.0.vote_weights", element(0, 1e308), "a vote weight is not between 0 and 10000"),
+    ("trees", "model.committees.0.vote_weights", element(0, -1.0), "a vote weight is not between 0 and 10000"),
+    ("trees", "model.committees.0.vote_weights", element(0, 0.0), "a vote weight is not between 0 and 10000"),
     ("trees", "model.committees.0.vote_weights", lambda array: array[:2], "votes and trees differ in number"),
     ("trees", "model.classes", lambda array: array[:2], "votes and classes differ in number"),
     ("trees", "model.classes", lambda array: array[::-1], "at least two labels, in increasing order"),
@@ -54,6 +57,13 @@ ARRAYS = [
     ("sets", f"{MEMBER}.sets", element((0, 0), 3), "splits by sets that do not exist"),
     ("sets", f"{MEMBER}.sets", element((0, 0), -2), "splits by sets that do not exist"),
     ("sets", f"{MEMBER}.tables", lambda array: array[:, :31], "sets of categories do not have 32 bytes"),
+    ("sets", f"{MEMBER}.tables", lambda array: np.repeat(array, 100, 0), "sets of categories that no split uses"),
+    ("sets", f"{MEMBER}.covers", element((0, 0), -1.0), "leaves with a negative number of rows"),
+    ("sets", f"{MEMBER}.covers", element((0, 0), np.nan), "covers has values that are not finite"),
+    ("sets", f"{MEMBER}.leaves", lambda array: array * 0 + 1e308, "the sums of its leaves are not finite"),
+    ("normal", "model.members.0.start", element(0, 1.7e308), None),
+    ("normal", "model.members.0.bounds", element((0, 0), np.inf), "bounds are"),
+    ("vmatrix", "model.boosted.0.forest.leaves", lambda array: array * 0 + 1e308, "sums of its leaves are not finite"),
     ("sets", f"{MEMBER}.tables", lambda array: array[:-1], "splits by sets that do not exist"),
     ("sets", f"{MEMBER}.leaves", lambda array: array[:, :3], "leaves are not those of perfect trees"),
     ("sets", f"{MEMBER}.leaves", lambda array: array[..., :2], "start and outputs differ in number"),
@@ -104,6 +114,9 @@ ARRAYS = [
 def test_arrays(name, array, change, message):
     state, arrays = parts_of(name)
     arrays[f"{array}.npy"] = change(arrays[f"{array}.npy"])
+    if message is None:  # a valid file
+        assert np.isfinite(read(pack(state, arrays)).predict(np.zeros((3, 2)))).all()
+        return
     assert re.search(message, refusal(pack(state, arrays)))
 
 

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from crafting import read
+from crafting import damaged, read
 from small_models import STORED, answers, read_rows, rows_for
 
 import surefoot
@@ -16,22 +16,6 @@ ROWS = read_rows(FOLDER)
 
 def file_of(name):
     return (FOLDER / f"{name}.surefoot").read_bytes()
-
-
-def damaged(data, generator):
-    """The data with a few bytes changed, or a part lost or repeated."""
-    data, damage = bytearray(data), generator.integers(10)
-    start, length = generator.integers(len(data)), generator.integers(1, 200)
-    if damage == 0:
-        del data[start : start + length]
-    elif damage == 1:
-        data[start:start] = data[start : start + length]
-    elif damage == 2:
-        data[start : start + length] = bytes(min(length, len(data) - start))
-    else:
-        for place in generator.integers(len(data), size=generator.integers(1, 4)):
-            data[place] = generator.integers(256)
-    return bytes(data)
 
 
 @pytest.mark.fault(number=23)

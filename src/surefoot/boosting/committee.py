@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from surefoot.trees import StepFunctions, Tree, VotingForest
+from surefoot.trees.steps import count_steps
 
+MAX_STUMPS = 100_000  # step functions are made stump by stump
+MAX_STEP_NUMBERS, MAX_STEP_SUMS = 1 << 23, 1 << 28  # 64 MB, and some tenths of a second
 ROUNDING = 1e-12  # votes this close are a tie
 MAX_STEP_OUTPUTS = 64  # step functions hold a value per class and break: too much memory for very many classes
 
@@ -39,6 +42,15 @@ class TreeCommittee(WeightedVote):
         return [self.forest.tree(t) for t in range(len(self))]
 
     @cached_property
+    def _has_steps(self) -> bool:
+        """Whether the trees are stumps whose step functions do not take more memory or time than the stumps."""
+        forest = self.forest
+        if forest.features.shape[1] > 1 or len(forest.features) > MAX_STUMPS or self.n_classes > MAX_STEP_OUTPUTS:
+            return False
+        n_numbers, n_sums = count_steps(forest, 1 if self.n_classes == 2 else self.n_classes)
+        return n_numbers <= MAX_STEP_NUMBERS and n_sums <= MAX_STEP_SUMS
+
+    @cached_property
     def _steps(self) -> StepFunctions:
         weights = (self.vote_weights / self.total)[np.newaxis, :, np.newaxis]
         if self.n_classes == 2:
@@ -50,7 +62,7 @@ class TreeCommittee(WeightedVote):
     def tally(self, values: np.ndarray) -> np.ndarray:
         """The vote on a block of columns, as a fraction of the total vote weight: (1 or n_classes, rows)."""
         n_rows = values.shape[1]
-        if self.forest.features.shape[1] == 1 and self.n_classes <= MAX_STEP_OUTPUTS:
+        if self._has_steps:
             votes = np.zeros((1 if self.n_classes == 2 else self.n_classes, n_rows))
             self._steps.add_to(values, votes)
             return make_ties_exact(votes)

@@ -3,7 +3,7 @@
 Only these summaries travel to the client: the columns and their categories, the labels, and moments of the columns.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ class PartitionSummary:
     feature_names: np.ndarray | None = None
     categories: dict[int, CategorySummary] = field(default_factory=dict)
     listed: frozenset[int] = frozenset()
-    ranges: dict[int, tuple[float, float]] = field(default_factory=dict)
+    ranges: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     labels: np.ndarray | None = None  # distinct labels, of classifiers
     label_counts: np.ndarray | None = None
     label_masses: np.ndarray | None = None

@@ -1,6 +1,6 @@
 """The table that trees are grown on: one small whole number per cell."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -38,7 +38,7 @@ class BinnedTable:
     def __init__(
         self,
         codes: np.ndarray,
-        edges: list[BinEdges | None],
+        edges: Sequence[BinEdges | None],
         missing: np.ndarray,
         new_array: Callable[[tuple[int, int], Any], np.ndarray] = np.zeros,
     ) -> None:

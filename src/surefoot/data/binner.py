@@ -1,5 +1,6 @@
 """Binning: the cells of a table become small whole numbers, by bins fitted to the training data."""
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
@@ -11,6 +12,7 @@ from surefoot._random import random_bits, stream_key
 from surefoot.data.bin_edges import BinEdges
 from surefoot.data.category_codes import MAX_CATEGORIES
 from surefoot.data.columns import Columns, Schema
+from surefoot.data.joined_edges import JoinedEdges
 from surefoot.data.sparse_columns import SparseColumns
 
 EDGE_SAMPLE = 200_000  # with more rows, edges are computed from a sample of this size
@@ -24,15 +26,16 @@ class Binner:
 
     Attributes
     ----------
-    edges : list of BinEdges or None
+    edges : sequence of BinEdges or None
         Value ranges of the bins; None for a categorical column, where each category is a code.
     missing : array of shape (n_columns,)
         The code of missing values: one more than the last bin of the column.
     """
 
-    def __init__(self, edges: list[BinEdges | None], missing: np.ndarray) -> None:
+    def __init__(self, edges: Sequence[BinEdges | None], missing: np.ndarray) -> None:
         self.edges, self.missing = edges, missing
-        self._thresholds, self._starts = _search_tables(edges, missing)
+        tables = edges.search_tables() if isinstance(edges, JoinedEdges) else _search_tables(edges, missing)
+        self._thresholds, self._starts = tables
 
     @classmethod
     def from_columns(
@@ -190,7 +193,7 @@ def _count_codes(edge: BinEdges | None, schema: Schema, j: int) -> int:
     return len(edge) if edge is not None else min(len(schema.categories[j]), MAX_CATEGORIES)
 
 
-def _search_tables(edges: list[BinEdges | None], n_codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _search_tables(edges: Sequence[BinEdges | None], n_codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The concatenated thresholds of all columns, each padded with infinity to a power of two, and their starts.
 
     Category codes are searched like numbers: code c is between thresholds c - 1/2 and c + 1/2.

@@ -1,6 +1,6 @@
 """The columns of a table as numbers; the table is an array, or a pandas, polars or Arrow frame."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ class Schema:
     n_columns: int
     categories: dict[int, tuple[Hashable, ...]] = field(default_factory=dict)
     listed: frozenset[int] = frozenset()  # columns that the user lists as categorical, of any dtype
-    ranges: dict[int, tuple[float, float]] = field(default_factory=dict)
+    ranges: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     dates: frozenset[int] | None = None  # numeric columns that were dates in a file, as days since 1970; None: unknown
 
     @property

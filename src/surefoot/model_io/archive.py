@@ -3,7 +3,7 @@
 import zipfile
 from collections.abc import Callable
 from math import prod
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
@@ -17,7 +17,11 @@ MAX_TEXT = 1 << 26
 MAX_HEADER = 512  # bytes of the header of an array
 NPY_VERSION = (1, 0)
 DATE = (1980, 1, 1, 0, 0, 0)  # the same in all files: equal models give equal files
+READ_SIZE = 1 << 20
 UNIX = 3
+LOCAL_HEADER, DIRECTORY_ENTRY, END = 30, 46, 22  # bytes of the records of a ZIP archive, without names
+ZIP64_SIZES, ZIP64_END = 20, 76  # bytes that large members and large archives have in addition
+MAX_EXTRA = 28  # bytes of the sizes and the place of a large member
 
 
 def write_archive(stream: BinaryIO, text: bytes, arrays: dict[str, np.ndarray]) -> None:
@@ -50,6 +54,7 @@ class Archive:
             raise ModelFileError(f"it is not a model file, or it is damaged: {error}") from error
         self._members = {member.filename: member for member in self._zip.infolist()}
         _check_members(self._zip.infolist(), size)
+        _check_places(self._zip.infolist(), size, _tail(stream, size))
         self._unread = set(self._members)
 
     def text(self) -> bytes:
@@ -69,7 +74,9 @@ class Archive:
             n_bytes = prod(shape) * kind.itemsize
             is_valid = min(shape) >= 0 and n_bytes == member.file_size - stream.tell()
             require(is_valid, f"{name} declares the shape {shape}, which does not match its size")
-            array = np.ndarray(shape, kind, stream.read(n_bytes)).astype(kind.newbyteorder("="))
+            array = np.empty(shape, kind)
+            _read_into(stream, array)
+        array = array.astype(kind.newbyteorder("="), copy=False)
         has_valid_booleans = kind.kind != "b" or (array.view(np.uint8) <= 1).all()
         require(has_valid_booleans, f"{name} has booleans that are neither 0 nor 1")
         return array
@@ -88,6 +95,8 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
     """Refuse compressed members, equal names, and sizes larger than the file."""
     require(len(members) <= MAX_MEMBERS, f"it has {len(members)} members, more than any model needs")
     for member in members:
+        is_bare = not member.comment and len(member.extra) <= MAX_EXTRA
+        require(is_bare, f"its member {member.filename!r} has a comment or other unknown bytes")
         is_plain = member.compress_type == zipfile.ZIP_STORED and member.compress_size == member.file_size
         require(is_plain and not member.flag_bits, f"its member {member.filename!r} is compressed or encrypted")
     require(len({member.filename for member in members}) == len(members), "two of its members have the same name")
@@ -95,3 +104,29 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
         sum(member.file_size for member in members) <= size,
         "the declared sizes of its members are larger than the file",
     )
+
+
+def _read_into(stream: IO[bytes], array: np.ndarray) -> None:
+    """Read the elements of an array, a part at a time: all at once would need twice its memory."""
+    to = array.reshape(-1).view(np.uint8)
+    for start in range(0, len(to), READ_SIZE):
+        part = stream.read(min(READ_SIZE, len(to) - start))
+        to[start : start + len(part)] = np.frombuffer(part, dtype=np.uint8)
+
+
+def _tail(stream: BinaryIO, size: int) -> bytes:
+    stream.seek(max(0, size - END))
+    return stream.read(END)
+
+
+def _check_places(members: list[zipfile.ZipInfo], size: int, tail: bytes) -> None:
+    """Refuse bytes that belong to no member: before the first, between members, or after the end of the archive."""
+    place = 0
+    for member in members:
+        gap = member.header_offset - place
+        require(gap in (0, ZIP64_SIZES), f"there are unknown bytes before its member {member.filename!r}")
+        place = member.header_offset + LOCAL_HEADER + len(member.filename.encode()) + member.file_size
+    directory = sum(DIRECTORY_ENTRY + len(m.filename.encode()) + len(m.extra) + len(m.comment) for m in members)
+    rest = size - place - directory - END
+    is_known = any(rest == sizes + end for sizes in (0, ZIP64_SIZES) for end in (0, ZIP64_END))
+    require(is_known and tail.startswith(b"PK\5\6") and tail.endswith(b"\0\0"), "there are bytes after its end")

@@ -4,19 +4,28 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.data import BinEdges, Binner
+from surefoot.data import Binner
 from surefoot.data.binner import MAX_BINS
+from surefoot.data.joined_edges import JoinedEdges
 from surefoot.model_io.fields import Array, Record
 from surefoot.model_io.model_json import require
 
 MAX_CODES = 1 << 22  # of all categorical columns together; each takes only a few bytes in the file
 
 
+def are_categorical(binner: Binner) -> np.ndarray:
+    """Whether each column is categorical."""
+    edges = binner.edges
+    if isinstance(edges, JoinedEdges):
+        return edges.categorical
+    return np.array([edge is None for edge in edges], dtype=np.bool_)
+
+
 def _take(binner: Binner) -> dict[str, Any]:
     edges = [edge for edge in binner.edges if edge is not None]
     return {
         "missing": binner.missing,
-        "categorical": np.array([edge is None for edge in binner.edges], dtype=np.bool_),
+        "categorical": are_categorical(binner),
         "low": np.concatenate([np.empty(0), *(edge.low for edge in edges)]),
         "high": np.concatenate([np.empty(0), *(edge.high for edge in edges)]),
     }
@@ -26,16 +35,12 @@ def _make(missing: np.ndarray, categorical: np.ndarray, low: np.ndarray, high: n
     require(missing.shape == categorical.shape, "bins and columns differ in number")
     require(((missing >= 0) & (missing <= MAX_BINS)).all(), f"a column does not have 0 to {MAX_BINS} bins")
     require(missing[categorical].sum() <= MAX_CODES, "there are more categories than any table has")
-    n_bins = np.where(categorical, 0, missing)
-    require(len(low) == len(high) == n_bins.sum(), "edges and bins differ in number")
-    starts = np.cumsum(n_bins) - n_bins
+    edges = JoinedEdges(categorical, missing, low, high)
+    require(len(low) == len(high) == edges.starts[-1], "edges and bins differ in number")
     rises = high[:-1] < low[1:]
-    rises[starts[(starts > 0) & (starts < len(low))] - 1] = True  # the next column may start anywhere
+    starts = edges.starts[(edges.starts > 0) & (edges.starts < len(low))]
+    rises[starts - 1] = True  # the next column may start anywhere
     require((low <= high).all() and rises.all(), "edges of bins do not increase")
-    edges = [
-        None if is_categorical else BinEdges(low[start : start + n], high[start : start + n])
-        for is_categorical, start, n in zip(categorical, starts, n_bins, strict=True)
-    ]
     return Binner(edges, missing)
 
 

@@ -1,6 +1,6 @@
 """The columns of the training data: their names, categories, ranges and dates."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from surefoot.data import Binner, Schema
 from surefoot.data.category_codes import MAX_CATEGORIES
+from surefoot.model_io.binner import are_categorical
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Label
 from surefoot.model_io.model_json import require
@@ -48,10 +49,18 @@ class FittedColumns:
     def check_bins(self, binner: Binner, positions: Sequence[int]) -> None:
         """Refuse bins that do not match the columns at ``positions``."""
         require(len(binner.edges) == len(positions), "bins and columns differ in number")
-        for edges, n_codes, j in zip(binner.edges, binner.missing, positions, strict=True):
-            labels = self.schema.categories.get(j)
-            require((edges is None) == (labels is not None), f"column {j} is both numeric and categorical")
-            is_valid = labels is None or n_codes == min(len(labels), MAX_CATEGORIES)
+        labels = self.schema.categories
+        known = np.zeros(self.n_columns, dtype=np.bool_)
+        known[list(labels)] = True
+        if isinstance(positions, range):  # NumPy would make a list of it
+            is_categorical = known[positions.start : positions.stop]
+        else:
+            is_categorical = known[np.array(positions, dtype=np.int64)]
+        is_wrong = are_categorical(binner) != is_categorical
+        require(not is_wrong.any(), f"column {positions[is_wrong.argmax()]} is both numeric and categorical")
+        for k in np.flatnonzero(is_categorical).tolist():
+            j = positions[k]
+            is_valid = binner.missing[k] == min(len(labels[j]), MAX_CATEGORIES)
             require(is_valid, f"the codes of column {j} are not those of its categories")
 
 
@@ -80,19 +89,39 @@ def _make(
     return FittedColumns(schema, None if names is None else np.array(names, dtype=object))
 
 
-def _read_ranges(stored: np.ndarray, n_columns: int, categorical: list[int]) -> dict[int, tuple[float, float]]:
-    """Ranges by position, from one row per column: NaN for columns without a range."""
+class StoredRanges(Mapping[int, tuple[float, float]]):
+    """Ranges by position, in an array of one row per column: NaN for columns without a range."""
+
+    def __init__(self, stored: np.ndarray) -> None:
+        self.stored = stored
+        self._is_known = ~np.isnan(stored[:, 0])
+
+    def __getitem__(self, position: int) -> tuple[float, float]:
+        if not (0 <= position < len(self.stored) and self._is_known[position]):
+            raise KeyError(position)
+        return float(self.stored[position, 0]), float(self.stored[position, 1])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.flatnonzero(self._is_known).tolist())
+
+    def __len__(self) -> int:
+        return int(self._is_known.sum())
+
+
+def _read_ranges(stored: np.ndarray, n_columns: int, categorical: list[int]) -> StoredRanges:
     require(stored.shape == (n_columns, 2), "ranges and columns differ in number")
-    known = np.flatnonzero(~np.isnan(stored).all(axis=1)).tolist()
-    require(set(known).isdisjoint(categorical), "there is a range of a categorical column")
-    is_valid = np.isfinite(stored[known]).all() and (stored[known, 0] <= stored[known, 1]).all()
-    require(is_valid, "there are ranges that are not finite, or end before they begin")
-    return {j: (float(stored[j, 0]), float(stored[j, 1])) for j in known}
+    has_none = np.isnan(stored).all(axis=1)
+    require(has_none[categorical].all(), "there is a range of a categorical column")
+    is_valid = (np.isfinite(stored).all(axis=1) & (stored[:, 0] <= stored[:, 1])) | has_none
+    require(is_valid.all(), "there are ranges that are not finite, or end before they begin")
+    return StoredRanges(stored)
 
 
 def _write_ranges(schema: Schema) -> np.ndarray | None:
     if not schema.ranges:
         return None
+    if isinstance(schema.ranges, StoredRanges):
+        return schema.ranges.stored
     stored = np.full((schema.n_columns, 2), np.nan)
     for position, limits in schema.ranges.items():
         stored[position] = limits

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from surefoot.data import Binner
 from surefoot.data.category_combinations import MAX_KEYS
 from surefoot.data.category_statistics import CategoryStatistics, Statistic
-from surefoot.model_io.binner import BINNER
+from surefoot.model_io.binner import BINNER, are_categorical
 from surefoot.model_io.columns import POSITION
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.model_json import require
@@ -42,8 +42,29 @@ def _make_binned(statistics: list[Statistic], prior: np.ndarray, binner: Binner)
     require(all(len(one.means) == len(prior) for one in statistics), "means and prior differ in number")
     fitted = CategoryStatistics(tuple(statistics), prior)
     require(len(fitted.sources) == len(binner.edges), "bins and values differ in number")
-    require(all(edge is not None for edge in binner.edges), "the bins of a value are those of categories")
+    require(not are_categorical(binner).any(), "the bins of a value are those of categories")
     return BinnedStatistics(fitted, binner)
+
+
+class OwnColumns(Sequence[tuple[int, ...]]):
+    """The sources of a table that trees read directly: ``(j,)`` for column j."""
+
+    def __init__(self, n_columns: int) -> None:
+        self._columns = range(n_columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[int, ...]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[tuple[int, ...]]: ...
+
+    def __getitem__(self, place: int | slice) -> tuple[int, ...] | Sequence[tuple[int, ...]]:
+        if isinstance(place, slice):
+            return [(j,) for j in self._columns[place]]
+        return (self._columns[place],)
 
 
 def _take(encodings: Sequence[Encoding]) -> dict[str, Any]:
@@ -77,24 +98,26 @@ def _make(
     require(n_columns * len(own) <= MAX_READ, "there are more members and columns than any model has")
     require(bool(many) == bool(own), "statistics and columns with many categories do not match")
     require(many or combinations is None, "there are combinations without columns")
+    if not many:
+        return [Encoding(range(n_columns), (), binner, OwnColumns(n_columns))]
     of_many = set(many)
     plain = tuple(j for j in range(n_columns) if j not in of_many)
-    few = tuple(j for j, edge in zip(plain, binner.edges, strict=True) if edge is None) if many else ()
+    few = tuple(np.array(plain, dtype=np.int64)[are_categorical(binner)].tolist())
     shared = Encoding(plain, tuple(many), binner, tuple((j,) for j in plain), few)
     if combinations is not None:
-        sources = shared.sources + _sources(combinations, tuple(many) + few)
+        sources = (*shared.sources, *_sources(combinations, tuple(many) + few))
         shared = replace(
             shared, sources=sources, combinations=combinations.statistics, combinations_binner=combinations.binner
         )
     return [
         replace(
             shared,
-            sources=shared.sources + _sources(one, tuple(many) + few),
+            sources=(*shared.sources, *_sources(one, tuple(many) + few)),
             statistics=one.statistics,
             statistics_binner=one.binner,
         )
         for one in own
-    ] or [shared]
+    ]
 
 
 def _sources(statistics: BinnedStatistics, columns: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

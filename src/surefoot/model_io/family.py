@@ -15,10 +15,14 @@ from surefoot.uncertainty.families import (
     Bernoulli,
     Categorical,
     ClassificationFamily,
+    Poisson,
     RegressionFamily,
 )
+from surefoot.uncertainty.families.base import MAX_LOG
 from surefoot.uncertainty.fit_spec import MAX_CLASSES
 
+MAX_BOUND = 2000.0  # of outputs that are logs: those of the smallest and the largest float are below 750
+MAX_DISPERSION = 1e9  # with a larger one, the probability of a count rounds to 0
 AnyFamily: TypeAlias = RegressionFamily | ClassificationFamily
 FAMILIES: dict[str, type[AnyFamily]] = {**REGRESSION_FAMILIES, Bernoulli.name: Bernoulli, Categorical.name: Categorical}
 
@@ -61,7 +65,12 @@ def _parameters_of(kind: type[AnyFamily]) -> Record:
         family = kind(**values)
         if isinstance(family, RegressionFamily):
             require(family.spread > 0 and family.floor <= family.cap, "its spread or bounds are invalid")
-            require(getattr(family, "dispersion", 0.0) >= 0, "its dispersion is invalid")
+            require(abs(family.floor) <= MAX_BOUND and abs(family.cap) <= MAX_BOUND, "its spread or bounds are invalid")
+            require(0 <= getattr(family, "dispersion", 0.0) <= MAX_DISPERSION, "its dispersion is invalid")
+            require(abs(getattr(family, "log_mean", 0.0)) <= MAX_BOUND, "its mean is invalid")
+            if isinstance(family, Poisson):
+                means = family.log_mean + family.floor, family.log_mean + family.cap
+                require(max(map(abs, means)) <= MAX_LOG, "its mean is invalid")
         return family
 
     return Record(parameters, make)

@@ -35,6 +35,11 @@ class Scalar:
     min_value: float | None = None
     max_value: float | None = None
 
+    @property
+    def kinds(self) -> tuple[type, ...]:
+        """The types of JSON that need no other check; none for a number with bounds."""
+        return (self.kind,) if self.min_value is None and self.max_value is None else ()
+
     def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         return self.kind(value)
 
@@ -76,6 +81,8 @@ class Many:
 
     def read(self, stored: Any, path: str, archive: Archive) -> list[Any]:
         require(type(stored) is list, f"{path} must be a list")
+        if {type(one) for one in stored} <= set(getattr(self.of, "kinds", ())):
+            return stored  # as they are: there may be millions of categories
         return [self.of.read(one, f"{path}.{place}", archive) for place, one in enumerate(stored)]
 
 

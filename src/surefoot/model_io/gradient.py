@@ -10,7 +10,7 @@ from surefoot.model_io.family import AnyFamily, Family
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Classes
 from surefoot.model_io.model_json import require
-from surefoot.model_io.vector_forest import VECTOR_FOREST
+from surefoot.model_io.vector_forest import VECTOR_FOREST, check_sums
 from surefoot.trees.vector_forest import VectorForest
 from surefoot.uncertainty.base import SingleBooster
 from surefoot.uncertainty.classifier import ClassificationBooster
@@ -24,6 +24,8 @@ def _make_trees(
 ) -> BoostedTrees:
     require(start.shape == (forest.n_outputs,), "start and outputs differ in number")
     require(bounds.shape == (forest.n_trees, 2) and (bounds[:, 0] <= bounds[:, 1]).all(), "bounds are not in order")
+    require((bounds[:, 0] < np.inf).all() and (bounds[:, 1] > -np.inf).all(), "bounds are infinite")
+    check_sums(start, forest)
     return BoostedTrees(start, forest, shrink, held_out_nll, bounds)
 
 

@@ -11,6 +11,7 @@ from surefoot.model_io.model_json import require
 
 LABEL_KINDS = {np.dtype(name).newbyteorder("<").str for name in ("?", *np.typecodes["AllInteger"], "e", "f", "d")}
 MAX_CODE_POINT = 0x10FFFF
+MAX_WIDTH = 4000  # bytes of the longest label in an array of text: every predicted row would have as many
 
 
 def is_plain(value: Any) -> bool:
@@ -20,6 +21,8 @@ def is_plain(value: Any) -> bool:
 
 class Label:
     """One label."""
+
+    kinds = (str, bool, int, float)  # that JSON has: all of them are labels
 
     def write(self, value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         value = value.item() if isinstance(value, np.generic) else value
@@ -48,8 +51,11 @@ class Classes:
             classes = archive.array(path, 1, _is_label_kind)
             is_text = classes.dtype.kind == "U"
             require(not is_text or classes.view(np.uint32).max(initial=0) <= MAX_CODE_POINT, f"{path} has invalid text")
+            if is_text and classes.dtype.itemsize > MAX_WIDTH:
+                classes = classes.astype(object)
         else:
             classes = np.array(Many(Label()).read(stored, path, archive), dtype=object)
+            require(classes.ndim == 1, f"{path} must be a list")
         require(len(classes) >= 2 and _increase(classes), f"{path} must be at least two labels, in increasing order")
         return classes
 

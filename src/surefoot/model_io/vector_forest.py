@@ -38,7 +38,9 @@ def _make(
     features, sets = nodes["features"], nodes["sets"]
     require(features.min() >= -1, "there are splits on columns that do not exist")
     require(tables.shape[1:] == (SET_BYTES,), f"sets of categories do not have {SET_BYTES} bytes")
+    require((covers >= 0).all(), "there are leaves with a negative number of rows")
     require(sets.min() >= -1 and sets.max() < len(tables), "there are splits by sets that do not exist")
+    require(len(tables) <= (sets >= 0).sum(), "there are sets of categories that no split uses")
     goes_left = (nodes["limits"] == ALL_LEFT) & (sets == -1)
     require(goes_left[features < 0].all(), "a node without a split sends rows to the right")
     if symmetric:  # by indices, as in training: kernels would be compiled again for another order of axes
@@ -46,6 +48,15 @@ def _make(
         nodes = {name: part[:, level] for name, part in nodes.items()}
     tables = np.unpackbits(tables, axis=1, bitorder="little")
     return VectorForest(symmetric=symmetric, tables=tables, covers=covers, leaves=leaves, **nodes)
+
+
+def check_sums(start: np.ndarray, forest: VectorForest) -> None:
+    """Refuse leaves whose sum may be infinite: its difference from another infinity would be NaN."""
+    with np.errstate(over="ignore"):
+        size = np.abs(start)
+        for leaves in forest.leaves:
+            size = size + np.maximum(leaves.max(axis=0), -leaves.min(axis=0))
+    require(np.isfinite(size).all(), "the sums of its leaves are not finite")
 
 
 VECTOR_FOREST = Record(
@@ -57,7 +68,7 @@ VECTOR_FOREST = Record(
         "sets": Array(np.int32, 2),
         "gains": Array(np.float32, 2),
         "tables": Array(np.uint8, 2),
-        "covers": Array(np.float64, 2),
+        "covers": Array(np.float64, 2, finite=True),
         "leaves": Array(np.float64, 3, finite=True),
     },
     make=_make,

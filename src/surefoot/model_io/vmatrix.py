@@ -10,7 +10,7 @@ from surefoot.model_io.columns import COLUMNS, FittedColumns
 from surefoot.model_io.fields import Array, Many, Maybe, Record, Scalar
 from surefoot.model_io.labels import Classes
 from surefoot.model_io.model_json import require
-from surefoot.model_io.vector_forest import VECTOR_FOREST
+from surefoot.model_io.vector_forest import VECTOR_FOREST, check_sums
 from surefoot.shift import VMatrixBoostingClassifier
 from surefoot.shift.training import Boosted
 from surefoot.trees.vector_forest import VectorForest
@@ -18,6 +18,7 @@ from surefoot.trees.vector_forest import VectorForest
 
 def _make_boosted(start: float, forest: VectorForest, held_out_loss: np.ndarray) -> Boosted:
     require(forest.n_outputs == 1, "leaves have more than one value")
+    check_sums(np.array([start]), forest)
     return Boosted(start=start, forest=forest, held_out_loss=held_out_loss)
 
 

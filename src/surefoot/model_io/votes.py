@@ -15,8 +15,10 @@ from surefoot.model_io.labels import Classes
 from surefoot.model_io.model_json import require
 from surefoot.trees import VotingForest
 
+LARGEST = float(np.finfo(np.float64).max)
 MAX_DEPTH = 16  # no tree is as deep
 SET_WORDS = 4
+MAX_VOTE = 10_000  # twice the log of the odds of the smallest error, and that of the number of classes, are below it
 
 
 class Score(NamedTuple):
@@ -73,6 +75,8 @@ def _make_committee(
     forest: VotingForest, vote_weights: np.ndarray, errors: np.ndarray, n_classes: int
 ) -> TreeCommittee:
     require(vote_weights.shape == errors.shape == (len(forest.labels),), "votes and trees differ in number")
+    is_valid = (vote_weights > 0).all() and (vote_weights <= MAX_VOTE).all()
+    require(is_valid, f"a vote weight is not between 0 and {MAX_VOTE}")
     require(forest.labels.min() >= 0 and forest.labels.max() < n_classes, "there are labels of unknown classes")
     return TreeCommittee(forest, vote_weights, errors, n_classes)
 
@@ -85,6 +89,7 @@ def _make_best(name: str, scores: list[Score], depth: int | None, depth_scores: 
 
 def _make_link(scale: float, offsets: np.ndarray) -> VoteLink:
     require(len(offsets) >= 2, "a link must have an offset for each class")
+    require(scale + 2.0 * np.abs(offsets).max() <= LARGEST / 2.0, "scale and offsets of a link are too large")
     return VoteLink(scale, offsets)
 
 

@@ -8,6 +8,7 @@ from surefoot._jit import kernel
 from surefoot.trees.forest import VotingForest, set_bits
 
 BATCH = 256
+N_CODES = 256  # of categories, and a set of them may begin or end at each
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class StepFunctions:
             size = 1 << len(cuts).bit_length()
             points = np.concatenate([cuts, np.full(size - len(cuts), np.inf)])
             breaks.append(points)
-            heights.append(np.sum([leaf_values[:, stump][:, _side(forest, stump, points)] for stump in stumps], axis=0))
+            heights.append(_heights(forest, leaf_values, stumps, points))
             sides = forest.missing_right[stumps, 0].astype(np.int64)
             missing.append(leaf_values[:, stumps, sides].sum(axis=1))
         n_outputs = leaf_values.shape[0]
@@ -54,6 +55,32 @@ class StepFunctions:
         """Add the value of every row of a block of columns to ``votes`` (outputs, rows)."""
         votes += self.constant[:, np.newaxis]
         add_steps(values, self.features, self.starts, self.breaks, self.heights, self.missing, votes)
+
+
+def count_steps(forest: VotingForest, n_outputs: int) -> tuple[int, int]:
+    """At most so many numbers are in the step functions of stumps, and so many are added up to make them."""
+    root, thresholds = forest.features[:, 0], forest.thresholds[:, 0]
+    order = np.lexsort((thresholds, root))
+    root, thresholds = root[order], thresholds[order]
+    is_new = np.append(True, (root[1:] != root[:-1]) | (thresholds[1:] != thresholds[:-1]))
+    features, first, n_stumps = np.unique(root, return_index=True, return_counts=True)
+    n_cuts = np.add.reduceat(is_new & ~np.isnan(thresholds), first) + N_CODES * np.isnan(
+        thresholds[first + n_stumps - 1]
+    )
+    n_points = 2 * (n_cuts + 1)[features >= 0]  # padded to a power of two
+    n_sums = int((n_points * n_stumps[features >= 0]).sum())
+    return n_outputs * (2 * len(root) + int(n_points.sum())), n_outputs * n_sums
+
+
+def _heights(forest: VotingForest, leaf_values: np.ndarray, stumps: list[int], points: np.ndarray) -> np.ndarray:
+    """The sum of some stumps (outputs, points)."""
+    parts = (leaf_values[:, stump][:, _side(forest, stump, points)] for stump in stumps)
+    if len(points) == 1:
+        return np.sum(list(parts), axis=0)
+    out = np.zeros((len(leaf_values), len(points)))
+    for part in parts:  # not all at once: one column may have all stumps, and as many points
+        out += part
+    return out
 
 
 def _jumps(forest: VotingForest, stump: int) -> np.ndarray:

@@ -8,7 +8,8 @@ from sklearn.base import ClassifierMixin
 
 from surefoot.uncertainty.base import GradientBooster, SingleBooster
 from surefoot.uncertainty.fit_options import GivenOptions
-from surefoot.uncertainty.offsets import GivenOffsets
+from surefoot.uncertainty.member import for_each_block
+from surefoot.uncertainty.offsets import GivenOffsets, new_offset
 from surefoot.uncertainty.training_rows import ValidationRows
 
 
@@ -91,8 +92,17 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
         array of shape (n_rows, n_classes)
             One column per class, in the order of ``classes_``.
         """
-        raw = self._raw(X, GivenOffsets(offset))
-        return sum(self.family_.probabilities(member) for member in raw) / len(raw)
+        columns = self._columns(X)  # first, because it checks that the model is fitted
+        offset = new_offset(self.family_, GivenOffsets(offset), columns.n_rows)
+        out = np.empty((columns.n_rows, len(self.classes_)))
+
+        def average(raw: np.ndarray, start: int, stop: int) -> None:
+            if offset is not None:
+                raw[:, : len(offset)] += offset[:, start:stop]
+            out[start:stop] = sum(self.family_.probabilities(member) for member in raw) / len(raw)
+
+        for_each_block(self._members, columns, self.n_jobs, None, average)
+        return out
 
     def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Predict the most probable class of every row.

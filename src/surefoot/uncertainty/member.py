@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._parallel import RowThreads, threads_for
+from surefoot._parallel import RowThreads, rows_in_memory, threads_for
 from surefoot.data import Columns
 from surefoot.trees.vector_forest import VectorForest
 from surefoot.uncertainty.decomposition import (
@@ -134,11 +134,11 @@ def for_each_block(
 ) -> None:
     """Call ``use(raw outputs, start, stop)`` for blocks of rows, in the threads that computed them."""
     n_trees = sum(member.trees.forest.n_trees for member in members)
-    n_outputs = members[0].trees.forest.n_outputs
+    n_outputs, n_raw = members[0].trees.forest.n_outputs, len(members) if cuts is None else len(cuts)
 
     def fill(block: tuple[int, int]) -> None:
         start, stop = block
-        raw = np.empty((len(members) if cuts is None else len(cuts), n_outputs, stop - start))
+        raw = np.empty((n_raw, n_outputs, stop - start))
         codes, encoding = np.empty(0), None
         for k, member in enumerate(members):
             if member.encoding is not encoding:  # members often share their bins
@@ -149,4 +149,4 @@ def for_each_block(
         use(raw, start, stop)
 
     with RowThreads(threads_for(n_jobs, columns.n_rows * (columns.n_columns + n_trees))) as threads:
-        threads.each(fill, columns.row_blocks(PREDICT_BLOCK))
+        threads.each(fill, columns.row_blocks(rows_in_memory(PREDICT_BLOCK, n_raw * n_outputs)))

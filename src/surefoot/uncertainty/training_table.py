@@ -35,10 +35,10 @@ class Encoding:
     ``sources`` lists, for each column that trees read, the columns of the table that it is made from.
     """
 
-    plain: tuple[int, ...]  # positions of the columns that trees read directly
+    plain: Sequence[int]  # positions of the columns that trees read directly
     many: tuple[int, ...]  # positions of the columns with many categories
     binner: Binner
-    sources: tuple[tuple[int, ...], ...]
+    sources: Sequence[tuple[int, ...]]
     few: tuple[int, ...] = ()  # positions of the other categorical columns, which those with many are combined with
     combinations: CategoryStatistics | None = None
     combinations_binner: Binner | None = None
@@ -87,7 +87,7 @@ class Encoding:
             return self, np.empty((0, codes.shape[1]), dtype=np.uint8)
         statistics, values = CategoryStatistics.of_combinations(telling, codes, residuals, weights, order, STRENGTH)
         binner, sources = self._binned(statistics, values, weights, order, max_bins)
-        encoding = replace(self, sources=self.sources + sources, combinations=statistics, combinations_binner=binner)
+        encoding = replace(self, sources=(*self.sources, *sources), combinations=statistics, combinations_binner=binner)
         return encoding, binner.codes_of(values)
 
     def with_statistics(
@@ -111,7 +111,7 @@ class Encoding:
         combinations = [*((place,) for place in range(len(self.many))), *pairs]
         statistics, values = CategoryStatistics.fit(combinations, *rows, keys[0], strength)
         binner, sources = self._binned(statistics, values, weights, train, max_bins)
-        encoding = replace(self, sources=self.sources + sources, statistics=statistics, statistics_binner=binner)
+        encoding = replace(self, sources=(*self.sources, *sources), statistics=statistics, statistics_binner=binner)
         others = (statistics.in_another_order(*rows, key, strength) for key in keys[1:])
         return encoding, [binner.codes_of(values), *map(binner.codes_of, others)]
 
@@ -185,7 +185,7 @@ class Encoding:
         by_column = rules.constraints
         if by_column is not None:
             rules = replace(rules, constraints=tuple(by_column[source[0]] for source in self.sources))
-        return replace(rules, sources=self.sources) if rules.limits_columns else rules
+        return replace(rules, sources=tuple(self.sources)) if rules.limits_columns else rules
 
     def split_importances(self, importances: np.ndarray, n_columns: int) -> np.ndarray:
         """Importances of the columns of the table; that of a column made from several is divided among them."""

@@ -29,7 +29,7 @@ class MemberShap:
     def of(cls, member: Member, background: Columns | None, outputs: Sequence[int] | None = None) -> Self:
         """What is needed for some of the outputs; None: for all."""
         chosen = list(range(member.trees.forest.n_outputs) if outputs is None else outputs)
-        forest = ShapForest.of(member.trees.forest, member.encoding.sources, chosen)
+        forest = ShapForest.of(member.trees.forest, tuple(member.encoding.sources), chosen)
         rows = None if background is None else CodedRows.of(member.encoding, background, 0, background.n_rows)
         return cls(member=member, forest=forest, outputs=chosen, background=rows)
 
