@@ -7,8 +7,9 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
-from surefoot._estimator import TableEstimator, restore_on_failure
+from surefoot._estimator import TableEstimator
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._fitted_state import new_fit, reads_one_fit
 from surefoot._parameters import check_boolean, check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import seed_from
@@ -152,10 +153,12 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         self : object
             The fitted booster.
         """
-        with restore_on_failure(self):
+        with new_fit(self) as fitted:
             if is_stored(X):
-                X, y, sample_weight = self._open(X, y, sample_weight)
-            return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
+                X, y, sample_weight = fitted._open(X, y, sample_weight)
+            problem = fitted._check_problem(X, y, sample_weight)
+            fitted._fit_problem(problem, seed_from(fitted.random_state))
+        return self
 
     def _open(self, X: Any, y: Any, sample_weight: Any) -> tuple[PreparedTable, np.ndarray, np.ndarray | None]:
         """A table in files, its target and its weights."""
@@ -212,6 +215,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
             return tally.T
         return break_ties(tally[0])
 
+    @reads_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute the vote of the members.
 
@@ -227,6 +231,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         """
         return self._decide(self._tally(self._columns(X)))
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class that wins the vote.
 
@@ -242,6 +247,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         """
         return self._labels(self.decision_function(X))
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict probabilities: a function of the members' mean vote, calibrated on out-of-sample votes.
 
@@ -273,6 +279,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         winners = (decision > 0).astype(np.int64) if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[winners]
 
+    @reads_one_fit
     def margins(self, X: Any, y: Any) -> np.ndarray:
         """Compute the margin of each row: the vote for its class minus the largest other vote.
 
