@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from surefoot._blas import limited_blas
 from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEstimator
 from surefoot._exceptions import CoverageWarning, DataError, warn_caller
 from surefoot._fitted_state import new_fit, reads_one_fit
@@ -136,7 +136,7 @@ class VMatrixBooster(RenamedAttributes, CategoricalParameter, TableEstimator):
             The fitted model.
         """
         # BLAS adds up in as many parts as it has threads: models must not depend on the machine
-        with new_fit(self) as fitted, threadpool_limits(1, "blas"):
+        with new_fit(self) as fitted, limited_blas(1):
             fitted._check_parameters()
             if self._uses_max_target:
                 warn_caller("max_target is now max_target_rows: use that name.", FutureWarning)
