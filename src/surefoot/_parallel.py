@@ -10,12 +10,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import partial
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
 import joblib
-from joblib.parallel import ThreadingBackend, get_active_backend
+from joblib.parallel import MultiprocessingBackend, ThreadingBackend, get_active_backend
 
 from surefoot._exceptions import ParameterError
 
@@ -99,8 +100,12 @@ def run_tasks(
     n_workers = min(n_threads or count_jobs(n_jobs), len(tasks))
     if n_workers <= 1:
         return [function(task, cancellation) for task in tasks]
-    if n_threads is None and not isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
-        return list(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(function)(task, cancellation) for task in tasks))
+    backend = get_active_backend(prefer="threads")[0]
+    if n_threads is None and not isinstance(backend, ThreadingBackend):
+        calls: list[Any] = [partial(function, task, cancellation) for task in tasks]
+        if isinstance(backend, MultiprocessingBackend):  # it pickles as Python does, without local functions
+            calls = [joblib.wrap_non_picklable_objects(call) for call in calls]
+        return list(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(call)() for call in calls))
     with ThreadPoolExecutor(n_workers) as pool:  # joblib's own threads cost tens of milliseconds a call
         try:
             futures = [pool.submit(cancellation.run, function, task) for task in tasks]

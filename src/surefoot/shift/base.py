@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._blas import limited_blas
 from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEstimator
 from surefoot._exceptions import CoverageWarning, DataError, warn_caller
 from surefoot._fitted_state import new_fit, reads_one_fit
@@ -135,8 +134,7 @@ class VMatrixBooster(RenamedAttributes, CategoricalParameter, TableEstimator):
         self : object
             The fitted model.
         """
-        # BLAS adds up in as many parts as it has threads: models must not depend on the machine
-        with new_fit(self) as fitted, limited_blas(1):
+        with new_fit(self) as fitted:
             fitted._check_parameters()
             if self._uses_max_target:
                 warn_caller("max_target is now max_target_rows: use that name.", FutureWarning)
