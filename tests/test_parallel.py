@@ -99,3 +99,34 @@ def test_n_jobs_0_is_refused_for_small_tables_too(name):
     X = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.raises(ParameterError, match="n_jobs must not be 0"):
         getattr(surefoot, name)(n_estimators=3, n_jobs=0).fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.fault(number=19)
+def test_no_thread_begins_another_item_after_ctrl_c():
+    """Predictions of a large table would go on to its end."""
+    started = []
+
+    def work(item):
+        started.append(item)
+        time.sleep(0.02)
+        if item == 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), RowThreads(2) as threads:
+        threads.each(work, range(100))
+    assert len(started) < 20
+
+
+@pytest.mark.fault(number=19)
+def test_no_thread_begins_another_item_after_an_error():
+    started = []
+
+    def work(item):
+        started.append(item)
+        time.sleep(0.02)
+        if item == 1:  # of the other thread
+            raise RuntimeError("item 1")
+
+    with pytest.raises(RuntimeError, match="item 1"), RowThreads(2) as threads:
+        threads.each(work, range(100))
+    assert len(started) < 20

@@ -168,8 +168,27 @@ class RowThreads:
         return tasks
 
     def each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> None:
-        """Call ``function(item)`` for every item, distributed over the threads; results are dropped."""
-        self.run(lambda first: [function(item) for item in items[first :: self.n_threads]], range(self.n_threads))
+        """Call ``function(item)`` for every item, distributed over the threads; results are dropped.
+
+        After an error or Ctrl-C, no thread begins another item.
+        """
+        stopped = threading.Event()
+
+        def share(first: int) -> None:
+            try:
+                for item in items[first :: self.n_threads]:
+                    if stopped.is_set():
+                        return
+                    function(item)
+            except BaseException:
+                stopped.set()
+                raise
+
+        try:
+            self.run(share, range(self.n_threads))
+        except BaseException:  # Ctrl-C while this thread waits for the others
+            stopped.set()
+            raise
 
 
 def _stop(tasks: "SimpleQueue[Any]", n_workers: int) -> None:
