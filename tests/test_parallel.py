@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import count
 
 import joblib
 import numpy as np
@@ -130,3 +131,18 @@ def test_no_thread_begins_another_item_after_an_error():
     with pytest.raises(RuntimeError, match="item 1"), RowThreads(2) as threads:
         threads.each(work, range(100))
     assert len(started) < 20
+
+
+@pytest.mark.fault(number=19)
+def test_ctrl_c_while_threads_start(monkeypatch):
+    n_threads, start, calls = threading.active_count(), threading.Thread.start, count()
+
+    def interrupted(thread):
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), RowThreads(4) as threads:
+        threads.each(time.sleep, [0.0] * 8)
+    assert threading.active_count() <= n_threads

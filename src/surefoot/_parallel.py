@@ -139,9 +139,10 @@ class RowThreads:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._tasks is not None:
-            _stop(self._tasks, len(self._workers))
+            _stop(self._tasks, self.n_threads - 1)  # of all that may have started, if Ctrl-C came in between
             for worker in self._workers:
-                worker.join()
+                if worker.is_alive():
+                    worker.join()
         self._tasks, self._workers = None, []
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
