@@ -163,7 +163,7 @@ It does not say that any of them is right.
             fitted._fit(X, y, fit_params)
         return self
 
-    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> "StableSelector":
+    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
         self._check_parameters(fit_params)
         selector = clone(self.selector)  # its parameters may change before leave-one-out
         kinds = {"may_be_constant": selector.may_be_constant, "may_be_missing": fills_missing(selector)}
@@ -180,7 +180,6 @@ It does not say that any of them is right.
         run, runner = BaggedSelection.run, self._task_runner()
         self._bagging = run(selector, table, prepared, pool, self.n_bags, self.n_jobs, self.verbose, runner)
         self._select()
-        return self
 
     def _task_runner(self) -> TaskRunner:
         """What runs the selector on bags of rows."""
@@ -270,9 +269,8 @@ It does not say that any of them is right.
         items = self._bagging.prepared.items
         if items is None:
             return " or ".join(map(str, self.selected_))
-        names = {item: item_name(item) for item in items}
-        models = [tuple(names[item] for item in model) for model in self.selected_]
-        return expression_of(models, list(names.values()))
+        models = [tuple(map(item_name, model)) for model in self.selected_]
+        return expression_of(models, [item_name(item) for item in items])
 
     @reads_one_fit
     def select_once(self) -> Hashable:
@@ -325,8 +323,7 @@ It does not say that any of them is right.
         """
         check_is_fitted(self)
         check_choice("method", method, ("pool", "refit"))
-        bagging = self._bagging
-        left_out = bagging.left_out_by_pool if method == "pool" else bagging.left_out_by_refits
+        left_out = self._bagging.left_out_by_pool if method == "pool" else self._bagging.left_out_by_refits
         return left_out(self.n_jobs, self.verbose, self._task_runner())
 
     @reads_one_fit
