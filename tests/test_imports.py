@@ -11,9 +11,11 @@ import surefoot
 SOURCE = Path(surefoot.__file__).parent
 FOUNDATION = {
     "_atomic_io",
+    "_blas",
     "_estimator",
     "_exceptions",
     "_extras",
+    "_fitted_state",
     "_formatting",
     "_jit",
     "_parallel",

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import count
 
 import joblib
 import numpy as np
@@ -99,3 +100,49 @@ def test_n_jobs_0_is_refused_for_small_tables_too(name):
     X = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.raises(ParameterError, match="n_jobs must not be 0"):
         getattr(surefoot, name)(n_estimators=3, n_jobs=0).fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.fault(number=19)
+def test_no_thread_begins_another_item_after_ctrl_c():
+    """Predictions of a large table would go on to its end."""
+    started = []
+
+    def work(item):
+        started.append(item)
+        time.sleep(0.02)
+        if item == 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), RowThreads(2) as threads:
+        threads.each(work, range(100))
+    assert len(started) < 20
+
+
+@pytest.mark.fault(number=19)
+def test_no_thread_begins_another_item_after_an_error():
+    started = []
+
+    def work(item):
+        started.append(item)
+        time.sleep(0.02)
+        if item == 1:  # of the other thread
+            raise RuntimeError("item 1")
+
+    with pytest.raises(RuntimeError, match="item 1"), RowThreads(2) as threads:
+        threads.each(work, range(100))
+    assert len(started) < 20
+
+
+@pytest.mark.fault(number=19)
+def test_ctrl_c_while_threads_start(monkeypatch):
+    n_threads, start, calls = threading.active_count(), threading.Thread.start, count()
+
+    def interrupted(thread):
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), RowThreads(4) as threads:
+        threads.each(time.sleep, [0.0] * 8)
+    assert threading.active_count() <= n_threads

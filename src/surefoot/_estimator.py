@@ -1,7 +1,6 @@
 """The base class of all estimators: tags, reading tables, fitted checks, prediction in blocks of rows."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,18 +14,6 @@ from surefoot._parameters import check_choice
 from surefoot.data import Columns, Schema
 from surefoot.data.checked_table import check_table, is_probe
 from surefoot.data.problem import NumberProblem, Problem
-
-
-@contextmanager
-def restore_on_failure(estimator: Any) -> Iterator[None]:
-    """Restore the attributes of an estimator if the code inside fails or is stopped by Ctrl-C."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        raise
 
 
 class TableEstimator(BaseEstimator):

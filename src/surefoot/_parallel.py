@@ -10,12 +10,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import partial
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
 import joblib
-from joblib.parallel import ThreadingBackend, get_active_backend
+from joblib.parallel import MultiprocessingBackend, ThreadingBackend, get_active_backend
 
 from surefoot._exceptions import ParameterError
 
@@ -100,8 +101,12 @@ def run_tasks(
     n_workers = min(n_threads or count_jobs(n_jobs), len(tasks))
     if n_workers <= 1:
         return [function(task, cancellation) for task in tasks]
-    if n_threads is None and not isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
-        return list(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(function)(task, cancellation) for task in tasks))
+    backend = get_active_backend(prefer="threads")[0]
+    if n_threads is None and not isinstance(backend, ThreadingBackend):
+        calls: list[Any] = [partial(function, task, cancellation) for task in tasks]
+        if isinstance(backend, MultiprocessingBackend):  # it pickles as Python does, without local functions
+            calls = [joblib.wrap_non_picklable_objects(call) for call in calls]
+        return list(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(call)() for call in calls))
     with ThreadPoolExecutor(n_workers) as pool:  # joblib's own threads cost tens of milliseconds a call
         try:
             futures = [pool.submit(cancellation.run, function, task) for task in tasks]
@@ -135,9 +140,10 @@ class RowThreads:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._tasks is not None:
-            _stop(self._tasks, len(self._workers))
+            _stop(self._tasks, self.n_threads - 1)  # of all that may have started, if Ctrl-C came in between
             for worker in self._workers:
-                worker.join()
+                if worker.is_alive():
+                    worker.join()
         self._tasks, self._workers = None, []
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
@@ -164,8 +170,27 @@ class RowThreads:
         return tasks
 
     def each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> None:
-        """Call ``function(item)`` for every item, distributed over the threads; results are dropped."""
-        self.run(lambda first: [function(item) for item in items[first :: self.n_threads]], range(self.n_threads))
+        """Call ``function(item)`` for every item, distributed over the threads; results are dropped.
+
+        After an error or Ctrl-C, no thread begins another item.
+        """
+        stopped = threading.Event()
+
+        def share(first: int) -> None:
+            try:
+                for item in items[first :: self.n_threads]:
+                    if stopped.is_set():
+                        return
+                    function(item)
+            except BaseException:
+                stopped.set()
+                raise
+
+        try:
+            self.run(share, range(self.n_threads))
+        except BaseException:  # Ctrl-C while this thread waits for the others
+            stopped.set()
+            raise
 
 
 def _stop(tasks: "SimpleQueue[Any]", n_workers: int) -> None:

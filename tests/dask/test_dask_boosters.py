@@ -201,10 +201,11 @@ def slow(pieces, seconds):
 
 
 @pytest.mark.fault(number=28)
-def test_a_killed_worker_is_replaced(other_client, client, tmp_path):
-    expected = file_of(fitted(MajorityBoostClassifier, client), tmp_path)
+@pytest.mark.parametrize("booster", [MajorityBoostClassifier, BaggedBoostClassifier])
+def test_a_killed_worker_is_replaced(booster, other_client, client, tmp_path):
+    expected = file_of(fitted(booster, client), tmp_path)
     killer = kill_a_worker_after(other_client, 1.0)
-    model = MajorityBoostClassifier(client=other_client, **SETTINGS)
+    model = booster(client=other_client, **SETTINGS)
     start = time.monotonic()
     model.fit(slow(cut(X, LENGTHS), 0.7), cut(Y, LENGTHS))
     assert not killer.is_alive()

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
+from surefoot import _parallel
 from surefoot.metrics.auc import auc_of_ranks
 from surefoot.shift import two_sample_test as module
 from surefoot.shift.shift_report_tables import ComparedTables
@@ -86,7 +87,7 @@ def test_the_ends_of_the_interval_are_just_plausible(auc):
 
 
 def test_the_seed_matters_and_threads_do_not(monkeypatch):
-    monkeypatch.setattr(module, "THREADED_CELLS", 0)
+    monkeypatch.setattr(_parallel, "THREADED_CELLS", 0)
     generator = np.random.default_rng(0)
     X, X_target = generator.normal(size=(2, 60, 2))
     one, two = run(X, X_target, n_jobs=1), run(X, X_target, n_jobs=2)

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._fitted_state import reads_one_fit
 from surefoot._parallel import ROW_BLOCK
 from surefoot.boosting.base import BaseBooster, break_ties
 from surefoot.boosting.calibration import cross_fitted_link
@@ -96,6 +97,7 @@ class AdaBoostClassifier(BaseBooster):
         return self
 
     @property
+    @reads_one_fit
     def estimators_(self) -> list[Any]:
         """The trees or fitted classifiers, round by round.
 
@@ -108,6 +110,7 @@ class AdaBoostClassifier(BaseBooster):
         return self._committee.hypotheses()
 
     @property
+    @reads_one_fit
     def estimator_weights_(self) -> np.ndarray:
         """The weight of each vote.
 
@@ -120,6 +123,7 @@ class AdaBoostClassifier(BaseBooster):
         return self._committee.vote_weights
 
     @property
+    @reads_one_fit
     def estimator_errors_(self) -> np.ndarray:
         """The weighted error of each tree or classifier on the training rows.
 
@@ -132,6 +136,7 @@ class AdaBoostClassifier(BaseBooster):
         return self._committee.errors
 
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Fraction of the trees' gains that comes from each column; trees are weighted by their votes.
 
@@ -157,6 +162,7 @@ class AdaBoostClassifier(BaseBooster):
             return break_ties(2 * tally[0])
         return (tally - (1 - tally) / (len(tally) - 1)).T
 
+    @reads_one_fit
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predict after each round.
 

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
-from surefoot._estimator import TableEstimator, restore_on_failure
+from surefoot._estimator import TableEstimator
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._fitted_state import new_fit, reads_one_fit
 from surefoot._parallel import ROW_BLOCK, rows_in_memory
 from surefoot._parameters import check_boolean, check_choice, check_integer, check_number
 from surefoot._progress import Progress
@@ -153,10 +154,12 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         self : object
             The fitted booster.
         """
-        with restore_on_failure(self):
+        with new_fit(self) as fitted:
             if is_stored(X):
-                X, y, sample_weight = self._open(X, y, sample_weight)
-            return self._fit_problem(self._check_problem(X, y, sample_weight), seed_from(self.random_state))
+                X, y, sample_weight = fitted._open(X, y, sample_weight)
+            problem = fitted._check_problem(X, y, sample_weight)
+            fitted._fit_problem(problem, seed_from(fitted.random_state))
+        return self
 
     def _open(self, X: Any, y: Any, sample_weight: Any) -> tuple[PreparedTable, np.ndarray, np.ndarray | None]:
         """A table in files, its target and its weights."""
@@ -213,6 +216,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
             return tally.T
         return break_ties(tally[0])
 
+    @reads_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute the vote of the members.
 
@@ -228,6 +232,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         """
         return self._decide(self._tally(self._columns(X)))
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class that wins the vote.
 
@@ -252,6 +257,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         size = rows_in_memory(ROW_BLOCK, self._n_tallies)  # the votes of all rows for all classes need not be in memory
         return self.classes_[self._predict_blocks(columns, 1, winners, size=size)[0].astype(np.int64)]
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict probabilities: a function of the members' mean vote, calibrated on out-of-sample votes.
 
@@ -283,6 +289,7 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         winners = (decision > 0).astype(np.int64) if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[winners]
 
+    @reads_one_fit
     def margins(self, X: Any, y: Any) -> np.ndarray:
         """Compute the margin of each row: the vote for its class minus the largest other vote.
 

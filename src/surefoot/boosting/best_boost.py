@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import ParameterError
+from surefoot._fitted_state import reads_one_fit
 from surefoot._parameters import check_integer, check_number
 from surefoot.boosting.adaboost import AdaBoostClassifier
 from surefoot.boosting.bagged import BaggedBoostClassifier
@@ -216,6 +217,7 @@ class BestBoostClassifier(BaseBooster):
             ) from error
 
     @property
+    @reads_one_fit
     def estimators_(self) -> list[Any]:
         """The estimators of the chosen booster.
 
@@ -228,6 +230,7 @@ class BestBoostClassifier(BaseBooster):
         return self.best_estimator_.estimators_
 
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Feature importances of the chosen booster.
 

@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._fitted_state import reads_one_fit
 from surefoot._parameters import check_choice
 from surefoot.boosting.adaboost import AdaBoostClassifier
 from surefoot.boosting.base import BaseBooster, two_columns
@@ -54,6 +55,7 @@ class MemberEnsemble(BaseBooster):
         return ensemble_link(votes, len(committees)), member_link(votes)
 
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Mean of the members' feature importances.
 

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, InfiniteIntervalWarning, ParameterError, warn_caller
+from surefoot._fitted_state import new_fit
 from surefoot._parallel import Cancellation, run_tasks
 from surefoot._parameters import check_integer, check_number
 from surefoot._random import random_permutation, seed_from, stream_key
@@ -56,24 +56,27 @@ class ConformalEstimator(BaseEstimator):
         return tags
 
     def _fit_all(self, X: Any, y: Any, groups: Any, X_target: Any) -> Self:
-        with restore_on_failure(self):
-            level = self._check_parameters()
-            require_target(self, y)
-            X = self._check_table(X, reset=True)
-            target = self._read_target(y)
-            check_consistent_length(X, target)
-            labels = None if groups is None else read_groups(groups, len(target))
-            if groups is not None and X_target is not None:
-                message = "groups and X_target cannot be combined: weights within groups are not implemented."
-                raise ParameterError(message, argument="groups")
-            seed = seed_from(self.random_state)
-            folds = self._folds(len(target), labels, seed)
-            self._ratio = None if X_target is None else self._fit_ratio(X, X_target, seed)
-            self.models_ = self._fit_models(X, target, folds, seed)
-            self._calibrate(X, target, folds, labels, level)
-            self.confidence_level_ = level
-            self._describe()
+        with new_fit(self) as fitted:
+            fitted._fit(X, y, groups, X_target)
         return self
+
+    def _fit(self, X: Any, y: Any, groups: Any, X_target: Any) -> None:
+        level = self._check_parameters()
+        require_target(self, y)
+        X = self._check_table(X, reset=True)
+        target = self._read_target(y)
+        check_consistent_length(X, target)
+        labels = None if groups is None else read_groups(groups, len(target))
+        if groups is not None and X_target is not None:
+            message = "groups and X_target cannot be combined: weights within groups are not implemented."
+            raise ParameterError(message, argument="groups")
+        seed = seed_from(self.random_state)
+        folds = self._folds(len(target), labels, seed)
+        self._ratio = None if X_target is None else self._fit_ratio(X, X_target, seed)
+        self.models_ = self._fit_models(X, target, folds, seed)
+        self._calibrate(X, target, folds, labels, level)
+        self.confidence_level_ = level
+        self._describe()
 
     def _fit_ratio(self, X: Any, X_target: Any, seed: int) -> DensityRatio:
         """The weights of all rows, as more rows than those that calibrate show how both tables differ."""

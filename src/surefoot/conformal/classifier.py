@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.dummy import DummyClassifier
 
 from surefoot._exceptions import ParameterError
+from surefoot._fitted_state import reads_one_fit
 from surefoot._parallel import Cancellation
 from surefoot._parameters import check_choice
 from surefoot.conformal.base import PREFIT, ConformalEstimator
@@ -125,6 +126,7 @@ class ConformalClassifier(ClassifierMixin, ConformalEstimator):
         """
         return self._fit_all(X, y, groups, X_target)
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict probabilities with the model; with folds, the mean of their models.
 
@@ -140,6 +142,7 @@ class ConformalClassifier(ClassifierMixin, ConformalEstimator):
         """
         return np.mean(self._probabilities(self._checked(X)), axis=0)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable label; of equally probable ones, the first in ``classes_``.
 
@@ -156,6 +159,7 @@ class ConformalClassifier(ClassifierMixin, ConformalEstimator):
         winners = self.predict_proba(X).argmax(axis=1)
         return self.classes_[winners]
 
+    @reads_one_fit
     def predict_set(
         self, X: Any, groups: Any = None, *, confidence_level: float | None = None
     ) -> list[tuple[Any, ...]]:
@@ -178,6 +182,7 @@ class ConformalClassifier(ClassifierMixin, ConformalEstimator):
         members, probabilities = self._members(X, groups, confidence_level)
         return set_lists(members, probabilities, self.classes_)
 
+    @reads_one_fit
     def set_sizes(self, X: Any, groups: Any = None, *, confidence_level: float | None = None) -> np.ndarray:
         """Count the labels of ``predict_set``.
 

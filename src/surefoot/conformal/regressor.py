@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 
 from surefoot._exceptions import ParameterError
+from surefoot._fitted_state import reads_one_fit
 from surefoot._parameters import check_choice
 from surefoot.conformal.base import ConformalEstimator
 from surefoot.conformal.row_scales import ABSOLUTE, NORMALIZED, QUANTILE, resolved_score, scales_of, takes_std
@@ -121,6 +122,7 @@ class ConformalRegressor(RegressorMixin, ConformalEstimator):
         """
         return self._fit_all(X, y, groups, X_target)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Predict numbers with the model; with folds, the mean of their models.
 
@@ -137,6 +139,7 @@ class ConformalRegressor(RegressorMixin, ConformalEstimator):
         X = self._checked(X)
         return np.mean([np.asarray(model.predict(X), dtype=np.float64) for model in self.models_], axis=0)
 
+    @reads_one_fit
     def predict_interval(
         self, X: Any, groups: Any = None, *, confidence_level: float | None = None
     ) -> tuple[np.ndarray, np.ndarray]:

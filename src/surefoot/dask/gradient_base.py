@@ -8,6 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._fitted_state import reads_one_fit
 from surefoot.dask.binned_rows import BinnedRows
 from surefoot.dask.cluster import find_client, retry_if_a_worker_leaves
 from surefoot.dask.collections import Blocks, is_collection, read_partitions
@@ -110,6 +111,7 @@ class DaskBooster(DaskModel, GradientBooster):
             raise DataError(message, argument="X")
         return super()._columns(X)
 
+    @reads_one_fit
     def predict_distribution(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Any:
         """Predict the distribution of the target of every row.
 
@@ -137,6 +139,7 @@ class DaskBooster(DaskModel, GradientBooster):
 class DaskRegressor(DaskModel):
     """Predictions of numbers."""
 
+    @reads_one_fit
     def predict(self, X: Any, return_std: bool = False, *, exposure: Any = None, offset: Any = None) -> Any:
         """Predict the mean of the distribution of every row, and on request its standard deviation.
 
@@ -180,6 +183,7 @@ class StandardDeviations:
 class DaskEnsemble(DaskModel):
     """The uncertainty of an ensemble."""
 
+    @reads_one_fit
     def predict_uncertainty(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Uncertainty:
         """Separate the uncertainty of every prediction into that of the data and the model's lack of knowledge.
 

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._fitted_state import reads_one_fit
 from surefoot.dask.collections import is_collection
 from surefoot.dask.lazy import lazy_array
 
@@ -22,6 +23,7 @@ class DaskModel(BaseEstimator):
     client: Any
     _local_class: type[BaseEstimator]
 
+    @reads_one_fit
     def to_local(self) -> Any:
         """Return the fitted model as a local estimator, which needs no cluster and which ``surefoot.save`` takes.
 
@@ -59,6 +61,7 @@ class DaskClassifier(DaskModel):
 
     classes_: np.ndarray
 
+    @reads_one_fit
     def predict(self, X: Any) -> Any:
         """Predict the class of each row.
 
@@ -75,6 +78,7 @@ class DaskClassifier(DaskModel):
         check_is_fitted(self)
         return self._lazily("predict", X, self.classes_.dtype)
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> Any:
         """Predict the probability of each class.
 

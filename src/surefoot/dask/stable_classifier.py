@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError
+from surefoot._fitted_state import reads_one_fit
 from surefoot._parallel import TaskRunner
 from surefoot.dask.cluster import find_client
 from surefoot.dask.cluster_tasks import ClusterTasks, bring_together
@@ -117,6 +118,7 @@ class StableClassifier(DaskClassifier, local.StableClassifier):
         client = find_client(self.client)
         return super().fit(bring_together(client, X, "X"), bring_together(client, y, "y"))
 
+    @reads_one_fit
     def predict_set(self, X: Any) -> list[tuple[Any, ...]]:
         """Predict the labels that could be the clear winner if the probabilities were slightly different.
 
@@ -138,6 +140,7 @@ class StableClassifier(DaskClassifier, local.StableClassifier):
             )
         return super().predict_set(X)
 
+    @reads_one_fit
     def set_sizes(self, X: Any) -> Any:
         """Count the labels of ``predict_set``.
 

@@ -7,6 +7,7 @@ import dask.dataframe as dd
 from dask.delayed import delayed
 
 from surefoot._exceptions import DataError
+from surefoot._fitted_state import reads_one_fit
 from surefoot._parallel import TaskRunner
 from surefoot.dask.cluster import find_client
 from surefoot.dask.cluster_tasks import ClusterTasks, bring_together
@@ -176,3 +177,7 @@ class StableSelector(DaskModel, local.StableSelector):
         known = getattr(self, "feature_names_in_", None)
         if len(names) != self.n_features_in_ or (known is not None and names[0] is not None and names != list(known)):
             raise DataError("X does not have the columns of the fit: pass the same columns, in the same order.")
+
+
+# As that of the local class: outside of what scikit-learn has made of it.
+StableSelector.transform = reads_one_fit(StableSelector.transform)  # type: ignore[method-assign]

@@ -7,8 +7,8 @@ import numpy as np
 from distributed import Client
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import ParameterError
+from surefoot._fitted_state import new_fit, reads_one_fit
 from surefoot._parameters import check_boolean, check_choice
 from surefoot._random import seed_from
 from surefoot.boosting.adaboost import AdaBoostClassifier
@@ -54,15 +54,16 @@ class DaskMemberEnsemble(DaskClassifier, MemberEnsemble):
         self : object
             The fitted booster.
         """
-        with restore_on_failure(self):
-            self._check_parameters()
-            check_boolean("shuffle", self.shuffle)
-            check_choice("voting", self.voting, ("hard", "soft"))
-            require_target(self, y)
-            client, partitions = find_client(self.client), read_partitions(X, y, sample_weight)
-            seed, lengths = seed_from(self.random_state), known_lengths(X)
-            self._set_members(*retry_if_a_worker_leaves(lambda: self._train(client, partitions, lengths, seed)))
-            return self
+        self._check_parameters()
+        check_boolean("shuffle", self.shuffle)
+        check_choice("voting", self.voting, ("hard", "soft"))
+        require_target(self, y)
+        client, partitions = find_client(self.client), read_partitions(X, y, sample_weight)
+        seed, lengths = seed_from(self.random_state), known_lengths(X)
+        with new_fit(self) as fitted:
+            results = retry_if_a_worker_leaves(lambda: fitted._train(client, partitions, lengths, seed))
+            fitted._set_members(*results)
+        return self
 
     def _train(
         self, client: Client, partitions: Sequence[Blocks], lengths: list[int], seed: int
@@ -99,6 +100,7 @@ class DaskMemberEnsemble(DaskClassifier, MemberEnsemble):
             AdaBoostClassifier(**parameters)._set_committee(committee, problem, member_link) for committee in committees
         ]
 
+    @reads_one_fit
     def decision_function(self, X: Any) -> Any:
         """Compute the vote of the members.
 

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import ParameterError
+from surefoot._fitted_state import current_fit
 from surefoot.data.columns import Schema
 from surefoot.uncertainty import (
     BoostingEnsembleClassifier,
@@ -69,6 +70,7 @@ class ExportedModel:
         """Check a model; errors call the function ``user``."""
         _check_kind(model, user)
         check_is_fitted(model)
+        model = current_fit(model)
         family = model.family_
         if type(family) not in FAMILIES:
             known = ", ".join(each.name for each in FAMILIES)

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._fitted_state import current_fit
 from surefoot.boosting import (
     AdaBoostClassifier,
     BaggedBoostClassifier,
@@ -52,6 +53,7 @@ def write_model(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     require(not hasattr(model, "to_local"), "it is for Dask collections: save what its to_local() returns")
     require(kind in MODELS, f"a model file can hold a fitted {', '.join(BY_NAME)}")
     check_is_fitted(model, msg="This %(name)s is not fitted, and only fitted models can be saved: call fit first.")
+    model = current_fit(model)
     arrays: dict[str, np.ndarray] = {}
     stored = {
         "format": FORMAT,

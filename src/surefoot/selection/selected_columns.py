@@ -8,6 +8,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError
+from surefoot._fitted_state import reads_one_fit
 from surefoot.selection.table import check_columns, take_columns
 
 
@@ -47,6 +48,7 @@ class SelectedColumnsMixin(TransformerMixin, ABC):
         support = self.get_support(indices=True)
         return take_columns(check_columns(self, X, reset=False), support)
 
+    @reads_one_fit
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that ``transform`` keeps.
 
@@ -71,3 +73,7 @@ class SelectedColumnsMixin(TransformerMixin, ABC):
                 raise DataError("input_features is not equal to feature_names_in_: pass the names of the columns of X.")
             names = given
         return np.array(names, dtype=object)[self.get_support()]
+
+
+# Outside of what scikit-learn has made of it, which names the columns of the result after the transformation.
+SelectedColumnsMixin.transform = reads_one_fit(SelectedColumnsMixin.transform)  # type: ignore[method-assign]

@@ -9,8 +9,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._fitted_state import new_fit, reads_one_fit
 from surefoot._parallel import Cancellation, TaskRunner, row_blocks, run_tasks
 from surefoot._parameters import check_integer
 from surefoot._progress import BagProgress
@@ -131,8 +131,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         StableClassifier
             The fitted classifier itself.
         """
-        with restore_on_failure(self):
-            return self._fit(X, y)
+        with new_fit(self) as fitted:
+            fitted._fit(X, y)
+        return self
 
     def _fit(self, X: Any, y: Any) -> Self:
         self._check_parameters()
@@ -170,6 +171,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         self.delta_monte_carlo_ = guarantee.delta_monte_carlo
         self.guarantee_ = guarantee_in_words(self.delta_, of_labels=True)
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Average the probabilities of the estimators; a class that a bag lacks has probability 0.
 
@@ -203,6 +205,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
             )
         return mean
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable label; of equally probable ones, the first in ``classes_``.
 
@@ -219,6 +222,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         winners = self.predict_proba(X).argmax(axis=1)
         return self.classes_[winners]
 
+    @reads_one_fit
     def predict_set(self, X: Any) -> list[tuple[Any, ...]]:
         """Predict the labels that could be the clear winner if the probabilities were slightly different.
 
@@ -238,6 +242,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         labels = self.classes_.tolist()
         return [tuple(labels[j] for j in order[:size]) for order, size in zip(orders, sizes, strict=True)]
 
+    @reads_one_fit
     def set_sizes(self, X: Any) -> np.ndarray:
         """Count the labels of ``predict_set``.
 

@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._estimator import TableEstimator, restore_on_failure
+from surefoot._estimator import TableEstimator
 from surefoot._exceptions import ParameterError, UndecidedWarning, warn_caller
+from surefoot._fitted_state import new_fit, reads_one_fit
 from surefoot._parallel import TaskRunner, run_tasks
 from surefoot._parameters import check_boolean, check_choice, check_integer
 from surefoot._random import seed_from
@@ -158,10 +159,11 @@ It does not say that any of them is right.
         StableSelector
             The fitted selector itself.
         """
-        with restore_on_failure(self):
-            return self._fit(X, y, fit_params)
+        with new_fit(self) as fitted:
+            fitted._fit(X, y, fit_params)
+        return self
 
-    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> "StableSelector":
+    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
         self._check_parameters(fit_params)
         selector = clone(self.selector)  # its parameters may change before leave-one-out
         kinds = {"may_be_constant": selector.may_be_constant, "may_be_missing": fills_missing(selector)}
@@ -178,7 +180,6 @@ It does not say that any of them is right.
         run, runner = BaggedSelection.run, self._task_runner()
         self._bagging = run(selector, table, prepared, pool, self.n_bags, self.n_jobs, self.verbose, runner)
         self._select()
-        return self
 
     def _task_runner(self) -> TaskRunner:
         """What runs the selector on bags of rows."""
@@ -221,6 +222,7 @@ It does not say that any of them is right.
         self.epsilon_, self.delta_ = guarantee.epsilon, guarantee.delta
         self.delta_monte_carlo_ = guarantee.delta_monte_carlo
 
+    @reads_one_fit
     def promised_delta(self, epsilon: float) -> float:
         """Compute the delta that an epsilon would guarantee on these bags.
 
@@ -267,10 +269,10 @@ It does not say that any of them is right.
         items = self._bagging.prepared.items
         if items is None:
             return " or ".join(map(str, self.selected_))
-        names = {item: item_name(item) for item in items}
-        models = [tuple(names[item] for item in model) for model in self.selected_]
-        return expression_of(models, list(names.values()))
+        models = [tuple(map(item_name, model)) for model in self.selected_]
+        return expression_of(models, [item_name(item) for item in items])
 
+    @reads_one_fit
     def select_once(self) -> Hashable:
         """Choose a model on all rows at once, without bags.
 
@@ -285,6 +287,7 @@ It does not say that any of them is right.
         counts.add(prepared.select(every_row), prepared.items)
         return counts.models[int(counts.heaviest_by_bag()[0])]
 
+    @reads_one_fit
     def leave_one_out(self, method: str = "pool") -> LeaveOneOut:
         """Compute what would be selected without a row, for every row.
 
@@ -304,6 +307,7 @@ It does not say that any of them is right.
         weights = self.left_out_weights(method)  # raises if the selector is not fitted
         return LeaveOneOut.of(self._rule, weights)
 
+    @reads_one_fit
     def left_out_weights(self, method: str = "pool") -> Iterator[LeftOutWeights]:
         """Compute the weights of models from all rows, and without each row.
 
@@ -319,10 +323,10 @@ It does not say that any of them is right.
         """
         check_is_fitted(self)
         check_choice("method", method, ("pool", "refit"))
-        bagging = self._bagging
-        left_out = bagging.left_out_by_pool if method == "pool" else bagging.left_out_by_refits
+        left_out = self._bagging.left_out_by_pool if method == "pool" else self._bagging.left_out_by_refits
         return left_out(self.n_jobs, self.verbose, self._task_runner())
 
+    @reads_one_fit
     def get_support(self, indices: bool = False, *, how: str = "union") -> np.ndarray:
         """Return which columns the selected models have.
 

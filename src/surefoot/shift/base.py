@@ -5,10 +5,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEstimator, restore_on_failure
+from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEstimator
 from surefoot._exceptions import CoverageWarning, DataError, warn_caller
+from surefoot._fitted_state import new_fit, reads_one_fit
 from surefoot._parallel import RowThreads, threads_for
 from surefoot._parameters import check_boolean_or, check_choice, check_integer, check_number
 from surefoot._progress import Progress
@@ -134,14 +134,14 @@ class VMatrixBooster(RenamedAttributes, CategoricalParameter, TableEstimator):
         self : object
             The fitted model.
         """
-        # BLAS adds up in as many parts as it has threads: models must not depend on the machine
-        with restore_on_failure(self), threadpool_limits(1, "blas"):
-            self._check_parameters()
+        with new_fit(self) as fitted:
+            fitted._check_parameters()
             if self._uses_max_target:
                 warn_caller("max_target is now max_target_rows: use that name.", FutureWarning)
             if X_target is not None and V is not None:
                 raise DataError("X_target and V exclude each other: pass one of them.")
-            return self._fit(X, y, sample_weight, X_target, V)
+            fitted._fit(X, y, sample_weight, X_target, V)
+        return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_target: Any, V: Any) -> Self:
         raise NotImplementedError
@@ -247,6 +247,7 @@ class VMatrixBooster(RenamedAttributes, CategoricalParameter, TableEstimator):
         return self._predict_blocks(columns, len(self._boosted), predict, n_trees, PREDICT_BLOCK)
 
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Each column's fraction of the gains of all splits."""
         check_is_fitted(self)

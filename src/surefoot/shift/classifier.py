@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from surefoot._fitted_state import reads_one_fit
 from surefoot.data.problem import check_problem
 from surefoot.shift.base import DEPRECATED, VMatrixBooster
 
@@ -153,6 +154,7 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         self.validation_loss_ = losses[0] if problem.n_classes == 2 else losses
         return self
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each class.
 
@@ -174,6 +176,7 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         probabilities = np.where(no_class, 1.0 / len(raw), raw / np.where(no_class, 1.0, total))
         return np.ascontiguousarray(probabilities.T)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class of each row.
 

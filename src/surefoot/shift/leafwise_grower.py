@@ -11,6 +11,7 @@ import numpy as np
 
 from surefoot._parallel import RowThreads
 from surefoot.shift.gram import Gram, LeafOrder
+from surefoot.shift.leaf_equations import invert, pseudo_invert
 from surefoot.shift.leafwise_kernels import (
     COUNT,
     CROSS,
@@ -129,9 +130,9 @@ class Growth:
         n = len(self.leaves)
         D = self.D[:n, :n]
         if self._min_eigenvalue > SINGULAR * D.diagonal().max():
-            self.inverse = np.linalg.inv(D)
+            self.inverse = invert(D)
         else:
-            self.inverse = np.linalg.pinv(D, rcond=1e-10, hermitian=True)
+            self.inverse = pseudo_invert(D)
         self.values = (self.inverse * self.U[:n]).sum(axis=1)
 
     def _prepare_candidates(self, number: int) -> None:

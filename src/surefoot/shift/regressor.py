@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from surefoot._fitted_state import reads_one_fit
 from surefoot.data.problem import check_number_problem
 from surefoot.shift.base import VMatrixBooster
 
@@ -96,6 +97,7 @@ class VMatrixBoostingRegressor(RegressorMixin, VMatrixBooster):
         self.validation_loss_ = self._boosted[0].held_out_loss
         return self
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Predict the expected target of each row.
 

@@ -12,7 +12,8 @@ from scipy.stats import mannwhitneyu, norm, rankdata, t
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from surefoot._parallel import THREADED_CELLS, count_jobs
+from surefoot._blas import limited_blas
+from surefoot._parallel import threads_for
 from surefoot.metrics.auc import auc_of_ranks
 from surefoot.shift.group_permutations import GroupPermutations
 from surefoot.shift.shift_report_tables import ColumnPair, ComparedTables
@@ -224,5 +225,6 @@ def _auc_variance(auc: float, n_rows: int, n_target: int) -> float:
 @contextmanager
 def limited_threads(n_cells: int, n_jobs: int | None) -> Iterator[None]:
     """Limit the threads of scikit-learn's compiled code to ``n_jobs``, and to one for a small table."""
-    with threadpool_limits(limits=count_jobs(n_jobs) if n_cells >= THREADED_CELLS else 1):
+    n_threads = threads_for(n_jobs, n_cells)
+    with limited_blas(n_threads), threadpool_limits(n_threads, "openmp"):  # OpenMP has a number for each thread
         yield

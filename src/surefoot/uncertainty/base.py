@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEstimator, restore_on_failure
+from surefoot._estimator import CategoricalParameter, RenamedAttributes, TableEstimator
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._fitted_state import new_fit, reads_one_fit
 from surefoot._parameters import check_boolean, check_boolean_or, check_integer, check_number
 from surefoot.data.problem import NumberProblem, PreparedTable, Problem
 from surefoot.data.stored_input import is_stored
@@ -111,20 +112,21 @@ class GradientBooster(GrowthParameters, CategoricalParameter, TableEstimator, Ex
         more: GivenOptions = NO_OPTIONS,
     ) -> Self:
         """Fit on a table and its target; without ``validation.X``, a part of the training rows is held out."""
-        with restore_on_failure(self):
-            self._check_parameters()
-            check_validation(validation, given)
-            is_in_memory = not (is_stored(X) or isinstance(X, PreparedTable))
-            if not is_in_memory:
-                self._check_prepared(validation.X)
-            options = FitOptions.of(self, more, is_in_memory)
-            if options.given_sets and not given.are_missing:
-                message = "eval_sets take no offset or exposure: leave them out, or use X_val with offset_val."
-                raise DataError(message, argument="eval_sets")
+        self._check_parameters()
+        check_validation(validation, given)
+        is_in_memory = not (is_stored(X) or isinstance(X, PreparedTable))
+        if not is_in_memory:
+            self._check_prepared(validation.X)
+        options = FitOptions.of(self, more, is_in_memory)
+        if options.given_sets and not given.are_missing:
+            message = "eval_sets take no offset or exposure: leave them out, or use X_val with offset_val."
+            raise DataError(message, argument="eval_sets")
+        with new_fit(self) as fitted:
             if is_stored(X):
-                X, y, sample_weight = open_table(self, X, y, sample_weight)
-            problem = read_problem(self, X, y, sample_weight)
-            return self._fit(problem, None if validation.X is None else validation, given, options)
+                X, y, sample_weight = open_table(fitted, X, y, sample_weight)
+            problem = read_problem(fitted, X, y, sample_weight)
+            fitted._fit(problem, None if validation.X is None else validation, given, options)
+        return self
 
     def _check_prepared(self, X_val: Any) -> None:
         """Refuse what rows that are not in memory cannot be used for."""
@@ -177,6 +179,7 @@ class GradientBooster(GrowthParameters, CategoricalParameter, TableEstimator, Ex
         return raw_outputs(self._members, columns, self.n_jobs, offset=offset)
 
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Each column's fraction of the gains of all splits."""
         check_is_fitted(self)
@@ -231,6 +234,7 @@ class SingleBooster(RenamedAttributes, GradientBooster, ExplainedModel):
         columns = self._columns(X)
         return raw_outputs(self._members, columns, self.n_jobs, cuts)
 
+    @reads_one_fit
     def virtual_ensemble(self, n_members: int = 10, *, method: str = "auto", X_train: Any = None) -> VirtualEnsemble:
         """Return an ensemble made from this model, without training.
 

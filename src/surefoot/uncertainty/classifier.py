@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from surefoot._fitted_state import reads_one_fit
 from surefoot.uncertainty.base import GradientBooster, SingleBooster
 from surefoot.uncertainty.fit_options import GivenOptions
 from surefoot.uncertainty.member import for_each_block
@@ -77,6 +78,7 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
         more = GivenOptions(eval_sets, callbacks, snapshot)
         return self._fit_rows(X, y, sample_weight, validation, GivenOffsets(offset), more)
 
+    @reads_one_fit
     def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Predict the probabilities of the classes; those of an ensemble are the mean over its members.
 
@@ -104,6 +106,7 @@ class ClassificationBooster(ClassifierMixin, GradientBooster):
         for_each_block(self._members, columns, self.n_jobs, None, average)
         return out
 
+    @reads_one_fit
     def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Predict the most probable class of every row.
 
@@ -272,6 +275,7 @@ class GradientBoostingClassifier(SingleBooster, ClassificationBooster):
         self.langevin = langevin
         self.class_weight = class_weight
 
+    @reads_one_fit
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[np.ndarray]:
         """Predict the most probable class of every row after one tree, after two, and so on.
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from surefoot._fitted_state import reads_one_fit
 from surefoot.uncertainty.classifier import ClassificationBooster, GradientBoostingClassifier
 from surefoot.uncertainty.decomposition import Uncertainty
 from surefoot.uncertainty.ensemble_base import EnsembleBooster
@@ -160,6 +161,7 @@ class BoostingEnsembleClassifier(EnsembleBooster, ClassificationBooster):
         self.n_members = n_members
         self.class_weight = class_weight
 
+    @reads_one_fit
     def predict_uncertainty(self, X: Any, *, offset: Any = None) -> Uncertainty:
         """Predict how uncertain every row is, and why.
 

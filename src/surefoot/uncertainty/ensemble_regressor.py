@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from surefoot._fitted_state import reads_one_fit
 from surefoot.uncertainty.decomposition import Uncertainty
 from surefoot.uncertainty.ensemble_base import EnsembleBooster
 from surefoot.uncertainty.offsets import GivenOffsets
@@ -164,6 +165,7 @@ class BoostingEnsembleRegressor(EnsembleBooster, RegressionBooster):
         self.n_members = n_members
         self.distribution = distribution
 
+    @reads_one_fit
     def predict_uncertainty(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Uncertainty:
         """Predict how uncertain every row is, and why.
 

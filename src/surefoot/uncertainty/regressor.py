@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from surefoot._fitted_state import reads_one_fit
 from surefoot.uncertainty.base import GradientBooster, SingleBooster
 from surefoot.uncertainty.distribution import Distribution
 from surefoot.uncertainty.fit_options import GivenOptions
@@ -85,6 +86,7 @@ class RegressionBooster(RegressorMixin, GradientBooster):
         more = GivenOptions(eval_sets, callbacks, snapshot)
         return self._fit_rows(X, y, sample_weight, validation, GivenOffsets(offset, exposure), more)
 
+    @reads_one_fit
     def predict_distribution(
         self, X: Any, *, exposure: Any = None, offset: Any = None
     ) -> Distribution | MixtureDistribution:
@@ -108,6 +110,7 @@ class RegressionBooster(RegressorMixin, GradientBooster):
         distributions = [self.family_.distribution(raw) for raw in self._raw(X, GivenOffsets(offset, exposure))]
         return distributions[0] if len(distributions) == 1 else MixtureDistribution(distributions)
 
+    @reads_one_fit
     def predict(
         self, X: Any, return_std: bool = False, *, exposure: Any = None, offset: Any = None
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
@@ -295,6 +298,7 @@ class GradientBoostingRegressor(SingleBooster, RegressionBooster):
         self.distribution = distribution
         self.langevin = langevin
 
+    @reads_one_fit
     def staged_predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Iterator[np.ndarray]:
         """Predict the mean of the distribution of every row after one tree, after two, and so on.
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from surefoot._exceptions import NoTrainingNoiseWarning, ParameterError, warn_caller
+from surefoot._fitted_state import current_fit
 from surefoot._parameters import check_choice, check_integer
 from surefoot.uncertainty.adapters import adapter_for
 from surefoot.uncertainty.adapters.base import METHODS, MIN_MEMBERS, TreeSequence
@@ -150,4 +151,4 @@ def tree_sequence(model: Any) -> TreeSequence:
     """The model as a sequence of trees, or an error that names the reason and what to pass instead."""
     if isinstance(model, type):
         raise ParameterError(f"model must be a fitted model, got the class {model.__name__}: make one and fit it.")
-    return OwnModel(model) if hasattr(model, "_member_raw") else adapter_for(model)
+    return OwnModel(current_fit(model)) if hasattr(model, "_member_raw") else adapter_for(model)

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import ParameterError
+from surefoot._fitted_state import reads_one_fit
 from surefoot.data import Columns, Schema
 from surefoot.uncertainty.explanations.knowledge import knowledge_values
 from surefoot.uncertainty.explanations.member_shap import MemberShap, mean_values
@@ -38,6 +39,7 @@ class ExplainedBooster:
     @overload
     def shap_values(self, X: Any, parameter: Hashable, *, background: Any = None) -> ShapValues: ...
 
+    @reads_one_fit
     def shap_values(
         self, X: Any, parameter: Hashable = None, *, background: Any = None
     ) -> dict[Hashable, ShapValues] | ShapValues:
@@ -112,6 +114,7 @@ class ExplainedBooster:
 class ExplainedModel(ExplainedBooster):
     """The trees of a single model for shap."""
 
+    @reads_one_fit
     def to_shap(self) -> dict[Hashable, dict[str, Any]]:
         """Return the trees in the form that ``shap.TreeExplainer`` takes, for each parameter of the distribution.
 
@@ -142,6 +145,7 @@ class ExplainedModel(ExplainedBooster):
 class ExplainedEnsemble(ExplainedBooster):
     """Which columns make an ensemble unsure."""
 
+    @reads_one_fit
     def shap_knowledge(self, X: Any, *, background: Any = None) -> ShapValues:
         """Compute how much each column adds to the knowledge uncertainty of every row.
 
