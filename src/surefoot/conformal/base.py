@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, InfiniteIntervalWarning, ParameterError, warn_caller
@@ -18,7 +18,7 @@ from surefoot.conformal.calibration import CalibrationScores, rows_for_level
 from surefoot.conformal.guarantee import guarantee_in_words, guaranteed_coverage
 from surefoot.data.columns import is_frame
 from surefoot.data.held_out import split_held_out
-from surefoot.data.problem import require_target
+from surefoot.data.problem import check_length, require_target
 from surefoot.selection.selector import open_random_states
 from surefoot.selection.table import check_columns, take_rows
 from surefoot.shift.density_ratio import DensityRatio, effective_rows
@@ -61,7 +61,7 @@ class ConformalEstimator(BaseEstimator):
             require_target(self, y)
             X = self._check_table(X, reset=True)
             target = self._read_target(y)
-            check_consistent_length(X, target)
+            check_length(target, X.shape[0])
             labels = None if groups is None else read_groups(groups, len(target))
             if groups is not None and X_target is not None:
                 message = "groups and X_target cannot be combined: weights within groups are not implemented."

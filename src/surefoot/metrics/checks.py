@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot._numbers import array_of, real_numbers
 from surefoot._row_values import has_missing_labels, refuse_impossible_weights, scale_weights
 
 SUM_TOLERANCE = 1e-4  # for the sum of a row's probabilities
@@ -14,11 +15,8 @@ def check_numbers(name: str, values: Any, n_rows: int | None = None, *, infinite
     """One number per row as float64; ``n_rows`` is the required number of rows, None if any number is allowed."""
     array = _one_per_row(name, values, n_rows)
     if array.dtype.kind not in "biufO":
-        raise DataError(f"{name} must be numbers, got an array of dtype {array.dtype}.")
-    try:
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name} must be numbers: {error}.") from error
+        raise DataError(f"{name} must be numbers, got an array of dtype {array.dtype}.", argument=name)
+    numbers = np.array(real_numbers(name, array))
     if np.isnan(numbers).any():
         raise DataError(f"{name} contains NaN: leave out the rows that have no value.")
     if not infinite_allowed and np.isinf(numbers).any():
@@ -48,11 +46,15 @@ def check_row_weights(sample_weight: Any, n_rows: int, name: str = "sample_weigh
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
     """Weighted mean over the rows with weight: an infinite value on a row of weight 0 is ignored."""
     rows = weights > 0
-    return float(values[rows] @ weights[rows] / weights[rows].sum())
+    with np.errstate(over="ignore"):
+        total = values[rows] @ weights[rows]
+    if np.isinf(total):  # the mean may be finite though the sum is not
+        return float(values[rows] @ (weights[rows] / weights[rows].sum()))
+    return float(total / weights[rows].sum())
 
 
 def _one_per_row(name: str, values: Any, n_rows: int | None) -> np.ndarray:
-    array = np.asarray(values)
+    array = array_of(name, values)
     if array.ndim != 1:
         raise DataError(f"{name} must be one-dimensional, one value per row; got shape {array.shape}.")
     if len(array) == 0:
@@ -65,7 +67,7 @@ def _one_per_row(name: str, values: Any, n_rows: int | None) -> np.ndarray:
 def check_probabilities(y_true: Any, prediction: Any, labels: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:
     """The column of each row's true class, the probabilities as float64, and the classes of the columns."""
     truth = check_row_labels("y_true", y_true)
-    probabilities = np.asarray(prediction)
+    probabilities = array_of("prediction", prediction)
     if probabilities.ndim != 2 or probabilities.dtype.kind not in "biuf":
         raise DataError(
             "prediction must be a distribution or probabilities of shape (rows, classes); "

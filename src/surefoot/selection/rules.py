@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import array_of, real_numbers
 from surefoot._parameters import check_integer, check_number
 from surefoot.selection.guarantee import MAX_EPSILON, check_epsilon
 
@@ -274,12 +275,12 @@ def heaviest_first(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 def check_weights(weights: Any) -> np.ndarray:
     """Weights as float64, if they are nonnegative and sum to 1."""
-    array = np.asarray(weights)
+    array = array_of("weights", weights)
     if array.dtype.kind not in "biuf":
         raise DataError(f"weights must be numbers, got an array of dtype {array.dtype}.")
     if array.ndim != 1 or len(array) == 0:
         raise DataError(f"weights must be one-dimensional, a weight for each model; got shape {array.shape}.")
-    array = array.astype(np.float64)
+    array = real_numbers("weights", array)
     if not np.isfinite(array).all() or (array < 0).any():
         raise DataError("weights must be 0 or more, and finite: pass the fraction of the bags that chose each model.")
     with np.errstate(over="ignore"):

@@ -7,12 +7,11 @@ from zlib import crc32
 import numpy as np
 from sklearn import config_context
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer
-from surefoot.data.problem import check_numbers
+from surefoot.data.problem import check_numbers, one_column
 from surefoot.selection.selector import PreparedPython, Selector
 from surefoot.selection.table import ANY_TARGET, ERROR, MissingValues, SelectionTable, encode_classes, filled_bags
 
@@ -234,7 +233,7 @@ def _target(y: np.ndarray | None, criterion: Any) -> tuple[np.ndarray, tuple[Any
     """Numbers and None, or codes of classes and the classes."""
     if y is None:
         raise DataError("y is missing: TreeSelector grows trees that predict y.")
-    labels = np.asarray(column_or_1d(y, warn=True))
+    labels = one_column(y, "y")
     if labels.dtype.kind == "f" or criterion in REGRESSION_CRITERIA:
         labels = check_numbers(labels)  # first, because type_of_target fails for missing values
     if criterion in REGRESSION_CRITERIA or type_of_target(labels) == "continuous":

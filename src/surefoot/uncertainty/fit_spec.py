@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import passed_as
 from surefoot._parallel import threads_for
 from surefoot._progress import Progress
 from surefoot._random import seed_from
@@ -217,7 +218,9 @@ def make_fit_spec(
     strata = None if isinstance(problem, NumberProblem) else problem.codes
     weights, columns_val, n_rows = problem.weights, None, len(target)
     if validation is not None:
-        n_val, columns_val = n_validation_rows(validation), check_table(model, validation.X, problem.columns.schema)
+        n_val = n_validation_rows(validation)
+        with passed_as("X_val"):
+            columns_val = check_table(model, validation.X, problem.columns.schema)
         offset_val = read_offset(family, validation.offsets, n_val, "_val")
         target_val = validation_target(problem, family, validation.y, offset_val).astype(target.dtype)
         if columns_val.n_rows != len(target_val):
