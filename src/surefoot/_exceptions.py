@@ -17,9 +17,9 @@
     ├── UnknownCategoryWarning             a column to predict has none of the categories of the training data
     └── UnlikePartitionsWarning            partitions of a Dask collection differ by more than chance
 
-An argument of a type that is not read gives a ``DataError`` that is a ``TypeError`` too. The error for an unfitted model
-is that of scikit-learn. ``DataError`` and ``ParameterError`` have an attribute ``argument``: the name of the wrong
-argument, if there is exactly one.
+An argument of a type that is not read gives a ``DataError`` that is a ``TypeError`` too. The error for a model that is
+not fitted is that of scikit-learn. ``DataError`` and ``ParameterError`` have an attribute ``argument``: the name of the
+wrong argument, if there is exactly one.
 """
 
 import os

@@ -60,8 +60,10 @@ def real_numbers(name: str, values: Any) -> np.ndarray:
     """``values`` as an array of float64, without a copy if they are one; missing values become NaN."""
     array = array_of(name, values)
     if array.dtype.kind not in "biufOUST":
-        kind = f"Complex data not supported: {name} must be real numbers" if array.dtype.kind == "c" else None
-        raise DataError(f"{kind or f'{name} must be numbers'}, got {array.dtype}.", argument=name)
+        message = f"{name} must be numbers, got {array.dtype}."
+        if array.dtype.kind == "c":
+            message = f"{name} must be real numbers, got {array.dtype} (Complex data not supported)."
+        raise DataError(message, argument=name)
     try:
         with np.errstate(over="ignore"):  # of a longer float: infinity, which is refused where it has no meaning
             return array.astype(np.float64, copy=False)

@@ -8,7 +8,6 @@ import numpy as np
 
 from surefoot._exceptions import ParameterError
 
-
 MAX_INTEGER = 2**63 - 1
 FLOAT_LIMIT = int(np.finfo(np.float64).max)
 NOT_NUMBERS = (bool, np.timedelta64, np.complexfloating)  # Python and NumPy count them among the numbers

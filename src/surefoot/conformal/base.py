@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, InfiniteIntervalWarning, ParameterError, warn_caller
+from surefoot._numbers import array_of
 from surefoot._parallel import Cancellation, run_tasks
 from surefoot._parameters import check_integer, check_number
 from surefoot._random import random_permutation, seed_from, stream_key
@@ -26,6 +27,7 @@ from surefoot.shift.density_ratio import DensityRatio, effective_rows
 ROWS, MEMBER, RATIO = 9_000_011, 9_000_013, 9_000_017  # labels of streams of random numbers
 PREFIT, SPLIT = "prefit", "split"
 MAX_NAMED = 5
+MAX_WHOLE = 2.0**63  # floats below are whole numbers of NumPy
 GROUPS_HINT = "pass the group of every row, as an array or a series"
 
 
@@ -242,7 +244,7 @@ class FoldFit:
 
 def read_groups(groups: Any, n_rows: int) -> np.ndarray:
     """The group of each row as text, the same for whole numbers of any type; missing groups are refused."""
-    labels = np.asarray(groups)
+    labels = array_of("groups", groups)
     if labels.dtype.kind in "US" and not hasattr(groups, "dtype"):
         labels = np.array(list(groups), dtype=object)  # otherwise a missing value would become the text "nan"
     if labels.shape != (n_rows,):
@@ -250,7 +252,10 @@ def read_groups(groups: Any, n_rows: int) -> np.ndarray:
         raise DataError(message, argument="groups")
     if has_missing_labels(labels):
         raise DataError("groups has missing values: give these rows a group of their own.", argument="groups")
-    if labels.dtype.kind in "uif" and (labels == np.floor(labels)).all():
+    if labels.dtype.kind in "cV" or any(isinstance(label, list | dict | np.ndarray) for label in labels.ravel()[:1]):
+        message = f"groups must be text, whole numbers or other names of groups, got {labels.dtype}."
+        raise DataError(message, argument="groups")
+    if labels.dtype.kind in "uif" and (labels == np.floor(labels)).all() and (np.abs(labels) < MAX_WHOLE).all():
         labels = labels.astype(np.int64)
     return labels.astype(str)
 

@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from surefoot._exceptions import DataError, ParameterError
+from surefoot._exceptions import DataError, DataTypeError, ParameterError
 from surefoot._numbers import naming
 from surefoot.data.columns import Columns, Schema, check_names, is_frame
 from surefoot.data.sparse_columns import SparseColumns, is_sparse_frame, sparse_matrix_of
@@ -68,6 +68,12 @@ def check_table_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
             raise DataError(
                 f"X is an array with text ({error.__cause__}): pass a frame, and make its columns of text categorical, "
                 "for example with X.astype({'name': 'category'}).",
+                argument="X",
+            ) from error
+        if "float() argument" in str(error):
+            raise DataTypeError(
+                f"X cannot be read ({error.__cause__}): pass an array of numbers, or a frame whose columns are numbers "
+                "or of categorical dtype.",
                 argument="X",
             ) from error
         raise

@@ -136,7 +136,7 @@ def check_number_problem(
 def check_length(y: np.ndarray, n_rows: int) -> None:
     """Raise an error if the target has not one value for each row."""
     if len(y) != n_rows:
-        message = f"y has {len(y)} values, but X has {n_rows} rows (inconsistent numbers of samples): give one for each."
+        message = f"y has {len(y)} values for {n_rows} rows of X: give one for each (inconsistent numbers of samples)."
         raise DataError(message, argument="y")
 
 

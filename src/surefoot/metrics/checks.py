@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
-from surefoot._numbers import array_of, real_numbers
+from surefoot._numbers import array_of, naming, real_numbers
 from surefoot._row_values import has_missing_labels, refuse_impossible_weights, scale_weights
 
 SUM_TOLERANCE = 1e-4  # for the sum of a row's probabilities
@@ -29,6 +29,9 @@ def check_row_labels(name: str, values: Any, n_rows: int | None = None) -> np.nd
     labels = _one_per_row(name, values, n_rows)
     if has_missing_labels(labels):
         raise DataError(f"{name} contains NaN: every row needs a label; leave out the rows that have none.")
+    if labels.dtype.kind == "O":
+        with naming(name):  # a list or an array is no label
+            set(labels.tolist())
     if labels.dtype.kind == "f" and (labels != np.trunc(labels)).any():
         raise DataError(f"{name} contains fractions: pass labels of classes, not probabilities or measurements.")
     return labels
@@ -66,13 +69,13 @@ def _one_per_row(name: str, values: Any, n_rows: int | None) -> np.ndarray:
 
 def check_probabilities(y_true: Any, prediction: Any, labels: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:
     """The column of each row's true class, the probabilities as float64, and the classes of the columns."""
-    truth = check_row_labels("y_true", y_true)
     probabilities = array_of("prediction", prediction)
     if probabilities.ndim != 2 or probabilities.dtype.kind not in "biuf":
         raise DataError(
             "prediction must be a distribution or probabilities of shape (rows, classes); "
             f"got {type(prediction).__name__} of shape {probabilities.shape}."
         )
+    truth = check_row_labels("y_true", y_true)
     if len(probabilities) != len(truth):
         raise DataError(f"prediction has {len(probabilities)} rows, but y_true has {len(truth)}.")
     probabilities = probabilities.astype(np.float64)

@@ -32,7 +32,11 @@ class SelectionRule(ABC):
         bool array of shape (n_sets, n_models)
             Which models are chosen.
         """
-        return self._choose_many(weights)
+        weightings = real_numbers("weights", weights)
+        if weightings.ndim != 2 or weightings.shape[1] == 0 or np.isnan(weightings).any():
+            message = f"weights must be numbers of shape (n_sets, n_models), none missing; got {weightings.shape}."
+            raise DataError(message, argument="weights")
+        return self._choose_many(weightings)
 
     @abstractmethod
     def _choose_many(self, weights: np.ndarray) -> np.ndarray:
@@ -53,6 +57,7 @@ class SelectionRule(ABC):
         array of int
             The indices of the chosen models, heaviest first.
         """
+        weights = real_numbers("weights", weights)
         return heaviest_first(weights, self.choose_many(weights[np.newaxis])[0])
 
     def chosen_items(self, weights: np.ndarray, members: np.ndarray) -> np.ndarray:
@@ -70,7 +75,7 @@ class SelectionRule(ABC):
         bool array of shape (n_chosen, n_items)
             The items of each chosen model, heaviest first.
         """
-        return members[self.choose(weights, members)]
+        return _checked_members(members, weights)[self.choose(weights, members)]
 
 
 @dataclass(frozen=True)
@@ -170,9 +175,10 @@ class InclusionProbability(SelectionRule):
         bool array of shape (1, n_items)
             The one chosen model.
         """
-        fractions = np.einsum(
-            "m,mi->i", weights, members
-        )  # adds in the order of the models, with any number of threads
+        members = _checked_members(members, weights)
+        weights = real_numbers("weights", weights)
+        # adds in the order of the models, with any number of threads
+        fractions = np.einsum("m,mi->i", weights, members)
         return (fractions >= self.tau - ROUNDING)[np.newaxis]
 
 
@@ -265,6 +271,15 @@ def inflated_argmax_many(weights: np.ndarray, epsilon: float) -> np.ndarray:
 def unseen_would_enter(weights: np.ndarray, epsilon: float) -> bool:
     """Whether a model that no bag chose would be returned: then all such models would, and nothing is decided."""
     return bool(inflated_argmax_many(np.append(weights, 0.0)[np.newaxis], epsilon)[0, -1])
+
+
+def _checked_members(members: Any, weights: Any) -> np.ndarray:
+    """Which items each model has, as an array with a row for each weight."""
+    items = array_of("members", members)
+    if items.ndim != 2 or items.dtype.kind not in "biu" or items.shape[:1] != array_of("weights", weights).shape:
+        message = f"members must be booleans of shape (n_models, n_items), for one weight per model; got {items.shape}."
+        raise DataError(message, argument="members")
+    return items
 
 
 def heaviest_first(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError
+from surefoot._numbers import naming
 from surefoot.selection.table import check_columns, take_columns
 
 
@@ -64,7 +65,8 @@ class SelectedColumnsMixin(TransformerMixin, ABC):
         known = getattr(self, "feature_names_in_", None)
         names = [f"x{j}" for j in range(self.n_features_in_)] if known is None else known
         if input_features is not None:
-            given = list(input_features)
+            with naming("input_features"):
+                given = list(input_features)
             if len(given) != len(names):
                 raise DataError(f"input_features should have length equal to the number of columns, {len(names)}.")
             if known is not None and given != list(known):

@@ -100,7 +100,10 @@ def check_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     refuse_masked_and_times(X)
     tags = get_tags(estimator).input_tags
     finite, formats = "allow-nan" if tags.allow_nan else True, "csr" if tags.sparse else False
-    with np.errstate(over="ignore", invalid="ignore"), naming("X"):  # scikit-learn adds up the table to look for infinities
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        naming("X"),
+    ):  # scikit-learn sums it to find infinities
         return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=finite, accept_sparse=formats)
 
 

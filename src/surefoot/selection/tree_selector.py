@@ -132,7 +132,7 @@ class TreeSelector(Selector):
         prepared = PreparedTree(X=X, missing=MissingValues.find(X), y=y, names=names, classes=classes, params=params)
         try:
             prepared.fit(np.arange(len(X)), check_input=True)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(f"scikit-learn's tree rejects the parameters or y of TreeSelector: {error}") from error
         return prepared
 
@@ -204,6 +204,9 @@ def tree_text(model: Any) -> str:
     while to_write:
         depth, branch, node = to_write.pop()
         is_split = isinstance(node, tuple)
+        if is_split and len(node) != 3:
+            message = f"model must be a tree of nested tuples (variable, low branch, high branch), got {node!r}."
+            raise ParameterError(message, argument="model")
         lines.append(f"{'  ' * depth}{branch}{node[0] if is_split else node}")
         if is_split:
             to_write += [(depth + 1, "high: ", node[2]), (depth + 1, "low: ", node[1])]

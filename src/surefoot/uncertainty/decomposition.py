@@ -176,8 +176,8 @@ def _refuse_overflow(*variances: np.ndarray) -> None:
     """Raise an error if a variance is beyond the range of floats; a distribution then has the largest float."""
     if not all((values < LARGEST).all() for values in variances):
         raise DataError(
-            "The uncertainty is in units of the target squared, and too large for a float: divide y by a constant, such "
-            "as 1e150, and fit again. The standard deviations of predict_distribution(X).std are in units of the target."
+            "The uncertainty is in units of the target squared, and too large for a float: divide y by a constant, "
+            "for example 1e150, and fit again. The standard deviations of predict_distribution(X) are in units of y."
         )
 
 
