@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
+from surefoot._numbers import checked_path
+
 MAX_LINKS = 40
 STANDARD_OUTPUT = 1
 
@@ -22,6 +24,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     If writing fails or is stopped, ``path`` does not change, and the temporary file is removed. A device, a named pipe
     or an open file such as /dev/stdout is never replaced: the finished content is written to it.
     """
+    path = checked_path("path", path)
     if is_written_in_place(path):
         with tempfile.TemporaryFile() as stream:
             yield stream

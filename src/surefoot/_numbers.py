@@ -1,5 +1,6 @@
 """Arguments that are arrays of numbers: they are read, or refused with an error that names them."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -82,3 +83,12 @@ def finite_numbers(name: str, values: Any) -> np.ndarray:
         message = f"Input {name} contains infinity or a value too large for dtype('float64')."
         raise DataError(message, argument=name)
     return numbers
+
+
+def checked_path(name: str, path: Any) -> str:
+    """The path of a file as text; numbers, which Python would take for open files, are refused."""
+    with naming(name):
+        text = os.fspath(path)
+    if not isinstance(text, str) or not text:
+        raise DataError(f"{name} must be the path of a file, as text or a Path; got {path!r}.", argument=name)
+    return text

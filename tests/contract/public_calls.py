@@ -81,7 +81,7 @@ def fits():
     calls = {}
     for subject in SUBJECTS:
         X, y = subject.problem(40)
-        settings = {"model": own_model(subject)} if hasattr(subject.make(), "model") else {}
+        settings = {name: own_model(subject) for name in ("model", "estimator") if name in subject.settings}
         good = {"X": X, "y": y} | ({"sample_weight": None} if subject.weights != "refused" else {})
         if subject.takes_validation:
             good |= {"X_val": X, "y_val": y, "sample_weight_val": None}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import surefoot
-from contract.public_calls import example, of
+from contract.public_calls import Call, example, of
 from surefoot import metrics, plots
 
 
@@ -119,7 +119,11 @@ def audits():
     )  # fmt: skip
     settings = {"refit": True, "shift_tolerance": 0.25, "time_limit": 0.01, "random_state": 0, "n_jobs": 1}
     return {
-        "audit": of(audit, X=one.X, y=one.y, **dict.fromkeys(optional), **settings),
+        "audit": Call(
+            audit,
+            {"X": one.X, "y": one.y, **dict.fromkeys(optional), **settings},
+            kinds={"X": "free table", "X_new": "free table", "y": "free numbers"},  # dates and text, for example
+        ),
         "compare": of(surefoot.compare, audits=[result, result], against="first", names=None),
         "Audit.answer": of(result.answer, question="accuracy"),
         "Audit.check_rules": of(result.check_rules, fail_on=[]),

@@ -35,11 +35,11 @@ def values_of(kind, good):
     if kind == "parameter":
         return refused, odd
     X, y, labels = (getattr(public_calls.example(), name) for name in ("X", "y", "labels"))
-    if kind == "table":
+    if "table" in kind:
         refused, more = bad_tables(X)
     else:
         refused, more = bad_values(labels if kind == "labels" else np.abs(y), refuses_text=kind == "numbers")
-    if kind == "free numbers":
+    if kind.startswith("free"):
         refused, more = {}, refused | more
     if good is None:  # the argument may be left out
         more = {name: value for name, value in more.items() if value is not None}
@@ -68,7 +68,7 @@ def reason(call, argument, value, is_refused):
     except SurefootError as error:
         known = [getattr(error, "argument", None), *(one for one in call.good if one in str(error))]
         return None if set(known) & set(call.good) else f"names no argument: {error}"
-    except NotFittedError:
+    except (NotFittedError, FileNotFoundError):
         return None
     except Exception as error:
         return f"{type(error).__name__}: {error}"

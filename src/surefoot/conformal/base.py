@@ -12,7 +12,7 @@ from surefoot._estimator import restore_on_failure
 from surefoot._exceptions import DataError, InfiniteIntervalWarning, ParameterError, warn_caller
 from surefoot._numbers import array_of
 from surefoot._parallel import Cancellation, run_tasks
-from surefoot._parameters import check_integer, check_number
+from surefoot._parameters import check_integer, check_number, is_one_of
 from surefoot._random import random_permutation, seed_from, stream_key
 from surefoot._row_values import has_missing_labels
 from surefoot.conformal.calibration import CalibrationScores, rows_for_level
@@ -83,7 +83,7 @@ class ConformalEstimator(BaseEstimator):
         return DensityRatio.fit(X, X_target, seed=seed, n_jobs=self.n_jobs, balanced=True)
 
     def _check_parameters(self) -> float:
-        for method in ("predict",) if self.cv == PREFIT else ("fit", "predict"):
+        for method in ("predict",) if is_one_of(self.cv, (PREFIT,)) else ("fit", "predict"):
             if isinstance(self.model, type) or not hasattr(self.model, method):
                 message = f"model must be an estimator with a method {method}, got {self.model!r}."
                 raise ParameterError(message, argument="model")

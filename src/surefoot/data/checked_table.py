@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from surefoot._exceptions import DataError, DataTypeError, ParameterError
-from surefoot._numbers import naming
+from surefoot._numbers import array_of, naming
 from surefoot.data.columns import Columns, Schema, check_names, is_frame
 from surefoot.data.sparse_columns import SparseColumns, is_sparse_frame, sparse_matrix_of
 
@@ -112,7 +112,7 @@ def categorical_positions(estimator: BaseEstimator, categorical: Any) -> list[in
     """Positions of the columns named in ``categorical_features``: positions, names, or one boolean per column."""
     if categorical is None:
         return []
-    chosen = np.asarray(categorical)
+    chosen = array_of("categorical_features", categorical)
     n_columns = int(estimator.n_features_in_)
     if chosen.ndim == 1 and chosen.dtype.kind == "b" and len(chosen) == n_columns:
         return np.flatnonzero(chosen).tolist()

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._numbers import array_of, finite_numbers, naming, real_numbers
+from surefoot._parameters import is_one_of
 from surefoot._row_values import has_missing_labels, refuse_impossible_weights, scale_weights
 from surefoot.data.checked_table import (
     categorical_positions,
@@ -290,8 +291,9 @@ def class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray, re
         unknown = set(class_weight) - set(classes.tolist())
         if unknown:
             raise ParameterError(f"class_weight names classes that y does not have: {sorted(map(str, unknown))}.")
-    elif class_weight != "balanced":
-        raise ParameterError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
+    elif not is_one_of(class_weight, ("balanced",)):
+        message = f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}."
+        raise ParameterError(message, argument="class_weight")
     weights = np.empty(len(classes))
     weights[np.searchsorted(classes, labels)] = compute_sample_weight(class_weight, labels)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):

@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._numbers import array_of, real_numbers
-from surefoot._parameters import check_integer, check_number
+from surefoot._parameters import check_integer, check_number, is_one_of
 from surefoot.selection.guarantee import MAX_EPSILON, check_epsilon
 
 INFLATED_ARGMAX = "inflated_argmax"  # the rule whose epsilon follows from delta
@@ -212,7 +212,7 @@ class InflatedArgmax(SelectionRule):
 
 def check_rule(rule: Any, **arguments: Any) -> None:
     """Raise an error if this is not a rule, or if it does not use the given arguments (None: not given)."""
-    if not (isinstance(rule, SelectionRule) or rule == INFLATED_ARGMAX):
+    if not (isinstance(rule, SelectionRule) or is_one_of(rule, (INFLATED_ARGMAX,))):
         raise ParameterError(
             f"rule must be 'inflated_argmax' or a rule such as surefoot.selection.TopK(2), got {rule!r}."
         )
