@@ -54,7 +54,7 @@ def bad_tables(X):
     odd |= {"huge everywhere": np.where(X > 0, 1e308, -1e308), "long double": X.astype(np.longdouble)}
     odd |= {"large integers": [[10**30] * n_columns] * n_rows, "None everywhere": [[None] * n_columns] * n_rows}
     odd |= {"largest unsigned": np.full(X.shape, 2**64 - 1, np.uint64), "objects of numbers": X.astype(object)}
-    odd |= {"matrix": np.asmatrix(X), "sparse": sparse.csr_array(X), "sparse DOK": sparse.dok_array(X)}
+    odd |= {"sparse": sparse.csr_array(X), "sparse DOK": sparse.dok_array(X)}
     refused_frames, odd_frames = bad_frames(X)
     return refused | refused_frames, odd | odd_frames
 
