@@ -13,11 +13,11 @@ FLOAT_LIMIT = int(np.finfo(np.float64).max)
 NOT_NUMBERS = (bool, np.timedelta64, np.complexfloating)  # Python and NumPy count them among the numbers
 
 
-def check_integer(name: str, value: Any, min_value: int, max_value: int | None = None) -> int:
-    """``value`` if it is a whole number from ``min_value`` to ``max_value``."""
+def check_integer(name: str, value: Any, min_value: int, max_value: float | None = None) -> int:
+    """``value`` if it is a whole number from ``min_value`` to ``max_value`` (None: the largest that NumPy counts)."""
     if isinstance(value, NOT_NUMBERS) or not isinstance(value, int | np.integer):
         raise ParameterError(f"{name} must be a whole number, got {value!r}.", argument=name)
-    if abs(int(value)) > MAX_INTEGER:  # too long to be shown, and to be counted
+    if max_value is None and abs(int(value)) > MAX_INTEGER:  # too long to be shown, and to be counted
         raise ParameterError(f"{name} must be at most 2**63 - 1 in absolute value.", argument=name)
     if value < min_value or (max_value is not None and value > max_value):
         limits = f"{min_value} or more" if max_value is None else f"between {min_value} and {max_value}"

@@ -213,7 +213,7 @@ def _mean_squared_movement(
     if n_bags is not None:
         movement += 16 * e**2 / check_integer("n_bags", n_bags, 1)
     if n_models is not None:
-        movement *= 1 - 1 / check_integer("n_models", n_models, 2)
+        movement *= 1 - 1 / check_integer("n_models", n_models, 2, inf)
     return movement
 
 
