@@ -1,7 +1,7 @@
 """Checks of parameters: an error names the parameter, the allowed values and the given value."""
 
 from collections.abc import Collection
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ def check_integer(name: str, value: Any, min_value: int, max_value: float | None
     if max_value is None and abs(int(value)) > MAX_INTEGER:  # too long to be shown, and to be counted
         raise ParameterError(f"{name} must be at most 2**63 - 1 in absolute value.", argument=name)
     if value < min_value or (max_value is not None and value > max_value):
-        limits = f"{min_value} or more" if max_value is None else f"between {min_value} and {max_value}"
+        limits = f"{min_value} or more" if max_value in (None, inf) else f"between {min_value} and {max_value}"
         raise ParameterError(f"{name} must be {limits}, got {value!r}.", argument=name)
     return int(value)
 
