@@ -18,6 +18,7 @@ FOUNDATION = {
     "_fitted_state",
     "_formatting",
     "_jit",
+    "_numbers",
     "_parallel",
     "_parameters",
     "_progress",

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
+from surefoot._numbers import checked_path
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -30,6 +32,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     killed, the next file that is written to the same folder removes it. A device, a named pipe or an open file such as
     /dev/stdout is never replaced: the finished content is written to it.
     """
+    path = checked_path("path", path)
     if is_written_in_place(path):
         with tempfile.TemporaryFile() as copied:
             yield copied

@@ -17,8 +17,9 @@
     ├── UnknownCategoryWarning             a column to predict has none of the categories of the training data
     └── UnlikePartitionsWarning            partitions of a Dask collection differ by more than chance
 
-Errors for a wrong type or an unfitted model are those of scikit-learn. ``DataError`` and ``ParameterError`` have an
-attribute ``argument``: the name of the wrong argument, if there is exactly one.
+An argument of a type that is not read gives a ``DataError`` that is a ``TypeError`` too. The error for a model that is
+not fitted is that of scikit-learn. ``DataError`` and ``ParameterError`` have an attribute ``argument``: the name of the
+wrong argument, if there is exactly one.
 """
 
 import os
@@ -60,6 +61,10 @@ class DataError(_NamesArgument, SurefootError, ValueError):
     argument : str or None
         Name of the wrong argument; None if there is not exactly one.
     """
+
+
+class DataTypeError(DataError, TypeError):
+    """The table, the labels or the weights are of a type that is not read, such as a sparse matrix for labels."""
 
 
 class ModelFileError(SurefootError, ValueError):

@@ -19,6 +19,7 @@ import joblib
 from joblib.parallel import MultiprocessingBackend, ThreadingBackend, get_active_backend
 
 from surefoot._exceptions import ParameterError
+from surefoot._parameters import MAX_INTEGER, check_integer
 
 ROW_BLOCK = 8192
 BLOCK_OUTPUTS = 1 << 22  # numbers that are computed for a block of rows: 32 MB
@@ -28,8 +29,11 @@ THREADED_CELLS = 1_000_000  # with fewer cells, synchronising threads costs more
 
 def count_jobs(n_jobs: int | None) -> int:
     """The number of workers for ``n_jobs`` (None: one, unless a joblib context sets another number)."""
+    if n_jobs is not None:
+        check_integer("n_jobs", n_jobs, -MAX_INTEGER)
     if n_jobs == 0:
-        raise ParameterError("n_jobs must not be 0: use 1 for one worker, -1 for as many as there are cores.")
+        message = "n_jobs must not be 0: use 1 for one worker, -1 for as many as there are cores."
+        raise ParameterError(message, argument="n_jobs")
     return max(1, int(joblib.effective_n_jobs(n_jobs)))
 
 

@@ -3,17 +3,27 @@
 import sys
 import time
 from math import isnan
+from typing import Any
+
+import numpy as np
 
 from surefoot._parallel import Cancellation
+from surefoot._parameters import MAX_INTEGER, check_integer
 
 SECONDS_BETWEEN_MESSAGES = 2.0
+
+
+def check_verbose(verbose: Any) -> int:
+    """``verbose`` as a whole number; True is 1."""
+    is_truth = isinstance(verbose, bool | np.bool_)
+    return int(verbose) if is_truth else check_integer("verbose", verbose, -MAX_INTEGER)
 
 
 class Progress:
     """Progress of an ensemble: ``verbose=1`` reports each finished member, ``verbose=2`` also every two seconds."""
 
     def __init__(self, name: str, n_members: int, verbose: int, measure: str = "weighted error") -> None:
-        self.name, self.n_members, self.verbose, self.measure = name, n_members, verbose, measure
+        self.name, self.n_members, self.verbose, self.measure = name, n_members, check_verbose(verbose), measure
 
     def of_member(self, member: int, n_rounds: int, cancellation: Cancellation) -> "MemberProgress":
         """Progress of one member; a number below 0 stands for a trial model."""
@@ -54,7 +64,7 @@ class BagProgress:
     """A callback for bags: called with the number of a bag; ``verbose=1`` reports every two seconds."""
 
     def __init__(self, name: str, verbose: int, n_bags: int) -> None:
-        self.name, self.verbose, self.n_bags = name, verbose, n_bags
+        self.name, self.verbose, self.n_bags = name, check_verbose(verbose), n_bags
         self.start = self.last_message = time.monotonic()
 
     def __call__(self, bag: int) -> None:

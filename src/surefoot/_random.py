@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
+from surefoot._exceptions import ParameterError
 from surefoot._jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -102,4 +103,11 @@ def bootstrap_counts(key: np.uint64, n: int, draws: int) -> np.ndarray:
 
 def seed_from(random_state: Any) -> int:
     """One integer seed from scikit-learn's ``random_state`` (None, an integer, or a RandomState)."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    try:
+        generator = check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"random_state must be None, a RandomState, or a whole number from 0 to 2**32 - 1 as the seed: {error}.",
+            argument="random_state",
+        ) from error
+    return int(generator.randint(np.iinfo(np.int32).max))

@@ -25,9 +25,9 @@ def _is_missing(label: Any) -> bool:
 def refuse_impossible_weights(weights: np.ndarray, name: str) -> None:
     """Raise an error if a weight is negative, or if all of them are zero."""
     if (weights < 0).any():
-        raise DataError(f"{name} has negative values: weights must be 0 or more.")
+        raise DataError(f"{name} has negative values: weights must be 0 or more.", argument=name)
     if not (weights > 0).any():
-        raise DataError(f"{name} is zero for every row: at least one row must count.")
+        raise DataError(f"{name} is zero for every row: at least one row must count.", argument=name)
 
 
 def scale_weights(weights: np.ndarray) -> np.ndarray:

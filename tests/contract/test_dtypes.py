@@ -216,7 +216,7 @@ NO_WEIGHTS = {
     "NA": (pd.Series([None] + [1] * (N_ROWS - 1), dtype="Int64"), "sample_weight contains NaN"),
     "null": (pl.Series([None] + [1] * (N_ROWS - 1)), "sample_weight contains NaN"),
     "text": (pd.Series(PLACES, dtype="string"), "sample_weight must be numbers"),
-    "dates": (pd.Series([DAY] * N_ROWS), "sample_weight must be numbers, got Datetime"),
+    "dates": (pd.Series([DAY] * N_ROWS), "sample_weight must be numbers, got datetime64"),
     "array of dates": (
         np.array([DAY] * N_ROWS, dtype="datetime64[s]"),
         "sample_weight must be numbers, got datetime64",

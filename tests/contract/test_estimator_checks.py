@@ -3,10 +3,12 @@
 import functools
 
 import pytest
+from fault_sizes import usual_or_long
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
+import surefoot
 from contract.registry import SUBJECTS
 from surefoot import ConformalClassifier, ConformalRegressor, StableClassifier, StableSelector
 from surefoot.selection import LassoSelector
@@ -116,3 +118,69 @@ def test_scikit_learn_check(estimator, check):
             check(estimator)
     else:
         check(estimator)
+
+
+SOFT_VOTES = "the classes win by whole votes of the members, but probabilities are computed from their strengths"
+TREES_FROM_HELD_OUT_ROWS = "held-out rows decide how many trees there are: k copies of a row fall apart"
+
+
+def both(reason):
+    """The checks of weights, for arrays and for sparse tables."""
+    return {WEIGHTS_AND_COPIES: reason, COPIES_OF_SPARSE_ROWS: reason}
+
+
+OF_MEMBERS = {"check_class_weight_classifiers": PURE_LEAVES, **both(SAMPLES_ROWS)}
+HARD_AND_SOFT = {"check_decision_proba_consistency": SOFT_VOTES}
+BY_DEFAULT = {
+    "AdaBoostClassifier": {"check_class_weight_classifiers": PURE_LEAVES, **both(HELD_OUT)},
+    "BestBoostClassifier": {"check_class_weight_classifiers": PURE_LEAVES, **both(HELD_OUT), **HARD_AND_SOFT},
+    "BaggedBoostClassifier": OF_MEMBERS | HARD_AND_SOFT,
+    "LarsenRitzertClassifier": OF_MEMBERS,
+    "MajorityBoostClassifier": OF_MEMBERS,
+    "GradientBoostingClassifier": both(TREES_FROM_HELD_OUT_ROWS),
+    "GradientBoostingRegressor": both(TREES_FROM_HELD_OUT_ROWS),
+    "BoostingEnsembleClassifier": both(TREES_FROM_HELD_OUT_ROWS),
+    "BoostingEnsembleRegressor": both(TREES_FROM_HELD_OUT_ROWS),
+    "VMatrixBoostingClassifier": {WEIGHTS_AND_COPIES: COUNTS_ROWS},
+    "VMatrixBoostingRegressor": {WEIGHTS_AND_COPIES: COUNTS_ROWS},
+    "StableSelector": {},
+    "StableClassifier": {},
+    "ConformalClassifier": {},
+    "ConformalRegressor": {},
+}
+REQUIRED = {
+    "StableSelector": LassoSelector(),
+    "StableClassifier": DecisionTreeClassifier(),
+    "ConformalClassifier": DecisionTreeClassifier(),
+    "ConformalRegressor": DecisionTreeRegressor(),
+}
+QUICK = ("check_class_weight_classifiers", "check_decision_proba_consistency", "check_classifier_data_not_an_array")
+
+
+def checks_of_defaults():
+    """Every public estimator as it is without any setting but the seed; the usual run takes the quick checks."""
+    for name in BY_DEFAULT:
+        made = getattr(surefoot, name)(*(REQUIRED[name],) if name in REQUIRED else ())
+        made.set_params(random_state=0)  # so that the same checks fail every time
+        for estimator, check in estimator_checks_generator(made):
+            is_quick = name in OF_THE_VOTE and name_of(check) in QUICK
+            if usual_or_long(is_quick, True):
+                yield pytest.param(estimator, check, id=f"{name}-{name_of(check)}")
+
+
+@pytest.mark.fault(number=1)
+@pytest.mark.filterwarnings("ignore::surefoot.InfiniteIntervalWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.UndecidedWarning")
+@pytest.mark.filterwarnings("ignore::surefoot.ManyMembersWarning")
+@pytest.mark.parametrize(("estimator", "check"), list(checks_of_defaults()))
+def test_scikit_learn_check_of_defaults(estimator, check):
+    if name_of(check) in BY_DEFAULT[type(estimator).__name__]:
+        with pytest.raises(AssertionError):
+            check(estimator)
+    else:
+        check(estimator)
+
+
+def test_every_public_estimator_is_checked_by_default():
+    public = {name for name in surefoot.__all__ if hasattr(getattr(surefoot, name), "fit")}
+    assert set(BY_DEFAULT) == public

@@ -273,8 +273,8 @@ def test_one_row_and_no_rows():
         (["u", "v"], "^X_target must be .* got list of 1 dimension"),
         ("table.csv", "^X_target must be .* got str"),
         (np.ones((2, 2, 2)), "^X_target must be .* got ndarray of 3 dimensions"),
-        ([["u", "v"]], "^X_target cannot be read .*: pass a frame whose columns are numbers or of categorical dtype"),
-        (np.array([[1.0, {}]], dtype=object), "^X_target cannot be read .*: pass a frame"),
+        ([["u", "v"]], "^X_target is an array with text .*: pass a frame, and make its columns of text categorical"),
+        (np.array([[1.0, {}]], dtype=object), "^X_target cannot be read .*: pass an array of numbers, or a frame"),
         ([[1.0], [1.0, 2.0]], "^X_target has rows of different lengths"),
         (pl.LazyFrame({"a": [1.0], "b": [1.0]}), "X_target is a lazy frame: collect it"),
     ],
@@ -287,7 +287,7 @@ def test_targets_that_cannot_be_compared_are_refused(X_target, message):
 
 @pytest.mark.parametrize("table", [None, {"a": [1.0]}, pd.Series([1.0]), np.ones(3), [1.0], [["u"]], [[1.0], []]])
 def test_anything_else_than_a_table_is_refused_by_name(table):
-    with pytest.raises(DataError, match=r"^X (must be a table|cannot be read|has rows of different lengths)"):
+    with pytest.raises(DataError, match=r"^X (must be a table|is an array with text|has rows of different lengths)"):
         shift_report(table, [[1.0]])
 
 

@@ -83,11 +83,11 @@ BAD_MATRICES = {
     "three dimensions": (np.ones((2, 2, 2)), "V must be a square matrix"),
     "empty": (np.ones((0, 0)), "V must be a square matrix"),
     "a number": (3.0, "V must be a square matrix"),
-    "ragged": ([[1.0, 2.0], [3.0]], "V must be real numbers"),
+    "ragged": ([[1.0, 2.0], [3.0]], "V cannot be read"),
     "NaN": ([[1.0, np.nan], [0.0, 1.0]], "V has entries that are not finite"),
     "infinite": ([[INF, 0.0], [0.0, 1.0]], "V has entries that are not finite"),
     "complex": (1j * np.eye(2), "V must be real numbers"),
-    "words": ([["a", "b"], ["c", "d"]], "V must be real numbers"),
+    "words": ([["a", "b"], ["c", "d"]], "V must be numbers"),
 }
 
 
@@ -104,7 +104,7 @@ BAD_LOSSES = {
     "two dimensions": (np.ones((3, 1)), "3 numbers, one for each row"),
     "NaN": ([1.0, np.nan, 2.0], "must be finite numbers"),
     "infinite": ([1.0, INF, 2.0], "must be finite numbers"),
-    "words": (["a", "b", "c"], "must be real numbers"),
+    "words": (["a", "b", "c"], "must be numbers"),
     "complex": ([1j, 0, 0], "must be real numbers"),
 }
 

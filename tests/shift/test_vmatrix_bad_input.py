@@ -56,7 +56,7 @@ REFUSED = {
     "V that is not square": ({"V": np.ones((N, 2))}, DataError, "V must be a square matrix"),
     "V with NaN": ({"V": np.full((N, N), NAN)}, DataError, "V has entries that are not finite"),
     "V with negative eigenvalues": ({"V": np.eye(N) - 0.1}, ParameterError, "V has negative eigenvalues.*identity"),
-    "V of words": ({"V": [["a"]]}, DataError, "V must be real numbers"),
+    "V of words": ({"V": [["a"]]}, DataError, "V must be numbers"),
     "V that is zero": ({"V": np.zeros((N, N))}, DataError, "V is zero on its diagonal"),
     "y with NaN": ({"y": np.where(np.arange(N) == 3, NAN, Y)}, DataError, "y contains NaN"),
     "y with infinities": ({"y": np.where(np.arange(N) == 3, INF, Y)}, DataError, "y contains infinity"),

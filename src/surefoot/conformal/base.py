@@ -6,19 +6,20 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError, InfiniteIntervalWarning, ParameterError, warn_caller
 from surefoot._fitted_state import new_fit
+from surefoot._numbers import array_of
 from surefoot._parallel import Cancellation, run_tasks
-from surefoot._parameters import check_integer, check_number
+from surefoot._parameters import check_integer, check_number, is_one_of
 from surefoot._random import random_permutation, seed_from, stream_key
 from surefoot._row_values import has_missing_labels
 from surefoot.conformal.calibration import CalibrationScores, rows_for_level
 from surefoot.conformal.guarantee import guarantee_in_words, guaranteed_coverage
 from surefoot.data.columns import is_frame
 from surefoot.data.held_out import split_held_out
-from surefoot.data.problem import require_target
+from surefoot.data.problem import check_length, require_target
 from surefoot.selection.selector import open_random_states
 from surefoot.selection.table import check_columns, take_rows
 from surefoot.shift.density_ratio import DensityRatio, effective_rows
@@ -26,6 +27,7 @@ from surefoot.shift.density_ratio import DensityRatio, effective_rows
 ROWS, MEMBER, RATIO = 9_000_011, 9_000_013, 9_000_017  # labels of streams of random numbers
 PREFIT, SPLIT = "prefit", "split"
 MAX_NAMED = 5
+MAX_WHOLE = 2.0**63  # floats below are whole numbers of NumPy
 GROUPS_HINT = "pass the group of every row, as an array or a series"
 
 
@@ -65,7 +67,7 @@ class ConformalEstimator(BaseEstimator):
         require_target(self, y)
         X = self._check_table(X, reset=True)
         target = self._read_target(y)
-        check_consistent_length(X, target)
+        check_length(target, X.shape[0])
         labels = None if groups is None else read_groups(groups, len(target))
         if groups is not None and X_target is not None:
             message = "groups and X_target cannot be combined: weights within groups are not implemented."
@@ -84,7 +86,7 @@ class ConformalEstimator(BaseEstimator):
         return DensityRatio.fit(X, X_target, seed=seed, n_jobs=self.n_jobs, balanced=True)
 
     def _check_parameters(self) -> float:
-        for method in ("predict",) if self.cv == PREFIT else ("fit", "predict"):
+        for method in ("predict",) if is_one_of(self.cv, (PREFIT,)) else ("fit", "predict"):
             if isinstance(self.model, type) or not hasattr(self.model, method):
                 message = f"model must be an estimator with a method {method}, got {self.model!r}."
                 raise ParameterError(message, argument="model")
@@ -245,7 +247,7 @@ class FoldFit:
 
 def read_groups(groups: Any, n_rows: int) -> np.ndarray:
     """The group of each row as text, the same for whole numbers of any type; missing groups are refused."""
-    labels = np.asarray(groups)
+    labels = array_of("groups", groups)
     if labels.dtype.kind in "US" and not hasattr(groups, "dtype"):
         labels = np.array(list(groups), dtype=object)  # otherwise a missing value would become the text "nan"
     if labels.shape != (n_rows,):
@@ -253,7 +255,10 @@ def read_groups(groups: Any, n_rows: int) -> np.ndarray:
         raise DataError(message, argument="groups")
     if has_missing_labels(labels):
         raise DataError("groups has missing values: give these rows a group of their own.", argument="groups")
-    if labels.dtype.kind in "uif" and (labels == np.floor(labels)).all():
+    if labels.dtype.kind in "cV" or any(isinstance(label, list | dict | np.ndarray) for label in labels.ravel()[:1]):
+        message = f"groups must be text, whole numbers or other names of groups, got {labels.dtype}."
+        raise DataError(message, argument="groups")
+    if labels.dtype.kind in "uif" and (labels == np.floor(labels)).all() and (np.abs(labels) < MAX_WHOLE).all():
         labels = labels.astype(np.int64)
     return labels.astype(str)
 

@@ -83,7 +83,10 @@ def _dictionary(series: nw.Series) -> tuple[list[Hashable], np.ndarray]:
     if series.implementation.is_pandas_like() and hasattr(native, "cat"):
         return [plain_label(label) for label in native.cat.categories], native.cat.codes.to_numpy()
     if is_categorical(series) and not series.implementation.is_polars():
-        series = _values_of_dictionary(native)
+        try:
+            series = _values_of_dictionary(native)
+        except ValueError as error:  # bytes that are no text, or values that Arrow cannot write as text
+            raise refused_column(series, series.name) from error
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         codes, known = value_codes(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64), None)
         return list(known), np.where(np.isnan(codes), -1, codes).astype(np.int64)

@@ -7,11 +7,13 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from surefoot._exceptions import DataError, ParameterError
+from surefoot._exceptions import DataError, DataTypeError, ParameterError
+from surefoot._numbers import array_of, naming
 from surefoot.data.columns import Columns, Schema, check_names, is_frame
 from surefoot.data.sparse_columns import SparseColumns, is_sparse_frame, sparse_matrix_of
 
-TEXT_IN_ARRAY = "could not convert string to float"  # what NumPy says
+TEXT_IN_ARRAY = ("could not convert string to float", "not compatible with arrays of bytes/strings")
+DOUBLE = np.dtype(np.float64).itemsize
 SPARSE_FORMATS = ("csr", "csc")  # matrices of other formats are converted
 
 
@@ -26,7 +28,8 @@ def check_table(
     reset = schema is None
     if is_frame(X):
         check_names(X)
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        with naming("X"):
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
         positions = categorical_positions(estimator, categorical)
         if _takes_sparse(estimator) and is_sparse_frame(X):
             return SparseColumns.from_sparse(sparse_matrix_of(X), schema, positions, weights)
@@ -54,23 +57,44 @@ def is_probe(X: Any, schema: Schema) -> bool:
 def check_table_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     """``X`` as an array of numbers, some of which may be missing, or as a CSR or CSC matrix."""
     formats = SPARSE_FORMATS if _takes_sparse(estimator) else False
-    if np.ma.is_masked(X):
-        raise DataError("X is a masked array: pass X.filled(np.nan), in which missing values are NaN.", argument="X")
-    if is_time(X):
-        raise DataError(f"X is an array of {X.dtype}: make dates numbers, such as days since 1970.", argument="X")
+    refuse_masked_and_times(X)
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums the table to find infinities
-            return validate_data(
+        with np.errstate(over="ignore", invalid="ignore"), naming("X"):  # scikit-learn sums it to find infinities
+            array = validate_data(
                 estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan", accept_sparse=formats
             )
-    except ValueError as error:
-        if TEXT_IN_ARRAY in str(error):
+    except DataError as error:
+        if any(text in str(error) for text in TEXT_IN_ARRAY):
             raise DataError(
-                f"X is an array with text ({error}): pass a frame, and make its columns of text categorical, for "
-                "example with X.astype({'name': 'category'}).",
+                f"X is an array with text ({error.__cause__}): pass a frame, and make its columns of text categorical, "
+                "for example with X.astype({'name': 'category'}).",
+                argument="X",
+            ) from error
+        if "float() argument" in str(error):
+            raise DataTypeError(
+                f"X cannot be read ({error.__cause__}): pass an array of numbers, or a frame whose columns are numbers "
+                "or of categorical dtype.",
                 argument="X",
             ) from error
         raise
+    return array if array.dtype.kind in "biuf" and array.dtype.itemsize <= DOUBLE else _as_doubles(array)
+
+
+def refuse_masked_and_times(X: Any) -> None:
+    """Refuse arrays whose numbers would be read although they have no meaning."""
+    if np.ma.is_masked(X):
+        raise DataError("X is a masked array: pass X.filled(np.nan), in which missing values are NaN.", argument="X")
+    if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
+        raise DataError(f"X is an array of {X.dtype}: make dates numbers, such as days since 1970.", argument="X")
+
+
+def _as_doubles(array: Any) -> Any:
+    """Python objects or longer floats, which scikit-learn leaves as they are, as float64."""
+    with naming("X"), np.errstate(over="ignore"):
+        numbers = array.astype(np.float64)
+    if np.isinf(numbers.data if issparse(numbers) else numbers).any():
+        raise DataError("Input X contains infinity or a value too large for dtype('float64').", argument="X")
+    return numbers
 
 
 def _takes_sparse(estimator: BaseEstimator) -> bool:
@@ -88,7 +112,7 @@ def categorical_positions(estimator: BaseEstimator, categorical: Any) -> list[in
     """Positions of the columns named in ``categorical_features``: positions, names, or one boolean per column."""
     if categorical is None:
         return []
-    chosen = np.asarray(categorical)
+    chosen = array_of("categorical_features", categorical)
     n_columns = int(estimator.n_features_in_)
     if chosen.ndim == 1 and chosen.dtype.kind == "b" and len(chosen) == n_columns:
         return np.flatnonzero(chosen).tolist()
@@ -103,8 +127,3 @@ def categorical_positions(estimator: BaseEstimator, categorical: Any) -> list[in
         "categorical_features must be 'from_dtype', None, or a list of column positions, of names that X has, or of "
         f"one boolean per column; got {categorical!r}."
     )
-
-
-def is_time(array: Any) -> bool:
-    """Whether an array is of dates or durations."""
-    return getattr(getattr(array, "dtype", None), "kind", "") in ("m", "M")

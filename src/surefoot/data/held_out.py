@@ -50,7 +50,7 @@ def split_held_out(
 
 def count_trials(n_held_out: int, fraction: float) -> int:
     """The number of trial models that decide when to stop, if each holds out ``n_held_out`` rows of its own."""
-    return min(ceil(MIN_HELD_OUT_TO_STOP / n_held_out), MAX_TRIALS, int(1.0 / fraction))
+    return min(ceil(MIN_HELD_OUT_TO_STOP / n_held_out), int(min(MAX_TRIALS, 1.0 / fraction)))
 
 
 def random_splits(rows: np.ndarray, fraction: float, seed: int, *, strata: np.ndarray) -> list[HeldOutSplit]:

@@ -3,22 +3,20 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, column_or_1d, compute_sample_weight
+from sklearn.utils import column_or_1d, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_consistent_length
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import array_of, finite_numbers, naming, real_numbers
+from surefoot._parameters import is_one_of
 from surefoot._row_values import has_missing_labels, refuse_impossible_weights, scale_weights
 from surefoot.data.checked_table import (
-    TEXT_IN_ARRAY,
     categorical_positions,
     check_table,
     check_table_array,
     columns_of_array,
-    is_time,
 )
 from surefoot.data.columns import Columns, is_frame
 
@@ -100,7 +98,7 @@ def check_problem(
     require_target(estimator, y)
     columns, weights = _check_rows(estimator, X, sample_weight, categorical, relative_weights)
     labels = check_labels(y)
-    check_consistent_length(X, labels)
+    check_length(labels, columns.n_rows)
     classes, codes = encode_labels(labels, weights)
     if class_weight is not None:
         weights = with_class_weights(weights, class_weight, classes, codes, relative=relative_weights)
@@ -132,25 +130,47 @@ def check_number_problem(
     require_target(estimator, y)
     columns, weights = _check_rows(estimator, X, sample_weight, categorical, relative=False)
     target = check_numbers(y)
-    check_consistent_length(X, target)
+    check_length(target, columns.n_rows)
     return NumberProblem(columns, target, weights, getattr(estimator, "feature_names_in_", None))
+
+
+def check_length(y: np.ndarray, n_rows: int) -> None:
+    """Raise an error if the target has not one value for each row."""
+    if len(y) != n_rows:
+        message = f"y has {len(y)} values for {n_rows} rows of X: give one for each (inconsistent numbers of samples)."
+        raise DataError(message, argument="y")
+
+
+def one_column(y: Any, name: str) -> np.ndarray:
+    """``y`` as an array of one dimension; a single column is one too, with scikit-learn's warning."""
+    array = array_of(name, y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        with naming(name):
+            return np.asarray(column_or_1d(array, warn=True))
+    if array.ndim != 1:
+        raise DataError(f"{name} should be a 1d array, one value for each row; got shape {array.shape}.", argument=name)
+    return array
 
 
 def check_numbers(y: Any, name: str = "y") -> np.ndarray:
     """A target of finite numbers, as float64."""
-    target = np.asarray(column_or_1d(y, warn=True))
-    if target.dtype.kind in "OUS":
+    target = one_column(y, name)
+    if target.dtype.kind in "OUST":
         try:
-            target = target.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"{name} must be numbers, got {target.dtype}: for classes, use a classifier.") from error
-    if target.dtype.kind not in "biuf":
-        raise DataError(f"{name} must be real numbers, got {target.dtype}: convert dates to days since a fixed day.")
-    target = target.astype(np.float64, copy=False)
+            target = real_numbers(name, target)
+        except DataError as error:
+            message = f"{name} must be numbers, got {target.dtype}: for classes, use a classifier."
+            raise DataError(message, argument=name) from error
+    if target.dtype.kind in "mM":
+        message = f"{name} must be real numbers, got {target.dtype}: convert dates to days since a fixed day."
+        raise DataError(message, argument=name)
+    target = real_numbers(name, target)
     if np.isnan(target).any():
-        raise DataError(f"Input {name} contains NaN: every row needs a target; leave out the rows that have none.")
+        message = f"Input {name} contains NaN: every row needs a target; leave out the rows that have none."
+        raise DataError(message, argument=name)
     if np.isinf(target).any():
-        raise DataError(f"Input {name} contains infinity or a value too large for dtype('float64').")
+        message = f"Input {name} contains infinity or a value too large for dtype('float64')."
+        raise DataError(message, argument=name)
     return target
 
 
@@ -179,24 +199,35 @@ def _check_rows(
 
 def check_labels(y: Any, name: str = "y") -> np.ndarray:
     """Labels as an array; missing labels, infinities and continuous numbers are refused."""
-    labels = np.asarray(column_or_1d(_without_nulls(y), warn=True))
-    is_float, is_object = labels.dtype.kind == "f", labels.dtype.kind == "O"
-    if is_float and np.isinf(labels).any():
-        raise DataError(f"Input {name} contains infinity or a value too large for dtype('float64').")
+    labels = one_column(_without_nulls(y), name)
+    kind = labels.dtype.kind
+    if kind not in "biufOUT":
+        what = "Complex data not supported: labels" if kind == "c" else f"{name} has labels of dtype {labels.dtype}"
+        raise DataError(f"{what}: make {name} numbers or text (Unknown label type).", argument=name)
+    if kind == "f" and np.isinf(labels).any():
+        message = f"Input {name} contains infinity or a value too large for dtype('float64')."
+        raise DataError(message, argument=name)
     if has_missing_labels(labels):
-        raise DataError(f"Input {name} contains NaN: every row needs a label; leave out the rows that have none.")
-    if is_object:
-        try:
-            np.unique(labels)
-        except TypeError as error:
-            raise DataError(
-                f"{name} mixes labels that cannot be compared ({error}): make them all of one type."
-            ) from error
-        if type_of_target(labels) == "unknown":
-            kind = type(labels[0]).__name__
-            raise DataError(f"{name} has labels of the type {kind}: make them numbers or text (Unknown label type).")
-    check_classification_targets(labels)
+        message = f"Input {name} contains NaN: every row needs a label; leave out the rows that have none."
+        raise DataError(message, argument=name)
+    with naming(name), np.errstate(invalid="ignore"):  # scikit-learn casts huge numbers
+        if kind == "O":
+            _check_objects(labels, name)
+        check_classification_targets(labels)
     return labels
+
+
+def _check_objects(labels: np.ndarray, name: str) -> None:
+    """Refuse labels that cannot be sorted, and those that are neither numbers nor text."""
+    try:
+        np.unique(labels)
+    except (TypeError, ValueError) as error:
+        message = f"{name} mixes labels that cannot be compared ({error}): make them all of one type."
+        raise DataError(message, argument=name) from error
+    if type_of_target(labels) == "unknown":
+        kind = type(labels[0]).__name__
+        message = f"{name} has labels of the type {kind}: make them numbers or text (Unknown label type)."
+        raise DataError(message, argument=name)
 
 
 def _without_nulls(y: Any) -> Any:
@@ -230,30 +261,19 @@ def check_weights(
     if sample_weight is None:
         return None
     if isinstance(sample_weight, str):
-        raise DataError(f"{name} must be numbers, got {sample_weight!r}: weights of classes go in class_weight.")
+        message = f"{name} must be numbers, got {sample_weight!r}: weights of classes go in class_weight."
+        raise DataError(message, argument=name)
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_rows, sample_weight)
-    weights = _as_numbers(sample_weight, name)
+    weights = finite_numbers(name, sample_weight)
     if weights.shape != (n_rows,):
-        raise DataError(f"{name}.shape == {weights.shape}, expected {(n_rows,)}: one weight per row.")
+        message = f"{name}.shape == {weights.shape}, expected {(n_rows,)}: one weight per row."
+        raise DataError(message, argument=name)
     refuse_impossible_weights(weights, name)
     if not relative:
         _check_total_weight(weights, name)
         return np.array(weights)  # a copy: kernels would be compiled again for a read-only or strided array
     return scale_weights(weights)
-
-
-def _as_numbers(sample_weight: Any, name: str) -> np.ndarray:
-    """Weights as an array of float64; dates and text are refused."""
-    series = nw.from_native(sample_weight, pass_through=True, allow_series=True)
-    if series.dtype.is_temporal() if isinstance(series, nw.Series) else is_time(series):
-        raise DataError(f"{name} must be numbers, got {series.dtype}.")
-    try:
-        return check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
-    except ValueError as error:
-        if TEXT_IN_ARRAY in str(error):
-            raise DataError(f"{name} must be numbers: {error}.") from error
-        raise
 
 
 def _check_total_weight(weights: np.ndarray, name: str) -> None:
@@ -271,8 +291,9 @@ def class_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray, re
         unknown = set(class_weight) - set(classes.tolist())
         if unknown:
             raise ParameterError(f"class_weight names classes that y does not have: {sorted(map(str, unknown))}.")
-    elif class_weight != "balanced":
-        raise ParameterError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
+    elif not is_one_of(class_weight, ("balanced",)):
+        message = f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}."
+        raise ParameterError(message, argument="class_weight")
     weights = np.empty(len(classes))
     weights[np.searchsorted(classes, labels)] = compute_sample_weight(class_weight, labels)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):

@@ -10,6 +10,7 @@ import numpy as np
 from surefoot._atomic_io import whole_file
 from surefoot._exceptions import ParameterError
 from surefoot._extras import needs
+from surefoot._numbers import naming
 from surefoot._parameters import check_choice, check_number
 from surefoot.export.category_values import check_labels
 from surefoot.export.exported_model import ExportedModel
@@ -93,10 +94,13 @@ def to_onnx(
     exported = ExportedModel.of(model, "to_onnx")
     check_choice("dtype", dtype, tuple(DTYPES))
     check_labels(exported.schema, exported.names, "to_onnx")
-    given = quantiles if isinstance(quantiles, Iterable) else [quantiles]
+    with naming("quantiles"):
+        given = list(quantiles) if np.iterable(quantiles) else [quantiles]
     levels = [check_number("quantiles", level, 0, 1, include_boundaries="neither") for level in given]
     chosen = [outputs] if isinstance(outputs, str) else outputs
-    names = [*(default_outputs(exported) if chosen is None else chosen), *map(quantile_name, levels)]
+    with naming("outputs"):
+        names = [*(default_outputs(exported) if chosen is None else chosen), *map(quantile_name, levels)]
+        hash(tuple(names))
     proto = _model(exported, names, levels, DTYPES[dtype])
     if path is not None:
         with whole_file(path) as stream:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot._numbers import array_of, naming, real_numbers
 from surefoot._row_values import has_missing_labels, refuse_impossible_weights, scale_weights
 
 SUM_TOLERANCE = 1e-4  # for the sum of a row's probabilities
@@ -14,11 +15,8 @@ def check_numbers(name: str, values: Any, n_rows: int | None = None, *, infinite
     """One number per row as float64; ``n_rows`` is the required number of rows, None if any number is allowed."""
     array = _one_per_row(name, values, n_rows)
     if array.dtype.kind not in "biufO":
-        raise DataError(f"{name} must be numbers, got an array of dtype {array.dtype}.")
-    try:
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name} must be numbers: {error}.") from error
+        raise DataError(f"{name} must be numbers, got an array of dtype {array.dtype}.", argument=name)
+    numbers = np.array(real_numbers(name, array))
     if np.isnan(numbers).any():
         raise DataError(f"{name} contains NaN: leave out the rows that have no value.")
     if not infinite_allowed and np.isinf(numbers).any():
@@ -31,6 +29,9 @@ def check_row_labels(name: str, values: Any, n_rows: int | None = None) -> np.nd
     labels = _one_per_row(name, values, n_rows)
     if has_missing_labels(labels):
         raise DataError(f"{name} contains NaN: every row needs a label; leave out the rows that have none.")
+    if labels.dtype.kind == "O":
+        with naming(name):  # a list or an array is no label
+            set(labels.tolist())
     if labels.dtype.kind == "f" and (labels != np.trunc(labels)).any():
         raise DataError(f"{name} contains fractions: pass labels of classes, not probabilities or measurements.")
     return labels
@@ -48,11 +49,15 @@ def check_row_weights(sample_weight: Any, n_rows: int, name: str = "sample_weigh
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
     """Weighted mean over the rows with weight: an infinite value on a row of weight 0 is ignored."""
     rows = weights > 0
-    return float(values[rows] @ weights[rows] / weights[rows].sum())
+    with np.errstate(over="ignore"):
+        total = values[rows] @ weights[rows]
+    if np.isinf(total):  # the mean may be finite though the sum is not
+        return float(values[rows] @ (weights[rows] / weights[rows].sum()))
+    return float(total / weights[rows].sum())
 
 
 def _one_per_row(name: str, values: Any, n_rows: int | None) -> np.ndarray:
-    array = np.asarray(values)
+    array = array_of(name, values)
     if array.ndim != 1:
         raise DataError(f"{name} must be one-dimensional, one value per row; got shape {array.shape}.")
     if len(array) == 0:
@@ -64,13 +69,13 @@ def _one_per_row(name: str, values: Any, n_rows: int | None) -> np.ndarray:
 
 def check_probabilities(y_true: Any, prediction: Any, labels: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:
     """The column of each row's true class, the probabilities as float64, and the classes of the columns."""
-    truth = check_row_labels("y_true", y_true)
-    probabilities = np.asarray(prediction)
+    probabilities = array_of("prediction", prediction)
     if probabilities.ndim != 2 or probabilities.dtype.kind not in "biuf":
         raise DataError(
             "prediction must be a distribution or probabilities of shape (rows, classes); "
             f"got {type(prediction).__name__} of shape {probabilities.shape}."
         )
+    truth = check_row_labels("y_true", y_true)
     if len(probabilities) != len(truth):
         raise DataError(f"prediction has {len(probabilities)} rows, but y_true has {len(truth)}.")
     probabilities = probabilities.astype(np.float64)

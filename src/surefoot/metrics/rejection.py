@@ -88,8 +88,8 @@ def rejection_curve(
     error = np.interp(rejected, own_fractions, own_error)
     oracle = np.interp(rejected, best_fractions, best_error)
     random = own_error[0] * (1 - rejected)
-    losses_differ = losses.min() < losses.max()
-    ratio = _area(rejected, random - error) / _area(rejected, random - oracle) if losses_differ else None
+    best_area = _area(rejected, random - oracle) if losses.min() < losses.max() else 0.0
+    ratio = _area(rejected, random - error) / best_area if best_area > 0 else None  # 0: one row has all the weight
     return RejectionCurve(rejected=rejected, error=error, random=random, oracle=oracle, loss=loss, ratio=ratio)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
 from surefoot._exceptions import DataError
+from surefoot._numbers import naming
 
 
 def instability(selected: Collection[Hashable], left_out: Sequence[Collection[Hashable]]) -> float:
@@ -86,7 +87,8 @@ def mean_set_size(sets: Sequence[Collection[Hashable]]) -> float:
 
 
 def _sets(name: str, sets: Any) -> list[frozenset]:
-    checked = [_models(f"{name}[{place}]", models) for place, models in enumerate(sets)]
+    with naming(name):
+        checked = [_models(f"{name}[{place}]", models) for place, models in enumerate(sets)]
     if not checked:
         raise DataError(f"{name} is empty: at least one set of models is needed.")
     return checked

@@ -5,6 +5,7 @@ from typing import Any, BinaryIO
 
 from surefoot._atomic_io import whole_file
 from surefoot._exceptions import ModelFileError
+from surefoot._numbers import checked_path
 from surefoot.model_io.archive import Archive, write_archive
 from surefoot.model_io.model_json import read_json, write_json
 from surefoot.model_io.models import read_model, write_model
@@ -101,7 +102,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     surefoot.load(Path(folder) / "iris.surefoot")
     AdaBoostClassifier(n_estimators=10)
     """
-    with open(path, "rb") as stream:
+    with open(checked_path("path", path), "rb") as stream:
         try:
             return read_stream(stream)
         except ModelFileError as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 from surefoot._exceptions import ParameterError
 from surefoot._extras import needs
+from surefoot._numbers import naming
 from surefoot._parameters import check_choice
 from surefoot.report.files.audit_files import ADDED, AuditFiles
 from surefoot.report.row_losses import RowLosses
@@ -271,6 +272,8 @@ def audit_run(
 
 def _checked(sections: Sequence[Section | SupportingSection]) -> Sequence[Section | SupportingSection]:
     """The user's sections; their names are keys of the JSON, so no name may occur twice."""
+    with naming("sections"):
+        sections = tuple(sections)
     taken = {each.name for each in fields(Audit)} | {"findings", "checks", "remarks", "limits", *ADDED}
     for section in sections:
         missing = [part for part in ("name", "question", "measure", "page") if not hasattr(section, part)]

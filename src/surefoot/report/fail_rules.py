@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin
 
 from surefoot._exceptions import ParameterError
 from surefoot._formatting import significant
+from surefoot._numbers import naming
 from surefoot.report.files.json_values import hints_of
 from surefoot.report.sections import SECTIONS
 from surefoot.report.sections.main_numbers import MainNumber, main_numbers, names_of
@@ -73,7 +74,10 @@ FailRule = AnswerRule | NumberRule
 
 def read_rules(texts: str | Iterable[str], sections: Sequence[Any] = SECTIONS) -> tuple[FailRule, ...]:
     """The rules in one or several texts, separated by commas."""
-    given = [texts] if isinstance(texts, str) else list(texts)
+    with naming("fail_on"):
+        given = [texts] if isinstance(texts, str) else list(texts)
+    if not all(isinstance(text, str) for text in given):
+        raise ParameterError(f"fail_on must be rules as text, got {texts!r}.", argument="fail_on")
     parts = [part.strip() for text in given for part in text.split(",") if part.strip()]
     return tuple(rule for part in parts for rule in _read_rule(part, sections))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot._numbers import finite_numbers, naming
 
 MAX_SHOWN = 5  # models in the text of a ModelWeights
 MAX_WRITTEN_OUT = 10  # models in an expression
@@ -133,8 +134,14 @@ class ModelWeights(Mapping[Hashable, float]):
     """
 
     def __init__(self, models: Sequence[Hashable], weights: Sequence[float] | np.ndarray) -> None:
-        order = np.argsort(-np.asarray(weights), kind="stable")
-        self._weights = {models[i]: float(weights[i]) for i in order}
+        with naming("models"):
+            listed = list(models)
+            hash(tuple(listed))
+        numbers = finite_numbers("weights", weights)
+        if numbers.shape != (len(listed),):
+            message = f"weights must have one number for each of the {len(listed)} models, got shape {numbers.shape}."
+            raise DataError(message, argument="weights")
+        self._weights = {listed[i]: float(numbers[i]) for i in np.argsort(-numbers, kind="stable")}
 
     def __getitem__(self, model: Hashable) -> float:
         return self._weights.get(model, 0.0)

@@ -70,8 +70,9 @@ class ClusterCountSelector(Selector):
         """
         n_init = check_integer("n_init", self.n_init, 1)
         check_boolean("standardize", self.standardize)
-        if isinstance(self.candidates, str) or not isinstance(self.candidates, Iterable):
-            raise ParameterError(f"candidates must be whole numbers such as range(2, 9), got {self.candidates!r}.")
+        if isinstance(self.candidates, str | bytes) or not np.iterable(self.candidates):
+            message = f"candidates must be whole numbers such as range(2, 9), got {self.candidates!r}."
+            raise ParameterError(message, argument="candidates")
         counts = sorted({check_integer("candidates", count, 2) for count in self.candidates})
         if not counts:
             raise ParameterError("candidates is empty: give at least one number of clusters.")

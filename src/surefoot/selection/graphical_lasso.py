@@ -12,6 +12,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError
 from surefoot._jit import inner_kernel, kernel
+from surefoot._numbers import real_numbers
 from surefoot._parameters import check_number
 
 TOLERANCE = 1e-10  # allowed violation of the optimality conditions, in units of correlation
@@ -45,7 +46,7 @@ def solve_graphical_lasso(covariance: Any, alpha: float) -> np.ndarray:
            [0.  , 1.  ]])
     """
     alpha = check_number("alpha", alpha, 0, np.inf, include_boundaries="neither")
-    matrix = np.asarray(covariance, dtype=np.float64)
+    matrix = real_numbers("covariance", covariance)
     deviations = check_covariance(matrix)
     units = np.outer(deviations, deviations)
     precisions, solved = np.empty((1, *matrix.shape)), np.empty(1, np.bool_)

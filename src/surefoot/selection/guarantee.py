@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._formatting import rounded_up
-from surefoot._parameters import check_integer, check_number
+from surefoot._parameters import check_boolean, check_integer, check_number
 
 MIN_ROWS = 3
 MAX_EPSILON = sqrt(2)
@@ -207,12 +207,13 @@ def _mean_squared_movement(
 ) -> float:
     """A bound on how far the weights move when a row is removed: squared, and averaged over the rows."""
     n_rows = check_integer("n_samples", n_samples, MIN_ROWS)
+    check_boolean("replace", replace)
     size = bag_rows(bag_size, n_rows, replace)
     movement = _odds_of_being_drawn(n_rows, size, replace) / (n_rows - 1)
     if n_bags is not None:
         movement += 16 * e**2 / check_integer("n_bags", n_bags, 1)
     if n_models is not None:
-        movement *= 1 - 1 / check_integer("n_models", n_models, 2)
+        movement *= 1 - 1 / check_integer("n_models", n_models, 2, inf)
     return movement
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_boolean, check_number
+from surefoot._parameters import check_boolean, check_number, is_one_of
 from surefoot.selection.lasso_path import (
     FullTable,
     make_buffers,
@@ -114,11 +114,11 @@ class LassoSelector(Selector):
 
     def _check_parameters(self) -> None:
         check_boolean("standardize", self.standardize)
-        if self.alpha == UNIVERSAL and not self.standardize:
+        if is_one_of(self.alpha, (UNIVERSAL,)) and not self.standardize:
             raise ParameterError(
                 "alpha='universal' is for columns on one scale: keep standardize=True, or give a number."
             )
-        if self.alpha not in (CV, UNIVERSAL):
+        if not is_one_of(self.alpha, (CV, UNIVERSAL)):
             check_number("alpha", self.alpha, 0.0, np.inf, include_boundaries="neither")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_boolean, check_number
+from surefoot._parameters import check_boolean, check_number, is_one_of
 from surefoot.selection.logistic_bag import BagRows, measure_columns, scale_rows
 from surefoot.selection.logistic_lasso import add_held_out, fit_bags
 from surefoot.selection.selector import BagError, Selector
@@ -109,9 +109,9 @@ class LogisticLassoSelector(Selector):
 
     def _check_parameters(self) -> None:
         check_boolean("standardize", self.standardize)
-        if self.C == UNIVERSAL and not self.standardize:
+        if is_one_of(self.C, (UNIVERSAL,)) and not self.standardize:
             raise ParameterError("C='universal' is for columns on one scale: keep standardize=True, or give a number.")
-        if self.C not in (CV, UNIVERSAL):
+        if not is_one_of(self.C, (CV, UNIVERSAL)):
             check_number("C", self.C, 0.0, np.inf, include_boundaries="neither")
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_integer, check_number
+from surefoot._numbers import array_of, real_numbers
+from surefoot._parameters import check_integer, check_number, is_one_of
 from surefoot.selection.guarantee import MAX_EPSILON, check_epsilon
 
 INFLATED_ARGMAX = "inflated_argmax"  # the rule whose epsilon follows from delta
@@ -31,7 +32,11 @@ class SelectionRule(ABC):
         bool array of shape (n_sets, n_models)
             Which models are chosen.
         """
-        return self._choose_many(weights)
+        weightings = real_numbers("weights", weights)
+        if weightings.ndim != 2 or weightings.shape[1] == 0 or np.isnan(weightings).any():
+            message = f"weights must be numbers of shape (n_sets, n_models), none missing; got {weightings.shape}."
+            raise DataError(message, argument="weights")
+        return self._choose_many(weightings)
 
     @abstractmethod
     def _choose_many(self, weights: np.ndarray) -> np.ndarray:
@@ -52,6 +57,7 @@ class SelectionRule(ABC):
         array of int
             The indices of the chosen models, heaviest first.
         """
+        weights = real_numbers("weights", weights)
         return heaviest_first(weights, self.choose_many(weights[np.newaxis])[0])
 
     def chosen_items(self, weights: np.ndarray, members: np.ndarray) -> np.ndarray:
@@ -69,7 +75,7 @@ class SelectionRule(ABC):
         bool array of shape (n_chosen, n_items)
             The items of each chosen model, heaviest first.
         """
-        return members[self.choose(weights, members)]
+        return _checked_members(members, weights)[self.choose(weights, members)]
 
 
 @dataclass(frozen=True)
@@ -169,9 +175,10 @@ class InclusionProbability(SelectionRule):
         bool array of shape (1, n_items)
             The one chosen model.
         """
-        fractions = np.einsum(
-            "m,mi->i", weights, members
-        )  # adds in the order of the models, with any number of threads
+        members = _checked_members(members, weights)
+        weights = real_numbers("weights", weights)
+        # adds in the order of the models, with any number of threads
+        fractions = np.einsum("m,mi->i", weights, members)
         return (fractions >= self.tau - ROUNDING)[np.newaxis]
 
 
@@ -205,7 +212,7 @@ class InflatedArgmax(SelectionRule):
 
 def check_rule(rule: Any, **arguments: Any) -> None:
     """Raise an error if this is not a rule, or if it does not use the given arguments (None: not given)."""
-    if not (isinstance(rule, SelectionRule) or rule == INFLATED_ARGMAX):
+    if not (isinstance(rule, SelectionRule) or is_one_of(rule, (INFLATED_ARGMAX,))):
         raise ParameterError(
             f"rule must be 'inflated_argmax' or a rule such as surefoot.selection.TopK(2), got {rule!r}."
         )
@@ -266,6 +273,15 @@ def unseen_would_enter(weights: np.ndarray, epsilon: float) -> bool:
     return bool(inflated_argmax_many(np.append(weights, 0.0)[np.newaxis], epsilon)[0, -1])
 
 
+def _checked_members(members: Any, weights: Any) -> np.ndarray:
+    """Which items each model has, as an array with a row for each weight."""
+    items = array_of("members", members)
+    if items.ndim != 2 or items.dtype.kind not in "biu" or items.shape[:1] != array_of("weights", weights).shape:
+        message = f"members must be booleans of shape (n_models, n_items), for one weight per model; got {items.shape}."
+        raise DataError(message, argument="members")
+    return items
+
+
 def heaviest_first(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """The indices of the chosen models by descending weight; models of equal weight in the order given."""
     indices = np.flatnonzero(chosen)
@@ -274,12 +290,12 @@ def heaviest_first(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 def check_weights(weights: Any) -> np.ndarray:
     """Weights as float64, if they are nonnegative and sum to 1."""
-    array = np.asarray(weights)
+    array = array_of("weights", weights)
     if array.dtype.kind not in "biuf":
         raise DataError(f"weights must be numbers, got an array of dtype {array.dtype}.")
     if array.ndim != 1 or len(array) == 0:
         raise DataError(f"weights must be one-dimensional, a weight for each model; got shape {array.shape}.")
-    array = array.astype(np.float64)
+    array = real_numbers("weights", array)
     if not np.isfinite(array).all() or (array < 0).any():
         raise DataError("weights must be 0 or more, and finite: pass the fraction of the bags that chose each model.")
     with np.errstate(over="ignore"):

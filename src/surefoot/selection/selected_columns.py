@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError
 from surefoot._fitted_state import reads_one_fit
+from surefoot._numbers import naming
 from surefoot.selection.table import check_columns, take_columns
 
 
@@ -66,7 +67,8 @@ class SelectedColumnsMixin(TransformerMixin, ABC):
         known = getattr(self, "feature_names_in_", None)
         names = [f"x{j}" for j in range(self.n_features_in_)] if known is None else known
         if input_features is not None:
-            given = list(input_features)
+            with naming("input_features"):
+                given = list(input_features)
             if len(given) != len(names):
                 raise DataError(f"input_features should have length equal to the number of columns, {len(names)}.")
             if known is not None and given != list(known):

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._fitted_state import new_fit, reads_one_fit
@@ -16,7 +16,7 @@ from surefoot._parameters import check_integer
 from surefoot._progress import BagProgress
 from surefoot._random import seed_from, stream_key
 from surefoot.data.columns import is_frame
-from surefoot.data.problem import check_labels, require_target
+from surefoot.data.problem import check_labels, check_length, require_target
 from surefoot.selection.bagged_selection import BagPool
 from surefoot.selection.guarantee import Guarantee, bag_rows, guarantee_in_words, refuse_both
 from surefoot.selection.rules import inflated_argmax_many
@@ -139,7 +139,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         require_target(self, y)
         X, labels = self._check_table(X, reset=True), check_labels(y)
-        check_consistent_length(X, labels)
+        check_length(labels, X.shape[0])
         self.classes_, _ = encode_classes(labels, "a classifier")
         size = bag_rows(self.bag_size, len(labels), replace=False)
         self._set_guarantee(len(labels), size)

@@ -343,6 +343,7 @@ It does not say that any of them is right.
             A mask of shape (n_columns,), or the positions of the columns.
         """
         check_is_fitted(self)
+        check_boolean("indices", indices)
         check_choice("how", how, ("union", "intersection"))
         if self._chosen_items is None or not self._bagging.prepared.are_variables:
             raise ParameterError("The selected models are not sets of variables: use selected_.")

@@ -9,16 +9,17 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import validate_data
 
 from surefoot._estimator import TableEstimator
 from surefoot._exceptions import DataError
 from surefoot._jit import inner_kernel, kernel
+from surefoot._numbers import naming
 from surefoot._parameters import check_choice
 from surefoot.data import Columns
-from surefoot.data.checked_table import check_table
-from surefoot.data.columns import is_frame
-from surefoot.data.problem import check_labels, check_numbers, encode_labels, require_target
+from surefoot.data.checked_table import check_table, refuse_masked_and_times
+from surefoot.data.columns import check_names, is_frame
+from surefoot.data.problem import check_labels, check_length, check_numbers, encode_labels, require_target
 from surefoot.selection.guarantee import refuse_few_rows
 
 NO_TARGET, NUMBERS, CLASSES, ANY_TARGET = "none", "numbers", "classes", "any"  # what a selector needs as y
@@ -93,10 +94,16 @@ def check_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     Sparse matrices become CSR matrices if the estimator's tags accept them.
     """
     if is_frame(X):
-        return validate_data(estimator, X, reset=reset, skip_check_array=True)
+        check_names(X)
+        with naming("X"):
+            return validate_data(estimator, X, reset=reset, skip_check_array=True)
+    refuse_masked_and_times(X)
     tags = get_tags(estimator).input_tags
     finite, formats = "allow-nan" if tags.allow_nan else True, "csr" if tags.sparse else False
-    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up the table to look for infinities
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        naming("X"),
+    ):  # scikit-learn sums it to find infinities
         return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=finite, accept_sparse=formats)
 
 
@@ -128,7 +135,7 @@ def read_table(
         _refuse_constant(values, groups, names)
     codes, classes = _target(estimator, y, target)
     if codes is not None:
-        check_consistent_length(values, codes)
+        check_length(codes, len(values))
     # Everything is a copy, because the user may change X and y before leave-one-out reads them again.
     every = np.arange(len(values))
     given = (take_rows(X, every) if is_frame(X) else values, take_rows(y, every))

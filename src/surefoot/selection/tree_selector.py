@@ -7,12 +7,11 @@ from zlib import crc32
 import numpy as np
 from sklearn import config_context
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._parameters import check_integer
-from surefoot.data.problem import check_numbers
+from surefoot.data.problem import check_numbers, one_column
 from surefoot.selection.selector import PreparedPython, Selector
 from surefoot.selection.table import ANY_TARGET, ERROR, MissingValues, SelectionTable, encode_classes, filled_bags
 
@@ -133,7 +132,7 @@ class TreeSelector(Selector):
         prepared = PreparedTree(X=X, missing=MissingValues.find(X), y=y, names=names, classes=classes, params=params)
         try:
             prepared.fit(np.arange(len(X)), check_input=True)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(f"scikit-learn's tree rejects the parameters or y of TreeSelector: {error}") from error
         return prepared
 
@@ -205,6 +204,9 @@ def tree_text(model: Any) -> str:
     while to_write:
         depth, branch, node = to_write.pop()
         is_split = isinstance(node, tuple)
+        if is_split and len(node) != 3:
+            message = f"model must be a tree of nested tuples (variable, low branch, high branch), got {node!r}."
+            raise ParameterError(message, argument="model")
         lines.append(f"{'  ' * depth}{branch}{node[0] if is_split else node}")
         if is_split:
             to_write += [(depth + 1, "high: ", node[2]), (depth + 1, "low: ", node[1])]
@@ -234,7 +236,7 @@ def _target(y: np.ndarray | None, criterion: Any) -> tuple[np.ndarray, tuple[Any
     """Numbers and None, or codes of classes and the classes."""
     if y is None:
         raise DataError("y is missing: TreeSelector grows trees that predict y.")
-    labels = np.asarray(column_or_1d(y, warn=True))
+    labels = one_column(y, "y")
     if labels.dtype.kind == "f" or criterion in REGRESSION_CRITERIA:
         labels = check_numbers(labels)  # first, because type_of_target fails for missing values
     if criterion in REGRESSION_CRITERIA or type_of_target(labels) == "continuous":

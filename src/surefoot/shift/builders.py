@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from surefoot._exceptions import DataError
+from surefoot._numbers import passed_as
 from surefoot._parallel import row_blocks
 from surefoot.data import Columns
 from surefoot.data.checked_table import check_table
@@ -38,12 +39,10 @@ def read_tables(X: Any, X_target: Any) -> tuple[Columns, Columns]:
 def read_target(reader: BaseEstimator, X: Any, X_target: Any, columns: Columns) -> Columns:
     """Read the target with the columns that ``reader`` has seen; columns of two frames are matched by name."""
     X_target = _reorder_columns(X, X_target)
-    try:
-        with warnings.catch_warnings():  # an array has no names, and needs none if X is a frame
-            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-            target = check_table(reader, X_target, columns.schema)
-    except ValueError as error:
-        raise DataError(f"X_target cannot be read with the columns of X: {error}") from error
+    with passed_as("X_target", " cannot be read with the columns of X"), warnings.catch_warnings():
+        # an array has no names, and needs none if X is a frame
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        target = check_table(reader, X_target, columns.schema)
     if target.n_rows < MIN_TARGET_ROWS:
         raise DataError(
             f"X_target has {target.n_rows} row: at least {MIN_TARGET_ROWS} are needed to see a distribution."

@@ -21,6 +21,7 @@ N_FOLDS = 5
 MAX_ITER, LEARNING = 100, 5.0  # of the trees; their learning rate is the second number divided by the first
 MAX_PRODUCT_COLUMNS = 20  # with more columns there would be too many products of two columns
 MIN_PROBABILITY = 1e-6
+SQUARES = (-1e145, 1e145)  # the squares of larger numbers may have an infinite sum
 MAX_STANDARD_DEVIATIONS = 5.0  # values further out are clipped: their squares would dominate the regression
 
 
@@ -187,7 +188,7 @@ class ProductFeatures:
 
     def fit_transform(self, values: np.ndarray) -> np.ndarray:
         """Learn how columns are imputed and standardised, and return the features."""
-        self.linear.fit(values)
+        self.linear.fit(np.clip(values, *SQUARES))
         return np.asarray(self.scaler.fit_transform(self._wide(values)))
 
     def transform(self, values: np.ndarray) -> np.ndarray:
@@ -196,7 +197,7 @@ class ProductFeatures:
 
     def linear_of(self, values: np.ndarray) -> np.ndarray:
         """Return the columns without squares and products."""
-        linear = np.asarray(self.linear.transform(values), dtype=np.float64)
+        linear = np.asarray(self.linear.transform(np.clip(values, *SQUARES)), dtype=np.float64)
         return np.clip(linear, -MAX_STANDARD_DEVIATIONS, MAX_STANDARD_DEVIATIONS)
 
     def _wide(self, values: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from surefoot._exceptions import DataError
+from surefoot._exceptions import DataError, DataTypeError
 from surefoot._parameters import check_choice
 from surefoot.data import Columns
 from surefoot.data.checked_table import check_table
@@ -128,7 +128,8 @@ def _names_and_number(argument: str, table: Any) -> tuple[list[Any] | None, int]
         names = list(nw.from_native(table, eager_only=True).columns)
         return names, len(names)
     if issparse(table):
-        raise TypeError(f"Sparse data was passed for {argument}: pass a dense table, for example {argument}.toarray().")
+        message = f"Sparse data was passed for {argument}: pass a dense table, for example {argument}.toarray()."
+        raise DataTypeError(message, argument=argument)
     shape = () if table is None or isinstance(table, Mapping) else _shape(argument, table)
     if len(shape) != 2:
         got = _kind(table, shape)
@@ -188,7 +189,8 @@ def _called(argument: str) -> Iterator[None]:
         text, n_named = re.subn(r"(?<!['\"\w])X(?!['\"\w])", argument, str(error))
         if argument not in text:
             advice = "pass a frame whose columns are numbers or of categorical dtype, or an array of numbers"
-            raise DataError(f"{argument} cannot be read ({' '.join(text.split())}): {advice}.") from error
+            message = f"{argument} cannot be read ({' '.join(text.split())}): {advice}."
+            raise DataError(message, argument=argument) from error
         if argument == "X" or not n_named:
             raise
-        raise (TypeError if isinstance(error, TypeError) else DataError)(text) from error
+        raise (DataTypeError if isinstance(error, TypeError) else DataError)(text, argument=argument) from error

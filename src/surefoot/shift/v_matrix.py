@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import naming, real_numbers
 from surefoot._parameters import check_choice
 from surefoot.data.checked_table import check_table
 from surefoot.shift.builders import (
@@ -59,7 +60,8 @@ class VMatrix:
 
     def __init__(self, gram: Gram) -> None:
         if not isinstance(gram, Gram):
-            raise DataError("VMatrix is made by VMatrix.from_target, from_distributions or, for an array, from_dense.")
+            message = "VMatrix is made by VMatrix.from_target, from_distributions or, for an array, from_dense."
+            raise DataError(message, argument="gram")
         self.gram = gram
 
     @classmethod
@@ -110,7 +112,8 @@ class VMatrix:
         """
         check_choice("orientation", orientation, ORIENTATIONS)
         columns = check_table(TableReader(), X)
-        distributions = [distributions] if hasattr(distributions, "cdf") else list(distributions)
+        with naming("distributions"):
+            distributions = [distributions] if hasattr(distributions, "cdf") else list(distributions)
         if len(distributions) != columns.n_columns:
             raise DataError(f"distributions has {len(distributions)} entries, but X has {columns.n_columns} columns.")
         if columns.schema.categories:
@@ -146,7 +149,7 @@ class VMatrix:
         VMatrix
             The matrix.
         """
-        matrix = _as_numbers(V, "V")
+        matrix = np.array(real_numbers("V", V), order="C")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
             raise DataError(f"V must be a square matrix with a row for each row of X, got shape {matrix.shape}.")
         if not np.isfinite(matrix).all():
@@ -180,7 +183,11 @@ class VMatrix:
             The quadratic form; divided by ``n_rows ** 2`` it is the paper's ``rho ** 2``.
         """
         losses = self._check(losses, "losses")
-        return float((losses * self.gram.times(losses)).sum())
+        with np.errstate(over="ignore", invalid="ignore"):
+            form = float((losses * self.gram.times(losses)).sum())
+        if not np.isfinite(form):
+            raise DataError("losses are too large to multiply: divide them by a larger unit.", argument="losses")
+        return form
 
     def diagonal(self) -> np.ndarray:
         """Return ``V(i, i)`` of every row.
@@ -209,7 +216,7 @@ class VMatrix:
         return f"VMatrix(n_rows={self.gram.n_rows}, coverage={self.coverage:.3f})"
 
     def _check(self, values: Any, name: str) -> np.ndarray:
-        values = _as_numbers(values, name)
+        values = np.ascontiguousarray(real_numbers(name, values))
         if values.shape != (self.gram.n_rows,):
             raise DataError(f"{name} must have {self.gram.n_rows} numbers, one for each row; got shape {values.shape}.")
         if not np.isfinite(values).all():
@@ -223,13 +230,3 @@ def given_gram(V: Any, n_rows: int) -> Gram:
     if matrix.shape[0] != n_rows:
         raise DataError(f"V has {matrix.shape[0]} rows, but X has {n_rows}: it needs one for each of them.")
     return matrix.gram.for_boosting("V")
-
-
-def _as_numbers(values: Any, name: str) -> np.ndarray:
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind == "c":
-            raise TypeError("complex")
-        return np.array(array, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name} must be real numbers: {error}.") from error

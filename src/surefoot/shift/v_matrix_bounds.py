@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import array_of, real_numbers
 from surefoot._parameters import check_boolean, check_integer, check_number
 
 MIN_TARGET_ROWS = 2  # theorem 3.2 chooses sqrt(log M / M), which is 0 for a single row
@@ -131,11 +132,12 @@ def _scale_and_width(losses: Any, one_feature: bool, confidence: float) -> tuple
 
 def _check_losses(losses: Any) -> np.ndarray:
     """Return one finite number per training row as float64."""
-    array = np.asarray(losses)
+    array = array_of("losses", losses)
     if array.ndim != 1 or len(array) == 0:
         raise DataError(f"losses must be one residual per training row, one row or more; got shape {array.shape}.")
     if array.dtype.kind not in "biuf":
         raise DataError(f"losses must be numbers, got an array of dtype {array.dtype}.")
-    if not np.isfinite(array).all():
-        raise DataError("losses contain NaN or infinity: leave out the rows without a residual.")
-    return array.astype(np.float64)
+    numbers = real_numbers("losses", array)
+    if not np.isfinite(numbers).all():
+        raise DataError("losses contain NaN or infinity: leave out the rows without a residual.", argument="losses")
+    return numbers

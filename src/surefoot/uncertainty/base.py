@@ -28,6 +28,8 @@ from surefoot.uncertainty.training_rows import ValidationRows, check_validation
 from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 from surefoot.uncertainty.warm_start import MemberRun, begin_runs, check_runs, resume_runs
 
+MAX_TEMPERATURE = 1e100  # the sum of larger noise is infinite
+
 
 class GradientBooster(GrowthParameters, CategoricalParameter, TableEstimator, ExplainedBooster):
     """Parameters, checks, training and raw outputs.
@@ -97,7 +99,7 @@ class GradientBooster(GrowthParameters, CategoricalParameter, TableEstimator, Ex
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
         check_boolean_or("early_stopping", self.early_stopping, "auto", "scale")
         if self.temperature is not None:
-            check_number("temperature", self.temperature, 0, np.inf, include_boundaries="neither")
+            check_number("temperature", self.temperature, 0, MAX_TEMPERATURE, include_boundaries="right")
             if not self._uses_langevin:
                 raise ParameterError("temperature is for Langevin noise: leave it at None without it.")
         self._check_categorical_features()

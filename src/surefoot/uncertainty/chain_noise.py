@@ -200,7 +200,7 @@ def log_variance(copies: NoisyCopies, n_train: int) -> np.ndarray:
     """
     n_rows, n_outputs = copies.squares.shape
     weights = np.ones((n_rows, n_outputs))
-    if n_outputs > 1:
+    if isinstance(copies.family, ClassificationFamily) and n_outputs > 1:
         probabilities = copies.family.probabilities(copies.raw)
         weights = np.maximum(probabilities * (1.0 - probabilities), np.finfo(np.float64).tiny)
     by_output = np.square(copies.deviations.reshape(n_rows, n_outputs, N_COPIES)).mean(axis=2, dtype=np.float64)

@@ -9,6 +9,7 @@ from scipy.special import entr, xlog1py
 
 from surefoot._exceptions import DataError
 from surefoot._extras import needs
+from surefoot.uncertainty.distribution import LARGEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +113,7 @@ def regression_uncertainty(means: Any, variances: Any = None, *, index: Any = No
         raise DataError("means must be finite: at least one member predicts infinity or NaN.")
     with np.errstate(over="ignore", invalid="ignore"):  # the square of a huge target is infinite
         knowledge = np.var(means - means[:1], axis=0)  # relative to the first member: equal members give exactly 0
-        knowledge = np.where(np.isnan(knowledge), np.inf, knowledge)
+        _refuse_overflow(knowledge)
         if variances is None:
             return Uncertainty(total=None, data=None, knowledge=knowledge, unit=TARGET_SQUARED, index=index)
         variances = _members_by_rows("variances", variances)
@@ -121,6 +122,7 @@ def regression_uncertainty(means: Any, variances: Any = None, *, index: Any = No
         if not (variances >= 0).all():
             raise DataError("variances must be 0 or more: at least one member has a negative one or NaN.")
         data = variances.mean(axis=0)
+        _refuse_overflow(variances.max(axis=0), data + knowledge)
         return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit=TARGET_SQUARED, index=index)
 
 
@@ -168,6 +170,15 @@ def _mean_divergence(probabilities: np.ndarray) -> np.ndarray:
 def row_index(table: Any) -> Any:
     """The row labels of a pandas frame; None for any other table."""
     return table.index if nw.dependencies.is_pandas_dataframe(table) else None
+
+
+def _refuse_overflow(*variances: np.ndarray) -> None:
+    """Raise an error if a variance is beyond the range of floats; a distribution then has the largest float."""
+    if not all((values < LARGEST).all() for values in variances):
+        raise DataError(
+            "The uncertainty is in units of the target squared, and too large for a float: divide y by a constant, "
+            "for example 1e150, and fit again. The standard deviations of predict_distribution(X) are in units of y."
+        )
 
 
 def _members_by_rows(name: str, values: Any) -> np.ndarray:

@@ -7,6 +7,7 @@ from scipy import special, stats
 from sklearn.utils import check_random_state
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import naming, real_numbers
 from surefoot._parameters import check_integer, check_number
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -56,8 +57,9 @@ class Distribution:
     """
 
     def __init__(self, name: str, scipy_distribution: Any, **parameters: Any) -> None:
-        arrays = {key: np.asarray(value, dtype=np.float64) for key, value in parameters.items()}
-        shape = np.broadcast_shapes((1,), *(array.shape for array in arrays.values()))
+        arrays = {key: real_numbers(key, value) for key, value in parameters.items()}
+        with naming(" and ".join(arrays)):
+            shape = np.broadcast_shapes((1,), *(array.shape for array in arrays.values()))
         if len(shape) > 1:
             raise ParameterError(f"parameters must be numbers or arrays of one dimension, got the shape {shape}.")
         self.name = name
@@ -116,7 +118,7 @@ class Distribution:
         array of shape (n_rows,) or (n_levels, n_rows)
             The second shape for a list of levels.
         """
-        levels = np.asarray(q, dtype=np.float64)
+        levels = real_numbers("q", q)
         if levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
             raise ParameterError(f"q must be a number from 0 to 1, or a list of such numbers, got {q!r}.")
         if levels.ndim == 0:
@@ -218,9 +220,10 @@ class Distribution:
         return np.where(scale > 0, special.ndtr((values - location) / scale), np.nan)
 
     def _checked(self, y: Any) -> np.ndarray:
-        values = np.asarray(y, dtype=np.float64)
+        values = real_numbers("y", y)
         if values.ndim and values.shape[-1] not in (1, len(self)):
-            raise DataError(f"y must be one number, or have one for each of the {len(self)} rows, got {values.shape}.")
+            message = f"y must be one number, or have one for each of the {len(self)} rows, got {values.shape}."
+            raise DataError(message, argument="y")
         return values
 
     def sample(self, n: int, random_state: Any = None) -> np.ndarray:
@@ -248,4 +251,5 @@ def generator_from(random_state: Any) -> np.random.Generator | np.random.RandomS
     """The random number generator for ``random_state``; unlike scikit-learn, also for a numpy Generator."""
     if isinstance(random_state, np.random.Generator):
         return random_state
-    return check_random_state(random_state)
+    with naming("random_state"):
+        return check_random_state(random_state)

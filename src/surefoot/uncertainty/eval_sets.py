@@ -51,7 +51,7 @@ def read_eval_sets(
         target = check_numbers(y, label) if isinstance(family, RegressionFamily) else codes
         try:
             columns = check_table(model, X, problem.columns.schema)
-        except ValueError as error:
+        except DataError as error:
             raise DataError(f"eval_sets[{name!r}]: {error}", argument="eval_sets") from error
         n_rows = len(target)
         if columns.n_rows != n_rows:

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import special
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_number
+from surefoot._parameters import check_boolean, check_number
+from surefoot.data.problem import check_numbers
 from surefoot.uncertainty.distribution import Distribution
 from surefoot.uncertainty.families import Z_MAX, RegressionFamily
 from surefoot.uncertainty.families.base import most_likely
@@ -128,6 +129,7 @@ def check_family(
     ['gradients are derivatives of the likelihood', 'expected gradients are 0', 'information']
     """
     check_number("information_tolerance", information_tolerance, 0, np.inf, include_boundaries="neither")
+    check_boolean("raises", raises)
     unfitted = unfitted_family(family)
     if not unfitted.is_distribution:
         message = f"family must be a distribution: {unfitted.name!r} predicts only some quantiles."
@@ -198,8 +200,11 @@ def _example_targets() -> Iterator[np.ndarray]:
 def _fitted(family: RegressionFamily, y: Any) -> tuple[RegressionFamily, np.ndarray]:
     """The family fitted to a target, and the internal target; without one, to the first example that it takes."""
     if y is not None:
-        fitted = family.fitted_to(np.asarray(y, dtype=np.float64))
-        return fitted, fitted.internal(np.asarray(y, dtype=np.float64))
+        target = check_numbers(y)
+        if not len(target):
+            raise DataError("y is empty: pass a target, or None.", argument="y")
+        fitted = family.fitted_to(target)
+        return fitted, fitted.internal(target)
     for example in _example_targets():
         try:
             with np.errstate(all="ignore"):

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import array_of, naming, passed_as
 from surefoot._parallel import threads_for
 from surefoot._progress import Progress
 from surefoot._random import seed_from
@@ -217,7 +218,9 @@ def make_fit_spec(
     strata = None if isinstance(problem, NumberProblem) else problem.codes
     weights, columns_val, n_rows = problem.weights, None, len(target)
     if validation is not None:
-        n_val, columns_val = n_validation_rows(validation), check_table(model, validation.X, problem.columns.schema)
+        n_val = n_validation_rows(validation)
+        with passed_as("X_val"):
+            columns_val = check_table(model, validation.X, problem.columns.schema)
         offset_val = read_offset(family, validation.offsets, n_val, "_val")
         target_val = validation_target(problem, family, validation.y, offset_val).astype(target.dtype)
         if columns_val.n_rows != len(target_val):
@@ -280,8 +283,9 @@ def validation_target(
         return family.internal(without_offset(family, check_numbers(y_val, name), offset, name), name)
     assert isinstance(problem, Problem)
     labels, classes = check_labels(y_val, name), problem.classes
-    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    unknown = classes[codes] != labels
+    with naming(name):  # text cannot be compared with numbers
+        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        unknown = np.not_equal(classes[codes], labels)
     if unknown.any():
         raise DataError(f"{name} has labels that y does not have: {np.unique(labels[unknown])[:5].tolist()}.")
     return codes
@@ -300,7 +304,7 @@ def monotone_constraints(
         if unknown:
             raise ParameterError(f"monotonic_cst names columns that X does not have: {unknown}.")
         by_column = [by_column.get(name, 0) for name in names]
-    signs = np.asarray(by_column)
+    signs = array_of("monotonic_cst", by_column)
     if signs.shape != (columns.n_columns,) or not np.isin(signs, (-1, 0, 1)).all():
         raise ParameterError(
             f"monotonic_cst must have one of -1, 0 and 1 for each of the {columns.n_columns} columns, "

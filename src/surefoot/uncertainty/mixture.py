@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import ParameterError
+from surefoot._numbers import naming
 from surefoot._parameters import check_integer
 from surefoot.uncertainty.distribution import FLOAT_RANGE, MAX_HALVINGS, Distribution, generator_from
 
@@ -40,11 +41,14 @@ class MixtureDistribution(Distribution):
     """
 
     def __init__(self, components: Sequence[Distribution]) -> None:
-        if len(components) == 0:
-            raise ParameterError("components must hold at least one distribution.")
+        with naming("components"):
+            components = tuple(components)
+        if not components or not all(isinstance(member, Distribution) for member in components):
+            message = "components must be distributions, at least one: what predict_distribution returns."
+            raise ParameterError(message, argument="components")
         if len({(member.name, len(member)) for member in components}) > 1:
             raise ParameterError("components must be distributions of one family, for the same rows.")
-        self.components = tuple(components)
+        self.components = components
         self.name = f"{len(components)} x {components[0].name}"
 
     def __len__(self) -> int:
@@ -112,7 +116,8 @@ class MixtureDistribution(Distribution):
         """
         total = self.components[0].logpdf(y)
         for member in self.components[1:]:
-            total = np.logaddexp(total, member.logpdf(y))
+            with np.errstate(invalid="ignore"):  # of a missing y
+                total = np.logaddexp(total, member.logpdf(y))
         return total - np.log(len(self.components))
 
     def cdf(self, y: Any) -> np.ndarray:

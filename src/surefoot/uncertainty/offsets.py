@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_array
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import finite_numbers
 from surefoot.uncertainty.families import REGRESSION_FAMILIES, ClassificationFamily, RegressionFamily
 from surefoot.uncertainty.families.base import rows_with_weight, weighted_sum
 
@@ -93,7 +93,7 @@ def _read(values: Any, n_rows: int, n_outputs: int, name: str) -> np.ndarray:
     if isinstance(values, str):
         message = f"{name} must be numbers, one for each row, got {values!r}: columns of a file cannot be named here."
         raise DataError(message, argument=name)
-    array = np.asarray(check_array(values, ensure_2d=False, dtype=np.float64, input_name=name, ensure_min_samples=0))
+    array = finite_numbers(name, values)
     expected = (n_rows,) if n_outputs == 1 else (n_rows, n_outputs)
     if n_outputs == 1 and array.shape == (n_rows, 1):
         array = array[:, 0]

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._exceptions import ParameterError
+from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import naming, real_numbers
 from surefoot.uncertainty.distribution import Distribution
 
 SAME_LEVEL = 1e-9
@@ -41,7 +42,14 @@ class QuantileDistribution(Distribution):
     """
 
     def __init__(self, levels: tuple[float, ...], values: np.ndarray) -> None:
-        self.name, self.levels, self.values = "quantile", tuple(levels), values
+        with naming("levels"):
+            self.name, self.levels = "quantile", tuple(levels)
+        self.values = real_numbers("values", values)
+        if self.values.ndim != 2 or len(self.values) != len(self.levels) or not self.levels:
+            message = (
+                f"values must have a row for each of the {len(self.levels)} levels, got shape {self.values.shape}."
+            )
+            raise DataError(message, argument="values")
 
     def __len__(self) -> int:
         return int(self.values.shape[1])

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from surefoot._fitted_state import reads_one_fit
+from surefoot._parameters import check_boolean
 from surefoot.uncertainty.base import GradientBooster, SingleBooster
 from surefoot.uncertainty.distribution import Distribution
 from surefoot.uncertainty.fit_options import GivenOptions
@@ -132,6 +133,7 @@ class RegressionBooster(RegressorMixin, GradientBooster):
         array of shape (n_rows,), or a tuple of two
             Means; with ``return_std``, means and standard deviations.
         """
+        check_boolean("return_std", return_std)
         distribution = self.predict_distribution(X, exposure=exposure, offset=offset)
         point = self.family_.point(distribution)
         return (point, distribution.std) if return_std else point

@@ -87,7 +87,10 @@ def check_validation(validation: ValidationRows, given: GivenOffsets) -> None:
 
 def n_validation_rows(validation: ValidationRows) -> int:
     """The number of validation rows, which their offsets must have; columns and target are checked later."""
-    return len(validation.y) if hasattr(validation.y, "__len__") else 0
+    try:
+        return len(validation.y)
+    except TypeError:  # it is refused later
+        return 0
 
 
 def joined_weights(weights: np.ndarray | None, n_rows: int, given_val: Any, n_val: int) -> np.ndarray | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot._exceptions import DataError, ParameterError
 from surefoot._extras import needs
+from surefoot._numbers import naming
 from surefoot._parameters import check_choice
 from surefoot.report.audit import Audit
 from surefoot.report.comparison.differences import BETTER, CHANGED, EQUAL, WORSE, Difference, differences
@@ -161,6 +162,10 @@ def compare(
     audit 1 to audit 2: no answer has changed; no number is shown to have changed.
     """
     check_choice("against", against, (FIRST, PREVIOUS))
+    with naming("audits"):
+        audits = list(audits)
+    with naming("names"):
+        names = None if names is None else list(map(str, names))
     if len(audits) < 2:
         raise ParameterError("audits must contain two audits or more.", argument="audits")
     read = tuple(each if isinstance(each, Audit) else Audit.from_json(each) for each in audits)

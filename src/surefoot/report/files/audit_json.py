@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import checked_path, naming
 from surefoot._strict_json import UnreadableJsonError, read_json
 from surefoot.report.files.json_values import plain, put_not_finite, read_record, read_value, take_not_finite
 from surefoot.report.sections import SECTIONS
@@ -76,7 +77,12 @@ def json_of(audit: Any) -> str:
 def audit_of(record: type, source: str | Path, sections: Sequence[Any] = ()) -> Any:
     """The audit (of the class ``record``) in a file or a text of JSON."""
     is_text = isinstance(source, str) and source.lstrip()[:1] == "{"
-    content = str(source).encode("utf-8", "surrogatepass") if is_text else Path(source).read_bytes()
+    with naming("sections"):
+        sections = tuple(sections)
+    if not all(hasattr(each, "name") for each in sections):
+        raise DataError("sections must be the sections that the audit was made with.", argument="sections")
+    path = None if is_text else checked_path("source", source)
+    content = str(source).encode("utf-8", "surrogatepass") if path is None else Path(path).read_bytes()
     try:
         return _read(record, content, sections)
     except UnreadableJsonError as problem:

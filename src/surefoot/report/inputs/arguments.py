@@ -105,6 +105,8 @@ class AuditArguments:
                 f"sample_weight is the column {self.sample_weight!r}, which says something else too: name another."
             )
             raise ParameterError(message, argument="sample_weight")
+        if self.callback is not None and not callable(self.callback):
+            raise ParameterError(f"callback must be a function or None, got {self.callback!r}.", argument="callback")
         check_integer("random_state", self.random_state, 0)
         if self.max_rows is not None:
             check_integer("max_rows", self.max_rows, MIN_ROWS)

@@ -7,6 +7,7 @@ from scipy.special import entr
 from sklearn.base import clone
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import naming
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.inputs.target import as_objects, has_value
@@ -74,7 +75,8 @@ def own_predictions_of(predictions: Any, table: AuditTable, splits: Splits) -> C
     """The user's predictions for the held-out rows."""
     if predictions is None:
         return None
-    given, target = as_objects(predictions), table.target
+    with naming("predictions"):
+        given, target = as_objects(predictions), table.target
     if len(given) != len(table.is_audited):
         message = f"predictions has {len(given)} rows, but X has {len(table.is_audited)}."
         raise DataError(message, argument="predictions")

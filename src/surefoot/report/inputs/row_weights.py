@@ -3,6 +3,7 @@
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._numbers import real_numbers
 
 MIN_DRAWN = 20  # rows that must remain to compare two tables; of smaller ones, half
 
@@ -12,8 +13,8 @@ def read_weights(values: np.ndarray | None) -> np.ndarray | None:
     if values is None:
         return None
     try:
-        weights = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+        weights = real_numbers("sample_weight", values)
+    except DataError as error:
         raise DataError("sample_weight has values that are not numbers.", argument="sample_weight") from error
     for is_wrong, what in (
         (np.isnan(weights), "missing values: fill them in, or leave these rows out"),

@@ -9,6 +9,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from surefoot._exceptions import DataError
+from surefoot._numbers import array_of
 from surefoot._random import random_bits, stream_key
 from surefoot.report.checks.copies import count_equal_rows
 from surefoot.report.checks.leaks import find_leaks
@@ -221,9 +222,11 @@ def to_pandas(table: Any, name: str) -> Any:
     else:
         if hasattr(table, "toarray"):
             raise DataError(f"{name} is sparse: pass {name}.toarray().", argument=name)
-        array = np.asarray(table)
+        array = array_of(name, table)
         if array.ndim != 2:
             raise DataError(f"{name} must be a table of two dimensions, got {array.ndim}.", argument=name)
+        if array.dtype.kind in "cV":
+            raise DataError(f"{name} must have numbers, text or dates, got {array.dtype}.", argument=name)
         frame = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])]).infer_objects()
     if frame.columns.has_duplicates:  # names that differ only in their type
         raise DataError(duplicated, argument=name)

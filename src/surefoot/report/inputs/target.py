@@ -7,6 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot._numbers import array_of
 from surefoot._parameters import check_choice
 from surefoot.report.checks.count_target import looks_like_counts
 
@@ -187,10 +188,11 @@ def _values(y: Any) -> tuple[str, np.ndarray]:
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in NUMBER_TYPES:
         return "y", y
     name = getattr(y, "name", None)
-    if np.ndim(y) == 2 and np.shape(y)[1] == 1:
+    shape = array_of("y", y).shape
+    if len(shape) == 2 and shape[1] == 1:
         y = np.asarray(y)[:, 0]
-    if np.ndim(y) != 1:
-        raise DataError(f"y must have one dimension, got {np.ndim(y)}.", argument="y")
+    elif len(shape) != 1:
+        raise DataError(f"y must have one dimension, got {len(shape)}.", argument="y")
     return str(name) if isinstance(name, str) and name else "y", as_objects(y)
 
 

@@ -11,6 +11,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.pipeline import make_pipeline
 
 from surefoot._exceptions import ParameterError
+from surefoot._numbers import naming
+from surefoot._parameters import is_one_of
 from surefoot.report.inputs.table import AuditTable
 from surefoot.report.models.cross_fitting import CandidateModel
 
@@ -92,11 +94,12 @@ def check_libraries(wanted: str | Sequence[str] | None) -> list[str]:
     """The names in ``wanted``, each once, in the order of ``LIBRARIES``."""
     if wanted is None:
         return []
-    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    with naming("models"):
+        names = [wanted] if isinstance(wanted, str) else list(wanted)
     if names == [INSTALLED]:
         return [name for name in LIBRARIES if is_installed(name) and name not in ONLY_BY_NAME]
     for name in names:
-        if name not in LIBRARIES:
+        if not is_one_of(name, tuple(LIBRARIES)):
             known = ", ".join(map(repr, (*LIBRARIES, INSTALLED)))
             raise ParameterError(f"models has the unknown entry {name!r}: choose from {known}.", argument="models")
         if not is_installed(name):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import ParameterError
+from surefoot._numbers import passed_as
 from surefoot._parallel import RowThreads, row_blocks, threads_for
 from surefoot._random import random_permutation, stream_key
 from surefoot.data import Columns
@@ -79,7 +80,8 @@ class OwnModel(TreeSequence):
 
     def learn_noise(self, X_train: Any) -> None:
         """Follow copies of the chain through the training on these rows, or on a sample of them."""
-        model, columns = self.model, self.model._columns(X_train)
+        with passed_as("X_train"):
+            model, columns = self.model, self.model._columns(X_train)
         n_rows = min(columns.n_rows, MAX_REFERENCE_ROWS)
         rows = np.sort(random_permutation(stream_key(0, REFERENCE_ROWS), columns.n_rows)[:n_rows])
         config = ChainConfig(

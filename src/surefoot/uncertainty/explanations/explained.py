@@ -8,6 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._exceptions import ParameterError
 from surefoot._fitted_state import reads_one_fit
+from surefoot._numbers import passed_as
+from surefoot._parameters import is_one_of
 from surefoot.data import Columns, Schema
 from surefoot.uncertainty.explanations.knowledge import knowledge_values
 from surefoot.uncertainty.explanations.member_shap import MemberShap, mean_values
@@ -85,7 +87,7 @@ class ExplainedBooster:
         """
         columns = self._columns(X)  # first, because it checks that the model is fitted
         names = self._output_names
-        if parameter is not None and parameter not in names:
+        if parameter is not None and not is_one_of(parameter, names):
             listed = ", ".join(map(repr, names))
             raise ParameterError(f"parameter must be None or one of {listed}, got {parameter!r}.")
         wanted = names if parameter is None else [parameter]
@@ -102,7 +104,8 @@ class ExplainedBooster:
         return tuple(map(str, getattr(self, "feature_names_in_", default)))
 
     def _member_shaps(self, background: Any, outputs: Sequence[int] | None = None) -> list[MemberShap]:
-        rows = None if background is None else self._columns(background)
+        with passed_as("background"):
+            rows = None if background is None else self._columns(background)
         return [MemberShap.of(member, rows, outputs) for member in self._members]
 
     def _knowledge_values(self, X: Any, background: Any, cuts: Sequence[int] | None = None) -> ShapValues:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from surefoot.uncertainty.quantiles import QuantileDistribution
 
 TIE = 1e-12  # a summed weight this close to a level is at the level
 MAX_LEVELS = 100
+MIN_LEVEL = 1e-9  # quantiles further out would need more rows than there are
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,9 @@ class Quantile(LocationScaleFamily):
 
 def checked_levels(levels: float | Iterable[float]) -> tuple[float, ...]:
     """The levels in ascending order."""
-    given = tuple(levels) if isinstance(levels, Iterable) and not isinstance(levels, str) else (levels,)
+    given: tuple[Any, ...] = tuple(levels) if np.iterable(levels) and not isinstance(levels, str) else (levels,)
     is_valid = 1 <= len(given) <= MAX_LEVELS and all(
-        isinstance(level, int | float | np.number) and 0 < level < 1 for level in given
+        isinstance(level, float | np.floating) and MIN_LEVEL <= level < 1 for level in given
     )
     if not is_valid or len(set(given)) < len(given):
         raise ParameterError(
