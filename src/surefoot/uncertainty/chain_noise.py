@@ -36,7 +36,7 @@ MAX_TRACED = 1024  # trees that the copies follow; of a longer chain, every seco
 SIGNS, MADE_UP = 1, 4  # labels of the streams of random signs, and of made-up rows
 
 MIN_MADE_UP = 5000  # rows, which count as much as the training rows do
-PASSES, RATE = 6, 0.3  # over the trees, in which the log of the variance is written into their leaves
+PASSES, RATE = 3, 0.3  # over the trees, in which the log of the variance is written into their leaves
 MIN_LOG_VARIANCE, MIN_RELATIVE = -600.0, 1e-9  # of a chain without noise; of a row, over a typical one
 
 # The squares of leaves, with which the variance of copies is averaged: the weight of the copies in the mean, that of

@@ -43,7 +43,7 @@ class VirtualEnsemble:
     method : {"auto", "copies", "increments", "truncation"}, default="auto"
         How members are made; "auto": "copies" if there is an ``X_train``, else "increments".
     X_train : table, default=None
-        The training table of the model, or a sample of its rows (at most 20,000 are used); for gradient boosters of
+        The training table of the model, or a sample of some thousand of its rows (at most 10,000 are used); for gradient boosters of
         surefoot.
 
     Attributes
