@@ -45,5 +45,5 @@ def check_sdist(sdist: Path, folder: str) -> None:
 def _compare(archive: Path, names: set[str], files: set[str]) -> None:
     missing, more = sorted(files - names), sorted(names - files)
     if missing or more:
-        raise SystemExit(f"{archive.name} lacks {missing[:10]} ({len(missing)}) and has {more[:10]} ({len(more)}) more.")
+        raise SystemExit(f"{archive.name} lacks {missing[:10]} ({len(missing)}); too many: {more[:10]} ({len(more)}).")
     print(f"{archive.name}: {len(names)} files, {archive.stat().st_size / 1e6:.1f} MB")

@@ -27,6 +27,7 @@ READ_FILES = (  # tests that read other files of the repository than Python's
 
 
 def main() -> None:
+    """Build, then check the wheels, the experiments and the tests of the source archive."""
     started = time.perf_counter()
     wheels, sdists = build()
     for extras in EXTRAS:

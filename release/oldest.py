@@ -21,6 +21,7 @@ TESTS = sorted(
 
 
 def main() -> None:
+    """Install the oldest versions in an environment of their own, and run the tests there."""
     if sys.version_info[:2] != PYTHON:
         sys.exit(f"This is Python {sys.version.split()[0]}: run make oldest PYTHON=python{PYTHON[0]}.{PYTHON[1]}.")
     started = time.perf_counter()

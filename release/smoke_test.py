@@ -25,6 +25,7 @@ SMALL = {"n_estimators": 10, "random_state": 0}
 
 
 def main() -> None:
+    """Check the questions, the extras of the command line, and the errors without the others."""
     installed = set(sys.argv[1:])
     unknown = installed - set(EXTRAS)
     if unknown:
@@ -47,6 +48,7 @@ def check_place() -> None:
 
 
 def check_questions(folder: Path) -> None:
+    """A model of each question is fitted, saved, loaded and predicts."""
     flowers, kinds = load_iris(return_X_y=True)
     new = X[:100]
     models = [
@@ -69,9 +71,10 @@ def check_missing(extra: str, use: Callable[[Path], None], folder: Path) -> None
     try:
         use(folder)
     except ImportError as error:
-        assert f'pip install "surefoot[{extra}]"' in str(error), error
+        message = str(error)
     else:
         raise AssertionError(f"{extra} works without its packages: is it an extra?")
+    assert f'pip install "surefoot[{extra}]"' in message, message
 
 
 def use_command(folder: Path) -> None:
@@ -114,7 +117,7 @@ def run_command(*arguments: object) -> None:
 
 def use_dask(folder: Path) -> None:
     """A model of rows on a cluster of one worker in this process."""
-    from surefoot.dask import GradientBoostingRegressor
+    from surefoot.dask import GradientBoostingRegressor  # noqa: I001  # the error without the extra comes from here
 
     import dask.array as da
     from distributed import Client
