@@ -8,7 +8,7 @@ from pathlib import Path
 from environments import ROOT
 
 NOT_IN_SDIST = (".ci/", "experiments/.ci/")  # only the machine that checks every change runs these
-METADATA = {"PKG-INFO"}  # added to a source archive by its builder
+METADATA = {"PKG-INFO", ".gitignore"}  # added to a source archive by its builder
 
 
 def tracked_files(folder: str) -> set[str]:
