@@ -34,9 +34,8 @@ def test_every_part_has_the_same_version():
     assert f'__version__ = "{surefoot.__version__}"' in experiments
     assert str(CITATION["version"]) == surefoot.__version__
     assert f"| surefoot | {surefoot.__version__} |" in (ROOT / "docs/comparison.md").read_text(encoding="utf-8")
-    for page in ("README.md", "CONTRIBUTING.md", "docs/index.md"):
-        text = (ROOT / page).read_text(encoding="utf-8")
-        assert set(re.findall(r"surefoot-([0-9.]+)-py3", text)) == {surefoot.__version__}, page
+    text = "".join(page.read_text(encoding="utf-8") for page in (*pages(), *(ROOT / "docs").glob("*.md")))
+    assert set(re.findall(r"surefoot(?:_experiments)?-([0-9.]+)-py3", text)) == {surefoot.__version__}
     assert f"## {surefoot.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
 
 
