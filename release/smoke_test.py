@@ -89,7 +89,7 @@ def use_command(folder: Path) -> None:
     assert json.loads(numbers.read_text(encoding="utf-8"))["version"] == surefoot.__version__
     run_command("audit", "--schema")
     run_command("fit", table, "--target", "y", "--members", 2, "-o", folder / "fitted.surefoot", "--quiet")
-    run_command("predict", folder / "fitted.surefoot", table, "-o", folder / "predictions.csv", "--quiet")
+    run_command("predict", folder / "fitted.surefoot", table, "-o", folder / "predictions.csv")
     assert len((folder / "predictions.csv").read_text(encoding="utf-8").splitlines()) == 151
 
 
