@@ -30,7 +30,7 @@ def main() -> None:
     listed.write_text("\n".join(constraints(declared(EXTRAS))) + "\n", encoding="utf-8")
     environment = Environment.make("oldest")
     environment.install(f"{ROOT}[{','.join(EXTRAS)}]", constraints=listed)
-    environment.run(ROOT / "release" / "smoke_test.py", "cli", "dask", "onnx", "explain")
+    environment.run(ROOT / "release" / "smoke_test.py", "questions", "cli", "dask", "onnx", "explain")
     run_tests(environment, "-W", "ignore::DeprecationWarning")  # old packages use names that newer ones deprecate
     print(f"The oldest versions work ({time.perf_counter() - started:.0f} s)")
 

@@ -24,7 +24,7 @@ def main() -> None:
         started = time.perf_counter()
         environment = Environment.make(f"python-{version}", path)
         environment.install(f"{ROOT}[{','.join(EXTRAS if smoke else ('test',))}]")
-        environment.run("-W", "error", ROOT / "release" / "smoke_test.py", *EXTRAS)
+        environment.run("-W", "error", ROOT / "release" / "smoke_test.py", "questions", *EXTRAS)
         if not smoke:
             run_tests(environment)
         print(f"Python {version} works ({time.perf_counter() - started:.0f} s)", flush=True)

@@ -1,7 +1,7 @@
 """What a new user does first; run by the Python of an environment with the extras that are named.
 
-``python smoke_test.py cli onnx``: a model of each question is fitted, saved, loaded and predicts; each extra that is
-named works, and each that is not ends with an error that says how to install it. It needs nothing but surefoot.
+``python smoke_test.py questions cli onnx``: a model of each question is fitted, saved, loaded and predicts; each extra
+that is named works, and each that is not ends with an error that says how to install it. It needs only surefoot.
 """
 
 import csv
@@ -21,25 +21,27 @@ from surefoot.selection import LassoSelector
 
 COMMAND = Path(sysconfig.get_path("scripts")) / "surefoot"
 X, Y = load_diabetes(return_X_y=True)
+QUESTIONS = "questions"
 SMALL = {"n_estimators": 10, "random_state": 0}
 
 
 def main() -> None:
-    """Check the questions, the extras of the command line, and the errors without the others."""
-    installed = set(sys.argv[1:])
-    unknown = installed - set(EXTRAS)
+    """Check the questions if they are named, the extras that are, and the errors without the others."""
+    named = set(sys.argv[1:])
+    unknown = named - {QUESTIONS, *EXTRAS}
     if unknown:
-        sys.exit(f"there are no extras {sorted(unknown)}: name some of {', '.join(EXTRAS)}.")
+        sys.exit(f"there is nothing named {sorted(unknown)}: name some of {QUESTIONS}, {', '.join(EXTRAS)}.")
     check_place()
     with tempfile.TemporaryDirectory() as folder:
-        check_questions(Path(folder))
+        if QUESTIONS in named:
+            check_questions(Path(folder))
         for extra, uses in EXTRAS.items():
             for use in uses:
-                if extra in installed:
+                if extra in named:
                     use(Path(folder))
                 else:
                     check_missing(extra, use, Path(folder))
-    print(f"surefoot {surefoot.__version__} on Python {sys.version.split()[0]}, extras {sorted(installed)}: all works")
+    print(f"surefoot {surefoot.__version__} on Python {sys.version.split()[0]}, {sorted(named)}: all works")
 
 
 def check_place() -> None:
@@ -144,7 +146,7 @@ def use_onnx(folder: Path) -> None:
 def use_explain(folder: Path) -> None:
     """Explanations become those of shap."""
     model = surefoot.GradientBoostingRegressor(**SMALL).fit(X, Y)
-    explanation = model.shap_values(X[:5]).to_explanation()
+    explanation = model.shap_values(X[:5], "mu").to_explanation()
     assert explanation.values.shape == (5, X.shape[1])
 
 
