@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test faults lint docs bench clean
+.PHONY: demo test faults lint docs bench dist oldest pythons clean
 
 demo: $(INSTALLED)
 	$(RUN) examples/demo.py
@@ -35,10 +35,20 @@ bench: $(INSTALLED)
 	$(RUN) benchmarks/selection.py
 	$(RUN) benchmarks/shift.py
 
+# By hand, before a release: each makes its own environments in build/.
+dist:
+	$(PYTHON) release/distributions.py
+
+oldest:
+	$(PYTHON) release/oldest.py
+
+pythons:
+	$(PYTHON) release/pythons.py
+
 $(INSTALLED): pyproject.toml experiments/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --editable ".[dev]" --editable "./experiments[test]"
 	touch $(INSTALLED)
 
 clean:
-	rm -rf $(VENV) demo-output
+	rm -rf $(VENV) demo-output build dist

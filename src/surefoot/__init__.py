@@ -54,7 +54,7 @@ if typing.TYPE_CHECKING:
     from surefoot.report.audit import Audit, audit
     from surefoot.report.comparison.comparison import AuditComparison, compare
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AdaBoostClassifier",

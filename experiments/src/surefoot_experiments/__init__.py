@@ -2,7 +2,7 @@
 
 from surefoot_experiments.exceptions import DatasetMissingError
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 EXPERIMENTS = {
     "weak-to-strong": "Høgsgaard, Larsen & Mathiasen 2024, figures 1 and 2: four boosters by number of members",

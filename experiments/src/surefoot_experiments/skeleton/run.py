@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot import ParameterError, __version__
+from surefoot import ParameterError
 from surefoot_experiments.exceptions import DatasetMissingError
 from surefoot_experiments.skeleton.report import write_text
 from surefoot_experiments.skeleton.unit import GrowingCsv
 
+# The first version of surefoot with the same results as this one: a release with other results raises it. Results of
+# two versions are never mixed in one folder, but a release without a change of results can continue a run.
+RESULTS_VERSION = "0.1.0"
 RESULTS, SETTINGS, SUMMARY = "results.csv", "settings.json", "summary.md"
 
 ProgressCallback = Callable[[int, int, str], None]  # units done, units in all, the next unit
@@ -44,7 +47,7 @@ def open_folder(folder: Path, wanted: dict[str, Any], files: dict[str, type[Any]
 
     ``files`` are the growing files of the run and the kind of their lines; existing files must be readable.
     """
-    settings = {"experiment": wanted["experiment"], "version": __version__, **json.loads(json.dumps(wanted))}
+    settings = {"experiment": wanted["experiment"], "version": RESULTS_VERSION, **json.loads(json.dumps(wanted))}
     try:
         checked = settings
         for name, kind in files.items():
