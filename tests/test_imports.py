@@ -16,6 +16,7 @@ FOUNDATION = {
     "_extras",
     "_formatting",
     "_jit",
+    "_kernel_files",
     "_parallel",
     "_parameters",
     "_progress",

@@ -9,18 +9,31 @@ of the time, and finds little.
 
 import ctypes
 import gc
+import hashlib
+import inspect
+import os
+import pickle
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, NullCache
+from numba.core.serialize import dumps
 from numba.extending import intrinsic, register_jitable
 
+from surefoot._kernel_files import KernelFile
+
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")  # these change compiled code
 PACKAGE = __name__.partition(".")[0]
 
 
@@ -29,10 +42,92 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
     A kernel whose caller allocates its arrays compiles faster than one that makes them.
     """
+    if numba.config.DISABLE_JIT:
+        return np.errstate(all="ignore")(function)  # NumPy warns where compiled code does not
+    compiled = numba.njit(**OPTIONS)(function)
+    compiled._cache = KernelCache(function)  # where numba puts its own, which fails if a file is damaged
+    return compiled
+
+
+class KernelCache(NullCache):
+    """The kernels that were compiled before: a file per kernel and signature, which is checked before it is read.
+
+    numba's own cache lets the errors of damaged files and full disks reach the user, gives processes that share it the
+    code of another signature if they write at the same time, and mixes kernels with and without checked indices.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function, self._source = function, inspect.getfile(function)
+        self._imported = _times(self._source)
+
+    @cached_property
+    def _numbas(self) -> CompileResultCacheImpl | None:
+        """numba's choice of a folder, and its way to turn compiled code into bytes; None if there is no such folder.
+
+        This is so in a read-only install without a home folder. A function with values from around it is not stored.
+        """
+        if self._function.__closure__:
+            return None
+        try:
+            return CompileResultCacheImpl(self._function)
+        except RuntimeError:
+            return None
+
+    @property
+    def cache_path(self) -> str | None:
+        return None if self._numbas is None else self._numbas.locator.get_cache_path()
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Called by numba: the compiled kernel, or None if it must be compiled."""
+        target_context.refresh()
+        if self._numbas is None or self._is_outdated():
+            return None
+        content = self._file(self._numbas, sig, target_context.codegen()).read()
+        if content is None:
+            return None
+        try:
+            stored, data = pickle.loads(content)
+            return self._numbas.rebuild(target_context, data) if stored == sig else None
+        except Exception:  # whatever an earlier version left: the kernel is compiled again
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Called by numba after it compiled a kernel, which works even if it cannot be stored."""
+        if self._numbas is None or self._is_outdated() or not self._numbas.check_cachable(data):
+            return
+        with suppress(OSError):
+            self._numbas.locator.ensure_cache_path()
+            self._file(self._numbas, sig, data.codegen).write(dumps((sig, self._numbas.reduce(data))))
+
+    def _is_outdated(self) -> bool:
+        """Whether the source changed after it was imported, as in an upgrade under a notebook: its kernels are others."""
+        return _times(self._source) != self._imported
+
+    def _file(self, numbas: CompileResultCacheImpl, sig: Any, codegen: Any) -> KernelFile:
+        version = sys.modules[PACKAGE].__version__  # not known yet when this file is imported
+        function, settings = self._function, [getattr(numba.config, name, None) for name in SETTINGS]
+        name = f"{Path(self._source).stem}.{function.__qualname__}".replace("<locals>", "locals")
+        return KernelFile(
+            folder=numbas.locator.get_cache_path(),
+            kernel=f"{name}.{sys.implementation.cache_tag}-{version}",
+            build=_digest(numbas.locator.get_source_stamp()),
+            call=_digest(
+                sig, function.__code__.co_firstlineno, codegen.magic_tuple(), numba.__version__, OPTIONS, settings
+            ),
+            source=self._source,
+        )
+
+
+def _times(path: str) -> tuple[int, int] | None:
     try:
-        return numba.njit(cache=True, **OPTIONS)(function)
-    except RuntimeError:  # numba found no writable folder: a read-only install without a home folder
-        return numba.njit(**OPTIONS)(function)
+        info = os.stat(path)
+    except OSError:  # in an archive
+        return None
+    return info.st_mtime_ns, info.st_size
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
 def inner_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -113,8 +208,8 @@ class CollectionPause(event.Listener):
 
     @staticmethod
     def _is_ours(event: event.Event) -> bool:
-        module: str = event.data["dispatcher"].py_func.__module__
-        return module.partition(".")[0] == PACKAGE
+        module: str | None = event.data["dispatcher"].py_func.__module__  # None in code that was made by exec
+        return module is not None and module.partition(".")[0] == PACKAGE
 
 
 event.register("numba:compile", CollectionPause())
