@@ -100,7 +100,7 @@ class KernelCache(NullCache):
             self._file(self._numbas, sig, data.codegen).write(dumps((sig, self._numbas.reduce(data))))
 
     def _is_outdated(self) -> bool:
-        """Whether the source changed after it was imported, as in an upgrade under a notebook: its kernels are others."""
+        """Whether the source changed after it was imported, as in an upgrade under a running notebook."""
         return _times(self._source) != self._imported
 
     def _file(self, numbas: CompileResultCacheImpl, sig: Any, codegen: Any) -> KernelFile:

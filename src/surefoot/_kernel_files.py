@@ -94,6 +94,11 @@ def kernel_files(folder: str | os.PathLike[str]) -> Iterator[Path]:
         yield from Path(folder).glob(pattern)
 
 
+def rejected_files(folder: str | os.PathLike[str], source: str) -> list[Path]:
+    """Files that this user does not read: they are damaged or unfinished, or others can write to them."""
+    return [file for file in kernel_files(folder) if _read_checked(str(file), os.stat(source)) is None]
+
+
 def _read_checked(path: str, source: os.stat_result | None) -> bytes | None:
     """What was written to the file; None if it is damaged, if others can write to it, or if it cannot be read."""
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe is not waited for
