@@ -176,6 +176,10 @@ def call_at(typing_context: Any, address: Any) -> Any:
     return types.int32(types.intp), write
 
 
+if numba.config.DISABLE_JIT:  # kernels run uncompiled, to find mistakes in them
+    from surefoot._uncompiled import add_at, call_at, read_at
+
+
 def address_of_yield() -> int:
     """The address of the function by which a thread that waits lets another use its processor."""
     if sys.platform == "win32":
