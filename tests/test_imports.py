@@ -23,6 +23,7 @@ FOUNDATION = {
     "_random",
     "_row_values",
     "_strict_json",
+    "_uncompiled",
 }
 FACE = "the public face"
 ALLOWED = {

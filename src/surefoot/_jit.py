@@ -30,11 +30,13 @@ from numba.core.caching import CompileResultCacheImpl, NullCache
 from numba.core.serialize import dumps
 from numba.extending import intrinsic, register_jitable
 
+from surefoot import _uncompiled
 from surefoot._kernel_files import KernelFile
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")  # these change compiled code
 PACKAGE = __name__.partition(".")[0]
+COMPILES = not vars(numba.config)["DISABLE_JIT"]  # it is off to find mistakes in kernels
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,7 +44,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
     A kernel whose caller allocates its arrays compiles faster than one that makes them.
     """
-    if numba.config.DISABLE_JIT:
+    if not COMPILES:
         return np.errstate(all="ignore")(function)  # NumPy warns where compiled code does not
     compiled = numba.njit(**OPTIONS)(function)
     compiled._cache = KernelCache(function)  # where numba puts its own, which fails if a file is damaged
@@ -82,10 +84,10 @@ class KernelCache(NullCache):
         target_context.refresh()
         if self._numbas is None or self._is_outdated():
             return None
-        content = self._file(self._numbas, sig, target_context.codegen()).read()
-        if content is None:
-            return None
         try:
+            content = self._file(self._numbas, sig, target_context.codegen()).read()
+            if content is None:
+                return None
             stored, data = pickle.loads(content)
             return self._numbas.rebuild(target_context, data) if stored == sig else None
         except Exception:  # whatever an earlier version left: the kernel is compiled again
@@ -143,7 +145,12 @@ def inner_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 # an instruction does never changes, so that a cached kernel cannot miss a change.
 
 
-@intrinsic
+def instruction(in_python: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function that writes an instruction, or the same in Python for kernels that run uncompiled."""
+    return intrinsic if COMPILES else lambda write: in_python
+
+
+@instruction(_uncompiled.add_at)
 def add_at(typing_context: Any, address: Any, number: Any) -> Any:
     """Add to the whole number at an address, and return what was there: no other thread can come between."""
 
@@ -154,7 +161,7 @@ def add_at(typing_context: Any, address: Any, number: Any) -> Any:
     return types.int64(types.intp, types.int64), write
 
 
-@intrinsic
+@instruction(_uncompiled.read_at)
 def read_at(typing_context: Any, address: Any) -> Any:
     """Return the whole number at an address; what another thread wrote before it wrote this number can be read, too."""
 
@@ -165,7 +172,7 @@ def read_at(typing_context: Any, address: Any) -> Any:
     return types.int64(types.intp), write
 
 
-@intrinsic
+@instruction(_uncompiled.call_at)
 def call_at(typing_context: Any, address: Any) -> Any:
     """Call a function of the operating system without arguments: see ``address_of_yield``."""
 
@@ -174,10 +181,6 @@ def call_at(typing_context: Any, address: Any) -> Any:
         return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), [])
 
     return types.int32(types.intp), write
-
-
-if numba.config.DISABLE_JIT:  # kernels run uncompiled, to find mistakes in them
-    from surefoot._uncompiled import add_at, call_at, read_at
 
 
 def address_of_yield() -> int:

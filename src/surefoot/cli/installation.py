@@ -10,7 +10,7 @@ from pathlib import Path
 
 import joblib
 from llvmlite import binding
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 import surefoot
 from surefoot._kernel_files import kernel_files, rejected_files
