@@ -18,6 +18,7 @@ FOUNDATION = {
     "_fitted_state",
     "_formatting",
     "_jit",
+    "_kernel_files",
     "_numbers",
     "_parallel",
     "_parameters",
@@ -25,6 +26,7 @@ FOUNDATION = {
     "_random",
     "_row_values",
     "_strict_json",
+    "_uncompiled",
 }
 FACE = "the public face"
 ALLOWED = {

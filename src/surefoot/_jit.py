@@ -9,19 +9,34 @@ of the time, and finds little.
 
 import ctypes
 import gc
+import hashlib
+import inspect
+import os
+import pickle
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, NullCache
+from numba.core.serialize import dumps
 from numba.extending import intrinsic, register_jitable
 
+from surefoot import _uncompiled
+from surefoot._kernel_files import KernelFile
+
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")  # these change compiled code
 PACKAGE = __name__.partition(".")[0]
+COMPILES = not vars(numba.config)["DISABLE_JIT"]  # it is off to find mistakes in kernels
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,10 +44,92 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
     A kernel whose caller allocates its arrays compiles faster than one that makes them.
     """
+    if not COMPILES:
+        return np.errstate(all="ignore")(function)  # NumPy warns where compiled code does not
+    compiled = numba.njit(**OPTIONS)(function)
+    compiled._cache = KernelCache(function)  # where numba puts its own, which fails if a file is damaged
+    return compiled
+
+
+class KernelCache(NullCache):
+    """The kernels that were compiled before: a file per kernel and signature, which is checked before it is read.
+
+    numba's own cache lets the errors of damaged files and full disks reach the user, gives processes that share it the
+    code of another signature if they write at the same time, and mixes kernels with and without checked indices.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function, self._source = function, inspect.getfile(function)
+        self._imported = _times(self._source)
+
+    @cached_property
+    def _numbas(self) -> CompileResultCacheImpl | None:
+        """numba's choice of a folder, and its way to turn compiled code into bytes; None if there is no such folder.
+
+        This is so in a read-only install without a home folder. A function with values from around it is not stored.
+        """
+        if self._function.__closure__:
+            return None
+        try:
+            return CompileResultCacheImpl(self._function)
+        except RuntimeError:
+            return None
+
+    @property
+    def cache_path(self) -> str | None:
+        return None if self._numbas is None else self._numbas.locator.get_cache_path()
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Called by numba: the compiled kernel, or None if it must be compiled."""
+        target_context.refresh()
+        if self._numbas is None or self._is_outdated():
+            return None
+        try:
+            content = self._file(self._numbas, sig, target_context.codegen()).read()
+            if content is None:
+                return None
+            stored, data = pickle.loads(content)
+            return self._numbas.rebuild(target_context, data) if stored == sig else None
+        except Exception:  # whatever an earlier version left: the kernel is compiled again
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Called by numba after it compiled a kernel, which works even if it cannot be stored."""
+        if self._numbas is None or self._is_outdated() or not self._numbas.check_cachable(data):
+            return
+        with suppress(OSError):
+            self._numbas.locator.ensure_cache_path()
+            self._file(self._numbas, sig, data.codegen).write(dumps((sig, self._numbas.reduce(data))))
+
+    def _is_outdated(self) -> bool:
+        """Whether the source changed after it was imported, as in an upgrade under a running notebook."""
+        return _times(self._source) != self._imported
+
+    def _file(self, numbas: CompileResultCacheImpl, sig: Any, codegen: Any) -> KernelFile:
+        version = sys.modules[PACKAGE].__version__  # not known yet when this file is imported
+        function, settings = self._function, [getattr(numba.config, name, None) for name in SETTINGS]
+        name = f"{Path(self._source).stem}.{function.__qualname__}".replace("<locals>", "locals")
+        return KernelFile(
+            folder=numbas.locator.get_cache_path(),
+            kernel=f"{name}.{sys.implementation.cache_tag}-{version}",
+            build=_digest(numbas.locator.get_source_stamp()),
+            call=_digest(
+                sig, function.__code__.co_firstlineno, codegen.magic_tuple(), numba.__version__, OPTIONS, settings
+            ),
+            source=self._source,
+        )
+
+
+def _times(path: str) -> tuple[int, int] | None:
     try:
-        return numba.njit(cache=True, **OPTIONS)(function)
-    except RuntimeError:  # numba found no writable folder: a read-only install without a home folder
-        return numba.njit(**OPTIONS)(function)
+        info = os.stat(path)
+    except OSError:  # in an archive
+        return None
+    return info.st_mtime_ns, info.st_size
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
 def inner_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +145,12 @@ def inner_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 # an instruction does never changes, so that a cached kernel cannot miss a change.
 
 
-@intrinsic
+def instruction(in_python: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function that writes an instruction, or the same in Python for kernels that run uncompiled."""
+    return intrinsic if COMPILES else lambda write: in_python
+
+
+@instruction(_uncompiled.add_at)
 def add_at(typing_context: Any, address: Any, number: Any) -> Any:
     """Add to the whole number at an address, and return what was there: no other thread can come between."""
 
@@ -59,7 +161,7 @@ def add_at(typing_context: Any, address: Any, number: Any) -> Any:
     return types.int64(types.intp, types.int64), write
 
 
-@intrinsic
+@instruction(_uncompiled.read_at)
 def read_at(typing_context: Any, address: Any) -> Any:
     """Return the whole number at an address; what another thread wrote before it wrote this number can be read, too."""
 
@@ -70,7 +172,7 @@ def read_at(typing_context: Any, address: Any) -> Any:
     return types.int64(types.intp), write
 
 
-@intrinsic
+@instruction(_uncompiled.call_at)
 def call_at(typing_context: Any, address: Any) -> Any:
     """Call a function of the operating system without arguments: see ``address_of_yield``."""
 
@@ -113,8 +215,8 @@ class CollectionPause(event.Listener):
 
     @staticmethod
     def _is_ours(event: event.Event) -> bool:
-        module: str = event.data["dispatcher"].py_func.__module__
-        return module.partition(".")[0] == PACKAGE
+        module: str | None = event.data["dispatcher"].py_func.__module__  # None in code that was made by exec
+        return module is not None and module.partition(".")[0] == PACKAGE
 
 
 event.register("numba:compile", CollectionPause())

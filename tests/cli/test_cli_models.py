@@ -1,4 +1,4 @@
-"""``surefoot fit``, ``predict``, ``select`` and ``doctor``."""
+"""``surefoot fit``, ``predict`` and ``select``."""
 
 import json
 
@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 import surefoot
 from surefoot import load
-from surefoot.cli import doctor
 from surefoot.cli.app import app
 
 
@@ -100,35 +99,3 @@ def test_variables_are_selected_with_the_guarantee_in_words(table, tmp_path):
     assert [each["selector"] for each in saved] == ["LASSO", "decision tree"]
     assert "size" in saved[0]["single"]
     assert run("select", table, "--target", "nothing").exit_code == 2
-
-
-def test_the_doctor_prints_versions_and_trains(monkeypatch):
-    monkeypatch.setattr(doctor, "TRIAL", "pass")  # that of users is run below
-    result = run("doctor")
-    assert result.exit_code == 0, result.output
-    assert f"surefoot       {surefoot.__version__}" in result.stdout
-    assert "everything trains" in result.stdout
-
-
-def test_the_doctor_repairs_a_broken_cache(monkeypatch, tmp_path):
-    """The trial fails while there is a truncated file in the cache."""
-    (tmp_path / "kernel.nbi").write_bytes(b"cut off")
-    monkeypatch.setattr(doctor, "TRIAL", f"import os; assert not os.path.exists({str(tmp_path / 'kernel.nbi')!r})")
-    monkeypatch.setattr(doctor, "cache_folders", lambda: [tmp_path])
-    result = run("doctor")
-    assert result.exit_code == 0, result.output
-    assert "repaired" in result.stdout
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_doctor_reports_that_training_fails(monkeypatch, tmp_path):
-    monkeypatch.setattr(doctor, "TRIAL", "raise RuntimeError('no use')")
-    monkeypatch.setattr(doctor, "cache_folders", lambda: [tmp_path])
-    result = run("doctor")
-    assert result.exit_code == 1
-    assert "no use" in result.stderr
-
-
-def test_the_trial_of_the_doctor_runs_and_the_cache_is_found():
-    assert doctor.trial() is None
-    assert any(list(folder.glob("*.nbi")) for folder in doctor.cache_folders())

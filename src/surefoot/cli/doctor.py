@@ -1,39 +1,27 @@
-"""``surefoot doctor``: installed versions, and a test that training works."""
+"""``surefoot doctor``: the installation, a test that training works, and a report for those who look for a mistake."""
 
-import importlib
-import os
-import pkgutil
-import platform
+import signal
 import subprocess
 import sys
 import time
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Annotated
 
-import joblib
 import typer
 
-import surefoot
 from surefoot.cli import FAILED
-
-PACKAGES = (
-    "surefoot",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "numba",
-    "joblib",
-    "narwhals",
-    "pandas",
-    "pyarrow",
-    "matplotlib",
-    "jinja2",
-    "typer",
-    "rich",
+from surefoot.cli.console import fail
+from surefoot.cli.installation import (
+    cache_state,
+    clear_cache,
+    environment_variables,
+    machine,
+    package_versions,
+    without_home,
 )
-PACKAGES_WITH_KERNELS = ("data", "trees", "boosting", "uncertainty", "selection", "shift")
-CACHE_FILES = ("*.nbi", "*.nbc")  # the index of a compiled function, and its code
+
+BRIEF = ("Python", "cores")  # what is shown of the machine without --report
+MAX_TRIAL = 1800.0  # seconds; on a slow machine, all kernels compile in some minutes
+MAX_LINES = 30  # of an error in a report
 TRIAL = """
 import warnings
 import numpy as np
@@ -55,80 +43,77 @@ def doctor(
     clear: Annotated[
         bool, typer.Option("--clear", help="Remove the compiled kernels; they are compiled again.")
     ] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Print all that a bug report needs, and change nothing.")
+    ] = False,
 ) -> None:
     """Show versions, threads and the kernel cache; train small models of every kind, and repair a broken cache.
 
     The exit code is 0 if training works, also after a repair, and 1 if not.
     """
-    for name in PACKAGES:
-        typer.echo(f"{name:14} {_version(name)}")
-    typer.echo(f"{'Python':14} {platform.python_version()} on {platform.system()} {platform.machine()}")
-    typer.echo(f"{'cores':14} {os.cpu_count()}, of which --jobs -1 uses {joblib.cpu_count()}")
-    folders = cache_folders()
-    for folder in folders:
-        files = _files(folder)
-        size = sum(file.stat().st_size for file in files) / 1e6
-        typer.echo(f"{'kernel cache':14} {folder}: {len(files)} files, {size:.1f} MB")
-    if not folders:
-        typer.echo(f"{'kernel cache':14} none: no folder can be written, so kernels are compiled in every process")
+    if clear and report:
+        fail("--report shows the cache that --clear removes: use one of them.")
+    if report:
+        raise typer.Exit(_report())
+    _print({name: text for name, text in package_versions().items() if text != "not installed"})
+    _print({name: text for name, text in machine().items() if name in BRIEF})
+    for line in cache_state():
+        _print({"kernel cache": line})
     if clear:
-        typer.echo(f"{'cleared':14} {clear_cache()} files")
+        _clear("cleared")
     raise typer.Exit(_examine())
+
+
+def _report() -> int:
+    """Print everything, the user's home folder as ~; train once."""
+    for parts in (package_versions(), machine(), environment_variables()):
+        _print(parts)
+        typer.echo()
+    for line in cache_state():
+        _print({"kernel cache": line})
+    started, problem = time.perf_counter(), trial(MAX_LINES)
+    _print({"trial": problem or f"everything trains ({time.perf_counter() - started:.0f} s)"})
+    return 0 if problem is None else FAILED
+
+
+def _print(parts: dict[str, str]) -> None:
+    for name, text in parts.items():
+        typer.echo(f"{name:14} {without_home(text)}")
+
+
+def _clear(what: str) -> None:
+    n_removed, errors = clear_cache()
+    _print({what: f"{n_removed} files of the kernel cache removed"})
+    for error in errors:
+        _print({"not removed": error})
 
 
 def _examine() -> int:
     """Train in a fresh process; if that fails, clear the cache and try again."""
     started, problem = time.perf_counter(), trial()
     if problem is not None:
-        removed = clear_cache()
-        typer.echo(f"{'trial':14} failed ({problem}); {removed} files of the kernel cache removed, trying again ...")
+        _print({"trial": f"failed ({problem}); trying again without the kernel cache ..."})
+        _clear("cleared")
         problem = trial()
         if problem is None:
-            typer.echo(f"{'repaired':14} the kernel cache was broken")
+            _print({"repaired": "the kernel cache was broken"})
     if problem is not None:
         typer.echo(f"surefoot: training fails, even without the kernel cache: {problem}", err=True)
         return FAILED
-    typer.echo(f"{'trial':14} everything trains ({time.perf_counter() - started:.0f} s)")
+    _print({"trial": f"everything trains ({time.perf_counter() - started:.0f} s)"})
     return 0
 
 
-def trial() -> str | None:
-    """Train small models of every kind in a fresh process; None, or the error."""
-    run = subprocess.run([sys.executable, "-c", TRIAL], capture_output=True, text=True, check=False)
+def trial(max_lines: int = 1) -> str | None:
+    """Train small models of every kind in a fresh process; None, or the last lines of the error."""
+    command = [sys.executable, "-X", "faulthandler", "-c", TRIAL]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=MAX_TRIAL)
+    except subprocess.TimeoutExpired:
+        return f"it did not end in {MAX_TRIAL:g} s"
     if run.returncode == 0:
         return None
-    lines = run.stderr.strip().splitlines()
-    return lines[-1] if lines else f"exit code {run.returncode}"
-
-
-def cache_folders() -> list[Path]:
-    """The folders of the compiled kernels of surefoot."""
-    folders = set()
-    for name in PACKAGES_WITH_KERNELS:
-        package = importlib.import_module(f"surefoot.{name}")
-        for module in pkgutil.walk_packages(package.__path__, f"surefoot.{name}."):
-            for thing in vars(importlib.import_module(module.name)).values():
-                if hasattr(thing, "py_func") and getattr(thing.stats, "cache_path", None):
-                    folders.add(Path(thing.stats.cache_path))
-    return sorted(folder for folder in folders if folder.is_dir())
-
-
-def clear_cache() -> int:
-    """Remove the compiled kernels, and return the number of files."""
-    files = [file for folder in cache_folders() for file in _files(folder)]
-    for file in files:
-        file.unlink(missing_ok=True)
-    return len(files)
-
-
-def _files(folder: Path) -> list[Path]:
-    return [file for pattern in CACHE_FILES for file in folder.glob(pattern)]
-
-
-def _version(name: str) -> str:
-    if name == "surefoot":
-        return surefoot.__version__
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
+    lines = run.stderr.strip().splitlines()[-max_lines:]
+    if run.returncode < 0:
+        lines.append(f"the process was ended by {signal.Signals(-run.returncode).name}")
+    return "\n".join(lines[-max_lines:]) or f"exit code {run.returncode}"
