@@ -43,8 +43,8 @@ class VirtualEnsemble:
     method : {"auto", "copies", "increments", "truncation"}, default="auto"
         How members are made; "auto": "copies" if there is an ``X_train``, else "increments".
     X_train : table, default=None
-        The training table of the model, or a sample of some thousand of its rows (at most 10,000 are used); for gradient boosters of
-        surefoot.
+        The training table of the model, or a sample of some thousand of its rows (at most 10,000 are used). For
+        gradient boosters of surefoot.
 
     Attributes
     ----------
