@@ -4,18 +4,19 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 
 from surefoot._estimator import TableEstimator, restore_on_failure
 from surefoot._exceptions import DataError, ParameterError
+from surefoot._parallel import ROW_BLOCK
 from surefoot._parameters import check_boolean, check_choice, check_integer, check_number
 from surefoot._progress import Progress
 from surefoot._random import seed_from
 from surefoot.boosting.samme import check_weak_learner
 from surefoot.boosting.stump_kernels import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
-from surefoot.boosting.vote_link import VoteLink
+from surefoot.boosting.vote_link import VoteLink, softmax_of_rows
 from surefoot.data import Columns
 from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import NumberProblem, PreparedTable, Problem, check_labels, check_problem
@@ -24,6 +25,7 @@ from surefoot.data.stored_input import is_stored, open_stored
 from surefoot.metrics.margins import voting_margins
 
 DEPTH_WITH_ESTIMATOR = "max_depth is for the native tree: set the depth on the estimator instead."
+VOTES_AT_ONCE = 1 << 22  # rows times classes of a block
 TIE_VOTE = np.finfo(np.float64).tiny  # a tie counts as the positive class, and can be recognised
 MEMBER_PARAMETERS = (
     "estimator",
@@ -200,7 +202,14 @@ class BaseBooster(ClassifierMixin, TableEstimator):
     def _tally(self, columns: Columns, vote: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
         """The vote on every row, block by block."""
         vote = vote or self._tally_block
-        return self._predict_blocks(columns, self._n_tallies, lambda start, stop: vote(columns.block(start, stop)))
+        return self._predict_blocks(
+            columns, self._n_tallies, lambda start, stop: vote(columns.block(start, stop)), size=self._rows_at_once
+        )
+
+    @property
+    def _rows_at_once(self) -> int:
+        """The size of a block of rows: fewer, if there are many classes."""
+        return max(1, min(ROW_BLOCK, VOTES_AT_ONCE // self._n_tallies))
 
     def _mean_vote(self, columns: Columns) -> np.ndarray:
         """The mean of the members' normalised votes on every row."""
@@ -240,7 +249,14 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         ndarray of shape (n_rows,)
             Labels from ``classes_``. If two classes tie, the label is ``classes_[1]``.
         """
-        return self._labels(self.decision_function(X))
+        columns = self._columns(X)
+
+        def winners(start: int, stop: int) -> np.ndarray:
+            return winning_places(self._decide(self._tally_block(columns.block(start, stop))))[np.newaxis]
+
+        # block by block: the votes of all rows for many classes may not fit in memory
+        places = self._predict_blocks(columns, 1, winners, size=self._rows_at_once)[0]
+        return self.classes_[places.astype(np.int64)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict probabilities: a function of the members' mean vote, calibrated on out-of-sample votes.
@@ -264,14 +280,18 @@ class BaseBooster(ClassifierMixin, TableEstimator):
     def _probabilities(self, columns: Columns) -> np.ndarray:
         if self._link is None:
             return self._uncalibrated(self._tally(columns))
-        return self._link.probabilities(self._mean_vote(columns))
+        link = self._link
+
+        def probabilities(start: int, stop: int) -> np.ndarray:
+            return link.probabilities(self._mean_vote_block(columns.block(start, stop))).T
+
+        return self._predict_blocks(columns, len(self.classes_), probabilities, size=self._rows_at_once).T
 
     def _uncalibrated(self, tally: np.ndarray) -> np.ndarray:
         return vote_probabilities(self._decide(tally))
 
     def _labels(self, decision: np.ndarray) -> np.ndarray:
-        winners = (decision > 0).astype(np.int64) if decision.ndim == 1 else decision.argmax(axis=1)
-        return self.classes_[winners]
+        return self.classes_[winning_places(decision)]
 
     def margins(self, X: Any, y: Any) -> np.ndarray:
         """Compute the margin of each row: the vote for its class minus the largest other vote.
@@ -298,6 +318,11 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         return voting_margins(tally, np.searchsorted(self.classes_, labels))
 
 
+def winning_places(decision: np.ndarray) -> np.ndarray:
+    """The place in ``classes_`` of the class that each row is predicted to have."""
+    return (decision > 0).astype(np.int64) if decision.ndim == 1 else decision.argmax(axis=1)
+
+
 def break_ties(votes: np.ndarray) -> np.ndarray:
     """Votes for class 1 minus votes for class 0; a tie becomes the smallest positive number."""
     return np.where(votes == 0, TIE_VOTE, votes)
@@ -307,7 +332,7 @@ def vote_probabilities(decision: np.ndarray) -> np.ndarray:
     """Probabilities as scikit-learn computes them from AdaBoost's decision function (they are not calibrated)."""
     if decision.ndim == 1:
         return two_columns(expit(decision), decision)
-    return softmax(decision / (decision.shape[1] - 1), axis=1)
+    return softmax_of_rows(decision / (decision.shape[1] - 1))
 
 
 def two_columns(positive: np.ndarray, decision: np.ndarray) -> np.ndarray:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from surefoot._exceptions import ParameterError
 from surefoot.report.checks.copies import Copies
 from surefoot.report.checks.data_checks import check_data, check_predictions, check_training_rows
 from surefoot.report.inputs.arguments import AuditArguments
@@ -85,7 +86,7 @@ class AuditRun:
         given = AuditArguments(X=X, y=y, **arguments)
         budget = TimeBudget(given.time_limit, given.callback)
         budget.step(0.0, "reading the table")
-        inputs = given.read()
+        inputs = given.read(budget)
         return cls(
             table=inputs.table,
             splits=inputs.splits,
@@ -134,7 +135,14 @@ class AuditRun:
     def fit(self) -> Self:
         """Fit every candidate on the first draw of the folds."""
         if not self.draws:
-            self.draws.append(self._fit(0))
+            fitted = self._fit(0)
+            if self.own_model is not None and named(fitted, self.own_model.name) is None:
+                raise ParameterError(
+                    f"time_limit={self.budget.time_limit:g} is too short for your model, which the audit is about: "
+                    f"{len(self.splits.folds)} fits of it take longer. Raise the limit, or leave it out.",
+                    argument="time_limit",
+                )
+            self.draws.append(fitted)
         return self
 
     def _fit(self, draw: int, names: Collection[str] | None = None) -> list[CrossFitted]:
@@ -239,10 +247,14 @@ class AuditRun:
 
     @cached_property
     def deployed(self) -> DeployedModel | None:
-        """The transferable model, fitted to all training rows, on the deployment rows with a known target."""
+        """The transferable model, fitted to all training rows, on the deployment rows with a known target.
+
+        None if no target is known, or if there is not enough time.
+        """
         if self.deployment is None or not len(self.deployment.known):
             return None
-        return DeployedModel.of(self.transferable, self.deployment, audited=True)
+        fit = partial(DeployedModel.of, self.transferable, self.deployment, audited=True)
+        return self.budget.within("the model on the deployment data", 0.97, fit)
 
     def measured_once(self, key: Hashable, measure: Callable[..., Findings], *arguments: Any) -> Findings:
         """The result of a slow measurement, kept for when the folds are drawn again."""
