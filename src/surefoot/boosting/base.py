@@ -281,9 +281,12 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         if self._link is None:
             return self._uncalibrated(self._tally(columns))
         link = self._link
+        if len(self.classes_) == 2:
+            return link.probabilities(self._mean_vote(columns))
 
         def probabilities(start: int, stop: int) -> np.ndarray:
-            return link.probabilities(self._mean_vote_block(columns.block(start, stop))).T
+            votes = self._mean_vote_block(columns.block(start, stop))
+            return link.probabilities(np.ascontiguousarray(votes)).T  # in another layout, sums differ by rounding
 
         return self._predict_blocks(columns, len(self.classes_), probabilities, size=self._rows_at_once).T
 
