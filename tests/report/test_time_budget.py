@@ -141,3 +141,24 @@ def test_a_section_without_time_measures_nothing(section):
     )
     assert section.measure(run) is None
     assert len(run.budget.left_out) == 1
+
+
+class EndlessSection:
+    """A section of the user, without a verdict."""
+
+    name, question = "endless", "When does it end?"
+
+    def measure(self, run):
+        while True:
+            time.sleep(0.01)
+
+    def page(self, findings, context):
+        raise AssertionError("a section without findings is not on the page")
+
+
+def test_a_section_of_the_user_is_stopped(monkeypatch):
+    monkeypatch.setattr("surefoot.report.run.MIN_SECONDS", 0.1)
+    result = audit(*numbers(60), time_limit=0.01, sections=[EndlessSection()])
+    assert result.findings["endless"] is None
+    assert "section endless" in " ".join(result.subject.remarks)
+    assert result.to_html()

@@ -39,7 +39,7 @@ from surefoot.report.sections.stability.leading_column import LossIncreases
 from surefoot.report.sections.subgroups.columns import Slice
 from surefoot.report.statistics import Estimate, standard_error
 from surefoot.report.subject import DataCheck, Subject
-from surefoot.report.time_budget import TimeBudget
+from surefoot.report.time_budget import MIN_SECONDS, TimeBudget
 
 MAX_DRAWS = 5  # of the folds
 MAX_DRAWN_CELLS = 36_000  # rows times columns times draws: the folds of larger tables are drawn once, as fits take long
@@ -121,7 +121,7 @@ class AuditRun:
         first, *others = redrawn
         findings = {first.name: first.measure(self)}
         self.check()
-        findings |= {section.name: section.measure(self) for section in others}
+        findings |= {section.name: self._measured(section) for section in others}
         while (close := self._close(redrawn, findings)) and self._may_draw_again():
             before = findings["accuracy"].audited
             if not self._draw_again(findings["accuracy"], close):
@@ -129,8 +129,14 @@ class AuditRun:
             for section in redrawn:
                 same_model = before == self.audited.name
                 findings[section.name] = section.measure_again(findings[section.name], self, same_model)
-        findings |= {section.name: section.measure(self) for section in sections if section not in redrawn}
+        findings |= {section.name: self._measured(section) for section in sections if section not in redrawn}
         return {section.name: findings[section.name] for section in sections}
+
+    def _measured(self, section: Section | SupportingSection) -> Any:
+        """The findings of a section. Sections of the user are stopped here, ours stop their own steps."""
+        if section in SECTIONS:
+            return section.measure(self)
+        return self.budget.within(f"section {section.name}", 1.0, partial(section.measure, self), MIN_SECONDS)
 
     def fit(self) -> Self:
         """Fit every candidate on the first draw of the folds."""

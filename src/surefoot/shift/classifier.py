@@ -17,7 +17,7 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
 
     The probability of a class is the regression of its indicator, clipped to [0, 1]: the squared loss of the V-matrix
     has no other link function. With three or more classes, each class has its own trees, and the clipped values are
-    normalized to add up to 1.
+    normalized to add up to 1. More than 100 classes are refused.
 
     Parameters
     ----------
