@@ -7,13 +7,18 @@ import numpy as np
 
 from surefoot._exceptions import ParameterError
 
+MAX_INTEGER = 2**63 - 1  # kernels take no larger numbers
+
 
 def check_integer(name: str, value: Any, min_value: int, max_value: int | None = None) -> int:
     """``value`` if it is a whole number from ``min_value`` to ``max_value``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ParameterError(f"{name} must be a whole number, got {value!r}.", argument=name)
-    if value < min_value or (max_value is not None and value > max_value):
-        limits = f"{min_value} or more" if max_value is None else f"between {min_value} and {max_value}"
+    largest = MAX_INTEGER if max_value is None else max_value
+    if not min_value <= value <= largest:
+        limits = (
+            f"between {min_value} and {largest}" if value > largest or max_value is not None else f"{min_value} or more"
+        )
         raise ParameterError(f"{name} must be {limits}, got {value!r}.", argument=name)
     return int(value)
 
