@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from math import inf
 from typing import TypeVar
 
@@ -62,14 +61,16 @@ class TimeBudget:
 
         Then the step is noted as left out. The function has ``at_least`` so many seconds.
         """
+        if at_least <= 0 and not self.has_time_for(name, fraction):
+            return None
         if self.time_limit is None:
             return function()
-        if at_least > 0 or self.seconds < fraction * self.time_limit:
+        try:
             end = max(self.started + fraction * self.time_limit, time.perf_counter() + at_least)
-            with suppress(DeadlinePassedError):
-                return Deadline(end).run(function)
-        self.leave_out(name)
-        return None
+            return Deadline(end).run(function)
+        except DeadlinePassedError:
+            self.leave_out(name)
+            return None
 
     def leave_out(self, name: str) -> None:
         """Note that a step was left out."""
